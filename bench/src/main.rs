@@ -1,0 +1,3 @@
+//! Speed and effect, printed.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! The `isobath` command.
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! Standard SQL: the defaults of the trait.
+
+use super::{Dialect, DialectName};
+
+/// Standard SQL: the defaults of the trait.
+#[derive(Clone, Copy, Debug)]
+pub struct Ansi;
+
+impl Dialect for Ansi {
+    fn name(&self) -> DialectName {
+        DialectName::Ansi
+    }
+}

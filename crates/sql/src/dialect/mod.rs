@@ -1,0 +1,139 @@
+//! How databases differ, as one trait whose defaults are standard SQL.
+
+mod ansi;
+mod mysql;
+mod postgres;
+mod sqlite;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::schema::{Column, Table};
+use crate::types::DataType;
+use crate::value::Value;
+
+pub use ansi::Ansi;
+pub use mysql::MySql;
+pub use postgres::Postgres;
+pub use sqlite::Sqlite;
+
+/// The dialects we know, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DialectName {
+    /// Standard SQL.
+    Ansi,
+    /// PostgreSQL.
+    Postgres,
+    /// MySQL and MariaDB.
+    MySql,
+    /// SQLite.
+    Sqlite,
+}
+
+/// What differs between databases.
+///
+/// A method has a default when standard SQL has an answer; a dialect overrides
+/// what it does in its own way. Nothing else in the product asks which
+/// database it is talking about.
+pub trait Dialect: fmt::Debug + Sync {
+    /// Which dialect this is.
+    fn name(&self) -> DialectName;
+
+    /// Whether a primary key's columns may hold NULL (SQLite, outside STRICT-like tables).
+    fn key_admits_null(&self, table: &Table) -> bool {
+        let _ = table;
+        false
+    }
+
+    /// The column that is another name of the row id, so that NULL becomes a fresh number (SQLite).
+    fn rowid_alias(&self, table: &Table) -> Option<usize> {
+        let _ = table;
+        None
+    }
+
+    /// Converts a value for storage in a column, as an INSERT does.
+    ///
+    /// # Errors
+    ///
+    /// When the database would refuse the value for its type, length or range.
+    fn store(&self, value: &Value, column: &Column, strict: bool) -> Result<Value, StoreError> {
+        let _ = (column, strict);
+        Ok(value.clone())
+    }
+
+    /// Whether two stored, non-NULL values of a column are duplicates to a unique index.
+    fn duplicates(&self, a: &Value, b: &Value, column: &Column) -> bool {
+        let _ = column;
+        a == b
+    }
+}
+
+/// Why a value does not go into a column.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum StoreError {
+    /// More characters or bytes than the type holds.
+    #[error("value too long, the limit is {limit}")]
+    TooLong {
+        /// The greatest length.
+        limit: u32,
+    },
+    /// A number outside the type's range or precision.
+    #[error("number out of range")]
+    OutOfRange,
+    /// A value that is not of the type at all.
+    #[error("not a value of the type")]
+    WrongType,
+    /// We do not know what the database does.
+    #[error("unknown conversion to {0:?}")]
+    Unknown(DataType),
+}
+
+impl DialectName {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ansi, Self::Postgres, Self::MySql, Self::Sqlite];
+
+    /// The behaviour behind the name.
+    pub fn dialect(self) -> &'static dyn Dialect {
+        match self {
+            Self::Ansi => &Ansi,
+            Self::Postgres => &Postgres,
+            Self::MySql => &MySql,
+            Self::Sqlite => &Sqlite,
+        }
+    }
+
+    /// As flags and reports spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ansi => "ansi",
+            Self::Postgres => "postgres",
+            Self::MySql => "mysql",
+            Self::Sqlite => "sqlite",
+        }
+    }
+}
+
+impl fmt::Display for DialectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for DialectName {
+    type Err = UnknownDialect;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.to_ascii_lowercase().as_str() {
+            "ansi" | "generic" | "sql" => Ok(Self::Ansi),
+            "postgres" | "postgresql" | "pg" => Ok(Self::Postgres),
+            "mysql" | "mariadb" => Ok(Self::MySql),
+            "sqlite" | "sqlite3" => Ok(Self::Sqlite),
+            _ => Err(UnknownDialect(text.to_owned())),
+        }
+    }
+}
+
+/// A name that is no dialect.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no dialect; known are ansi, postgres, mysql, sqlite")]
+pub struct UnknownDialect(String);

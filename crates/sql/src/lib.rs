@@ -1,0 +1,36 @@
+//! The schema, query and value model of SQL, and what is true of rows.
+//!
+//! Stands between whoever reads SQL (files, a live catalogue, a wire tap) and
+//! whoever reasons about rows (the three jobs). It loads definitions, evaluates
+//! expressions with distances to true and to false, and says which rows a
+//! database would accept and which constraint would refuse them.
+//!
+//! This crate opens no connection and has never heard of genes or search. Where
+//! it cannot give the verdict that the real database would give, it says
+//! [`Unsupported`](eval::Unsupported); it never guesses.
+//!
+//! # Reading order
+//!
+//! [`value`] and [`types`], then [`schema`] and [`expr`], then [`dialect`] for
+//! how databases differ, [`ddl`] for how text becomes a schema, [`eval`] for
+//! expressions and [`memory`] for whole rows.
+
+pub mod ddl;
+pub mod dialect;
+pub mod eval;
+pub mod expr;
+pub mod limitation;
+pub mod memory;
+pub mod render;
+pub mod row;
+pub mod schema;
+pub mod types;
+pub mod value;
+
+pub use dialect::{Dialect, DialectName};
+pub use expr::Expr;
+pub use limitation::{Limitation, Place};
+pub use row::{Cell, Row};
+pub use schema::{Column, Constraint, ConstraintKind, Schema, Table};
+pub use types::DataType;
+pub use value::Value;

@@ -1,0 +1,1 @@
+//! Which rows a database would accept, and which constraint would refuse them.
