@@ -1,4 +1,4 @@
-//! Rows on their way into a table.
+//! Rows on their way into a table, and the statements that tests are made of.
 
 use crate::value::Value;
 
@@ -20,6 +20,31 @@ pub enum Cell {
     Default,
 }
 
+/// A statement that changes rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// `INSERT` of one row.
+    Insert(Row),
+    /// `INSERT`s that are judged together, after the last: rows that refer to each other in a circle.
+    InsertTogether(Vec<Row>),
+    /// `UPDATE … SET … WHERE`.
+    Update {
+        /// Index of the table.
+        table: usize,
+        /// What each named column becomes.
+        set: Vec<(usize, Cell)>,
+        /// Columns and the values that select the rows; NULL selects by IS NULL.
+        only: Vec<(usize, Value)>,
+    },
+    /// `DELETE … WHERE`.
+    Delete {
+        /// Index of the table.
+        table: usize,
+        /// As for `Update`.
+        only: Vec<(usize, Value)>,
+    },
+}
+
 impl Row {
     /// A row that gives every column a value.
     pub fn of(table: usize, values: impl IntoIterator<Item = Value>) -> Self {
@@ -34,6 +59,25 @@ impl Row {
         match &self.cells[column] {
             Cell::Value(value) => Some(value),
             Cell::Default => None,
+        }
+    }
+}
+
+impl Statement {
+    /// The table that it changes; for rows inserted together, that of the last one.
+    ///
+    /// # Panics
+    ///
+    /// On an empty `InsertTogether`, which nobody builds.
+    pub fn table(&self) -> usize {
+        match self {
+            Self::Insert(row) => row.table,
+            Self::InsertTogether(rows) => {
+                rows.last()
+                    .expect("rows inserted together are never none")
+                    .table
+            }
+            Self::Update { table, .. } | Self::Delete { table, .. } => *table,
         }
     }
 }

@@ -51,6 +51,11 @@ pub trait Dialect: fmt::Debug + Sync {
         None
     }
 
+    /// Whether an explicit NULL in a counting column becomes the next number (MySQL).
+    fn counts_on_null(&self) -> bool {
+        false
+    }
+
     /// Converts a value for storage in a column, as an INSERT does.
     ///
     /// # Errors

@@ -10,4 +10,8 @@ impl Dialect for MySql {
     fn name(&self) -> DialectName {
         DialectName::MySql
     }
+
+    fn counts_on_null(&self) -> bool {
+        true
+    }
 }

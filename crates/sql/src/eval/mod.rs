@@ -67,3 +67,14 @@ pub fn truth(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Truth,
     }
     .into())
 }
+
+/// Whether two index keys, computed from the same expressions, are the same to the database.
+pub fn same_keys(a: &[Value], b: &[Value], keys: &[Expr], dialect: &dyn Dialect) -> bool {
+    let _ = (keys, dialect);
+    a == b
+}
+
+/// Whether an expression draws the next number of a sequence.
+pub fn is_next_number(expr: &Expr) -> bool {
+    matches!(expr, Expr::Function { name, .. } if name == "nextval")
+}

@@ -1,0 +1,234 @@
+//! UPDATE and DELETE, with what foreign keys do to referring rows.
+
+use super::{Memory, Verdict, Violation, ViolationKind};
+use crate::eval::Unsupported;
+use crate::row::Cell;
+use crate::schema::{Action, ConstraintKind, ForeignKey};
+use crate::value::Value;
+
+/// How deep a cascade may go; circles of rows end it earlier because rows are gone or unchanged.
+const DEEPEST_CASCADE: usize = 64;
+
+impl Memory<'_> {
+    pub(super) fn delete(
+        &mut self,
+        table: usize,
+        only: &[(usize, Value)],
+    ) -> Result<Verdict, Unsupported> {
+        self.all_or_nothing(|memory, violations| {
+            // A cascade may have taken other selected rows along, so each round looks anew.
+            while violations.is_empty() {
+                let first = memory.selected(table, only).next();
+                let Some(position) = first else { break };
+                memory.remove(table, position, violations, 0)?;
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn update(
+        &mut self,
+        table: usize,
+        set: &[(usize, Cell)],
+        only: &[(usize, Value)],
+    ) -> Result<Verdict, Unsupported> {
+        self.all_or_nothing(|memory, violations| {
+            let positions: Vec<usize> = memory.selected(table, only).collect();
+            for position in positions {
+                let mut values = memory.rows[table][position].clone();
+                for (column, cell) in set {
+                    values[*column] = memory.cell(table, *column, cell, violations)?;
+                }
+                memory.compute_generated(table, &mut values, violations)?;
+                if violations.is_empty() {
+                    memory.replace(table, position, values, violations, 0)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn all_or_nothing(
+        &mut self,
+        change: impl FnOnce(&mut Self, &mut Vec<Violation>) -> Result<(), Unsupported>,
+    ) -> Result<Verdict, Unsupported> {
+        let mut changed = self.clone();
+        let mut violations = Vec::new();
+        change(&mut changed, &mut violations)?;
+        if violations.is_empty() {
+            changed.check_orphans(&mut violations);
+        }
+        if violations.is_empty() {
+            *self = changed;
+        }
+        Ok(Verdict::of(violations))
+    }
+
+    fn selected(&self, table: usize, only: &[(usize, Value)]) -> impl Iterator<Item = usize> {
+        let columns = &self.schema.tables[table].columns;
+        self.rows[table]
+            .iter()
+            .enumerate()
+            .filter(move |(_, row)| {
+                only.iter()
+                    .all(|(column, value)| match (&row[*column], value) {
+                        (Value::Null, Value::Null) => true,
+                        (Value::Null, _) | (_, Value::Null) => false,
+                        (stored, value) => {
+                            self.dialect.duplicates(stored, value, &columns[*column])
+                        }
+                    })
+            })
+            .map(|(position, _)| position)
+    }
+
+    fn remove(
+        &mut self,
+        table: usize,
+        position: usize,
+        violations: &mut Vec<Violation>,
+        depth: usize,
+    ) -> Result<(), Unsupported> {
+        let gone = self.rows[table].remove(position);
+        self.follow(table, &gone, None, violations, depth)
+    }
+
+    fn replace(
+        &mut self,
+        table: usize,
+        position: usize,
+        values: Vec<Value>,
+        violations: &mut Vec<Violation>,
+        depth: usize,
+    ) -> Result<(), Unsupported> {
+        self.check_row(table, &values, Some(position), violations)?;
+        let before = std::mem::replace(&mut self.rows[table][position], values.clone());
+        self.check_parents(table, &values, violations);
+        self.follow(table, &before, Some(&values), violations, depth)
+    }
+
+    /// Does to the rows that referred to `before` what their foreign keys say.
+    fn follow(
+        &mut self,
+        parent: usize,
+        before: &[Value],
+        after: Option<&[Value]>,
+        violations: &mut Vec<Violation>,
+        depth: usize,
+    ) -> Result<(), Unsupported> {
+        if depth > DEEPEST_CASCADE {
+            return Err(Unsupported {
+                what: "a cascade over more than 64 levels".to_owned(),
+            });
+        }
+        let schema = self.schema;
+        for (child, definition) in schema.tables.iter().enumerate() {
+            for (index, constraint) in definition.constraints.iter().enumerate() {
+                let ConstraintKind::ForeignKey(key) = &constraint.kind else {
+                    continue;
+                };
+                let unchanged = after.is_some_and(|after| {
+                    key.parent_columns.iter().all(|c| after[*c] == before[*c])
+                });
+                if key.parent != parent || unchanged {
+                    continue;
+                }
+                let action = if after.is_some() {
+                    key.on_update
+                } else {
+                    key.on_delete
+                };
+                let mut position = 0;
+                while position < self.rows[child].len() {
+                    if !self.refers(key, &self.rows[child][position], before) {
+                        position += 1;
+                        continue;
+                    }
+                    match self.acted(key, child, position, action, after) {
+                        Acted::Refused => {
+                            violations.push(Violation {
+                                table: child,
+                                constraint: Some(index),
+                                kind: ViolationKind::StillReferenced,
+                            });
+                            return Ok(());
+                        }
+                        Acted::Kept => position += 1,
+                        Acted::Removed => self.remove(child, position, violations, depth + 1)?,
+                        Acted::Changed(values) => {
+                            self.replace(child, position, values, violations, depth + 1)?;
+                            position += 1;
+                        }
+                    }
+                    if !violations.is_empty() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn acted(
+        &self,
+        key: &ForeignKey,
+        child: usize,
+        position: usize,
+        action: Action,
+        after: Option<&[Value]>,
+    ) -> Acted {
+        let mut values = self.rows[child][position].clone();
+        match (action, after) {
+            (Action::Restrict, _) => return Acted::Refused,
+            // Whether the reference still holds is judged when the statement ends.
+            (Action::NoAction, _) => return Acted::Kept,
+            (Action::Cascade, None) => return Acted::Removed,
+            (Action::Cascade, Some(after)) => {
+                for (own, other) in key.columns.iter().zip(&key.parent_columns) {
+                    values[*own] = after[*other].clone();
+                }
+            }
+            (Action::SetNull, _) => key
+                .columns
+                .iter()
+                .for_each(|column| values[*column] = Value::Null),
+            (Action::SetDefault, _) => {
+                let columns = &self.schema.tables[child].columns;
+                for column in &key.columns {
+                    let default = self.default_value(child, *column, &columns[*column]);
+                    values[*column] = default.ok().and_then(Result::ok).unwrap_or(Value::Null);
+                }
+            }
+        }
+        Acted::Changed(values)
+    }
+
+    /// References that nothing took care of.
+    fn check_orphans(&self, violations: &mut Vec<Violation>) {
+        for (table, definition) in self.schema.tables.iter().enumerate() {
+            for (index, constraint) in definition.constraints.iter().enumerate() {
+                let ConstraintKind::ForeignKey(key) = &constraint.kind else {
+                    continue;
+                };
+                let orphaned = self.rows[table]
+                    .iter()
+                    .any(|row| !self.has_parent(table, key, row));
+                if orphaned {
+                    violations.push(Violation {
+                        table,
+                        constraint: Some(index),
+                        kind: ViolationKind::StillReferenced,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// What an action does to one referring row.
+enum Acted {
+    Refused,
+    Kept,
+    Removed,
+    Changed(Vec<Value>),
+}

@@ -1,0 +1,218 @@
+//! The constraints of one row against the rows that are there.
+
+use super::{Memory, Violation, ViolationKind};
+use crate::eval::{self, Stop, Unsupported};
+use crate::schema::{ConstraintKind, ForeignKey};
+use crate::value::Value;
+
+impl Memory<'_> {
+    /// All constraints but foreign keys; `except` is the position of the row itself when it is already there.
+    pub(super) fn check_row(
+        &self,
+        table: usize,
+        values: &[Value],
+        except: Option<usize>,
+        violations: &mut Vec<Violation>,
+    ) -> Result<(), Unsupported> {
+        let definition = &self.schema.tables[table];
+        let alias = self.dialect.rowid_alias(definition);
+        for (index, constraint) in definition.constraints.iter().enumerate() {
+            let mut refuse = |kind| {
+                violations.push(Violation {
+                    table,
+                    constraint: Some(index),
+                    kind,
+                })
+            };
+            match &constraint.kind {
+                ConstraintKind::NotNull { column } => {
+                    if values[*column].is_null() && alias != Some(*column) {
+                        refuse(ViolationKind::Null { column: *column });
+                    }
+                }
+                ConstraintKind::PrimaryKey { columns } => {
+                    let missing = columns.iter().find(|column| values[**column].is_null());
+                    match missing {
+                        Some(_) if self.dialect.key_admits_null(definition) => {}
+                        Some(column) => refuse(ViolationKind::Null { column: *column }),
+                        None if self.has_duplicate(table, columns, values, except) => {
+                            refuse(ViolationKind::Duplicate)
+                        }
+                        None => {}
+                    }
+                }
+                ConstraintKind::Unique {
+                    columns,
+                    nulls_distinct,
+                } => {
+                    let exempt =
+                        *nulls_distinct && columns.iter().any(|column| values[*column].is_null());
+                    if !exempt && self.has_duplicate(table, columns, values, except) {
+                        refuse(ViolationKind::Duplicate);
+                    }
+                }
+                ConstraintKind::UniqueIndex {
+                    keys,
+                    predicate,
+                    nulls_distinct,
+                } => {
+                    if self.has_index_duplicate(
+                        table,
+                        keys,
+                        predicate.as_ref(),
+                        *nulls_distinct,
+                        values,
+                        except,
+                    )? {
+                        refuse(ViolationKind::Duplicate);
+                    }
+                }
+                ConstraintKind::Check { expr } => match eval::truth(expr, values, self.dialect) {
+                    Ok(truth) if truth.verdict() == Some(false) => {
+                        refuse(ViolationKind::CheckFalse)
+                    }
+                    Ok(_) => {}
+                    Err(Stop::Raises(raised)) => refuse(ViolationKind::Raises(raised)),
+                    Err(Stop::Unsupported(unsupported)) => return Err(unsupported),
+                },
+                ConstraintKind::ForeignKey(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The foreign keys of a row; the row itself counts as a parent.
+    pub(super) fn check_parents(
+        &self,
+        table: usize,
+        values: &[Value],
+        violations: &mut Vec<Violation>,
+    ) {
+        for (index, constraint) in self.schema.tables[table].constraints.iter().enumerate() {
+            let ConstraintKind::ForeignKey(key) = &constraint.kind else {
+                continue;
+            };
+            if !self.has_parent(table, key, values) {
+                violations.push(Violation {
+                    table,
+                    constraint: Some(index),
+                    kind: ViolationKind::NoParent,
+                });
+            }
+        }
+    }
+
+    pub(super) fn has_parent(&self, table: usize, key: &ForeignKey, values: &[Value]) -> bool {
+        let nulls = key
+            .columns
+            .iter()
+            .filter(|column| values[**column].is_null())
+            .count();
+        if nulls > 0 {
+            return !key.match_full || nulls == key.columns.len();
+        }
+        let itself = (key.parent == table).then_some(values);
+        self.rows[key.parent]
+            .iter()
+            .map(Vec::as_slice)
+            .chain(itself)
+            .any(|parent| self.refers(key, values, parent))
+    }
+
+    /// Whether a child row's key equals a parent row's; NULL on the parent side matches nothing.
+    pub(super) fn refers(&self, key: &ForeignKey, child: &[Value], parent: &[Value]) -> bool {
+        let definition = &self.schema.tables[key.parent];
+        key.columns
+            .iter()
+            .zip(&key.parent_columns)
+            .all(|(own, other)| {
+                !child[*own].is_null()
+                    && !parent[*other].is_null()
+                    && self.dialect.duplicates(
+                        &child[*own],
+                        &parent[*other],
+                        &definition.columns[*other],
+                    )
+            })
+    }
+
+    fn has_duplicate(
+        &self,
+        table: usize,
+        columns: &[usize],
+        values: &[Value],
+        except: Option<usize>,
+    ) -> bool {
+        let definition = &self.schema.tables[table];
+        self.others(table, except).any(|row| {
+            columns
+                .iter()
+                .all(|column| match (&values[*column], &row[*column]) {
+                    (Value::Null, Value::Null) => true,
+                    (Value::Null, _) | (_, Value::Null) => false,
+                    (a, b) => self.dialect.duplicates(a, b, &definition.columns[*column]),
+                })
+        })
+    }
+
+    fn has_index_duplicate(
+        &self,
+        table: usize,
+        keys: &[crate::Expr],
+        predicate: Option<&crate::Expr>,
+        nulls_distinct: bool,
+        values: &[Value],
+        except: Option<usize>,
+    ) -> Result<bool, Unsupported> {
+        let Some(own) = self.index_key(keys, predicate, values)? else {
+            return Ok(false);
+        };
+        if nulls_distinct && own.iter().any(Value::is_null) {
+            return Ok(false);
+        }
+        for row in self.others(table, except) {
+            if self
+                .index_key(keys, predicate, row)?
+                .is_some_and(|other| eval::same_keys(&own, &other, keys, self.dialect))
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The key of a row in an index over expressions; `None` when the index does not hold the row.
+    fn index_key(
+        &self,
+        keys: &[crate::Expr],
+        predicate: Option<&crate::Expr>,
+        values: &[Value],
+    ) -> Result<Option<Vec<Value>>, Unsupported> {
+        // An error raised while an index is maintained refuses the row as well, but it is no
+        // duplicate; such rows are outside what we promise to judge.
+        let unsupported = |stop| match stop {
+            Stop::Unsupported(unsupported) => unsupported,
+            Stop::Raises(raised) => Unsupported {
+                what: format!("an index expression that raises: {raised}"),
+            },
+        };
+        if let Some(predicate) = predicate {
+            let truth = eval::truth(predicate, values, self.dialect).map_err(unsupported)?;
+            if truth.verdict() != Some(true) {
+                return Ok(None);
+            }
+        }
+        keys.iter()
+            .map(|key| eval::value(key, values, self.dialect).map_err(unsupported))
+            .collect::<Result<_, _>>()
+            .map(Some)
+    }
+
+    fn others(&self, table: usize, except: Option<usize>) -> impl Iterator<Item = &[Value]> {
+        self.rows[table]
+            .iter()
+            .enumerate()
+            .filter(move |(index, _)| Some(*index) != except)
+            .map(|(_, row)| row.as_slice())
+    }
+}
