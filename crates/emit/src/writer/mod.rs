@@ -1,0 +1,71 @@
+//! A writer per test language, chosen by name from a closed registry.
+
+use crate::suite::{Suite, SuiteDialect};
+
+mod json;
+mod name;
+
+/// A file that a writer produced, for the caller to store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its path relative to the output folder, with forward slashes.
+    pub path: String,
+    /// Its whole text.
+    pub text: String,
+}
+
+/// Prints a suite in one test language.
+pub trait Writer: Sync {
+    /// The name by which it is chosen.
+    fn name(&self) -> &'static str;
+
+    /// Prints `suite`. The same suite gives the same files, byte for byte.
+    ///
+    /// The first file is the suite itself; further ones are what it takes to run it.
+    ///
+    /// # Errors
+    ///
+    /// When this language cannot express the suite at all.
+    fn write(&self, suite: &Suite) -> Result<Vec<File>, WriteError>;
+}
+
+/// Why a suite could not be printed.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// The test language belongs to another engine.
+    #[error("write a suite for {} as {writer}, which runs on {only} alone", .dialect.product())]
+    Dialect {
+        /// The writer.
+        writer: &'static str,
+        /// The engine it is for.
+        only: &'static str,
+        /// The dialect of the suite.
+        dialect: SuiteDialect,
+    },
+    /// There is no such writer.
+    #[error("find a writer called `{name}` (there are: {})", names().join(", "))]
+    Unknown {
+        /// The name asked for.
+        name: String,
+    },
+}
+
+/// All writers, in the order in which they are offered.
+pub const ALL: &[&dyn Writer] = &[&json::Json];
+
+/// The names of all writers.
+pub fn names() -> Vec<&'static str> {
+    ALL.iter().map(|writer| writer.name()).collect()
+}
+
+/// The writer called `name`.
+///
+/// # Errors
+///
+/// When there is none; the message lists those that exist.
+pub fn by_name(name: &str) -> Result<&'static dyn Writer, WriteError> {
+    ALL.iter()
+        .copied()
+        .find(|writer| writer.name() == name)
+        .ok_or_else(|| WriteError::Unknown { name: name.into() })
+}

@@ -1,0 +1,89 @@
+//! Names as identifiers of a test language: safe, readable, unique.
+//!
+//! Suites come from files too, so no writer trusts an id to be an identifier or to be unique.
+
+use std::collections::BTreeMap;
+
+/// A lower-case ASCII slug of `text`, never empty and never starting with a digit.
+pub(crate) fn slug(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        } else if !out.ends_with('_') && !out.is_empty() {
+            out.push('_');
+        }
+    }
+    while out.ends_with('_') {
+        out.pop();
+    }
+    if out.is_empty() || out.starts_with(|c: char| c.is_ascii_digit()) {
+        out.insert_str(0, "n_");
+        while out.ends_with('_') {
+            out.pop();
+        }
+    }
+    out
+}
+
+/// `text` in PascalCase, as for a class.
+pub(crate) fn pascal(text: &str) -> String {
+    slug(text)
+        .split('_')
+        .filter(|part| !part.is_empty())
+        .map(|part| part[..1].to_ascii_uppercase() + &part[1..])
+        .collect()
+}
+
+/// Hands out identifiers, each once within the scope.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    taken: BTreeMap<String, u32>,
+}
+
+impl Names {
+    /// `wanted`, or `wanted_2`, `wanted_3`, … when it is taken.
+    pub(crate) fn unique(&mut self, wanted: String) -> String {
+        let mut n = *self.taken.get(&wanted).unwrap_or(&0);
+        if n == 0 {
+            self.taken.insert(wanted.clone(), 1);
+            return wanted;
+        }
+        loop {
+            n += 1;
+            let candidate = format!("{wanted}_{n}");
+            if !self.taken.contains_key(&candidate) {
+                self.taken.insert(wanted, n);
+                self.taken.insert(candidate.clone(), 1);
+                return candidate;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slug_is_always_an_identifier() {
+        for (text, expected) in [
+            ("orders rejects Ünicode", "orders_rejects_nicode"),
+            ("", "n"),
+            ("日本", "n"),
+            ("2fast", "n_2fast"),
+            ("--a--b--", "a_b"),
+        ] {
+            assert_eq!(slug(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn colliding_names_are_numbered_without_new_collisions() {
+        let mut names = Names::default();
+        let given: Vec<String> = ["a", "a_2", "a", "a"]
+            .map(|wanted| names.unique(wanted.into()))
+            .into();
+        assert_eq!(given, ["a", "a_2", "a_3", "a_4"]);
+    }
+}
