@@ -1,1 +1,13 @@
-//! (front page)
+//! Sets of database rows as candidates, and the jobs that search for them.
+//!
+//! Stands between the SQL engine (`sql`), which says what is true of rows, and
+//! the command line, which says what is wanted. The **schema job** finds rows
+//! that each integrity constraint must accept or refuse.
+//!
+//! This crate does not print, and talks to databases only through `exec`.
+//!
+//! # Reading order
+//!
+//! [`schema`] and its modules in the order in which they are listed there.
+
+pub mod schema;

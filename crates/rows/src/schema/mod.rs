@@ -1,0 +1,11 @@
+//! The schema job: tests for integrity constraints.
+//!
+//! A schema's constraints become [`rule`]s as the engine enforces them; a
+//! criterion turns rules into requirements, each a [`predicate`] over one new
+//! row; a [`generator`] finds rows; the result is a suite of test [`case`]s.
+
+pub mod case;
+pub mod generator;
+pub mod predicate;
+pub mod requirement;
+pub mod rule;
