@@ -1,1 +1,37 @@
-//! (front page)
+//! The only input and output of the product: databases, test servers, processes.
+//!
+//! Stands between the jobs, which know what they want to try, and the systems
+//! that answer. It runs statements and says what a database did with them, it
+//! starts servers to try them on, and it reads the schema of a live database.
+//!
+//! This crate does not know what a requirement, a test or a mutant is, and it
+//! prints nothing. A statement that a database refuses is data here
+//! ([`Refusal`]); an `Err` means that the run cannot go on.
+//!
+//! # Reading order
+//!
+//! [`database`] for connections and answers, [`server`] for the servers that
+//! tests run on, [`engine`] for an empty database to work in.
+//!
+//! # Example
+//!
+//! ```
+//! use isobath_exec::{Answer, RefusalKind, connect};
+//!
+//! # fn main() -> Result<(), isobath_exec::DatabaseError> {
+//! let mut database = connect("sqlite::memory:")?;
+//! database.execute("CREATE TABLE t (a INT NOT NULL)")?;
+//! let Answer::Refused(refusal) = database.execute("INSERT INTO t VALUES (NULL)")? else {
+//!     unreachable!("NULL was accepted");
+//! };
+//! assert_eq!(refusal.kind, RefusalKind::NotNull);
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod database;
+pub mod engine;
+pub mod server;
+
+pub use database::{Answer, Database, DatabaseError, Refusal, RefusalKind, Rows, connect};
+pub use engine::{Engine, Provisioned, provision};

@@ -1,0 +1,179 @@
+//! Database addresses: which database, and never its password in a message.
+
+use std::path::PathBuf;
+
+use url::Url;
+
+use super::mariadb::MariaDbDatabase;
+use super::postgres::PostgresDatabase;
+use super::sqlite::SqliteDatabase;
+use super::{Database, DatabaseError};
+
+/// A database address, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// SQLite, in memory.
+    SqliteMemory,
+    /// SQLite, in a file.
+    SqliteFile(PathBuf),
+    /// PostgreSQL.
+    Postgres(Url),
+    /// MariaDB or MySQL.
+    MariaDb(Url),
+}
+
+impl Address {
+    /// Reads an address.
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseError::Address`] when it is none.
+    pub fn parse(text: &str) -> Result<Self, DatabaseError> {
+        let wrong = |why: &str| DatabaseError::Address {
+            address: masked(text),
+            why: why.to_owned(),
+        };
+        let Some((scheme, rest)) = text.split_once(':') else {
+            return Err(wrong("it has no scheme"));
+        };
+        match scheme.to_ascii_lowercase().as_str() {
+            "sqlite" | "sqlite3" => {
+                let path = rest.strip_prefix("//").unwrap_or(rest);
+                match path {
+                    "" => Err(wrong("it names no file")),
+                    ":memory:" => Ok(Self::SqliteMemory),
+                    path => Ok(Self::SqliteFile(PathBuf::from(path))),
+                }
+            }
+            scheme @ ("postgres" | "postgresql" | "mysql" | "mariadb") => {
+                let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
+                if url.host_str().is_none_or(str::is_empty) {
+                    return Err(wrong("it names no host"));
+                }
+                if scheme.starts_with("postgres") {
+                    Ok(Self::Postgres(url))
+                } else {
+                    Ok(Self::MariaDb(url))
+                }
+            }
+            _ => Err(wrong("its scheme is unknown")),
+        }
+    }
+}
+
+/// Opens a connection for reading and writing.
+///
+/// # Errors
+///
+/// When the address is wrong, nothing answers there, or the login is refused.
+pub fn connect(address: &str) -> Result<Box<dyn Database>, DatabaseError> {
+    Ok(match Address::parse(address)? {
+        Address::SqliteMemory => Box::new(SqliteDatabase::in_memory()?),
+        Address::SqliteFile(path) => Box::new(SqliteDatabase::open(&path)?),
+        Address::Postgres(url) => Box::new(PostgresDatabase::connect(&url)?),
+        Address::MariaDb(url) => Box::new(MariaDbDatabase::connect(&url)?),
+    })
+}
+
+/// An address with `***` in place of its password, fit for messages.
+pub fn masked(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return address.to_owned();
+    };
+    let (before_query, query) = match rest.split_once('?') {
+        Some((before, query)) => (before, Some(query)),
+        None => (rest, None),
+    };
+    // A password may hold '/', '@' or ':' unescaped by mistake, so everything up to the last '@' counts.
+    let mut masked = match before_query.rsplit_once('@') {
+        Some((login, place)) => match login.split_once(':') {
+            Some((user, _)) => format!("{scheme}://{user}:***@{place}"),
+            None => format!("{scheme}://{login}@{place}"),
+        },
+        None => format!("{scheme}://{before_query}"),
+    };
+    if let Some(query) = query {
+        // A '@' this far right can only mean an unescaped '?' within the password.
+        if query.contains('@') {
+            return format!(
+                "{scheme}://***@{}",
+                query.rsplit('@').next().unwrap_or_default()
+            );
+        }
+        let parts: Vec<_> = query
+            .split('&')
+            .map(|part| match part.split_once('=') {
+                Some((key, _)) if key.to_ascii_lowercase().contains("pass") => format!("{key}=***"),
+                _ => part.to_owned(),
+            })
+            .collect();
+        masked.push('?');
+        masked.push_str(&parts.join("&"));
+    }
+    masked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        for (address, shown) in [
+            (
+                "postgres://me:secret@host:5432/db",
+                "postgres://me:***@host:5432/db",
+            ),
+            ("mariadb://me:se@cret@host/db", "mariadb://me:***@host/db"),
+            ("mysql://me@host/db", "mysql://me@host/db"),
+            (
+                "postgres://host/db?user=me&password=secret",
+                "postgres://host/db?user=me&password=***",
+            ),
+            ("postgres://me:sec?ret@host/db", "postgres://***@host/db"),
+            ("sqlite:a@b.db", "sqlite:a@b.db"),
+        ] {
+            assert_eq!(masked(address), shown);
+        }
+    }
+
+    #[test]
+    fn addresses_are_told_apart_by_scheme() {
+        assert_eq!(
+            Address::parse("sqlite::memory:").unwrap(),
+            Address::SqliteMemory
+        );
+        assert_eq!(
+            Address::parse("sqlite:a/b.db").unwrap(),
+            Address::SqliteFile("a/b.db".into())
+        );
+        assert_eq!(
+            Address::parse("sqlite:///a/b.db").unwrap(),
+            Address::SqliteFile("/a/b.db".into())
+        );
+        assert!(matches!(
+            Address::parse("postgresql://h/d").unwrap(),
+            Address::Postgres(_)
+        ));
+        assert!(matches!(
+            Address::parse("mariadb://h/d").unwrap(),
+            Address::MariaDb(_)
+        ));
+    }
+
+    #[test]
+    fn a_wrong_address_is_an_error_that_hides_the_password() {
+        for address in [
+            "",
+            "nothing",
+            "sqlite:",
+            "oracle://me:secret@h/d",
+            "postgres:///d",
+            "mysql://me:secret@h:x/d",
+        ] {
+            let error = Address::parse(address).unwrap_err();
+            assert!(matches!(error, DatabaseError::Address { .. }), "{address}");
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Why a run cannot go on with a database.
+
+use super::Refusal;
+
+/// Why a run cannot go on with a database.
+///
+/// Addresses in here never show a password.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// The address is not one.
+    #[error(
+        "`{address}` is no database address: {why}; write sqlite:PATH, sqlite::memory:, postgres://user:password@host:port/database or mariadb://user:password@host:port/database"
+    )]
+    Address {
+        /// The address.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Nothing answers at the address.
+    #[error(
+        "nothing answers at {place}: {why}; check that the server runs and that host and port are right"
+    )]
+    Unreachable {
+        /// The address.
+        place: String,
+        /// What the system said.
+        why: String,
+    },
+    /// The server does not let us in.
+    #[error("{place} refused the login: {why}; check user, password and rights")]
+    Login {
+        /// The address.
+        place: String,
+        /// What the server said.
+        why: String,
+    },
+    /// The server has no database of that name, or there is no such file.
+    #[error("there is no database at {place}: {why}; check its name, or create it first")]
+    NoDatabase {
+        /// The address.
+        place: String,
+        /// What the server said.
+        why: String,
+    },
+    /// The connection broke.
+    #[error(
+        "lost the connection to {place} during `{statement}`: {why}; run again once the server is back"
+    )]
+    Lost {
+        /// The address.
+        place: String,
+        /// The statement in flight, shortened.
+        statement: String,
+        /// What the transport said.
+        why: String,
+    },
+    /// The connection stands, but no answer comes.
+    #[error(
+        "{place} gave no answer to `{statement}` within {seconds} s; check the server's load and locks"
+    )]
+    Silent {
+        /// The address.
+        place: String,
+        /// The statement in flight, shortened.
+        statement: String,
+        /// How long we waited.
+        seconds: u64,
+    },
+    /// The database refused a statement that the run depends on.
+    #[error("{place} refused `{statement}`: {refusal}")]
+    Refused {
+        /// The address.
+        place: String,
+        /// The statement, shortened.
+        statement: String,
+        /// Why.
+        refusal: Box<Refusal>,
+    },
+    /// A writing connection to a database that was not named as a test database.
+    #[error(
+        "{place} was not named as a test database, so nothing is written to it; name it as one only if its content may be lost"
+    )]
+    NotATestDatabase {
+        /// The address.
+        place: String,
+    },
+    /// The system gave us no sockets or threads to connect with.
+    #[error("no connection can be made on this system")]
+    System(#[source] std::io::Error),
+}
+
+impl DatabaseError {
+    /// A refusal of a statement that the run depends on.
+    pub(crate) fn refused(place: &str, sql: &str, refusal: Refusal) -> Self {
+        Self::Refused {
+            place: place.to_owned(),
+            statement: shortened(sql),
+            refusal: Box::new(refusal),
+        }
+    }
+
+    /// A broken connection.
+    pub(crate) fn lost(place: &str, sql: &str, why: impl ToString) -> Self {
+        Self::Lost {
+            place: place.to_owned(),
+            statement: shortened(sql),
+            why: why.to_string(),
+        }
+    }
+}
+
+/// A statement on one line, cut where it gets long.
+pub(crate) fn shortened(sql: &str) -> String {
+    const LONGEST: usize = 80;
+    let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line,
+    }
+}

@@ -1,0 +1,7 @@
+//! MariaDB and MySQL, over a socket.
+
+mod connection;
+mod refusal;
+mod value;
+
+pub(super) use connection::MariaDbDatabase;

@@ -1,0 +1,312 @@
+//! A connection to a PostgreSQL server.
+
+use std::collections::BTreeSet;
+use std::error::Error as _;
+use std::pin::pin;
+
+use futures_util::TryStreamExt;
+use isobath_sql::DialectName;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Config, Error, NoTls, SimpleQueryMessage};
+use url::Url;
+
+use super::refusal::classify;
+use super::value::value;
+use crate::database::stream::{self, Frame, Sent, Wire};
+use crate::database::waiting::Waiting;
+use crate::database::{Answer, Database, DatabaseError, Refusal, RefusalKind, Rows, masked};
+
+/// Around cases that are transactions of their own.
+const TRANSACTIONS: Frame = Frame {
+    open: &["ROLLBACK", "BEGIN", "SET CONSTRAINTS ALL IMMEDIATE"],
+    close: &["ROLLBACK"],
+    fragile: true,
+};
+
+/// Around cases within a transaction of the caller.
+const SAVEPOINTS: Frame = Frame {
+    open: &[
+        "ROLLBACK TO SAVEPOINT isolated",
+        "SET CONSTRAINTS ALL IMMEDIATE",
+    ],
+    close: &["ROLLBACK TO SAVEPOINT isolated"],
+    fragile: true,
+};
+
+/// A PostgreSQL database.
+pub(crate) struct PostgresDatabase {
+    // Before the runtime, so that it is dropped while its connection can still say goodbye.
+    client: Client,
+    waiting: Waiting,
+    place: String,
+    in_transaction: bool,
+}
+
+impl PostgresDatabase {
+    /// Connects.
+    pub(crate) fn connect(url: &Url) -> Result<Self, DatabaseError> {
+        let place = masked(url.as_str());
+        let mut config: Config =
+            url.as_str()
+                .parse()
+                .map_err(|error: Error| DatabaseError::Address {
+                    address: place.clone(),
+                    why: explained(&error),
+                })?;
+        config.application_name("isobath");
+        let waiting = Waiting::new()?;
+        let (client, connection) = waiting
+            .for_connection(&place, config.connect(NoTls))?
+            .map_err(|error| refused_entry(&place, &error))?;
+        // Errors of the connection also reach whoever waits for an answer.
+        waiting.beside(async {
+            let _ = connection.await;
+        });
+        Ok(Self {
+            client,
+            waiting,
+            place,
+            in_transaction: false,
+        })
+    }
+
+    async fn message(client: &Client, text: &str) -> (Vec<u64>, Result<(), Error>) {
+        let mut done = Vec::new();
+        let result = async {
+            let mut answers = pin!(client.simple_query_raw(text).await?);
+            while let Some(answer) = answers.try_next().await? {
+                if let SimpleQueryMessage::CommandComplete(rows) = answer {
+                    done.push(rows);
+                }
+            }
+            Ok(())
+        }
+        .await;
+        (done, result)
+    }
+
+    /// Sorts an error of a statement into data and what ends the run.
+    fn sorted(&self, sql: &str, error: Error) -> Result<Refusal, DatabaseError> {
+        match error.as_db_error() {
+            Some(db) if !ends_connection(db.code()) => Ok(classify(db)),
+            _ => Err(DatabaseError::lost(&self.place, sql, explained(&error))),
+        }
+    }
+
+    /// The names of all primary keys with their tables.
+    ///
+    /// The server reports a duplicate key in the same way for all unique indexes.
+    fn primary_keys(&mut self) -> Result<BTreeSet<(String, String)>, DatabaseError> {
+        let sql = "SELECT t.relname::text, c.conname::text FROM pg_constraint c \
+                   JOIN pg_class t ON t.oid = c.conrelid WHERE c.contype = 'p'";
+        let answer = self
+            .waiting
+            .for_answer(&self.place, sql, self.client.simple_query(sql))?;
+        Ok(match answer {
+            Ok(messages) => messages
+                .iter()
+                .filter_map(|message| match message {
+                    SimpleQueryMessage::Row(row) => {
+                        Some((row.get(0)?.to_owned(), row.get(1)?.to_owned()))
+                    }
+                    _ => None,
+                })
+                .collect(),
+            // In a transaction that a refusal has broken nothing can be asked.
+            Err(error) => {
+                self.sorted(sql, error)?;
+                BTreeSet::new()
+            }
+        })
+    }
+}
+
+impl Wire for PostgresDatabase {
+    fn send(&mut self, text: &str) -> Result<Sent, DatabaseError> {
+        let (done, result) =
+            self.waiting
+                .for_answer(&self.place, text, Self::message(&self.client, text))?;
+        let refusal = match result {
+            Ok(()) => None,
+            Err(error) => Some(self.sorted(text, error)?),
+        };
+        Ok(Sent { done, refusal })
+    }
+}
+
+impl Database for PostgresDatabase {
+    fn dialect(&self) -> DialectName {
+        DialectName::Postgres
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<Answer, DatabaseError> {
+        let sent = self.send(sql)?;
+        let Some(mut refusal) = sent.refusal else {
+            let rows = sent.done.last().copied().unwrap_or_default();
+            return Ok(Answer::Done { rows });
+        };
+        if refusal.kind == RefusalKind::Unique {
+            let primary = self.primary_keys()?;
+            tell_primary(&mut refusal, &primary);
+        }
+        Ok(Answer::Refused(refusal))
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Result<Rows, Refusal>, DatabaseError> {
+        let work = self.client.query_typed(sql, &[]);
+        let rows = match self.waiting.for_answer(&self.place, sql, work)? {
+            Ok(rows) => rows,
+            Err(error) => return self.sorted(sql, error).map(Err),
+        };
+        let columns = rows
+            .first()
+            .map(|row| {
+                row.columns()
+                    .iter()
+                    .map(|column| column.name().to_owned())
+                    .collect()
+            })
+            .unwrap_or_default();
+        let mut understood = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let values: Option<Vec<_>> = (0..row.len()).map(|index| value(row, index)).collect();
+            match values {
+                Some(values) => understood.push(values),
+                // A type whose binary form we do not know: the server's text does.
+                None => return self.query_as_text(sql, &rows, columns),
+            }
+        }
+        Ok(Ok(Rows {
+            columns,
+            rows: understood,
+        }))
+    }
+
+    fn isolated(&mut self, cases: &[Vec<String>]) -> Result<Vec<Vec<Answer>>, DatabaseError> {
+        let primary = self.primary_keys()?;
+        let mut answers = if self.in_transaction {
+            self.command("SAVEPOINT isolated")?;
+            let answers = stream::run(self, &SAVEPOINTS, cases)?;
+            self.command("RELEASE SAVEPOINT isolated")?;
+            answers
+        } else {
+            stream::run(self, &TRANSACTIONS, cases)?
+        };
+        for answer in answers.iter_mut().flatten() {
+            if let Answer::Refused(refusal) = answer {
+                tell_primary(refusal, &primary);
+            }
+        }
+        Ok(answers)
+    }
+
+    fn clear(&mut self) -> Result<(), DatabaseError> {
+        let schemas = self.rows(
+            "SELECT quote_ident(nspname) FROM pg_namespace \
+             WHERE nspname <> 'information_schema' AND nspname NOT LIKE 'pg\\_%' ORDER BY 1",
+        )?;
+        let mut sql = String::new();
+        for schema in schemas.texts(0) {
+            sql.push_str(&format!("DROP SCHEMA {schema} CASCADE; "));
+        }
+        sql.push_str("CREATE SCHEMA public");
+        self.command(&sql)
+    }
+
+    fn begin(&mut self) -> Result<(), DatabaseError> {
+        self.command("BEGIN")?;
+        self.in_transaction = true;
+        Ok(())
+    }
+
+    fn rollback(&mut self) -> Result<(), DatabaseError> {
+        self.in_transaction = false;
+        self.command("ROLLBACK")
+    }
+}
+
+impl PostgresDatabase {
+    /// Takes from the server's text what the binary form did not tell.
+    fn query_as_text(
+        &mut self,
+        sql: &str,
+        rows: &[tokio_postgres::Row],
+        columns: Vec<String>,
+    ) -> Result<Result<Rows, Refusal>, DatabaseError> {
+        let work = self.client.simple_query(sql);
+        let messages = match self.waiting.for_answer(&self.place, sql, work)? {
+            Ok(messages) => messages,
+            Err(error) => return self.sorted(sql, error).map(Err),
+        };
+        let texts = messages.iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let text =
+            |text: Option<&str>| text.map_or(isobath_sql::Value::Null, isobath_sql::Value::from);
+        let rows = rows
+            .iter()
+            .zip(texts)
+            .map(|(row, texts)| {
+                (0..row.len())
+                    .map(|index| value(row, index).unwrap_or_else(|| text(texts.get(index))))
+                    .collect()
+            })
+            .collect();
+        Ok(Ok(Rows { columns, rows }))
+    }
+}
+
+fn tell_primary(refusal: &mut Refusal, primary: &BTreeSet<(String, String)>) {
+    if let (RefusalKind::Unique, Some(table), Some(constraint)) =
+        (refusal.kind, &refusal.table, &refusal.constraint)
+        && primary.contains(&(table.clone(), constraint.clone()))
+    {
+        refusal.kind = RefusalKind::PrimaryKey;
+    }
+}
+
+/// Why the server did not let us in.
+fn refused_entry(place: &str, error: &Error) -> DatabaseError {
+    let place = place.to_owned();
+    let why = explained(error);
+    match error.code() {
+        Some(&SqlState::INVALID_CATALOG_NAME) => DatabaseError::NoDatabase { place, why },
+        Some(
+            &SqlState::INVALID_PASSWORD
+            | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION
+            | &SqlState::INSUFFICIENT_PRIVILEGE,
+        ) => DatabaseError::Login { place, why },
+        Some(_) => DatabaseError::Unreachable { place, why },
+        // The driver's own complaint when the server asks for a password and the address has none.
+        None if why.contains("password missing") => DatabaseError::Login { place, why },
+        None => DatabaseError::Unreachable { place, why },
+    }
+}
+
+/// Whether the server ends the connection with this error.
+fn ends_connection(code: &SqlState) -> bool {
+    code.code().starts_with("08")
+        || matches!(
+            *code,
+            SqlState::ADMIN_SHUTDOWN
+                | SqlState::CRASH_SHUTDOWN
+                | SqlState::CANNOT_CONNECT_NOW
+                | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
+        )
+}
+
+/// The driver's message with its cause, which says more.
+fn explained(error: &Error) -> String {
+    if let Some(db) = error.as_db_error() {
+        return db.message().to_owned();
+    }
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

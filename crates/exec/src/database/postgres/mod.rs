@@ -1,0 +1,7 @@
+//! PostgreSQL, over a socket.
+
+mod connection;
+mod refusal;
+mod value;
+
+pub(super) use connection::PostgresDatabase;

@@ -1,0 +1,6 @@
+//! SQLite, linked into the program.
+
+mod connection;
+mod refusal;
+
+pub(crate) use connection::SqliteDatabase;

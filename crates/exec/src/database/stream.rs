@@ -1,0 +1,179 @@
+//! Many small cases in few messages.
+//!
+//! A server answers a message of many statements as fast as one of a single
+//! statement, but stops at the first refusal. So all cases become one stream of
+//! statements, sent in large pieces; after a refusal the rest is sent again from
+//! the statement behind it. A suite then costs about one message per refusal
+//! instead of several per statement.
+
+use super::{Answer, DatabaseError, Refusal};
+
+/// The most statements in one message.
+const PIECE: usize = 200;
+/// The longest message in bytes, but for single statements that are longer.
+const LENGTH: usize = 1 << 16;
+
+/// What a server did with a message of several statements.
+pub(super) struct Sent {
+    /// The rows of each statement that ran.
+    pub(super) done: Vec<u64>,
+    /// Why the next one did not.
+    pub(super) refusal: Option<Refusal>,
+}
+
+/// A connection that takes several statements in one message.
+pub(super) trait Wire {
+    /// Sends a message and collects the answers up to the first refusal.
+    fn send(&mut self, text: &str) -> Result<Sent, DatabaseError>;
+}
+
+/// The statements around the cases, which are never refused.
+pub(super) struct Frame {
+    /// Before a case; undoes what is left of the one before.
+    pub(super) open: &'static [&'static str],
+    /// After the last case.
+    pub(super) close: &'static [&'static str],
+    /// Whether a refused statement takes the whole transaction with it, so that a savepoint is needed.
+    pub(super) fragile: bool,
+}
+
+const SAVE: &str = "SAVEPOINT step";
+const RESTORE: &str = "ROLLBACK TO SAVEPOINT step";
+const RELEASE: &str = "RELEASE SAVEPOINT step";
+
+#[derive(Clone, Copy)]
+struct Item<'a> {
+    sql: &'a str,
+    role: Role,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    /// One of ours.
+    Frame,
+    /// A statement of a case.
+    Step {
+        case: usize,
+        /// Whether a savepoint stands before it.
+        saved: bool,
+        /// Whether its text may hold several statements, so that it goes alone.
+        alone: bool,
+    },
+}
+
+/// Runs the cases and answers every statement.
+pub(super) fn run(
+    wire: &mut dyn Wire,
+    frame: &Frame,
+    cases: &[Vec<String>],
+) -> Result<Vec<Vec<Answer>>, DatabaseError> {
+    let items = items(frame, cases);
+    let mut answers: Vec<Vec<Answer>> = cases
+        .iter()
+        .map(|case| Vec::with_capacity(case.len()))
+        .collect();
+    let mut next = 0;
+    let mut restore = false;
+    let mut single = 0;
+    while next < items.len() {
+        let end = if single > next {
+            next + 1
+        } else {
+            piece(&items, next)
+        };
+        let mut text = String::new();
+        if restore {
+            text.push_str(RESTORE);
+            text.push_str(";\n");
+        }
+        for item in &items[next..end] {
+            text.push_str(item.sql);
+            text.push_str("\n;\n");
+        }
+        let sent = wire.send(&text)?;
+        let lead = usize::from(restore);
+        if sent.refusal.is_some() && sent.done.is_empty() && end > next + 1 {
+            // The message as a whole was refused: one statement of it is not even SQL.
+            single = end;
+            continue;
+        }
+        restore = false;
+        let alone = matches!(items[next].role, Role::Step { alone: true, .. });
+        let done = if alone {
+            let rows = sent.done.last().copied().unwrap_or_default();
+            if sent.refusal.is_none() {
+                vec![rows]
+            } else {
+                Vec::new()
+            }
+        } else {
+            sent.done.into_iter().skip(lead).collect()
+        };
+        for (item, rows) in items[next..end].iter().zip(&done) {
+            if let Role::Step { case, .. } = item.role {
+                answers[case].push(Answer::Done { rows: *rows });
+            }
+        }
+        next += done.len();
+        match (sent.refusal, items.get(next).map(|item| item.role)) {
+            (Some(refusal), Some(Role::Step { case, saved, .. })) => {
+                answers[case].push(Answer::Refused(refusal));
+                restore = saved;
+                next += 1;
+            }
+            (Some(refusal), _) => return Err(DatabaseError::refused("the server", &text, refusal)),
+            (None, _) => next = end,
+        }
+    }
+    Ok(answers)
+}
+
+fn items<'a>(frame: &Frame, cases: &'a [Vec<String>]) -> Vec<Item<'a>> {
+    let ours = |sql: &'static str| Item {
+        sql,
+        role: Role::Frame,
+    };
+    let mut items = Vec::new();
+    for (index, case) in cases.iter().enumerate() {
+        items.extend(frame.open.iter().copied().map(ours));
+        for (position, sql) in case.iter().enumerate() {
+            let sql = sql
+                .trim()
+                .trim_end_matches(|c: char| c == ';' || c.is_whitespace());
+            let alone = sql.contains(';') || sql.is_empty();
+            let last = position + 1 == case.len();
+            let saved = alone || (frame.fragile && !last);
+            let role = Role::Step {
+                case: index,
+                saved,
+                alone,
+            };
+            if saved {
+                items.extend([ours(SAVE), Item { sql, role }, ours(RELEASE)]);
+            } else {
+                items.push(Item { sql, role });
+            }
+        }
+    }
+    items.extend(frame.close.iter().copied().map(ours));
+    items
+}
+
+/// Where the message that starts at `start` ends.
+fn piece(items: &[Item<'_>], start: usize) -> usize {
+    let is_alone = |item: &Item<'_>| matches!(item.role, Role::Step { alone: true, .. });
+    let mut length = 0;
+    let mut end = start;
+    while end < items.len() && end - start < PIECE {
+        length += items[end].sql.len();
+        let fits = length <= LENGTH && !is_alone(&items[end]);
+        if end > start && !fits {
+            break;
+        }
+        end += 1;
+        if is_alone(&items[start]) {
+            break;
+        }
+    }
+    end
+}

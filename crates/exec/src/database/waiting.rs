@@ -1,0 +1,65 @@
+//! Waiting for a server: a runtime of our own, and never for ever.
+
+use std::time::Duration;
+
+use tokio::runtime::Runtime;
+
+use super::DatabaseError;
+use super::error::shortened;
+
+/// How long a server may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long a server may take over one message; a deadlock or a frozen host takes longer.
+const ANSWER: Duration = Duration::from_secs(60);
+
+/// Runs one connection's asynchronous work to its end.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    runtime: Runtime,
+}
+
+impl Waiting {
+    /// A runtime on the calling thread.
+    pub(super) fn new() -> Result<Self, DatabaseError> {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map(|runtime| Self { runtime })
+            .map_err(DatabaseError::System)
+    }
+
+    /// Waits for a connection.
+    pub(super) fn for_connection<T>(
+        &self,
+        place: &str,
+        work: impl Future<Output = T>,
+    ) -> Result<T, DatabaseError> {
+        self.runtime
+            .block_on(async { tokio::time::timeout(CONNECT, work).await })
+            .map_err(|_| DatabaseError::Unreachable {
+                place: place.to_owned(),
+                why: format!("no answer within {} s", CONNECT.as_secs()),
+            })
+    }
+
+    /// Waits for the answer to a statement.
+    pub(super) fn for_answer<T>(
+        &self,
+        place: &str,
+        sql: &str,
+        work: impl Future<Output = T>,
+    ) -> Result<T, DatabaseError> {
+        self.runtime
+            .block_on(async { tokio::time::timeout(ANSWER, work).await })
+            .map_err(|_| DatabaseError::Silent {
+                place: place.to_owned(),
+                statement: shortened(sql),
+                seconds: ANSWER.as_secs(),
+            })
+    }
+
+    /// Lets work go on whenever something is waited for.
+    pub(super) fn beside(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(work);
+    }
+}

@@ -1,0 +1,15 @@
+//! The same test on every engine that there is.
+
+use isobath_exec::Database;
+use isobath_exec::engine::{Engine, provision};
+use isobath_exec::server::or_left_out;
+
+/// Runs `test` in an empty database of each engine.
+pub(crate) fn on_each(what: &str, mut test: impl FnMut(Engine, &mut dyn Database)) {
+    for engine in Engine::ALL {
+        let title = format!("{what} on {engine}");
+        if let Some(mut provisioned) = or_left_out(&title, provision(engine)) {
+            test(engine, provisioned.database());
+        }
+    }
+}
