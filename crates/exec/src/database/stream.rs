@@ -47,10 +47,21 @@ struct Item<'a> {
     role: Role,
 }
 
+impl Item<'_> {
+    fn case(&self) -> Option<usize> {
+        match self.role {
+            Role::Step { case, .. } => Some(case),
+            Role::Open | Role::Between => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
-    /// One of ours.
-    Frame,
+    /// The first of ours before a case, or the end.
+    Open,
+    /// Another one of ours.
+    Between,
     /// A statement of a case.
     Step {
         case: usize,
@@ -72,6 +83,7 @@ pub(super) fn run(
         .iter()
         .map(|case| Vec::with_capacity(case.len()))
         .collect();
+    let starts = starts(&items);
     let mut next = 0;
     let mut restore = false;
     let mut single = 0;
@@ -92,12 +104,17 @@ pub(super) fn run(
         }
         let sent = wire.send(&text)?;
         let lead = usize::from(restore);
-        if sent.refusal.is_some() && sent.done.is_empty() && end > next + 1 {
-            // The message as a whole was refused: one statement of it is not even SQL.
+        restore = false;
+        if frame.fragile && sent.refusal.is_some() && sent.done.is_empty() && end > next + 1 {
+            // The message as a whole was refused, because one statement of it is not even SQL,
+            // and the transaction is spoiled. So the case starts again, one by one.
             single = end;
+            next = starts[next];
+            if let Some(case) = items[next..end].iter().find_map(Item::case) {
+                answers[case].clear();
+            }
             continue;
         }
-        restore = false;
         let alone = matches!(items[next].role, Role::Step { alone: true, .. });
         let done = if alone {
             let rows = sent.done.last().copied().unwrap_or_default();
@@ -131,11 +148,18 @@ pub(super) fn run(
 fn items<'a>(frame: &Frame, cases: &'a [Vec<String>]) -> Vec<Item<'a>> {
     let ours = |sql: &'static str| Item {
         sql,
-        role: Role::Frame,
+        role: Role::Between,
+    };
+    let frame_of = |statements: &'static [&'static str]| {
+        let roles = std::iter::once(Role::Open).chain(std::iter::repeat(Role::Between));
+        statements
+            .iter()
+            .zip(roles)
+            .map(|(&sql, role)| Item { sql, role })
     };
     let mut items = Vec::new();
     for (index, case) in cases.iter().enumerate() {
-        items.extend(frame.open.iter().copied().map(ours));
+        items.extend(frame_of(frame.open));
         for (position, sql) in case.iter().enumerate() {
             let sql = sql
                 .trim()
@@ -155,8 +179,23 @@ fn items<'a>(frame: &Frame, cases: &'a [Vec<String>]) -> Vec<Item<'a>> {
             }
         }
     }
-    items.extend(frame.close.iter().copied().map(ours));
+    items.extend(frame_of(frame.close));
     items
+}
+
+/// For each item, where its case starts.
+fn starts(items: &[Item<'_>]) -> Vec<usize> {
+    let mut start = 0;
+    items
+        .iter()
+        .enumerate()
+        .map(|(index, item)| {
+            if item.role == Role::Open {
+                start = index;
+            }
+            start
+        })
+        .collect()
 }
 
 /// Where the message that starts at `start` ends.

@@ -85,7 +85,9 @@ impl Wire for MariaDbDatabase {
                     returned += 1;
                 }
                 done.push(if is_query { returned } else { changed });
-                if results.is_empty() {
+                // No further result, or a refusal, which the driver keeps for the next read.
+                if results.columns().is_none() {
+                    results.next().await?;
                     return Ok(());
                 }
             }
