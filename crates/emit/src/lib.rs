@@ -36,8 +36,8 @@
 //!     ],
 //! });
 //!
-//! let files = writer::by_name("json").unwrap().write(&suite).unwrap();
-//! assert_eq!(Suite::from_json(&files[0].text).unwrap(), suite);
+//! let files = writer::by_name("pytest").unwrap().write(&suite).unwrap();
+//! assert!(files[0].text.contains("def test_orders_rejects_a_second_row_with_the_same_order_id("));
 //! ```
 
 pub mod report;

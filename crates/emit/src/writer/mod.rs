@@ -3,7 +3,14 @@
 use crate::suite::{Suite, SuiteDialect};
 
 mod json;
+mod junit5;
+mod layout;
 mod name;
+mod pgtap;
+mod pytest;
+mod rust;
+mod sql;
+mod text;
 
 /// A file that a writer produced, for the caller to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +58,14 @@ pub enum WriteError {
 }
 
 /// All writers, in the order in which they are offered.
-pub const ALL: &[&dyn Writer] = &[&json::Json];
+pub const ALL: &[&dyn Writer] = &[
+    &sql::Sql,
+    &pytest::Pytest,
+    &junit5::Junit5,
+    &rust::Rust,
+    &pgtap::Pgtap,
+    &json::Json,
+];
 
 /// The names of all writers.
 pub fn names() -> Vec<&'static str> {

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::suite::Test;
+
 /// A lower-case ASCII slug of `text`, never empty and never starting with a digit.
 pub(crate) fn slug(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -26,6 +28,12 @@ pub(crate) fn slug(text: &str) -> String {
     out
 }
 
+/// The slug of a test's id, or of its name where the id has no letter to show.
+pub(crate) fn of_test(test: &Test) -> String {
+    let readable = test.id.contains(|c: char| c.is_ascii_alphanumeric());
+    slug(if readable { &test.id } else { &test.name })
+}
+
 /// `text` in PascalCase, as for a class.
 pub(crate) fn pascal(text: &str) -> String {
     slug(text)
@@ -44,17 +52,19 @@ pub(crate) struct Names {
 impl Names {
     /// `wanted`, or `wanted_2`, `wanted_3`, … when it is taken.
     pub(crate) fn unique(&mut self, wanted: String) -> String {
-        let mut n = *self.taken.get(&wanted).unwrap_or(&0);
+        // Class files and test files meet on file systems that ignore case.
+        let key = wanted.to_ascii_lowercase();
+        let mut n = *self.taken.get(&key).unwrap_or(&0);
         if n == 0 {
-            self.taken.insert(wanted.clone(), 1);
+            self.taken.insert(key, 1);
             return wanted;
         }
         loop {
             n += 1;
             let candidate = format!("{wanted}_{n}");
-            if !self.taken.contains_key(&candidate) {
-                self.taken.insert(wanted, n);
-                self.taken.insert(candidate.clone(), 1);
+            if !self.taken.contains_key(&format!("{key}_{n}")) {
+                self.taken.insert(format!("{key}_{n}"), 1);
+                self.taken.insert(key, n);
                 return candidate;
             }
         }
