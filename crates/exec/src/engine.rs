@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use isobath_sql::DialectName;
 
-use crate::database::{Database, DatabaseError, connect, masked};
-use crate::server::{ServerError, shared};
+use crate::database::{Database, DatabaseError, masked, open};
+use crate::server::{Server, ServerError, shared};
 
 /// A database that tests can run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -91,8 +91,17 @@ pub struct Provisioned {
     database: Option<Box<dyn Database>>,
     engine: Engine,
     address: String,
-    /// How to drop it: the server's address and the statement; nothing where the server is ours.
-    drop_with: Option<(String, String)>,
+    afterwards: Afterwards,
+}
+
+/// What becomes of a database that is no more needed.
+enum Afterwards {
+    /// It vanishes with its connection.
+    Forget,
+    /// It is emptied, for whoever needs one next on the server of this process.
+    GiveBack(&'static Server),
+    /// It is dropped by a statement on the server at the address.
+    Drop { server: String, statement: String },
 }
 
 /// Makes an empty database: SQLite in memory; PostgreSQL and MariaDB on a server
@@ -113,15 +122,18 @@ pub fn provision(engine: Engine) -> Result<Provisioned, ProvisionError> {
 }
 
 fn provision_own(engine: Engine) -> Result<Provisioned, ProvisionError> {
-    let address = match engine {
-        Engine::Sqlite => "sqlite::memory:".to_owned(),
-        Engine::Postgres | Engine::MariaDb => shared(engine)?.create_database()?,
+    let (address, afterwards) = match engine {
+        Engine::Sqlite => ("sqlite::memory:".to_owned(), Afterwards::Forget),
+        Engine::Postgres | Engine::MariaDb => {
+            let server = shared(engine)?;
+            (server.create_database()?, Afterwards::GiveBack(server))
+        }
     };
     Ok(Provisioned {
-        database: Some(connect(&address)?),
+        database: Some(open(&address)?),
         engine,
         address,
-        drop_with: None,
+        afterwards,
     })
 }
 
@@ -138,7 +150,7 @@ pub fn provision_at(engine: Engine, address: &str) -> Result<Provisioned, Provis
         why: why.to_owned(),
     };
     let mut url = url::Url::parse(address).map_err(|error| wrong(&error.to_string()))?;
-    let mut server = connect(address)?;
+    let mut server = open(address)?;
     if server.dialect() != engine.dialect() || engine == Engine::Sqlite {
         return Err(wrong(&format!("it is not a {engine} server")).into());
     }
@@ -161,12 +173,12 @@ pub fn provision_at(engine: Engine, address: &str) -> Result<Provisioned, Provis
         database: None,
         engine,
         address: url.to_string(),
-        drop_with: Some((
-            address.to_owned(),
-            format!("DROP DATABASE IF EXISTS {name}"),
-        )),
+        afterwards: Afterwards::Drop {
+            server: address.to_owned(),
+            statement: format!("DROP DATABASE IF EXISTS {name}"),
+        },
     };
-    provisioned.database = Some(connect(&provisioned.address)?);
+    provisioned.database = Some(open(&provisioned.address)?);
     Ok(provisioned)
 }
 
@@ -191,12 +203,24 @@ impl Provisioned {
 
 impl Drop for Provisioned {
     fn drop(&mut self) {
-        // A database in use cannot be dropped.
-        self.database = None;
-        if let Some((server, statement)) = &self.drop_with
-            && let Ok(mut server) = connect(server)
-        {
-            let _ = server.execute(statement);
+        let database = self.database.take();
+        match &self.afterwards {
+            Afterwards::Forget => {}
+            Afterwards::GiveBack(server) => {
+                if let Some(mut database) = database
+                    && database.rollback().is_ok()
+                    && database.clear().is_ok()
+                {
+                    server.give_back(std::mem::take(&mut self.address));
+                }
+            }
+            Afterwards::Drop { server, statement } => {
+                // A database in use cannot be dropped.
+                drop(database);
+                if let Ok(mut server) = open(server) {
+                    let _ = server.execute(statement);
+                }
+            }
         }
     }
 }

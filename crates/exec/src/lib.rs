@@ -11,7 +11,8 @@
 //! # Reading order
 //!
 //! [`database`] for connections and answers, [`server`] for the servers that
-//! tests run on, [`engine`] for an empty database to work in.
+//! tests run on, [`engine`] for an empty database to work in, [`catalogue`] for
+//! the schema of a live database.
 //!
 //! # Example
 //!
@@ -29,9 +30,12 @@
 //! # }
 //! ```
 
+pub mod catalogue;
 pub mod database;
 pub mod engine;
 pub mod server;
 
-pub use database::{Answer, Database, DatabaseError, Refusal, RefusalKind, Rows, connect};
+pub use database::{
+    Answer, Database, DatabaseError, Refusal, RefusalKind, Rows, connect, writable,
+};
 pub use engine::{Engine, Provisioned, provision};

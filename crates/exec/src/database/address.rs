@@ -23,6 +23,27 @@ pub enum Address {
 }
 
 impl Address {
+    /// Whether two addresses name the same database, whoever logs in.
+    pub fn is_same_database(&self, other: &Self) -> bool {
+        let server = |url: &Url, port: u16| {
+            (
+                url.host_str().map(str::to_ascii_lowercase),
+                url.port().unwrap_or(port),
+                url.path().trim_matches('/').to_owned(),
+            )
+        };
+        match (self, other) {
+            // Each connection to memory has a database of its own.
+            (Self::SqliteMemory, Self::SqliteMemory) => true,
+            (Self::SqliteFile(a), Self::SqliteFile(b)) => {
+                a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+            }
+            (Self::Postgres(a), Self::Postgres(b)) => server(a, 5432) == server(b, 5432),
+            (Self::MariaDb(a), Self::MariaDb(b)) => server(a, 3306) == server(b, 3306),
+            _ => false,
+        }
+    }
+
     /// Reads an address.
     ///
     /// # Errors
@@ -33,7 +54,7 @@ impl Address {
             address: masked(text),
             why: why.to_owned(),
         };
-        let Some((scheme, rest)) = text.split_once(':') else {
+        let Some((scheme, rest)) = text.trim().split_once(':') else {
             return Err(wrong("it has no scheme"));
         };
         match scheme.to_ascii_lowercase().as_str() {
@@ -61,12 +82,29 @@ impl Address {
     }
 }
 
-/// Opens a connection for reading and writing.
+/// Opens a connection that can read, and nothing else.
+///
+/// Only a database in memory, which nobody else has, can also be written to;
+/// see [`writable`](super::writable) for all others.
 ///
 /// # Errors
 ///
 /// When the address is wrong, nothing answers there, or the login is refused.
 pub fn connect(address: &str) -> Result<Box<dyn Database>, DatabaseError> {
+    let parsed = Address::parse(address)?;
+    let read_only = match &parsed {
+        Address::SqliteMemory => return open(address),
+        Address::SqliteFile(path) => return Ok(Box::new(SqliteDatabase::open_to_read(path)?)),
+        Address::Postgres(_) => "SET default_transaction_read_only = on",
+        Address::MariaDb(_) => "SET SESSION TRANSACTION READ ONLY",
+    };
+    let mut database = open(address)?;
+    database.command(read_only)?;
+    Ok(database)
+}
+
+/// Opens a connection for reading and writing, whoever the database belongs to.
+pub(crate) fn open(address: &str) -> Result<Box<dyn Database>, DatabaseError> {
     Ok(match Address::parse(address)? {
         Address::SqliteMemory => Box::new(SqliteDatabase::in_memory()?),
         Address::SqliteFile(path) => Box::new(SqliteDatabase::open(&path)?),

@@ -3,6 +3,7 @@
 mod address;
 mod answer;
 mod error;
+mod gate;
 mod mariadb;
 mod postgres;
 mod refusal;
@@ -12,9 +13,11 @@ mod waiting;
 
 use isobath_sql::DialectName;
 
+pub(crate) use address::open;
 pub use address::{Address, connect, masked};
 pub use answer::{Answer, Rows};
 pub use error::DatabaseError;
+pub use gate::writable;
 pub use refusal::{Refusal, RefusalKind};
 
 /// An open connection.

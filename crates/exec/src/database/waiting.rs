@@ -16,6 +16,7 @@ const ANSWER: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(super) struct Waiting {
     runtime: Runtime,
+    answer: Duration,
 }
 
 impl Waiting {
@@ -24,7 +25,10 @@ impl Waiting {
         tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map(|runtime| Self { runtime })
+            .map(|runtime| Self {
+                runtime,
+                answer: ANSWER,
+            })
             .map_err(DatabaseError::System)
     }
 
@@ -50,16 +54,34 @@ impl Waiting {
         work: impl Future<Output = T>,
     ) -> Result<T, DatabaseError> {
         self.runtime
-            .block_on(async { tokio::time::timeout(ANSWER, work).await })
+            .block_on(async { tokio::time::timeout(self.answer, work).await })
             .map_err(|_| DatabaseError::Silent {
                 place: place.to_owned(),
                 statement: shortened(sql),
-                seconds: ANSWER.as_secs(),
+                seconds: self.answer.as_secs(),
             })
     }
 
     /// Lets work go on whenever something is waited for.
     pub(super) fn beside(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(work);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_never_answers_does_not_hold_us_for_ever() {
+        let mut waiting = Waiting::new().unwrap();
+        waiting.answer = Duration::from_millis(1);
+        let error = waiting
+            .for_answer("the place", "SELECT  1", std::future::pending::<()>())
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the place gave no answer to `SELECT 1` within 0 s; check the server's load and locks"
+        );
     }
 }

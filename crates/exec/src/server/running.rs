@@ -4,14 +4,14 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::guarded::{self, Guarded};
 use super::{account, mariadb, postgres};
-use crate::database::{DatabaseError, connect};
+use crate::database::{DatabaseError, open};
 use crate::engine::Engine;
 
 /// How long a server may take to come up; slow machines and cold disks included.
@@ -69,6 +69,8 @@ pub struct Server {
     login: Login,
     process: Guarded,
     databases: AtomicU64,
+    /// Empty databases that were given back; creating one takes longer than emptying one.
+    spare: Mutex<Vec<String>>,
 }
 
 /// Starts a server.
@@ -103,7 +105,7 @@ pub fn shared(engine: Engine) -> Result<&'static Server, ServerError> {
     static POSTGRES: OnceLock<Server> = OnceLock::new();
     static MARIADB: OnceLock<Server> = OnceLock::new();
     // One start at a time, so that tests running side by side do not start one each.
-    static STARTING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    static STARTING: Mutex<()> = Mutex::new(());
     let slot = match engine {
         Engine::Postgres => &POSTGRES,
         Engine::MariaDb => &MARIADB,
@@ -112,9 +114,7 @@ pub fn shared(engine: Engine) -> Result<&'static Server, ServerError> {
     if let Some(server) = slot.get() {
         return Ok(server);
     }
-    let _one = STARTING
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _one = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     match slot.get() {
         Some(server) => Ok(server),
         None => {
@@ -158,16 +158,30 @@ impl Server {
         self.process.directory()
     }
 
-    /// Creates an empty database and returns its address.
+    /// Returns the address of an empty database that nobody else has.
     ///
     /// # Errors
     ///
     /// When the server is gone or refuses.
     pub fn create_database(&self) -> Result<String, DatabaseError> {
+        if let Some(address) = self.spares().pop() {
+            return Ok(address);
+        }
         let name = format!("scratch_{}", self.databases.fetch_add(1, Ordering::Relaxed));
-        connect(&self.address(front_door(self.engine)))?
+        open(&self.address(front_door(self.engine)))?
             .command(&format!("CREATE DATABASE {name}"))?;
         Ok(self.address(&name))
+    }
+}
+
+impl Server {
+    /// Takes back a database that is empty again.
+    pub(crate) fn give_back(&self, address: String) {
+        self.spares().push(address);
+    }
+
+    fn spares(&self) -> MutexGuard<'_, Vec<String>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -221,6 +235,7 @@ fn attempt_start(engine: Engine) -> Result<Server, ServerError> {
         login,
         process: Guarded::start(directory, account, &plan).map_err(system)?,
         databases: AtomicU64::new(0),
+        spare: Mutex::default(),
     };
     server.wait_until_up()?;
     Ok(server)
@@ -231,7 +246,7 @@ impl Server {
         let started = Instant::now();
         let address = self.address(front_door(self.engine));
         loop {
-            let last = match connect(&address) {
+            let last = match open(&address) {
                 Ok(_) => return Ok(()),
                 Err(error) => error,
             };

@@ -1,8 +1,6 @@
 //! Cases run apart from each other, with the same answers as one statement at a time.
 
-mod engines;
-
-use engines::on_each;
+use crate::engines::on_each;
 use isobath_exec::engine::Engine;
 use isobath_exec::{Answer, Database, RefusalKind};
 use isobath_sql::Value;

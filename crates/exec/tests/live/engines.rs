@@ -1,7 +1,7 @@
 //! The same test on every engine that there is.
 
 use isobath_exec::Database;
-use isobath_exec::engine::{Engine, provision};
+use isobath_exec::engine::{Engine, Provisioned, provision};
 use isobath_exec::server::or_left_out;
 
 /// Runs `test` in an empty database of each engine.
@@ -12,4 +12,9 @@ pub(crate) fn on_each(what: &str, mut test: impl FnMut(Engine, &mut dyn Database
             test(engine, provisioned.database());
         }
     }
+}
+
+/// Another empty database of an engine that is there.
+pub(crate) fn second(engine: Engine) -> Provisioned {
+    provision(engine).expect("the engine gave a database before")
 }

@@ -1,8 +1,6 @@
 //! What the three engines answer to the same statements.
 
-mod engines;
-
-use engines::on_each;
+use crate::engines::on_each;
 use isobath_exec::engine::Engine;
 use isobath_exec::{Answer, Database, RefusalKind};
 

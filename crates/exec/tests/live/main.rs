@@ -1,0 +1,11 @@
+//! Tests on real databases, in one program so that each server starts once.
+
+#![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+mod answers;
+mod catalogue;
+mod engines;
+mod failures;
+mod isolated;
+mod servers;
+mod values;
