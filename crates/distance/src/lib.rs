@@ -9,7 +9,8 @@
 //!
 //! # Reading order
 //!
-//! [`Truth`] first, then [`number`] for the simplest comparison.
+//! [`Truth`] first, then [`order`] for what all comparisons share, [`number`] for
+//! the simplest of them, and [`text`], [`date`], [`member`] and [`pattern`].
 //!
 //! # Example
 //!
@@ -27,6 +28,12 @@
 
 mod truth;
 
+pub mod date;
+pub mod member;
 pub mod number;
+pub mod order;
+pub mod pattern;
+pub mod text;
 
-pub use truth::Truth;
+pub use order::Relation;
+pub use truth::{STEP, Truth, normalize};

@@ -17,6 +17,9 @@ pub struct Truth {
 /// The distance charged for a verdict that is simply wrong, when nothing finer is known.
 pub const STEP: f64 = 1.0;
 
+/// No distance is greater, so that sums of them stay finite.
+const LIMIT: f64 = f64::MAX / 1e6;
+
 impl Truth {
     /// Certainly true, one step from false.
     pub const TRUE: Self = Self {
@@ -84,7 +87,7 @@ impl Truth {
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
-            to_true: self.to_true + other.to_true,
+            to_true: (self.to_true + other.to_true).min(LIMIT),
             to_false: self.to_false.min(other.to_false),
         }
     }
@@ -117,6 +120,6 @@ fn positive(distance: f64) -> f64 {
     if distance.is_nan() {
         STEP
     } else {
-        distance.clamp(f64::MIN_POSITIVE, f64::MAX / 1e6)
+        distance.clamp(f64::MIN_POSITIVE, LIMIT)
     }
 }

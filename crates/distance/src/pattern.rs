@@ -1,0 +1,127 @@
+//! How far a string is from matching a wildcard pattern.
+//!
+//! A pattern is a list of [`Piece`]s. The distance is the cheapest edit that
+//! makes the string match: replacing a character costs as in [`text`](crate::text),
+//! adding or removing one costs one, and [`Piece::Many`] takes any characters for free.
+
+use crate::text::substitution;
+use crate::truth::{STEP, Truth};
+
+/// One piece of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Piece {
+    /// This character.
+    Char(char),
+    /// Any one character (`_` or `?`).
+    One,
+    /// Any characters, also none (`%` or `*`).
+    Many,
+    /// One character in (or, negated, outside) these inclusive ranges.
+    Set {
+        /// The ranges.
+        ranges: Vec<(char, char)>,
+        /// Outside instead of in.
+        negated: bool,
+    },
+}
+
+impl Piece {
+    /// What it costs to make `c` fit, below one; zero when it fits. `Many` fits all.
+    fn cost(&self, c: char) -> f64 {
+        match self {
+            Self::Char(wanted) => substitution(*wanted, c),
+            Self::One | Self::Many => 0.0,
+            Self::Set { ranges, negated } => {
+                let inside = ranges.iter().any(|&(low, high)| (low..=high).contains(&c));
+                if inside != *negated {
+                    0.0
+                } else if *negated {
+                    0.5
+                } else {
+                    ranges
+                        .iter()
+                        .map(|&(low, high)| substitution(c, low).min(substitution(c, high)))
+                        .fold(1.0, f64::min)
+                }
+            }
+        }
+    }
+}
+
+/// Whether and how nearly `text` matches `pattern`.
+pub fn matches(text: &str, pattern: &[Piece]) -> Truth {
+    let distance = distance(text, pattern);
+    if distance == 0.0 {
+        Truth::holds(STEP)
+    } else {
+        Truth::fails(distance)
+    }
+}
+
+/// The cheapest edit that makes `text` match; zero exactly when it does.
+pub fn distance(text: &str, pattern: &[Piece]) -> f64 {
+    // row[j] is the cost of matching the text read so far with the first j pieces.
+    let mut row: Vec<f64> = Vec::with_capacity(pattern.len() + 1);
+    row.push(0.0);
+    for (j, piece) in pattern.iter().enumerate() {
+        let skip = if *piece == Piece::Many { 0.0 } else { 1.0 };
+        row.push(row[j] + skip);
+    }
+    for c in text.chars() {
+        let mut diagonal = row[0];
+        row[0] += 1.0;
+        for (j, piece) in pattern.iter().enumerate() {
+            let above = row[j + 1];
+            row[j + 1] = if *piece == Piece::Many {
+                above.min(row[j])
+            } else {
+                (diagonal + piece.cost(c))
+                    .min(above + 1.0)
+                    .min(row[j] + 1.0)
+            };
+            diagonal = above;
+        }
+    }
+    row[pattern.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn like(text: &str, pattern: &str) -> f64 {
+        let pieces: Vec<Piece> = pattern
+            .chars()
+            .map(|c| match c {
+                '%' => Piece::Many,
+                '_' => Piece::One,
+                c => Piece::Char(c),
+            })
+            .collect();
+        distance(text, &pieces)
+    }
+
+    #[test]
+    fn wildcards_are_free() {
+        assert_eq!(like("hello", "h%o"), 0.0);
+        assert_eq!(like("", "%"), 0.0);
+        assert_eq!(like("abc", "_b_"), 0.0);
+    }
+
+    #[test]
+    fn a_missing_character_costs_one() {
+        assert_eq!(like("ab", "abc"), 1.0);
+        assert_eq!(like("abcd", "abc"), 1.0);
+        assert!(like("abd", "abc") < 1.0);
+    }
+
+    #[test]
+    fn sets_measure_to_the_nearest_member() {
+        let digit = Piece::Set {
+            ranges: vec![('0', '9')],
+            negated: false,
+        };
+        assert_eq!(distance("5", std::slice::from_ref(&digit)), 0.0);
+        assert_eq!(distance(":", &[digit]), 0.5);
+    }
+}
