@@ -1,4 +1,4 @@
-//! Standard SQL: the defaults of the trait.
+//! Standard SQL: the defaults of the trait, which are PostgreSQL's way where the standard is open.
 
 use super::{Dialect, DialectName};
 

@@ -1,6 +1,8 @@
 //! How databases differ, as one trait whose defaults are standard SQL.
 
 mod ansi;
+mod assign;
+mod json;
 mod mysql;
 mod postgres;
 mod sqlite;
@@ -15,7 +17,12 @@ use crate::value::Value;
 pub use ansi::Ansi;
 pub use mysql::MySql;
 pub use postgres::Postgres;
-pub use sqlite::Sqlite;
+pub use sqlite::{Affinity, Sqlite};
+
+pub(crate) use json::is_json;
+pub(crate) use mysql::mysql_assign;
+pub(crate) use postgres::postgres_assign;
+pub(crate) use sqlite::sqlite_assign;
 
 /// The dialects we know, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,14 +69,23 @@ pub trait Dialect: fmt::Debug + Sync {
     ///
     /// When the database would refuse the value for its type, length or range.
     fn store(&self, value: &Value, column: &Column, strict: bool) -> Result<Value, StoreError> {
-        let _ = (column, strict);
-        Ok(value.clone())
+        let _ = strict;
+        postgres_assign(value, &column.data_type, false)
+    }
+
+    /// Converts a value for storage in a table's column, knowing the whole table.
+    ///
+    /// # Errors
+    ///
+    /// As for [`store`](Self::store), and when the column is a row id and the
+    /// value is no integer (SQLite).
+    fn store_in(&self, value: &Value, table: &Table, column: usize) -> Result<Value, StoreError> {
+        self.store(value, &table.columns[column], table.strict)
     }
 
     /// Whether two stored, non-NULL values of a column are duplicates to a unique index.
     fn duplicates(&self, a: &Value, b: &Value, column: &Column) -> bool {
-        let _ = column;
-        a == b
+        postgres::same(a, b, column)
     }
 }
 

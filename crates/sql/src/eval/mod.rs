@@ -1,4 +1,26 @@
 //! Three-valued evaluation of expressions over a row, with distances.
+//!
+//! The verdict is the database's own wherever one is given. What is not known
+//! precisely is [`Unsupported`]; what the database answers with an error is
+//! [`Raised`].
+//!
+//! Reading order: `walk` for the shape of evaluation, `kind` for static types,
+//! `compare` and `arithmetic` for operators, `convert` and `parse` for values
+//! changing type, `pattern` for LIKE and its kin, `function` for calls.
+
+pub(crate) mod arithmetic;
+pub(crate) mod collate;
+mod compare;
+pub(crate) mod convert;
+pub(crate) mod format;
+mod function;
+pub(crate) mod kind;
+pub(crate) mod number;
+pub(crate) mod parse;
+mod pattern;
+mod stop;
+pub(crate) mod temporal;
+mod walk;
 
 use isobath_distance::Truth;
 
@@ -6,66 +28,82 @@ use crate::dialect::Dialect;
 use crate::expr::Expr;
 use crate::value::Value;
 
-/// Why an expression has no value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Stop {
-    /// We do not know what the database would say.
-    #[error(transparent)]
-    Unsupported(#[from] Unsupported),
-    /// The database raises an error here.
-    #[error(transparent)]
-    Raises(#[from] Raised),
+pub(crate) use compare::Storage;
+pub use stop::{Raised, Stop, Unsupported};
+
+/// Below this, SQLite turns floats that are whole numbers into integers for sure.
+pub(crate) const WHOLE_FLOATS: f64 = 9.2e18;
+
+/// What an expression is evaluated on.
+#[derive(Clone, Copy, Debug)]
+pub struct Env<'a> {
+    /// The row; for a query, the rows of all its relations one after another.
+    pub row: &'a [Value],
+    /// The statement's parameters.
+    pub parameters: &'a [Value],
+    /// Whether the statement writes, as it does when a CHECK or a DEFAULT is evaluated.
+    ///
+    /// MariaDB's strict mode turns what is NULL and a warning in a SELECT
+    /// (division by zero, text that is no number) into an error.
+    pub writes: bool,
 }
 
-/// Something outside what we evaluate; counted and reported, never guessed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("unsupported: {what}")]
-pub struct Unsupported {
-    /// The construct, quoted.
-    pub what: String,
+impl<'a> Env<'a> {
+    /// A row that is being written, as CHECKs see it.
+    pub fn written(row: &'a [Value]) -> Self {
+        Self {
+            row,
+            parameters: &[],
+            writes: true,
+        }
+    }
+
+    /// A row that a query reads.
+    pub fn queried(row: &'a [Value], parameters: &'a [Value]) -> Self {
+        Self {
+            row,
+            parameters,
+            writes: false,
+        }
+    }
 }
 
-/// A run-time error of the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Raised {
-    /// SQLSTATE 22012.
-    #[error("division by zero")]
-    DivisionByZero,
-    /// SQLSTATE 22003.
-    #[error("number out of range")]
-    OutOfRange,
-    /// SQLSTATE 22P02, 22007: text that is no value of the type.
-    #[error("invalid text for the type")]
-    InvalidText,
-    /// Any other, such as a negative length.
-    #[error("invalid argument")]
-    InvalidArgument,
-}
-
-/// The value of an expression on a row.
+/// The value of an expression on a row that is being written.
 ///
 /// # Errors
 ///
 /// When we do not know the answer, or when the database itself raises an error.
 pub fn value(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Value, Stop> {
-    let _ = (row, dialect);
-    Err(Unsupported {
-        what: format!("{expr:?}"),
-    }
-    .into())
+    value_in(expr, Env::written(row), dialect)
 }
 
-/// The verdict of a condition on a row, with its distances.
+/// The verdict of a condition on a row that is being written, with its distances.
 ///
 /// # Errors
 ///
 /// As for [`value`].
 pub fn truth(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Truth, Stop> {
-    let _ = (row, dialect);
-    Err(Unsupported {
-        what: format!("{expr:?}"),
-    }
-    .into())
+    truth_in(expr, Env::written(row), dialect)
+}
+
+/// The value of an expression in any setting.
+///
+/// # Errors
+///
+/// As for [`value`].
+pub fn value_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Value, Stop> {
+    walk::Evaluator::new(env, dialect)
+        .value(expr)
+        .map(std::borrow::Cow::into_owned)
+}
+
+/// The verdict of a condition in any setting, with its distances.
+///
+/// # Errors
+///
+/// As for [`value`].
+pub fn truth_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Truth, Stop> {
+    walk::Evaluator::new(env, dialect).truth(expr)
 }
 
 /// Whether two index keys, computed from the same expressions, are the same to the database.

@@ -1,0 +1,556 @@
+//! Operators that make a value of one or two.
+
+use crate::dialect::DialectName;
+use crate::expr::{BinaryOp, Expr, UnaryOp};
+use crate::value::Value;
+
+use super::compare::{Storage, sqlite_number};
+use super::kind::Kind;
+use super::number::{self, Number};
+use super::stop::{Raised, Stop, raise, unsupported};
+use super::walk::Evaluator;
+use super::{convert, format, parse, temporal};
+
+/// `-x`, `+x`, `~x`.
+pub(crate) fn unary<'a>(eval: Evaluator<'a>, op: UnaryOp, expr: &'a Expr) -> Result<Value, Stop> {
+    let value = eval.value(expr)?;
+    if op == UnaryOp::Plus && eval.dialect == DialectName::Sqlite {
+        return Ok(value.into_owned());
+    }
+    let kind = eval.kind(expr);
+    let value = if eval.typed() && kind == Kind::Unknown {
+        convert::untyped(value, Kind::DOUBLE)?
+    } else {
+        value
+    };
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    if let (Value::Interval(span), UnaryOp::Minus) = (&*value, op) {
+        return match (
+            span.months.checked_neg(),
+            span.days.checked_neg(),
+            span.micros.checked_neg(),
+        ) {
+            (Some(months), Some(days), Some(micros)) => {
+                Ok(Value::Interval(crate::value::Interval {
+                    months,
+                    days,
+                    micros,
+                }))
+            }
+            _ => raise(Raised::OutOfRange),
+        };
+    }
+    let number = operand(eval, &value)?;
+    let zero = Number::Int(0);
+    match op {
+        UnaryOp::Plus => Ok(number.into_value()),
+        UnaryOp::BitNot => bits(eval, BinaryOp::BitXor, number, Number::Int(-1), kind),
+        UnaryOp::Minus => match number {
+            Number::Float(value) => Ok(Value::Float(-value)),
+            Number::Decimal(value) => Ok(Value::Decimal(-value)),
+            Number::Int(0) => Ok(Value::Int(0)),
+            Number::Int(value) => match eval.dialect {
+                DialectName::Sqlite => Ok(sqlite(BinaryOp::Subtract, zero, number)),
+                DialectName::MySql if i64::try_from(-value).is_err() => {
+                    // A literal of more digits becomes a decimal; a column overflows.
+                    unsupported("the negation of a long number")
+                }
+                DialectName::MySql => Ok(Value::Int(-value)),
+                _ => in_kind(-value, kind),
+            },
+        },
+    }
+}
+
+/// Any binary operator.
+pub(crate) fn binary<'a>(
+    eval: Evaluator<'a>,
+    op: BinaryOp,
+    left: &'a Expr,
+    right: &'a Expr,
+) -> Result<Value, Stop> {
+    let (mut a, mut b) = (eval.value(left)?, eval.value(right)?);
+    let (left_kind, right_kind) = (eval.kind(left), eval.kind(right));
+    if op == BinaryOp::Concat {
+        return concat(eval, &a, &b, left_kind, right_kind);
+    }
+    if eval.typed() {
+        match (left_kind, right_kind) {
+            (Kind::Unknown, Kind::Unknown) => return raise(Raised::TypeMismatch),
+            (Kind::Unknown, kind) => a = convert::untyped(a, arithmetic_partner(op, kind))?,
+            (kind, Kind::Unknown) => b = convert::untyped(b, arithmetic_partner(op, kind))?,
+            _ => {}
+        }
+    }
+    if a.is_null() || b.is_null() {
+        return Ok(Value::Null);
+    }
+    if let Some(moved) = moments(eval, op, &a, &b)? {
+        return Ok(moved);
+    }
+    if eval.typed() && (matches!(*a, Value::Bool(_)) || matches!(*b, Value::Bool(_))) {
+        return raise(Raised::TypeMismatch);
+    }
+    let (x, y) = (operand(eval, &a)?, operand(eval, &b)?);
+    if matches!(
+        op,
+        BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::ShiftLeft
+            | BinaryOp::ShiftRight
+    ) {
+        if eval.dialect == DialectName::Sqlite && op == BinaryOp::BitXor {
+            return unsupported("^ in SQLite");
+        }
+        let kind = match op {
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight => left_kind,
+            _ => left_kind.promoted(right_kind).unwrap_or(Kind::Other),
+        };
+        return bits(eval, op, x, y, kind);
+    }
+    match eval.dialect {
+        DialectName::Sqlite => Ok(sqlite(op, x, y)),
+        DialectName::MySql => mysql(eval, op, x, y, unsigned(left_kind) || unsigned(right_kind)),
+        DialectName::Ansi | DialectName::Postgres => {
+            let Some(kind) = left_kind.promoted(right_kind) else {
+                return raise(Raised::TypeMismatch);
+            };
+            postgres(op, x, y, kind)
+        }
+    }
+}
+
+fn unsigned(kind: Kind<'_>) -> bool {
+    matches!(kind, Kind::Int { unsigned: true, .. })
+}
+
+/// The type that an untyped literal takes beside `kind`.
+fn arithmetic_partner(op: BinaryOp, kind: Kind<'_>) -> Kind<'_> {
+    match (op, kind) {
+        (BinaryOp::Add, Kind::Date | Kind::DateTime | Kind::Instant) => Kind::Interval,
+        (_, kind) => kind,
+    }
+}
+
+/// A number from a value, coercing text where the dialect does.
+fn operand(eval: Evaluator<'_>, value: &Value) -> Result<Number, Stop> {
+    match eval.dialect {
+        DialectName::Sqlite => match Storage::of(value) {
+            Some(Storage::Number(number)) => Ok(number),
+            Some(Storage::Text(text)) => Ok(sqlite_number(&parse::prefix(&text), &text)),
+            _ => unsupported("arithmetic on a blob"),
+        },
+        DialectName::MySql => match value {
+            Value::Text(text) => text_as_number(eval, text).map(|n| Number::Float(n.to_f64())),
+            other => Number::of(other).ok_or_else(|| Stop::unsupported("arithmetic on this type")),
+        },
+        DialectName::Ansi | DialectName::Postgres => match Number::of(value) {
+            Some(number) => Ok(number),
+            None => raise(Raised::TypeMismatch),
+        },
+    }
+}
+
+/// Text as MariaDB makes a number of it; in a statement that writes, a wrong tail is an error.
+pub(crate) fn text_as_number(eval: Evaluator<'_>, text: &str) -> Result<Number, Stop> {
+    let found = parse::prefix(text);
+    let clean = found.found && text[found.rest..].bytes().all(|b| b == b' ');
+    if !clean && eval.env.writes {
+        return raise(Raised::InvalidText);
+    }
+    Ok(found.number)
+}
+
+/// An integer that must fit its type.
+fn in_kind(value: i128, kind: Kind<'_>) -> Result<Value, Stop> {
+    let bits = match kind {
+        Kind::Int { bits, .. } => bits,
+        _ => 64,
+    };
+    let half = 1i128 << (bits - 1);
+    if (-half..half).contains(&value) {
+        Ok(Value::Int(value))
+    } else {
+        raise(Raised::OutOfRange)
+    }
+}
+
+fn postgres(op: BinaryOp, x: Number, y: Number, kind: Kind<'_>) -> Result<Value, Stop> {
+    let divides = matches!(
+        op,
+        BinaryOp::Divide | BinaryOp::Modulo | BinaryOp::IntegerDivide
+    );
+    if op == BinaryOp::IntegerDivide {
+        return raise(Raised::TypeMismatch);
+    }
+    if divides && y.is_zero() && !(matches!(kind, Kind::Float { .. }) && op == BinaryOp::Modulo) {
+        return raise(Raised::DivisionByZero);
+    }
+    match kind {
+        Kind::Int { .. } => {
+            let (Number::Int(a), Number::Int(b)) = (x, y) else {
+                return unsupported("arithmetic on this type");
+            };
+            let value = match op {
+                BinaryOp::Add => a + b,
+                BinaryOp::Subtract => a - b,
+                BinaryOp::Multiply => a * b,
+                BinaryOp::Divide => a / b,
+                _ => a % b,
+            };
+            in_kind(value, kind)
+        }
+        Kind::Decimal => {
+            let (Some(a), Some(b)) = (x.to_decimal(), y.to_decimal()) else {
+                return unsupported("a decimal of many digits");
+            };
+            let value = match op {
+                BinaryOp::Add => number::add(a, b, 1),
+                BinaryOp::Subtract => number::add(a, b, -1),
+                BinaryOp::Multiply => number::multiply(a, b),
+                BinaryOp::Divide => {
+                    number::divide(a, b, number::postgres_quotient_scale(a, b), true)
+                }
+                _ => number::remainder(a, b),
+            };
+            match value {
+                Some(value) => Ok(Value::Decimal(value)),
+                None => unsupported("a decimal of many digits"),
+            }
+        }
+        Kind::Float { bits } => {
+            let (a, b) = (x.to_f64(), y.to_f64());
+            let value = match op {
+                BinaryOp::Add => a + b,
+                BinaryOp::Subtract => a - b,
+                BinaryOp::Multiply => a * b,
+                BinaryOp::Divide => a / b,
+                _ => return raise(Raised::TypeMismatch),
+            };
+            let value = if bits == 32 {
+                f64::from(value as f32)
+            } else {
+                value
+            };
+            let vanished = value == 0.0
+                && a != 0.0
+                && (op == BinaryOp::Divide || (op == BinaryOp::Multiply && b != 0.0));
+            if !value.is_finite() || vanished {
+                return raise(Raised::OutOfRange);
+            }
+            Ok(Value::Float(value))
+        }
+        _ => raise(Raised::TypeMismatch),
+    }
+}
+
+fn mysql(
+    eval: Evaluator<'_>,
+    op: BinaryOp,
+    x: Number,
+    y: Number,
+    unsigned: bool,
+) -> Result<Value, Stop> {
+    let divides = matches!(
+        op,
+        BinaryOp::Divide | BinaryOp::Modulo | BinaryOp::IntegerDivide
+    );
+    if divides && y.is_zero() {
+        return if eval.env.writes {
+            raise(Raised::DivisionByZero)
+        } else {
+            Ok(Value::Null)
+        };
+    }
+    let float = matches!(x, Number::Float(_)) || matches!(y, Number::Float(_));
+    if float {
+        let (a, b) = (x.to_f64(), y.to_f64());
+        let value = match op {
+            BinaryOp::Add => a + b,
+            BinaryOp::Subtract => a - b,
+            BinaryOp::Multiply => a * b,
+            BinaryOp::Divide => a / b,
+            BinaryOp::Modulo => a % b,
+            _ => return unsupported("DIV on floats"),
+        };
+        return if value.is_finite() {
+            Ok(Value::Float(value))
+        } else {
+            raise(Raised::OutOfRange)
+        };
+    }
+    if let (Number::Int(a), Number::Int(b), false) = (x, y, op == BinaryOp::Divide) {
+        let value = match op {
+            BinaryOp::Add => a.checked_add(b),
+            BinaryOp::Subtract => a.checked_sub(b),
+            BinaryOp::Multiply => a.checked_mul(b),
+            BinaryOp::Modulo => Some(a % b),
+            _ => Some(a / b),
+        };
+        // Integers beyond 64 bits are decimals there.
+        let wide = |n: i128| n > i128::from(u64::MAX) || n < i128::from(i64::MIN);
+        if wide(a) || wide(b) {
+            return unsupported("integers beyond 64 bits");
+        }
+        let big = |n: i128| n > i128::from(i64::MAX);
+        let unsigned = unsigned || big(a) || big(b);
+        let fits = value.is_some_and(|value| {
+            if unsigned {
+                u64::try_from(value).is_ok()
+            } else {
+                i64::try_from(value).is_ok()
+            }
+        });
+        return match value {
+            Some(value) if fits => Ok(Value::Int(value)),
+            _ if op == BinaryOp::Modulo => unsupported("signs of unsigned remainders"),
+            _ => raise(Raised::OutOfRange),
+        };
+    }
+    let (Some(a), Some(b)) = (x.to_decimal(), y.to_decimal()) else {
+        return unsupported("a decimal of many digits");
+    };
+    let value = match op {
+        BinaryOp::Add => number::add(a, b, 1),
+        BinaryOp::Subtract => number::add(a, b, -1),
+        BinaryOp::Multiply => number::multiply(a, b),
+        BinaryOp::Modulo => number::remainder(a, b),
+        BinaryOp::Divide => {
+            // Digits are computed in groups of nine, four more than the dividend has.
+            let groups = |scale: u32| scale.div_ceil(9) * 9;
+            let (fa, fb) = (groups(a.scale()), groups(b.scale()));
+            let more = 4u32.saturating_sub(fa - a.scale() + fb - b.scale());
+            number::divide(a, b, fa + fb + groups(more), false)
+        }
+        _ => return unsupported("DIV on decimals"),
+    };
+    match value {
+        Some(value) => Ok(Value::Decimal(value)),
+        None => unsupported("a decimal of many digits"),
+    }
+}
+
+fn sqlite(op: BinaryOp, x: Number, y: Number) -> Value {
+    let real = |value: f64| {
+        if value.is_nan() {
+            Value::Null
+        } else {
+            Value::Float(value)
+        }
+    };
+    if op == BinaryOp::Modulo {
+        let float = matches!(x, Number::Float(_)) || matches!(y, Number::Float(_));
+        let (a, b) = (to_i64(x), to_i64(y));
+        if b == 0 {
+            return Value::Null;
+        }
+        let rest = a.checked_rem(b).unwrap_or(0);
+        return if float {
+            Value::Float(rest as f64)
+        } else {
+            Value::Int(rest.into())
+        };
+    }
+    if matches!(op, BinaryOp::Divide | BinaryOp::IntegerDivide) && y.is_zero() {
+        return Value::Null;
+    }
+    if let (Number::Int(a), Number::Int(b)) = (x, y) {
+        let value = match op {
+            BinaryOp::Add => a + b,
+            BinaryOp::Subtract => a - b,
+            BinaryOp::Multiply => a * b,
+            _ => a / b,
+        };
+        if i64::try_from(value).is_ok() {
+            return Value::Int(value);
+        }
+    }
+    let (a, b) = (x.to_f64(), y.to_f64());
+    real(match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Subtract => a - b,
+        BinaryOp::Multiply => a * b,
+        _ => a / b,
+    })
+}
+
+/// A number as a 64-bit integer, cut off towards zero and at the ends.
+pub(crate) fn to_i64(number: Number) -> i64 {
+    match number {
+        Number::Int(value) => {
+            i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
+        }
+        other => other.to_f64() as i64,
+    }
+}
+
+fn bits(
+    eval: Evaluator<'_>,
+    op: BinaryOp,
+    x: Number,
+    y: Number,
+    kind: Kind<'_>,
+) -> Result<Value, Stop> {
+    if eval.dialect == DialectName::Sqlite {
+        let (a, b) = (to_i64(x), to_i64(y));
+        return Ok(Value::Int(i128::from(match op {
+            BinaryOp::BitAnd => a & b,
+            BinaryOp::BitOr => a | b,
+            BinaryOp::BitXor => a ^ b,
+            _ => {
+                let left = (op == BinaryOp::ShiftLeft) == (b >= 0);
+                match (u32::try_from(b.unsigned_abs()), left) {
+                    (Ok(by), true) => a.checked_shl(by).unwrap_or(0),
+                    (Ok(by), false) if by < 64 => a >> by,
+                    (_, true) => 0,
+                    (_, false) => a >> 63,
+                }
+            }
+        })));
+    }
+    let (Number::Int(a), Number::Int(b)) = (x, y) else {
+        return if eval.typed() {
+            raise(Raised::TypeMismatch)
+        } else {
+            unsupported("bits of a fraction")
+        };
+    };
+    let shift = matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight);
+    if eval.dialect == DialectName::MySql {
+        let (a, b) = (a as u64, b as u64);
+        let by = u32::try_from(b).unwrap_or(64);
+        return Ok(Value::Int(i128::from(match op {
+            BinaryOp::BitAnd => a & b,
+            BinaryOp::BitOr => a | b,
+            BinaryOp::BitXor => a ^ b,
+            BinaryOp::ShiftLeft => a.checked_shl(by).unwrap_or(0),
+            _ => a.checked_shr(by).unwrap_or(0),
+        })));
+    }
+    let Kind::Int { bits, .. } = kind else {
+        return raise(Raised::TypeMismatch);
+    };
+    if shift && !(0..i128::from(bits)).contains(&b) {
+        return unsupported("a shift by more than the width");
+    }
+    let value = match op {
+        BinaryOp::BitAnd => a & b,
+        BinaryOp::BitOr => a | b,
+        BinaryOp::BitXor => a ^ b,
+        BinaryOp::ShiftLeft => {
+            // Bits beyond the width fall off.
+            let unused = 128 - u32::from(bits);
+            (a << b) << unused >> unused
+        }
+        _ => a >> b,
+    };
+    Ok(Value::Int(value))
+}
+
+fn concat(
+    eval: Evaluator<'_>,
+    a: &Value,
+    b: &Value,
+    left: Kind<'_>,
+    right: Kind<'_>,
+) -> Result<Value, Stop> {
+    if eval.typed() && !left.is_text() && !right.is_text() {
+        return raise(Raised::TypeMismatch);
+    }
+    if a.is_null() || b.is_null() {
+        return Ok(Value::Null);
+    }
+    let text = |value: &Value, kind: Kind<'_>| {
+        let text = format::text(value, eval.dialect)
+            .ok_or_else(|| Stop::unsupported("the text of this value"))?;
+        Ok::<_, Stop>(if eval.typed() && kind == Kind::Char {
+            text.trim_end_matches(' ').to_owned()
+        } else {
+            text
+        })
+    };
+    Ok(Value::Text(text(a, left)? + &text(b, right)?))
+}
+
+/// Dates and times moved by spans, and their differences.
+fn moments(eval: Evaluator<'_>, op: BinaryOp, a: &Value, b: &Value) -> Result<Option<Value>, Stop> {
+    let sign = match op {
+        BinaryOp::Add => 1,
+        BinaryOp::Subtract => -1,
+        _ => return Ok(None),
+    };
+    if eval.dialect == DialectName::Sqlite {
+        return Ok(None);
+    }
+    let (a, b) = match (a, b) {
+        (Value::Interval(_), Value::Date(_) | Value::DateTime(_) | Value::Instant(_))
+            if sign == 1 =>
+        {
+            (b, a)
+        }
+        _ => (a, b),
+    };
+    let out = |value: Option<Value>| match value {
+        Some(value) => Ok(Some(value)),
+        None => unsupported("a date outside the calendar"),
+    };
+    match (a, b) {
+        (Value::Date(date), Value::Interval(span)) if eval.dialect == DialectName::MySql => {
+            let at =
+                temporal::shifted(date.to_datetime(jiff::civil::Time::midnight()), *span, sign);
+            out(at.map(|at| {
+                if span.micros == 0 {
+                    Value::Date(at.date())
+                } else {
+                    Value::DateTime(at)
+                }
+            }))
+        }
+        (Value::Date(_) | Value::DateTime(_), Value::Interval(span)) => out(temporal::datetime(a)
+            .and_then(|at| temporal::shifted(at, *span, sign))
+            .map(Value::DateTime)),
+        (Value::Instant(_), Value::Interval(span)) => out(temporal::datetime(a)
+            .and_then(|at| temporal::shifted(at, *span, sign))
+            .and_then(temporal::instant)
+            .map(Value::Instant)),
+        (Value::Date(date), Value::Int(days)) if eval.typed() => {
+            let span = crate::value::Interval {
+                days: match i32::try_from(*days) {
+                    Ok(days) => days,
+                    Err(_) => return unsupported("a date outside the calendar"),
+                },
+                ..Default::default()
+            };
+            let at = date.to_datetime(jiff::civil::Time::midnight());
+            out(temporal::shifted(at, span, sign).map(|at| Value::Date(at.date())))
+        }
+        (Value::Int(_), Value::Date(_)) if eval.typed() && sign == 1 => moments(eval, op, b, a),
+        (Value::Date(x), Value::Date(y)) if eval.typed() && sign == -1 => {
+            out(temporal::days_between(*y, *x).map(|days| Value::Int(days.into())))
+        }
+        (
+            Value::Date(_) | Value::DateTime(_) | Value::Instant(_),
+            Value::Date(_) | Value::DateTime(_) | Value::Instant(_),
+        ) if eval.typed() && sign == -1 => out(temporal::datetime(a)
+            .zip(temporal::datetime(b))
+            .and_then(|(x, y)| temporal::span_between(y, x))
+            .map(Value::Interval)),
+        (Value::Interval(x), Value::Interval(y)) => out((|| {
+            Some(Value::Interval(crate::value::Interval {
+                months: x.months.checked_add(y.months.checked_mul(sign)?)?,
+                days: x.days.checked_add(y.days.checked_mul(sign)?)?,
+                micros: x
+                    .micros
+                    .checked_add(y.micros.checked_mul(i64::from(sign))?)?,
+            }))
+        })()),
+        (Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::Instant(_), _)
+        | (_, Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::Instant(_)) => {
+            unsupported("arithmetic on dates and times")
+        }
+        _ => Ok(None),
+    }
+}

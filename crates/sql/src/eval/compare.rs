@@ -1,0 +1,447 @@
+//! Comparisons of two values, by each database's rules of coercion.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use isobath_distance::{Relation, STEP, Truth, date};
+
+use crate::dialect::{Affinity, DialectName};
+use crate::expr::{Expr, UnaryOp};
+use crate::value::Value;
+
+use super::collate::Collation;
+use super::kind::Kind;
+use super::number::Number;
+use super::stop::{Raised, Stop, raise, unsupported};
+use super::walk::Evaluator;
+use super::{arithmetic, convert, format, parse, temporal};
+
+/// One side of a comparison: its value, and the expression that decides its type.
+pub(crate) struct Operand<'a> {
+    pub(super) value: Cow<'a, Value>,
+    pub(super) expr: &'a Expr,
+}
+
+impl<'a> Evaluator<'a> {
+    /// The outcome of a relation between two operands.
+    pub(super) fn compare(
+        self,
+        relation: Relation,
+        left: &Operand<'a>,
+        right: &Operand<'a>,
+    ) -> Result<Truth, Stop> {
+        match self.dialect {
+            DialectName::Ansi | DialectName::Postgres => self.compare_typed(relation, left, right),
+            DialectName::MySql => self.compare_mysql(relation, left, right),
+            DialectName::Sqlite => self.compare_sqlite(
+                relation,
+                left,
+                right,
+                affinity(left.expr),
+                affinity(right.expr),
+            ),
+        }
+    }
+
+    /// `x = element` inside an IN list; in SQLite, elements have no affinity of their own.
+    pub(super) fn compare_member(
+        self,
+        x: &Operand<'a>,
+        element: &Operand<'a>,
+    ) -> Result<Truth, Stop> {
+        if self.dialect == DialectName::Sqlite {
+            return self.compare_sqlite(
+                Relation::Equal,
+                x,
+                element,
+                affinity(x.expr),
+                Affinity::Blob,
+            );
+        }
+        self.compare(Relation::Equal, x, element)
+    }
+
+    /// Refuses three-way comparisons that MariaDB makes in one common type.
+    pub(super) fn alike(self, operands: &[&Operand<'a>]) -> Result<(), Stop> {
+        if self.dialect != DialectName::MySql {
+            return Ok(());
+        }
+        let family = |operand: &&Operand<'a>| match &*operand.value {
+            Value::Null => None,
+            Value::Bool(_) | Value::Int(_) | Value::Decimal(_) | Value::Float(_) => Some(0),
+            Value::Text(_) | Value::Json(_) => Some(1),
+            Value::Bytes(_) => Some(2),
+            _ => Some(3),
+        };
+        let mut families: Vec<u8> = operands.iter().filter_map(family).collect();
+        families.sort_unstable();
+        families.dedup();
+        // Moments with strings are compared as moments, all others in ways we do not follow.
+        if families.len() > 1 && families != [1, 3] {
+            return unsupported("BETWEEN over mixed types");
+        }
+        Ok(())
+    }
+
+    fn collation(self, left: &Expr, right: &Expr) -> Collation {
+        fn name(expr: &Expr) -> Option<&Expr> {
+            match expr {
+                Expr::Column(_) => Some(expr),
+                Expr::Unary {
+                    op: UnaryOp::Plus,
+                    expr,
+                }
+                | Expr::Cast { expr, .. } => name(expr),
+                _ => None,
+            }
+        }
+        let column = name(left).or_else(|| name(right));
+        match column {
+            Some(Expr::Column(column)) => Collation::of(column.collation.as_deref(), self.dialect),
+            _ => Collation::of(None, self.dialect),
+        }
+    }
+
+    /// The standard's way, as PostgreSQL does it: types first, then values.
+    fn compare_typed(
+        self,
+        relation: Relation,
+        left: &Operand<'a>,
+        right: &Operand<'a>,
+    ) -> Result<Truth, Stop> {
+        let (mut left_kind, mut right_kind) = (self.kind(left.expr), self.kind(right.expr));
+        let (mut a, mut b) = (Cow::Borrowed(&*left.value), Cow::Borrowed(&*right.value));
+        match (left_kind, right_kind) {
+            (Kind::Unknown, Kind::Unknown) => {}
+            (Kind::Unknown, kind) => {
+                a = convert::untyped(a, kind)?;
+                left_kind = kind;
+            }
+            (kind, Kind::Unknown) => {
+                b = convert::untyped(b, kind)?;
+                right_kind = kind;
+            }
+            _ => {}
+        }
+        if a.is_null() || b.is_null() {
+            return Ok(Truth::UNKNOWN);
+        }
+        match (&*a, &*b) {
+            (Value::Bool(a), Value::Bool(b)) => Ok(relation.judge(a.cmp(b), STEP)),
+            (Value::Int(_) | Value::Decimal(_) | Value::Float(_), _) => {
+                match (Number::of(&a), Number::of(&b)) {
+                    (Some(x), Some(y)) if !matches!(&*b, Value::Bool(_)) => {
+                        Ok(relation.judge(x.order(y), x.gap(y)))
+                    }
+                    _ => raise(Raised::TypeMismatch),
+                }
+            }
+            (Value::Text(x), Value::Text(y)) => match (left_kind, right_kind) {
+                (Kind::Enum(labels), Kind::Enum(others)) if labels == others => {
+                    let at = |label: &str| labels.iter().position(|known| known == label);
+                    match (at(x), at(y)) {
+                        (Some(x), Some(y)) => Ok(relation.judge(x.cmp(&y), x.abs_diff(y) as f64)),
+                        _ => raise(Raised::InvalidText),
+                    }
+                }
+                (Kind::Enum(_), _) | (_, Kind::Enum(_)) => raise(Raised::TypeMismatch),
+                (Kind::Other, _) | (_, Kind::Other) => unsupported("a comparison of this type"),
+                _ => {
+                    let trim = |text: &'_ str, kind| match kind {
+                        Kind::Char => text.trim_end_matches(' ').len(),
+                        _ => text.len(),
+                    };
+                    let x = &x[..trim(x, left_kind)];
+                    let y = &y[..trim(y, right_kind)];
+                    self.collation(left.expr, right.expr)
+                        .judge(relation, x, y)
+                        .ok_or_else(|| Stop::unsupported("the order of this collation"))
+                }
+            },
+            (Value::Time(x), Value::Time(y)) => Ok(date::compare(
+                relation,
+                temporal::time_parts(*x),
+                temporal::time_parts(*y),
+            )),
+            (Value::Interval(x), Value::Interval(y)) => {
+                let (x, y) = (temporal::micros(*x), temporal::micros(*y));
+                Ok(relation.judge(x.cmp(&y), x.abs_diff(y) as f64 / 86_400e6))
+            }
+            (Value::Uuid(x), Value::Uuid(y)) => Ok(relation.judge(x.cmp(y), bytes_gap(x, y))),
+            (Value::Bytes(x), Value::Bytes(y)) => Ok(relation.judge(x.cmp(y), bytes_gap(x, y))),
+            (Value::Json(_), Value::Json(_)) => match left_kind {
+                Kind::Json { binary: true } => unsupported("comparisons of JSON"),
+                _ => raise(Raised::TypeMismatch),
+            },
+            (x, y) => match (temporal::datetime(x), temporal::datetime(y)) {
+                (Some(x), Some(y)) => Ok(date::compare(
+                    relation,
+                    temporal::parts(x),
+                    temporal::parts(y),
+                )),
+                _ => raise(Raised::TypeMismatch),
+            },
+        }
+    }
+
+    /// MariaDB's way: by the types of the values at hand.
+    fn compare_mysql(
+        self,
+        relation: Relation,
+        left: &Operand<'a>,
+        right: &Operand<'a>,
+    ) -> Result<Truth, Stop> {
+        let (a, b) = (&*left.value, &*right.value);
+        if a.is_null() || b.is_null() {
+            return Ok(Truth::UNKNOWN);
+        }
+        match (a, b) {
+            (Value::Text(x), Value::Text(y)) => self
+                .collation(left.expr, right.expr)
+                .judge(relation, x, y)
+                .ok_or_else(|| Stop::unsupported("a comparison of characters beyond ASCII")),
+            (Value::Bytes(x), Value::Bytes(y)) => Ok(relation.judge(x.cmp(y), bytes_gap(x, y))),
+            (Value::Bytes(x), Value::Text(y)) => {
+                Ok(relation.judge(x.as_slice().cmp(y.as_bytes()), bytes_gap(x, y.as_bytes())))
+            }
+            (Value::Text(x), Value::Bytes(y)) => {
+                Ok(relation.judge(x.as_bytes().cmp(y), bytes_gap(x.as_bytes(), y)))
+            }
+            (Value::Time(x), Value::Time(y)) => Ok(date::compare(
+                relation,
+                temporal::time_parts(*x),
+                temporal::time_parts(*y),
+            )),
+            (Value::Time(x), Value::Text(y)) => {
+                let y = self.text_as_moment(y)?;
+                match (y.date, y.time) {
+                    (None, Some(y)) => Ok(date::compare(
+                        relation,
+                        temporal::time_parts(*x),
+                        temporal::time_parts(y),
+                    )),
+                    _ => unsupported("a comparison of a time with a date"),
+                }
+            }
+            (Value::Text(_), Value::Time(_)) => self.compare_mysql(swapped(relation), right, left),
+            (Value::Uuid(x), Value::Uuid(y)) if is_equality(relation) => {
+                Ok(relation.judge(x.cmp(y), bytes_gap(x, y)))
+            }
+            _ => match (Number::of(a), Number::of(b)) {
+                (Some(x), Some(y)) => Ok(relation.judge(x.order(y), x.gap(y))),
+                (Some(x), None) => self.number_with_text(relation, x, left, b, right),
+                (None, Some(_)) => match (a, Number::of(b)) {
+                    (Value::Text(_), Some(y)) => {
+                        self.number_with_text(swapped(relation), y, right, a, left)
+                    }
+                    _ => unsupported("a comparison of these types"),
+                },
+                (None, None) => self.moments_mysql(relation, a, b),
+            },
+        }
+    }
+
+    fn number_with_text(
+        self,
+        relation: Relation,
+        number: Number,
+        number_side: &Operand<'a>,
+        text: &Value,
+        text_side: &Operand<'a>,
+    ) -> Result<Truth, Stop> {
+        let Value::Text(text) = text else {
+            return unsupported("a comparison of these types");
+        };
+        if matches!(self.kind(text_side.expr), Kind::Enum(_))
+            || matches!(self.kind(number_side.expr), Kind::Enum(_) | Kind::Year)
+        {
+            return unsupported("a comparison of a number with an ENUM or YEAR");
+        }
+        let other = arithmetic::text_as_number(self, text)?;
+        // The common type is a double or a decimal; they agree up to 2^53 and fifteen digits.
+        if number.to_f64().abs() >= 9.007e15 || other.to_f64().abs() >= 9.007e15 {
+            return unsupported("a comparison of text with a long number");
+        }
+        Ok(relation.judge(number.order(other), number.gap(other)))
+    }
+
+    fn moments_mysql(self, relation: Relation, a: &Value, b: &Value) -> Result<Truth, Stop> {
+        let moment = |value: &Value| match value {
+            Value::Text(text) => match self.text_as_moment(text)?.datetime() {
+                Some(at) => Ok(at),
+                None => unsupported("a comparison of a date with a time"),
+            },
+            other => match temporal::datetime(other) {
+                Some(at) => Ok(at),
+                None => unsupported("a comparison of these types"),
+            },
+        };
+        Ok(date::compare(
+            relation,
+            temporal::parts(moment(a)?),
+            temporal::parts(moment(b)?),
+        ))
+    }
+
+    /// Text that MariaDB compares with a moment; in a statement that writes, nonsense is an error.
+    fn text_as_moment(self, text: &str) -> Result<parse::Moment, Stop> {
+        match parse::moment(text) {
+            Ok(moment) if moment.offset.is_none() => Ok(moment),
+            Err(parse::Bad::Invalid | parse::Bad::Range) if self.env.writes => {
+                raise(Raised::InvalidText)
+            }
+            _ => unsupported(format!("'{text}' as a date")),
+        }
+    }
+
+    /// SQLite's way: affinity, then storage classes.
+    fn compare_sqlite(
+        self,
+        relation: Relation,
+        left: &Operand<'a>,
+        right: &Operand<'a>,
+        left_affinity: Affinity,
+        right_affinity: Affinity,
+    ) -> Result<Truth, Stop> {
+        let (Some(mut a), Some(mut b)) = (Storage::of(&left.value), Storage::of(&right.value))
+        else {
+            return Ok(Truth::UNKNOWN);
+        };
+        let unsure = || Stop::unsupported("the text of this number");
+        if left_affinity.is_numeric() && !right_affinity.is_numeric() {
+            b = b.numeric();
+        } else if right_affinity.is_numeric() && !left_affinity.is_numeric() {
+            a = a.numeric();
+        } else if left_affinity == Affinity::Text && right_affinity == Affinity::Blob {
+            b = b.text().ok_or_else(unsure)?;
+        } else if right_affinity == Affinity::Text && left_affinity == Affinity::Blob {
+            a = a.text().ok_or_else(unsure)?;
+        }
+        Ok(match (&a, &b) {
+            (Storage::Number(x), Storage::Number(y)) => {
+                relation.judge(x.order_exactly(*y), x.gap(*y))
+            }
+            (Storage::Text(x), Storage::Text(y)) => {
+                let collation = self.collation(left.expr, right.expr);
+                match collation.judge(relation, x, y) {
+                    Some(truth) => truth,
+                    None => return unsupported("this collation"),
+                }
+            }
+            (Storage::Blob(x), Storage::Blob(y)) => relation.judge(x.cmp(y), bytes_gap(x, y)),
+            _ => relation.judge(a.rank().cmp(&b.rank()), STEP),
+        })
+    }
+}
+
+/// A value in one of SQLite's storage classes, NULL apart.
+pub(crate) enum Storage<'a> {
+    Number(Number),
+    Text(Cow<'a, str>),
+    Blob(&'a [u8]),
+}
+
+impl<'a> Storage<'a> {
+    /// The storage class of a value; types that SQLite lacks are numbers or ISO text.
+    pub(crate) fn of(value: &'a Value) -> Option<Self> {
+        Some(match value {
+            Value::Null => return None,
+            Value::Bool(value) => Self::Number(Number::Int((*value).into())),
+            Value::Int(value) => match i64::try_from(*value) {
+                Ok(_) => Self::Number(Number::Int(*value)),
+                Err(_) => Self::Number(Number::Float(*value as f64)),
+            },
+            Value::Decimal(value) => {
+                Self::Number(Number::Float(super::number::decimal_to_f64(*value)))
+            }
+            Value::Float(value) => Self::Number(Number::Float(*value)),
+            Value::Text(value) | Value::Json(value) => Self::Text(Cow::Borrowed(value)),
+            Value::Bytes(value) => Self::Blob(value),
+            other => Self::Text(Cow::Owned(
+                format::text(other, DialectName::Sqlite).unwrap_or_else(|| other.to_string()),
+            )),
+        })
+    }
+
+    /// NUMERIC affinity: text that is a number becomes one.
+    pub(crate) fn numeric(self) -> Self {
+        let found = match &self {
+            Self::Text(text) => parse::whole(text).map(|found| sqlite_number(&found, text)),
+            _ => None,
+        };
+        match found {
+            Some(number) => Self::Number(number),
+            None => self,
+        }
+    }
+
+    /// TEXT affinity: numbers become text; `None` where its spelling is not certain.
+    pub(crate) fn text(self) -> Option<Self> {
+        match self {
+            Self::Number(number) => format::text(&number.into_value(), DialectName::Sqlite)
+                .map(|text| Self::Text(Cow::Owned(text))),
+            other => Some(other),
+        }
+    }
+
+    /// As a value.
+    pub(crate) fn into_value(self) -> Value {
+        match self {
+            Self::Number(number) => number.into_value(),
+            Self::Text(text) => Value::Text(text.into_owned()),
+            Self::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+        }
+    }
+
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Self::Number(_) => 0,
+            Self::Text(_) => 1,
+            Self::Blob(_) => 2,
+        }
+    }
+}
+
+/// A numeral as SQLite reads it: a 64-bit integer or a float.
+pub(crate) fn sqlite_number(found: &parse::Prefix, text: &str) -> Number {
+    match found.number {
+        Number::Int(value) if found.integral && i64::try_from(value).is_ok() => Number::Int(value),
+        other => Number::Float(
+            text[..found.rest]
+                .trim_start()
+                .parse()
+                .unwrap_or_else(|_| other.to_f64()),
+        ),
+    }
+}
+
+/// The affinity of an expression.
+pub(crate) fn affinity(expr: &Expr) -> Affinity {
+    match expr {
+        Expr::Column(column) => Affinity::of(&column.data_type),
+        Expr::Cast { data_type, .. } => Affinity::of(data_type),
+        _ => Affinity::Blob,
+    }
+}
+
+fn is_equality(relation: Relation) -> bool {
+    matches!(relation, Relation::Equal | Relation::NotEqual)
+}
+
+fn swapped(relation: Relation) -> Relation {
+    match relation {
+        Relation::Equal | Relation::NotEqual => relation,
+        Relation::Less => Relation::Greater,
+        Relation::LessOrEqual => Relation::GreaterOrEqual,
+        Relation::Greater => Relation::Less,
+        Relation::GreaterOrEqual => Relation::LessOrEqual,
+    }
+}
+
+fn bytes_gap(a: &[u8], b: &[u8]) -> f64 {
+    let chars = |bytes: &'_ [u8]| bytes.to_vec().into_iter().map(char::from);
+    match a.cmp(b) {
+        Ordering::Equal => 0.0,
+        _ => isobath_distance::text::positions(chars(a), chars(b)),
+    }
+}

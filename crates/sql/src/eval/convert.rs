@@ -1,0 +1,328 @@
+//! Values changing type: untyped literals, casts, and the common type of alternatives.
+
+use std::borrow::Cow;
+
+use crate::dialect::{Affinity, DialectName, StoreError};
+use crate::types::DataType;
+use crate::value::Value;
+
+use super::arithmetic::{text_as_number, to_i64};
+use super::compare::{Storage, sqlite_number};
+use super::kind::Kind;
+use super::number::{self, Number};
+use super::stop::{Raised, Stop, raise, unsupported};
+use super::walk::Evaluator;
+use super::{format, parse, temporal};
+
+/// Whether a value is of a type as storage would leave it.
+pub(crate) fn conforms(value: &Value, data_type: &DataType) -> bool {
+    matches!(
+        (value, data_type),
+        (Value::Null, _)
+            | (Value::Bool(_) | Value::Int(_), DataType::Boolean)
+            | (Value::Int(_), DataType::Integer { .. } | DataType::Year)
+            | (Value::Decimal(_), DataType::Decimal { .. })
+            | (Value::Float(_), DataType::Float { .. })
+            | (
+                Value::Text(_),
+                DataType::Char { .. }
+                    | DataType::Varchar { .. }
+                    | DataType::Text
+                    | DataType::Enum { .. }
+                    | DataType::Other(_)
+            )
+            | (Value::Bytes(_), DataType::Bytes { .. })
+            | (Value::Date(_), DataType::Date)
+            | (Value::Time(_), DataType::Time { .. })
+            | (Value::DateTime(_), DataType::Timestamp { zoned: false, .. })
+            | (Value::Instant(_), DataType::Timestamp { zoned: true, .. })
+            | (Value::Interval(_), DataType::Interval)
+            | (Value::Uuid(_), DataType::Uuid)
+            | (Value::Json(_), DataType::Json { .. })
+    )
+}
+
+/// Converts a value as an assignment to a column of the type does.
+pub(crate) fn assign(
+    value: &Value,
+    data_type: &DataType,
+    dialect: DialectName,
+) -> Result<Value, StoreError> {
+    match dialect {
+        DialectName::Ansi | DialectName::Postgres => {
+            crate::dialect::postgres_assign(value, data_type, false)
+        }
+        DialectName::MySql => crate::dialect::mysql_assign(value, data_type),
+        DialectName::Sqlite => crate::dialect::sqlite_assign(value, data_type, false),
+    }
+}
+
+/// An untyped literal read as the type that its surroundings want (PostgreSQL).
+pub(crate) fn untyped<'a>(value: Cow<'a, Value>, kind: Kind<'_>) -> Result<Cow<'a, Value>, Stop> {
+    let Value::Text(text) = &*value else {
+        return Ok(value);
+    };
+    let read = match kind {
+        Kind::Unknown | Kind::Text | Kind::Char | Kind::Other => return Ok(value),
+        Kind::Bool => parse::boolean(text).map(Value::Bool),
+        Kind::Int { bits, unsigned } => parse::int(text).and_then(|int| {
+            let range = DataType::Integer { bits, unsigned }.integer_range();
+            if range.is_some_and(|range| range.contains(&int)) {
+                Ok(Value::Int(int))
+            } else {
+                Err(parse::Bad::Range)
+            }
+        }),
+        Kind::Decimal => parse::exact_number(text).map(Value::Decimal),
+        Kind::Float { bits: 32 } => {
+            parse::float(text).map(|value| Value::Float(f64::from(value as f32)))
+        }
+        Kind::Float { .. } => parse::float(text).map(Value::Float),
+        Kind::Date => parse::moment(text)
+            .and_then(|at| at.date.ok_or(parse::Bad::Unsure))
+            .map(Value::Date),
+        Kind::Time => parse::moment(text)
+            .and_then(|at| match at {
+                parse::Moment {
+                    date: None,
+                    time: Some(time),
+                    offset: None,
+                } => Ok(time),
+                _ => Err(parse::Bad::Unsure),
+            })
+            .map(Value::Time),
+        Kind::DateTime => parse::moment(text)
+            .and_then(|at| at.datetime().ok_or(parse::Bad::Unsure))
+            .map(Value::DateTime),
+        Kind::Instant => parse::moment(text)
+            .and_then(|at| instant(at).ok_or(parse::Bad::Unsure))
+            .map(Value::Instant),
+        Kind::Interval => parse::interval(text).map(Value::Interval),
+        Kind::Uuid => parse::uuid(text).map(Value::Uuid),
+        Kind::Enum(labels) => {
+            return if labels.contains(text) {
+                Ok(value)
+            } else {
+                raise(Raised::InvalidText)
+            };
+        }
+        Kind::Json { .. } => {
+            if crate::dialect::is_json(text) {
+                Ok(Value::Json(text.clone()))
+            } else {
+                Err(parse::Bad::Invalid)
+            }
+        }
+        Kind::Bytes | Kind::ZonedTime | Kind::Year => Err(parse::Bad::Unsure),
+    };
+    read.map(Cow::Owned).map_err(|bad| bad.stop(text))
+}
+
+/// The instant that a moment names; without an offset, in UTC.
+pub(crate) fn instant(at: parse::Moment) -> Option<jiff::Timestamp> {
+    let offset = jiff::tz::Offset::from_seconds(at.offset.unwrap_or(0)).ok()?;
+    offset.to_timestamp(at.datetime()?).ok()
+}
+
+/// A value of one type as the common type of alternatives (PostgreSQL).
+pub(crate) fn to_kind<'a>(
+    eval: Evaluator<'a>,
+    value: Cow<'a, Value>,
+    own: Kind<'_>,
+    common: Kind<'_>,
+) -> Result<Cow<'a, Value>, Stop> {
+    if own == Kind::Unknown {
+        return untyped(value, common);
+    }
+    Ok(match (&*value, common) {
+        (Value::Text(text), Kind::Text) if own == Kind::Char && eval.typed() => {
+            Cow::Owned(Value::Text(text.trim_end_matches(' ').to_owned()))
+        }
+        (Value::Int(_), Kind::Decimal) => match Number::of(&value).and_then(Number::to_decimal) {
+            Some(decimal) => Cow::Owned(Value::Decimal(decimal)),
+            None => return unsupported("a decimal of many digits"),
+        },
+        (Value::Int(_) | Value::Decimal(_), Kind::Float { .. }) => match Number::of(&value) {
+            Some(number) => Cow::Owned(Value::Float(number.to_f64())),
+            None => value,
+        },
+        (Value::Date(_), Kind::DateTime) => match temporal::datetime(&value) {
+            Some(at) => Cow::Owned(Value::DateTime(at)),
+            None => value,
+        },
+        (Value::Date(_) | Value::DateTime(_), Kind::Instant) => {
+            match temporal::datetime(&value).and_then(temporal::instant) {
+                Some(at) => Cow::Owned(Value::Instant(at)),
+                None => return unsupported("an instant outside the calendar"),
+            }
+        }
+        _ => value,
+    })
+}
+
+/// An explicit CAST.
+pub(crate) fn cast<'a>(
+    eval: Evaluator<'a>,
+    value: Cow<'a, Value>,
+    own: Kind<'_>,
+    data_type: &'a DataType,
+) -> Result<Cow<'a, Value>, Stop> {
+    if value.is_null() {
+        return Ok(value);
+    }
+    match eval.dialect {
+        DialectName::Sqlite => cast_sqlite(&value, Affinity::of(data_type)).map(Cow::Owned),
+        DialectName::MySql => cast_mysql(eval, &value, data_type).map(Cow::Owned),
+        DialectName::Ansi | DialectName::Postgres => {
+            let source = match (&*value, own) {
+                // CHAR(n) loses its padding on the way to any other type.
+                (Value::Text(text), Kind::Char) if !matches!(data_type, DataType::Char { .. }) => {
+                    Cow::Owned(Value::Text(text.trim_end_matches(' ').to_owned()))
+                }
+                (Value::Text(_), Kind::Text | Kind::Char | Kind::Unknown) => value,
+                // A label, or a type that we do not know, goes only to text.
+                (Value::Text(_), _) if !data_type.is_text() => {
+                    return unsupported("this cast");
+                }
+                _ => value,
+            };
+            match crate::dialect::postgres_assign(&source, data_type, true) {
+                Ok(value) => Ok(Cow::Owned(value)),
+                Err(StoreError::OutOfRange) => raise(Raised::OutOfRange),
+                Err(StoreError::WrongType) if matches!(&*source, Value::Text(_)) => {
+                    raise(Raised::InvalidText)
+                }
+                Err(StoreError::WrongType) => raise(Raised::TypeMismatch),
+                Err(StoreError::TooLong { .. }) => raise(Raised::InvalidArgument),
+                Err(StoreError::Unknown(_)) => unsupported("this cast"),
+            }
+        }
+    }
+}
+
+fn cast_sqlite(value: &Value, affinity: Affinity) -> Result<Value, Stop> {
+    let Some(storage) = Storage::of(value) else {
+        return Ok(Value::Null);
+    };
+    if matches!(storage, Storage::Blob(_)) && affinity != Affinity::Blob {
+        return unsupported("a cast from a blob");
+    }
+    let number = match &storage {
+        Storage::Number(number) => *number,
+        Storage::Text(text) => sqlite_number(&parse::prefix(text), text),
+        Storage::Blob(_) => return Ok(value.clone()),
+    };
+    Ok(match affinity {
+        Affinity::Text => match storage.text() {
+            Some(text) => text.into_value(),
+            None => return unsupported("the text of this number"),
+        },
+        Affinity::Integer => match (&storage, number) {
+            // The digits before any point or exponent count.
+            (Storage::Text(text), Number::Float(_)) => {
+                let digits = parse::prefix(text.split(['.', 'e', 'E']).next().unwrap_or(""));
+                Value::Int(to_i64(digits.number).into())
+            }
+            _ => Value::Int(to_i64(number).into()),
+        },
+        Affinity::Real => Value::Float(number.to_f64()),
+        Affinity::Numeric => match (&storage, number) {
+            (Storage::Text(_), Number::Float(value))
+                if value.fract() == 0.0 && value.abs() < 9e15 =>
+            {
+                Value::Int(value as i128)
+            }
+            _ => number.into_value(),
+        },
+        Affinity::Blob => match storage {
+            Storage::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+            Storage::Text(text) => Value::Bytes(text.as_bytes().to_vec()),
+            Storage::Number(_) => return unsupported("a cast from a number to a blob"),
+        },
+    })
+}
+
+fn cast_mysql(eval: Evaluator<'_>, value: &Value, data_type: &DataType) -> Result<Value, Stop> {
+    let number = || match value {
+        Value::Text(text) => text_as_number(eval, text),
+        other => Number::of(other).ok_or_else(|| Stop::unsupported("this cast")),
+    };
+    match data_type {
+        DataType::Integer { unsigned, .. } => {
+            if let Value::Text(text) = value {
+                // Only the digits count, and a tail is an error when writing.
+                let found = parse::prefix(text);
+                if !found.integral || !found.found {
+                    return unsupported("this cast");
+                }
+            }
+            let int = match number()? {
+                Number::Int(int) => int,
+                Number::Decimal(decimal) => match number::round_to_int(decimal) {
+                    Some(int) => int,
+                    None => return unsupported("this cast"),
+                },
+                Number::Float(_) => return unsupported("a cast from a float"),
+            };
+            let range = DataType::Integer {
+                bits: 64,
+                unsigned: *unsigned,
+            }
+            .integer_range();
+            if range.is_some_and(|range| range.contains(&int)) {
+                Ok(Value::Int(int))
+            } else {
+                unsupported("a cast out of range")
+            }
+        }
+        DataType::Decimal { precision, scale } => {
+            let (precision, scale) = (precision.unwrap_or(10), scale.unwrap_or(0));
+            let decimal = number()?
+                .to_decimal()
+                .and_then(|decimal| number::rescale(decimal, scale));
+            match decimal {
+                Some(decimal)
+                    if number::power_of_ten(precision)
+                        .is_some_and(|limit| decimal.mantissa().abs() < limit) =>
+                {
+                    Ok(Value::Decimal(decimal))
+                }
+                _ => unsupported("a cast out of range"),
+            }
+        }
+        DataType::Float { bits: 64 } => Ok(Value::Float(number()?.to_f64())),
+        DataType::Char { length } => text_mysql(value, Some(*length)),
+        DataType::Varchar { length } => text_mysql(value, *length),
+        DataType::Text => text_mysql(value, None),
+        DataType::Date => match value {
+            Value::Date(_) => Ok(value.clone()),
+            Value::DateTime(at) => Ok(Value::Date(at.date())),
+            Value::Text(text) => match parse::moment(text) {
+                Ok(parse::Moment {
+                    date: Some(date),
+                    time: None,
+                    offset: None,
+                }) => Ok(Value::Date(date)),
+                _ => unsupported("this cast"),
+            },
+            _ => unsupported("this cast"),
+        },
+        DataType::Timestamp { zoned: false, .. } => match (value, temporal::datetime(value)) {
+            (Value::Date(_), Some(at)) => Ok(Value::DateTime(at)),
+            _ => unsupported("this cast"),
+        },
+        _ => unsupported("this cast"),
+    }
+}
+
+fn text_mysql(value: &Value, length: Option<u32>) -> Result<Value, Stop> {
+    let Some(text) = format::text(value, DialectName::MySql) else {
+        return unsupported("this cast");
+    };
+    match length {
+        Some(length) if text.chars().count() > length as usize => {
+            unsupported("a cast that cuts text off")
+        }
+        _ => Ok(Value::Text(text)),
+    }
+}

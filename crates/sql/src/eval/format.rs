@@ -1,0 +1,81 @@
+//! Values as the text that databases make of them.
+
+use std::fmt::Write as _;
+
+use jiff::civil::{DateTime, Time};
+
+use crate::dialect::DialectName;
+use crate::value::Value;
+
+use super::temporal::utc;
+
+/// The text of a value, `None` where the database's spelling is not certain.
+pub(crate) fn text(value: &Value, dialect: DialectName) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(value) => match dialect {
+            DialectName::Ansi | DialectName::Postgres => value.to_string(),
+            DialectName::MySql | DialectName::Sqlite => u8::from(*value).to_string(),
+        },
+        Value::Int(value) => value.to_string(),
+        Value::Decimal(value) => match dialect {
+            DialectName::Sqlite => float(super::number::decimal_to_f64(*value), dialect)?,
+            _ => value.to_string(),
+        },
+        Value::Float(value) => float(*value, dialect)?,
+        Value::Text(value) => value.clone(),
+        Value::Date(value) => value.to_string(),
+        Value::Time(at) => time(*at),
+        Value::DateTime(at) => datetime(*at),
+        Value::Instant(at) => match dialect {
+            DialectName::Ansi | DialectName::Postgres => format!("{}+00", datetime(utc(*at))),
+            _ => datetime(utc(*at)),
+        },
+        Value::Uuid(_) => value.to_string(),
+        Value::Json(value) if dialect != DialectName::Postgres => value.clone(),
+        Value::Json(_) | Value::Bytes(_) | Value::Interval(_) => return None,
+    })
+}
+
+/// A float, where all databases print the same short digits.
+fn float(value: f64, dialect: DialectName) -> Option<String> {
+    let size = value.abs();
+    if value == 0.0 {
+        return (value.is_sign_positive()).then(|| {
+            match dialect {
+                DialectName::Sqlite => "0.0",
+                _ => "0",
+            }
+            .to_owned()
+        });
+    }
+    if !(1e-4..1e15).contains(&size) {
+        return None;
+    }
+    let shortest = value.to_string();
+    let digits = shortest.bytes().filter(u8::is_ascii_digit).count();
+    if digits > 15 {
+        return None;
+    }
+    Some(match dialect {
+        DialectName::Sqlite if !shortest.contains('.') => shortest + ".0",
+        _ => shortest,
+    })
+}
+
+/// `HH:MM:SS` with as many fractional digits as needed.
+pub(crate) fn time(at: Time) -> String {
+    let mut text = format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second());
+    let micros = at.subsec_nanosecond() / 1000;
+    if micros != 0 {
+        let fraction = format!("{micros:06}");
+        // Writing to a string cannot fail.
+        let _ = write!(text, ".{}", fraction.trim_end_matches('0'));
+    }
+    text
+}
+
+/// `YYYY-MM-DD HH:MM:SS` with as many fractional digits as needed.
+pub(crate) fn datetime(at: DateTime) -> String {
+    format!("{} {}", at.date(), time(at.time()))
+}

@@ -1,0 +1,234 @@
+//! The static type of an expression, which decides coercions before any value is seen.
+
+use crate::dialect::DialectName;
+use crate::expr::{BinaryOp, Expr, UnaryOp};
+use crate::types::DataType;
+use crate::value::Value;
+
+use super::function;
+
+/// A type without the limits that only storage enforces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind<'a> {
+    /// An untyped literal, NULL or parameter: it takes the type that its surroundings want.
+    Unknown,
+    Bool,
+    Int {
+        bits: u8,
+        unsigned: bool,
+    },
+    Decimal,
+    Float {
+        bits: u8,
+    },
+    Text,
+    /// CHAR(n), whose trailing blanks do not count.
+    Char,
+    Bytes,
+    Date,
+    Time,
+    ZonedTime,
+    DateTime,
+    Instant,
+    Interval,
+    Uuid,
+    Json {
+        binary: bool,
+    },
+    Enum(&'a [String]),
+    Year,
+    /// A type that we carry without understanding it.
+    Other,
+}
+
+impl<'a> Kind<'a> {
+    pub(crate) const INT4: Self = Self::Int {
+        bits: 32,
+        unsigned: false,
+    };
+    pub(crate) const INT8: Self = Self::Int {
+        bits: 64,
+        unsigned: false,
+    };
+    pub(crate) const DOUBLE: Self = Self::Float { bits: 64 };
+
+    pub(crate) fn of_type(data_type: &'a DataType) -> Self {
+        match data_type {
+            DataType::Boolean => Self::Bool,
+            DataType::Integer { bits, unsigned } => Self::Int {
+                bits: *bits,
+                unsigned: *unsigned,
+            },
+            DataType::Decimal { .. } => Self::Decimal,
+            DataType::Float { bits } => Self::Float { bits: *bits },
+            DataType::Char { .. } => Self::Char,
+            DataType::Varchar { .. } | DataType::Text => Self::Text,
+            DataType::Bytes { .. } => Self::Bytes,
+            DataType::Date => Self::Date,
+            DataType::Time { zoned: false, .. } => Self::Time,
+            DataType::Time { zoned: true, .. } => Self::ZonedTime,
+            DataType::Timestamp { zoned: false, .. } => Self::DateTime,
+            DataType::Timestamp { zoned: true, .. } => Self::Instant,
+            DataType::Year => Self::Year,
+            DataType::Interval => Self::Interval,
+            DataType::Uuid => Self::Uuid,
+            DataType::Json { binary } => Self::Json { binary: *binary },
+            DataType::Enum { labels, .. } => Self::Enum(labels),
+            DataType::Other(_) => Self::Other,
+        }
+    }
+
+    /// The type of a literal.
+    pub(crate) fn of_literal(value: &Value) -> Self {
+        match value {
+            Value::Null | Value::Text(_) => Self::Unknown,
+            Value::Bool(_) => Self::Bool,
+            Value::Int(value) => {
+                if i32::try_from(*value).is_ok() {
+                    Self::INT4
+                } else if i64::try_from(*value).is_ok() {
+                    Self::INT8
+                } else {
+                    Self::Decimal
+                }
+            }
+            Value::Decimal(_) => Self::Decimal,
+            Value::Float(_) => Self::DOUBLE,
+            Value::Bytes(_) => Self::Bytes,
+            Value::Date(_) => Self::Date,
+            Value::Time(_) => Self::Time,
+            Value::DateTime(_) => Self::DateTime,
+            Value::Instant(_) => Self::Instant,
+            Value::Interval(_) => Self::Interval,
+            Value::Uuid(_) => Self::Uuid,
+            Value::Json(_) => Self::Json { binary: false },
+        }
+    }
+
+    pub(crate) fn is_number(self) -> bool {
+        matches!(
+            self,
+            Self::Int { .. } | Self::Decimal | Self::Float { .. } | Self::Year
+        )
+    }
+
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Char | Self::Unknown)
+    }
+
+    /// The type of arithmetic between two numbers, as PostgreSQL promotes them.
+    pub(crate) fn promoted(self, other: Self) -> Option<Self> {
+        Some(match (self, other) {
+            (Self::Unknown, other) | (other, Self::Unknown) => other,
+            (
+                Self::Int {
+                    bits: a,
+                    unsigned: x,
+                },
+                Self::Int {
+                    bits: b,
+                    unsigned: y,
+                },
+            ) => Self::Int {
+                bits: a.max(b),
+                unsigned: x || y,
+            },
+            (Self::Float { bits: 32 }, Self::Float { bits: 32 }) => Self::Float { bits: 32 },
+            (Self::Float { .. }, b) if b.is_number() => Self::DOUBLE,
+            (a, Self::Float { .. }) if a.is_number() => Self::DOUBLE,
+            (Self::Decimal, b) if b.is_number() => Self::Decimal,
+            (a, Self::Decimal) if a.is_number() => Self::Decimal,
+            _ => return None,
+        })
+    }
+
+    /// The common type of alternatives (CASE, COALESCE), `None` where there is none.
+    pub(crate) fn unified(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (a, b) if a == b => Some(a),
+            (Self::Unknown, other) | (other, Self::Unknown) => Some(other),
+            (Self::Text | Self::Char, Self::Text | Self::Char) => Some(Self::Text),
+            (Self::Date, Self::DateTime) | (Self::DateTime, Self::Date) => Some(Self::DateTime),
+            (Self::Date | Self::DateTime, Self::Instant)
+            | (Self::Instant, Self::Date | Self::DateTime) => Some(Self::Instant),
+            (a, b) if a.is_number() && b.is_number() => a.promoted(b),
+            _ => None,
+        }
+    }
+}
+
+/// The static type of an expression; `Other` where we do not know.
+pub(crate) fn kind_of<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
+    match expr {
+        Expr::Literal(value) => Kind::of_literal(value),
+        Expr::Parameter(_) => Kind::Unknown,
+        Expr::Column(column) => Kind::of_type(&column.data_type),
+        Expr::Cast { data_type, .. } => Kind::of_type(data_type),
+        Expr::Unary { op, expr } => match (op, kind_of(expr, dialect)) {
+            (UnaryOp::Minus | UnaryOp::Plus, Kind::Unknown) => Kind::DOUBLE,
+            (_, kind) => kind,
+        },
+        Expr::Binary { op, left, right } => {
+            binary(*op, kind_of(left, dialect), kind_of(right, dialect))
+        }
+        Expr::Case {
+            branches,
+            otherwise,
+            ..
+        } => unify(
+            branches
+                .iter()
+                .map(|(_, then)| then)
+                .chain(otherwise.as_deref()),
+            dialect,
+        ),
+        Expr::Function { name, args } => function::kind(name, args, dialect),
+        Expr::Opaque { .. } => Kind::Other,
+        Expr::Compare { .. }
+        | Expr::And(_)
+        | Expr::Or(_)
+        | Expr::Not(_)
+        | Expr::IsNull { .. }
+        | Expr::IsTruth { .. }
+        | Expr::IsDistinct { .. }
+        | Expr::Between { .. }
+        | Expr::InList { .. }
+        | Expr::Like { .. } => Kind::Bool,
+    }
+}
+
+/// The common static type of alternatives.
+pub(crate) fn unify<'a>(parts: impl Iterator<Item = &'a Expr>, dialect: DialectName) -> Kind<'a> {
+    let mut common = Kind::Unknown;
+    for part in parts {
+        match common.unified(kind_of(part, dialect)) {
+            Some(kind) => common = kind,
+            None => return Kind::Other,
+        }
+    }
+    common
+}
+
+/// The static type of a binary operation, by PostgreSQL's operators.
+fn binary<'a>(op: BinaryOp, left: Kind<'a>, right: Kind<'a>) -> Kind<'a> {
+    match op {
+        BinaryOp::Concat => Kind::Text,
+        BinaryOp::Add | BinaryOp::Subtract => match (left, right) {
+            (Kind::Date, Kind::Int { .. }) => Kind::Date,
+            (Kind::Int { .. }, Kind::Date) if op == BinaryOp::Add => Kind::Date,
+            (Kind::Date, Kind::Date | Kind::Unknown) if op == BinaryOp::Subtract => Kind::INT4,
+            (Kind::Date | Kind::DateTime, Kind::Interval) => Kind::DateTime,
+            (Kind::Interval, Kind::Date | Kind::DateTime) => Kind::DateTime,
+            (Kind::Instant, Kind::Interval) => Kind::Instant,
+            (Kind::DateTime | Kind::Instant, Kind::DateTime | Kind::Instant) => Kind::Interval,
+            (a, b) => a.promoted(b).unwrap_or(Kind::Other),
+        },
+        BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::IntegerDivide | BinaryOp::Modulo => {
+            left.promoted(right).unwrap_or(Kind::Other)
+        }
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => left,
+        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+            left.promoted(right).unwrap_or(Kind::Other)
+        }
+    }
+}

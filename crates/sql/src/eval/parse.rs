@@ -1,0 +1,486 @@
+//! Text as numbers, dates and the like, in the forms that databases agree on.
+//!
+//! Databases also accept many odd spellings; those are [`Bad::Unsure`], so that
+//! neither acceptance nor refusal is ever guessed.
+
+use jiff::civil::{Date, DateTime, Time};
+use rust_decimal::Decimal;
+
+use crate::value::Interval;
+
+use super::number::{Number, decimal, power_of_ten};
+use super::stop::{Raised, Stop};
+
+/// Why text is no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bad {
+    /// The database refuses it.
+    Invalid,
+    /// The database refuses it because it is outside the type's range.
+    Range,
+    /// The database may or may not take it.
+    Unsure,
+}
+
+impl Bad {
+    /// As an evaluation sees it.
+    pub(crate) fn stop(self, text: &str) -> Stop {
+        match self {
+            Self::Invalid => Stop::Raises(Raised::InvalidText),
+            Self::Range => Stop::Raises(Raised::OutOfRange),
+            Self::Unsure => Stop::unsupported(format!("the literal '{text}'")),
+        }
+    }
+}
+
+/// A number at the start of a text.
+pub(crate) struct Prefix {
+    /// The number, zero where there is none.
+    pub number: Number,
+    /// Whether there is one.
+    pub found: bool,
+    /// What comes after it.
+    pub rest: usize,
+    /// Whether it has neither point nor exponent.
+    pub integral: bool,
+}
+
+/// Reads `[+-]digits[.digits][e[+-]digits]` after leading white space.
+pub(crate) fn prefix(text: &str) -> Prefix {
+    let bytes = text.as_bytes();
+    let start = bytes
+        .iter()
+        .take_while(|b| b.is_ascii_whitespace() || **b == 0x0b)
+        .count();
+    let mut at = start;
+    let digits_from = |mut at: usize| {
+        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        at
+    };
+    if matches!(bytes.get(at), Some(b'+' | b'-')) {
+        at += 1;
+    }
+    let whole = digits_from(at);
+    let mut end = whole;
+    let mut count = whole - at;
+    let mut integral = true;
+    if bytes.get(whole) == Some(&b'.') {
+        let fraction = digits_from(whole + 1);
+        count += fraction - whole - 1;
+        if count > 0 {
+            end = fraction;
+            integral = false;
+        }
+    }
+    if count == 0 {
+        return Prefix {
+            number: Number::Int(0),
+            found: false,
+            rest: 0,
+            integral: true,
+        };
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits_from(end + 1 + sign);
+        if exponent > end + 1 + sign {
+            end = exponent;
+            integral = false;
+        }
+    }
+    Prefix {
+        number: number(&text[start..end]),
+        found: true,
+        rest: end,
+        integral,
+    }
+}
+
+/// A well-formed numeral as integer or decimal where we can hold it, else as a float.
+fn number(text: &str) -> Number {
+    let exact = exact(text);
+    match exact {
+        Some(value) if value.scale() == 0 && !text.contains(['.', 'e', 'E']) => {
+            Number::Int(value.mantissa())
+        }
+        Some(value) => Number::Decimal(value),
+        None => match text.parse::<i128>() {
+            Ok(value) => Number::Int(value),
+            Err(_) => Number::Float(text.parse().unwrap_or(0.0)),
+        },
+    }
+}
+
+/// A well-formed numeral as an exact number, keeping its scale.
+fn exact(text: &str) -> Option<Decimal> {
+    let (mantissa, exponent) = match text.find(['e', 'E']) {
+        Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut digits: i128 = 0;
+    let negative = whole.starts_with('-');
+    for digit in whole
+        .trim_start_matches(['+', '-'])
+        .bytes()
+        .chain(fraction.bytes())
+    {
+        digits = digits
+            .checked_mul(10)?
+            .checked_add(i128::from(digit - b'0'))?;
+    }
+    if negative {
+        digits = -digits;
+    }
+    let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
+    match u32::try_from(scale) {
+        Ok(scale) => decimal(digits, scale),
+        Err(_) => decimal(digits.checked_mul(power_of_ten(scale.unsigned_abs())?)?, 0),
+    }
+}
+
+/// The number that a whole text is, blanks around it allowed.
+pub(crate) fn whole(text: &str) -> Option<Prefix> {
+    let prefix = prefix(text);
+    (prefix.found
+        && text.as_bytes()[prefix.rest..]
+            .iter()
+            .all(|b| b.is_ascii_whitespace() || *b == 0x0b))
+    .then_some(prefix)
+}
+
+/// An integer as PostgreSQL reads one.
+pub(crate) fn int(text: &str) -> Result<i128, Bad> {
+    let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace());
+    let digits = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);
+    if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
+        return trimmed.parse().map_err(|_| Bad::Range);
+    }
+    // Newer versions read hexadecimal and underscores.
+    if digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.contains(['_', 'x', 'o', 'b', 'X', 'O', 'B'])
+    {
+        return Err(Bad::Unsure);
+    }
+    Err(Bad::Invalid)
+}
+
+/// An exact number as PostgreSQL reads one.
+pub(crate) fn exact_number(text: &str) -> Result<Decimal, Bad> {
+    match whole(text) {
+        Some(found) => found.number.to_decimal().ok_or(Bad::Unsure),
+        None => Err(not_a_number(text)),
+    }
+}
+
+/// A float as PostgreSQL reads one.
+pub(crate) fn float(text: &str) -> Result<f64, Bad> {
+    match whole(text) {
+        Some(_) => {
+            let value: f64 = text
+                .trim_matches(|c: char| c.is_ascii_whitespace())
+                .parse()
+                .map_err(|_| Bad::Unsure)?;
+            if value.is_infinite() {
+                Err(Bad::Range)
+            } else if value == 0.0 && text.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9']) {
+                Err(Bad::Unsure)
+            } else {
+                Ok(value)
+            }
+        }
+        None => Err(not_a_number(text)),
+    }
+}
+
+fn not_a_number(text: &str) -> Bad {
+    let word = text
+        .trim()
+        .trim_start_matches(['+', '-'])
+        .to_ascii_lowercase();
+    if word.starts_with("nan") || word.starts_with("inf") || word.contains('_') {
+        Bad::Unsure
+    } else if word.starts_with('0') && word.contains(['x', 'o', 'b']) {
+        Bad::Unsure
+    } else {
+        Bad::Invalid
+    }
+}
+
+/// A boolean as PostgreSQL reads one.
+pub(crate) fn boolean(text: &str) -> Result<bool, Bad> {
+    let word = text
+        .trim_matches(|c: char| c.is_ascii_whitespace())
+        .to_ascii_lowercase();
+    let begins = |full: &str, least: usize| word.len() >= least && full.starts_with(&word);
+    if begins("true", 1) || begins("yes", 1) || word == "on" || word == "1" {
+        Ok(true)
+    } else if begins("false", 1) || begins("no", 1) || begins("off", 2) || word == "0" {
+        Ok(false)
+    } else {
+        Err(Bad::Invalid)
+    }
+}
+
+/// A UUID in its usual form, or with braces or without hyphens.
+pub(crate) fn uuid(text: &str) -> Result<[u8; 16], Bad> {
+    let mut bytes = [0u8; 16];
+    let usual = text.len() == 36
+        && text
+            .bytes()
+            .enumerate()
+            .all(|(i, b)| matches!(i, 8 | 13 | 18 | 23) == (b == b'-'));
+    let digits: Vec<u8> = text.bytes().filter(|b| *b != b'-').collect();
+    if digits.len() == 32 && digits.iter().all(u8::is_ascii_hexdigit) {
+        if !usual && text.len() != 32 {
+            return Err(Bad::Unsure);
+        }
+        let nibble = |b: u8| (b as char).to_digit(16).unwrap_or(0) as u8;
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+            *byte = nibble(pair[0]) << 4 | nibble(pair[1]);
+        }
+        return Ok(bytes);
+    }
+    if text.starts_with('{') || text.trim().len() != text.len() {
+        return Err(Bad::Unsure);
+    }
+    Err(Bad::Invalid)
+}
+
+/// What an ISO date and time says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// The day.
+    pub date: Option<Date>,
+    /// The time of day.
+    pub time: Option<Time>,
+    /// Seconds east of UTC.
+    pub offset: Option<i32>,
+}
+
+/// Reads `Y-M-D`, `H:M[:S[.F]]` or both, with an optional offset.
+///
+/// # Errors
+///
+/// `Range` for a well-formed text that names no day or time, `Invalid` for one
+/// that cannot name any, `Unsure` for all other forms.
+pub(crate) fn moment(text: &str) -> Result<Moment, Bad> {
+    let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace());
+    let mut moment = Moment::default();
+    let mut rest = trimmed;
+    if let Some((date, after)) = scan_date(rest) {
+        let (year, month, day) = date;
+        if month == 0 || day == 0 || year == 0 {
+            // Zero parts mean different things to different databases.
+            return Err(if month > 12 || day > 31 {
+                Bad::Range
+            } else {
+                Bad::Unsure
+            });
+        }
+        moment.date = Some(
+            i8::try_from(month)
+                .ok()
+                .zip(i8::try_from(day).ok())
+                .and_then(|(month, day)| Date::new(year, month, day).ok())
+                .ok_or(Bad::Range)?,
+        );
+        if after.is_empty() {
+            return Ok(moment);
+        }
+        rest = match after.strip_prefix([' ', 'T']) {
+            Some(rest) => rest,
+            None => return Err(Bad::Unsure),
+        };
+    }
+    let Some((time, after)) = scan_time(rest)? else {
+        return Err(words(trimmed));
+    };
+    moment.time = Some(time);
+    moment.offset = match after.trim_start() {
+        "" => None,
+        "Z" | "z" => Some(0),
+        zone => Some(scan_offset(zone).ok_or(Bad::Unsure)?),
+    };
+    Ok(moment)
+}
+
+/// Whether text without any digit could be a moment: only by a few words.
+fn words(text: &str) -> Bad {
+    let known = [
+        "epoch",
+        "infinity",
+        "-infinity",
+        "now",
+        "today",
+        "tomorrow",
+        "yesterday",
+        "allballs",
+    ];
+    if text.bytes().any(|b| b.is_ascii_digit())
+        || known.iter().any(|word| text.eq_ignore_ascii_case(word))
+    {
+        Bad::Unsure
+    } else {
+        Bad::Invalid
+    }
+}
+
+fn scan_date(text: &str) -> Option<((i16, u8, u8), &str)> {
+    let (year, rest) = scan_digits(text, 4, 4)?;
+    let (month, rest) = scan_digits(rest.strip_prefix('-')?, 1, 2)?;
+    let (day, rest) = scan_digits(rest.strip_prefix('-')?, 1, 2)?;
+    if rest.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    Some((
+        (
+            i16::try_from(year).ok()?,
+            u8::try_from(month).ok()?,
+            u8::try_from(day).ok()?,
+        ),
+        rest,
+    ))
+}
+
+fn scan_time(text: &str) -> Result<Option<(Time, &str)>, Bad> {
+    let Some((hour, rest)) = scan_digits(text, 1, 2) else {
+        return Ok(None);
+    };
+    let Some((minute, mut rest)) = rest.strip_prefix(':').and_then(|r| scan_digits(r, 2, 2)) else {
+        return Ok(None);
+    };
+    let (mut second, mut nanos) = (0, 0);
+    if let Some(after) = rest.strip_prefix(':') {
+        let Some((found, after)) = scan_digits(after, 2, 2) else {
+            return Ok(None);
+        };
+        second = found;
+        rest = after;
+        if let Some(after) = rest.strip_prefix('.') {
+            let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+            // Databases keep microseconds; more digits would be rounded.
+            if digits > 6 {
+                return Err(Bad::Unsure);
+            }
+            if digits > 0 {
+                let value: u32 = after[..digits].parse().map_err(|_| Bad::Unsure)?;
+                nanos = value * 10u32.pow(9 - digits as u32);
+            }
+            rest = &after[digits..];
+        }
+    }
+    if hour == 24 || second == 60 {
+        return Err(Bad::Unsure);
+    }
+    let part = |value: u32| i8::try_from(value).map_err(|_| Bad::Range);
+    let nanos = i32::try_from(nanos).map_err(|_| Bad::Range)?;
+    let time =
+        Time::new(part(hour)?, part(minute)?, part(second)?, nanos).map_err(|_| Bad::Range)?;
+    Ok(Some((time, rest)))
+}
+
+fn scan_offset(text: &str) -> Option<i32> {
+    let sign = match text.as_bytes().first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let (hours, rest) = scan_digits(&text[1..], 2, 2)?;
+    let minutes = match rest.strip_prefix(':') {
+        Some(rest) => {
+            let (minutes, rest) = scan_digits(rest, 2, 2)?;
+            rest.is_empty().then_some(minutes)?
+        }
+        None if rest.is_empty() => 0,
+        None => return None,
+    };
+    (hours <= 14 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60) as i32)
+}
+
+fn scan_digits(text: &str, least: usize, most: usize) -> Option<(u32, &str)> {
+    let count = text
+        .bytes()
+        .take(most)
+        .take_while(u8::is_ascii_digit)
+        .count();
+    if count < least {
+        return None;
+    }
+    Some((text[..count].parse().ok()?, &text[count..]))
+}
+
+impl Moment {
+    /// The day and time, midnight where it has no time.
+    pub(crate) fn datetime(self) -> Option<DateTime> {
+        Some(
+            self.date?
+                .to_datetime(self.time.unwrap_or(Time::midnight())),
+        )
+    }
+}
+
+/// A span of time in words, such as `1 year 2 days` or `1 day 02:03:04`.
+pub(crate) fn interval(text: &str) -> Result<Interval, Bad> {
+    let mut span = Interval::default();
+    let mut words = text.split_ascii_whitespace();
+    let mut any = false;
+    while let Some(word) = words.next() {
+        any = true;
+        if word.contains(':') {
+            let Ok(Some((time, ""))) = scan_time(word) else {
+                return Err(Bad::Unsure);
+            };
+            let seconds = i64::from(time.hour()) * 3600
+                + i64::from(time.minute()) * 60
+                + i64::from(time.second());
+            span.micros += seconds * 1_000_000 + i64::from(time.subsec_nanosecond() / 1000);
+            continue;
+        }
+        let count: i32 = word.parse().map_err(|_| words_or(text))?;
+        let unit = words.next().ok_or(Bad::Unsure)?.to_ascii_lowercase();
+        let unit = unit.strip_suffix('s').unwrap_or(&unit);
+        let grow = |slot: &mut i32, by: i32| {
+            *slot = count
+                .checked_mul(by)
+                .and_then(|n| slot.checked_add(n))
+                .ok_or(Bad::Unsure)?;
+            Ok(())
+        };
+        let seconds = match unit {
+            "year" => {
+                grow(&mut span.months, 12)?;
+                0
+            }
+            "month" | "mon" => {
+                grow(&mut span.months, 1)?;
+                0
+            }
+            "week" => {
+                grow(&mut span.days, 7)?;
+                0
+            }
+            "day" => {
+                grow(&mut span.days, 1)?;
+                0
+            }
+            "hour" => 3600,
+            "minute" | "min" => 60,
+            "second" | "sec" => 1,
+            _ => return Err(Bad::Unsure),
+        };
+        span.micros += i64::from(count) * seconds * 1_000_000;
+    }
+    if any { Ok(span) } else { Err(Bad::Invalid) }
+}
+
+/// Text without any digit is no span.
+fn words_or(text: &str) -> Bad {
+    if text.bytes().any(|b| b.is_ascii_digit()) || text.contains("infinity") {
+        Bad::Unsure
+    } else {
+        Bad::Invalid
+    }
+}

@@ -1,0 +1,382 @@
+//! The walk over an expression: logic with distances, and dispatch to the rest.
+
+use std::borrow::Cow;
+
+use isobath_distance::{Relation, Truth, member};
+
+use crate::dialect::{Dialect, DialectName};
+use crate::expr::{ColumnUse, CompareOp, Expr};
+use crate::value::Value;
+
+use super::compare::Operand;
+use super::kind::{Kind, kind_of};
+use super::number::Number;
+use super::stop::{Raised, Stop, raise, unsupported};
+use super::{Env, arithmetic, convert, parse};
+
+/// Evaluates expressions of one dialect in one setting.
+#[derive(Clone, Copy)]
+pub(crate) struct Evaluator<'a> {
+    pub(super) env: Env<'a>,
+    pub(super) dialect: DialectName,
+}
+
+impl<'a> Evaluator<'a> {
+    pub(crate) fn new(env: Env<'a>, dialect: &dyn Dialect) -> Self {
+        Self {
+            env,
+            dialect: dialect.name(),
+        }
+    }
+
+    /// Whether types are checked before values are seen, as the standard has it.
+    pub(super) fn typed(self) -> bool {
+        matches!(self.dialect, DialectName::Ansi | DialectName::Postgres)
+    }
+
+    pub(super) fn kind<'e>(self, expr: &'e Expr) -> Kind<'e> {
+        kind_of(expr, self.dialect)
+    }
+
+    /// The value of an expression, borrowed from the row or the expression where possible.
+    pub(crate) fn value(self, expr: &'a Expr) -> Result<Cow<'a, Value>, Stop> {
+        match expr {
+            Expr::Literal(value) => Ok(Cow::Borrowed(value)),
+            Expr::Column(column) => self.column(column),
+            Expr::Parameter(index) => match self.env.parameters.get(*index) {
+                Some(value) => Ok(Cow::Borrowed(value)),
+                None => unsupported(format!("parameter {index} without a value")),
+            },
+            Expr::Unary { op, expr } => arithmetic::unary(self, *op, expr).map(Cow::Owned),
+            Expr::Binary { op, left, right } => {
+                arithmetic::binary(self, *op, left, right).map(Cow::Owned)
+            }
+            Expr::Case { .. } => {
+                let Some(chosen) = self.branch(expr)? else {
+                    return Ok(Cow::Owned(Value::Null));
+                };
+                let value = self.value(chosen)?;
+                self.alternative(value, self.kind(chosen), self.kind(expr))
+            }
+            Expr::Cast { expr, data_type } => {
+                let value = self.value(expr)?;
+                convert::cast(self, value, self.kind(expr), data_type)
+            }
+            Expr::Function { name, args } => self.call(name, args),
+            Expr::Opaque { sql, .. } => unsupported(sql.as_str()),
+            Expr::Compare { .. }
+            | Expr::And(_)
+            | Expr::Or(_)
+            | Expr::Not(_)
+            | Expr::IsNull { .. }
+            | Expr::IsTruth { .. }
+            | Expr::IsDistinct { .. }
+            | Expr::Between { .. }
+            | Expr::InList { .. }
+            | Expr::Like { .. } => Ok(Cow::Owned(self.boolean(self.truth(expr)?.verdict()))),
+        }
+    }
+
+    /// The verdict of a condition, with its distances.
+    pub(crate) fn truth(self, expr: &'a Expr) -> Result<Truth, Stop> {
+        match expr {
+            Expr::And(parts) => self.fold(parts, Truth::and, Some(false)),
+            Expr::Or(parts) => self.fold(parts, Truth::or, Some(true)),
+            Expr::Not(inner) => Ok(!self.truth(inner)?),
+            Expr::Compare { op, left, right } => {
+                self.compare(relation(*op), &self.operand(left)?, &self.operand(right)?)
+            }
+            Expr::IsNull { expr, negated } => {
+                let null = self.value(expr)?.is_null();
+                Ok(Truth::of(Some(null != *negated)))
+            }
+            Expr::IsTruth {
+                expr,
+                verdict,
+                negated,
+            } => {
+                let inner = self.truth(expr)?;
+                let is = match verdict {
+                    Some(true) => Self::decided(inner),
+                    Some(false) => Self::decided(!inner),
+                    None => Truth::of(Some(inner.verdict().is_none())),
+                };
+                Ok(if *negated { !is } else { is })
+            }
+            Expr::IsDistinct {
+                left,
+                right,
+                negated,
+            } => {
+                let (left, right) = (self.operand(left)?, self.operand(right)?);
+                let same = match (left.value.is_null(), right.value.is_null()) {
+                    (true, true) => Truth::TRUE,
+                    (false, false) => self.compare(Relation::Equal, &left, &right)?,
+                    _ => {
+                        // A typed dialect still reads its literals.
+                        self.compare(Relation::Equal, &left, &right)?;
+                        Truth::FALSE
+                    }
+                };
+                Ok(if *negated { same } else { !same })
+            }
+            Expr::Between {
+                expr,
+                low,
+                high,
+                negated,
+                symmetric,
+            } => {
+                let (x, low, high) = (self.operand(expr)?, self.operand(low)?, self.operand(high)?);
+                self.alike(&[&x, &low, &high])?;
+                let within = |low: &Operand<'a>, high: &Operand<'a>| {
+                    Ok::<_, Stop>(member::between(
+                        self.compare(Relation::GreaterOrEqual, &x, low)?,
+                        self.compare(Relation::LessOrEqual, &x, high)?,
+                    ))
+                };
+                let mut truth = within(&low, &high)?;
+                if *symmetric {
+                    truth = truth.or(within(&high, &low)?);
+                }
+                Ok(if *negated { !truth } else { truth })
+            }
+            Expr::InList {
+                expr,
+                list,
+                negated,
+            } => {
+                let x = self.operand(expr)?;
+                let mut truth = Truth::FALSE;
+                for (index, element) in list.iter().enumerate() {
+                    let equal = self.compare_member(&x, &self.operand(element)?)?;
+                    truth = if index == 0 { equal } else { truth.or(equal) };
+                }
+                Ok(if *negated { !truth } else { truth })
+            }
+            Expr::Like {
+                expr,
+                pattern,
+                escape,
+                kind,
+                negated,
+            } => {
+                let truth = self.like(expr, pattern, *escape, *kind)?;
+                Ok(if *negated { !truth } else { truth })
+            }
+            Expr::Case { .. } => match self.branch(expr)? {
+                Some(chosen) => self.truth(chosen),
+                None => Ok(Truth::UNKNOWN),
+            },
+            Expr::Literal(_)
+            | Expr::Column(_)
+            | Expr::Parameter(_)
+            | Expr::Unary { .. }
+            | Expr::Binary { .. }
+            | Expr::Cast { .. }
+            | Expr::Function { .. }
+            | Expr::Opaque { .. } => {
+                let value = self.value(expr)?;
+                self.condition(&value, self.kind(expr))
+            }
+        }
+    }
+
+    /// `IS TRUE` of an outcome, keeping its distances.
+    fn decided(inner: Truth) -> Truth {
+        if inner.verdict() == Some(true) {
+            Truth::holds(inner.to_false())
+        } else {
+            Truth::fails(inner.to_true())
+        }
+    }
+
+    /// Conjunction or disjunction from left to right, `decisive` ending it.
+    fn fold(
+        self,
+        parts: &'a [Expr],
+        join: fn(Truth, Truth) -> Truth,
+        decisive: Option<bool>,
+    ) -> Result<Truth, Stop> {
+        let mut all: Option<Truth> = None;
+        for part in parts {
+            let decided = all.is_some_and(|all| all.verdict() == decisive);
+            let truth = match self.truth(part) {
+                // The database stopped before it came here, so its error never happens.
+                Err(Stop::Raises(raised)) if decided => {
+                    self.never_reached(part, raised)?;
+                    Truth::UNKNOWN
+                }
+                other => other?,
+            };
+            all = Some(all.map_or(truth, |all| join(all, truth)));
+        }
+        Ok(all.unwrap_or(Truth::of(decisive.map(|v| !v))))
+    }
+
+    /// Whether an error in a part that is not reached really stays silent.
+    fn never_reached(self, part: &'a Expr, raised: Raised) -> Result<(), Stop> {
+        if !self.typed() {
+            return Ok(());
+        }
+        // Types and literals are checked before anything runs, and constant
+        // parts are computed then, so those errors come all the same.
+        if raised == Raised::TypeMismatch {
+            return raise(raised);
+        }
+        let mut eager = raised == Raised::InvalidText;
+        part.walk(&mut |expr| {
+            let composite = matches!(
+                expr,
+                Expr::Binary { .. }
+                    | Expr::Unary { .. }
+                    | Expr::Cast { .. }
+                    | Expr::Function { .. }
+            );
+            if composite && expr.columns().is_empty() && self.value(expr).is_err() {
+                eager = true;
+            }
+        });
+        if eager {
+            return unsupported("an error in a part that may not be reached");
+        }
+        Ok(())
+    }
+
+    /// The branch of a CASE that is taken.
+    fn branch(self, case: &'a Expr) -> Result<Option<&'a Expr>, Stop> {
+        let Expr::Case {
+            operand,
+            branches,
+            otherwise,
+        } = case
+        else {
+            return Ok(Some(case));
+        };
+        let operand = match operand {
+            Some(operand) => Some(self.operand(operand)?),
+            None => None,
+        };
+        for (when, then) in branches {
+            let truth = match &operand {
+                Some(operand) => self.compare(Relation::Equal, operand, &self.operand(when)?)?,
+                None => self.truth(when)?,
+            };
+            if truth.verdict() == Some(true) {
+                return Ok(Some(then));
+            }
+        }
+        Ok(otherwise.as_deref())
+    }
+
+    /// A value chosen among alternatives, brought to their common type.
+    pub(super) fn alternative(
+        self,
+        value: Cow<'a, Value>,
+        own: Kind<'_>,
+        common: Kind<'_>,
+    ) -> Result<Cow<'a, Value>, Stop> {
+        if value.is_null() || own == common {
+            return Ok(value);
+        }
+        match self.dialect {
+            DialectName::Sqlite => Ok(value),
+            DialectName::Ansi | DialectName::Postgres => {
+                if common == Kind::Other {
+                    return raise(Raised::TypeMismatch);
+                }
+                convert::to_kind(self, value, own, common)
+            }
+            DialectName::MySql => {
+                // Alternatives of one family keep their value; others become strings.
+                if own.is_number() && common.is_number() {
+                    return Ok(match (Number::of(&value), common) {
+                        (Some(number), Kind::Float { .. }) => {
+                            Cow::Owned(Value::Float(number.to_f64()))
+                        }
+                        _ => value,
+                    });
+                }
+                if own.is_text() && common.is_text() {
+                    return Ok(value);
+                }
+                unsupported("alternatives of different types")
+            }
+        }
+    }
+
+    /// An operand of a comparison.
+    pub(super) fn operand(self, expr: &'a Expr) -> Result<Operand<'a>, Stop> {
+        Ok(Operand {
+            value: self.value(expr)?,
+            expr,
+        })
+    }
+
+    /// A column's value, which is of its type even when the row was not stored yet.
+    fn column(self, column: &'a ColumnUse) -> Result<Cow<'a, Value>, Stop> {
+        let Some(value) = self.env.row.get(column.slot) else {
+            return unsupported(format!("column {} outside the row", column.name));
+        };
+        if self.dialect == DialectName::Sqlite || convert::conforms(value, &column.data_type) {
+            return Ok(Cow::Borrowed(value));
+        }
+        match convert::assign(value, &column.data_type, self.dialect) {
+            Ok(value) => Ok(Cow::Owned(value)),
+            Err(_) => unsupported(format!("a value of another type in column {}", column.name)),
+        }
+    }
+
+    /// TRUE, FALSE or NULL as a value.
+    pub(super) fn boolean(self, verdict: Option<bool>) -> Value {
+        match (verdict, self.dialect) {
+            (None, _) => Value::Null,
+            (Some(value), DialectName::Ansi | DialectName::Postgres) => Value::Bool(value),
+            (Some(value), DialectName::MySql | DialectName::Sqlite) => Value::Int(value.into()),
+        }
+    }
+
+    /// The verdict of a value that stands where a condition is wanted.
+    fn condition(self, value: &Value, kind: Kind<'_>) -> Result<Truth, Stop> {
+        if value.is_null() {
+            return Ok(Truth::UNKNOWN);
+        }
+        if self.typed() {
+            return match (value, kind) {
+                (Value::Bool(value), _) => Ok(Truth::of(Some(*value))),
+                (Value::Text(text), Kind::Unknown) => match parse::boolean(text) {
+                    Ok(value) => Ok(Truth::of(Some(value))),
+                    Err(bad) => Err(bad.stop(text)),
+                },
+                _ => raise(Raised::TypeMismatch),
+            };
+        }
+        let zero = Value::Int(0);
+        let number = match (value, self.dialect) {
+            (Value::Text(text), DialectName::Sqlite) => parse::prefix(text).number,
+            (Value::Text(text), _) => arithmetic::text_as_number(self, text)?,
+            (other, DialectName::Sqlite) => match Number::of(other) {
+                Some(number) => number,
+                None => return unsupported("this value as a condition"),
+            },
+            (other, _) => match Number::of(other) {
+                Some(number) => number,
+                None => return unsupported("this value as a condition"),
+            },
+        };
+        let zero = Number::of(&zero).unwrap_or(number);
+        Ok(Relation::NotEqual.judge(number.order(zero), number.gap(zero)))
+    }
+}
+
+/// The relation that an operator names.
+pub(super) fn relation(op: CompareOp) -> Relation {
+    match op {
+        CompareOp::Equal => Relation::Equal,
+        CompareOp::NotEqual => Relation::NotEqual,
+        CompareOp::Less => Relation::Less,
+        CompareOp::LessOrEqual => Relation::LessOrEqual,
+        CompareOp::Greater => Relation::Greater,
+        CompareOp::GreaterOrEqual => Relation::GreaterOrEqual,
+    }
+}
