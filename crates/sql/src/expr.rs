@@ -320,6 +320,40 @@ impl Expr {
         }
     }
 
+    /// The expressions directly inside this one, in the order of [`Expr::children`], to change them.
+    pub fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Self::Literal(_) | Self::Column(_) | Self::Parameter(_) | Self::Opaque { .. } => {
+                Vec::new()
+            }
+            Self::Unary { expr, .. }
+            | Self::Not(expr)
+            | Self::IsNull { expr, .. }
+            | Self::IsTruth { expr, .. }
+            | Self::Cast { expr, .. } => vec![expr],
+            Self::Binary { left, right, .. }
+            | Self::Compare { left, right, .. }
+            | Self::IsDistinct { left, right, .. } => vec![left, right],
+            Self::And(parts) | Self::Or(parts) => parts.iter_mut().collect(),
+            Self::Between {
+                expr, low, high, ..
+            } => vec![expr, low, high],
+            Self::InList { expr, list, .. } => std::iter::once(expr.as_mut()).chain(list).collect(),
+            Self::Like { expr, pattern, .. } => vec![expr, pattern],
+            Self::Case {
+                operand,
+                branches,
+                otherwise,
+            } => operand
+                .as_deref_mut()
+                .into_iter()
+                .chain(branches.iter_mut().flat_map(|(when, then)| [when, then]))
+                .chain(otherwise.as_deref_mut())
+                .collect(),
+            Self::Function { args, .. } => args.iter_mut().collect(),
+        }
+    }
+
     /// The slots it reads, each once, in order of mention.
     pub fn columns(&self) -> Vec<usize> {
         let mut columns = Vec::new();

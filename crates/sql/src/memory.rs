@@ -158,6 +158,11 @@ impl<'s> Memory<'s> {
         Ok(Verdict::of(violations))
     }
 
+    /// Puts a row in without judging it: one that is known to be accepted.
+    pub fn put_stored(&mut self, table: usize, values: Vec<Value>) {
+        self.rows[table].push(values);
+    }
+
     fn insert_together(&mut self, rows: &[Row]) -> Result<Verdict, Unsupported> {
         let before: Vec<usize> = self.rows.iter().map(Vec::len).collect();
         let mut violations = Vec::new();

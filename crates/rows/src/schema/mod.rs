@@ -6,6 +6,8 @@
 
 pub mod case;
 pub mod generator;
+pub mod mutation;
+pub mod phrase;
 pub mod predicate;
 pub mod requirement;
 pub mod rule;

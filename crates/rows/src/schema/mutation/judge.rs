@@ -1,0 +1,283 @@
+//! Tests held against mutants, on our own engine.
+//!
+//! A test kills a mutant when a statement is accepted by one schema and
+//! refused by the other, or when the rows afterwards differ where the test
+//! asserts them. Only tests that touch the changed table are run. Most mutants
+//! change one constraint, and then only that constraint is judged: all
+//! violations under the original are known, so the mutant refuses a row
+//! exactly when another constraint did or the changed one does.
+
+use isobath_sql::memory::{Memory, Verdict, Violation};
+use isobath_sql::row::Statement;
+use isobath_sql::{Dialect, Schema, Value};
+
+use super::analysis::MutantStatus;
+use super::mutant::{Change, Mutant};
+use crate::schema::case::{After, TestCase};
+
+/// A suite with its outcomes under the original, ready to be held against mutants.
+pub struct Judge<'a> {
+    schema: &'a Schema,
+    dialect: &'static dyn Dialect,
+    suite: &'a [TestCase],
+    replays: Vec<Result<Replay, String>>,
+    /// For each table, the tests that touch it; those whose last statement does come first.
+    touching: Vec<Vec<usize>>,
+}
+
+/// What the original made of a test.
+struct Replay {
+    steps: Vec<Step>,
+    after: Vec<Vec<Vec<Value>>>,
+    /// Whether all statements insert one row each.
+    plain: bool,
+}
+
+struct Step {
+    table: usize,
+    /// The row as stored, for an INSERT of values that fit.
+    row: Option<Vec<Value>>,
+    violations: Vec<Violation>,
+}
+
+impl<'a> Judge<'a> {
+    /// Runs each test once under the original.
+    pub fn new(schema: &'a Schema, dialect: &'static dyn Dialect, suite: &'a [TestCase]) -> Self {
+        let mut memory = Memory::new(schema, dialect);
+        let replays = suite
+            .iter()
+            .map(|test| {
+                memory.clear();
+                Replay::of(test, &mut memory)
+            })
+            .collect();
+        let mut touching = vec![Vec::new(); schema.tables.len()];
+        let mut leading_up = vec![Vec::new(); schema.tables.len()];
+        for (index, test) in suite.iter().enumerate() {
+            let acted = test.act.table();
+            touching[acted].push(index);
+            for table in tables(test).into_iter().filter(|table| *table != acted) {
+                leading_up[table].push(index);
+            }
+        }
+        for (touching, leading_up) in touching.iter_mut().zip(leading_up) {
+            touching.extend(leading_up);
+        }
+        Self {
+            schema,
+            dialect,
+            suite,
+            replays,
+            touching,
+        }
+    }
+
+    /// Whether the suite kills a mutant, and with which test first.
+    pub fn status(&self, mutant: &Mutant) -> MutantStatus {
+        let (killers, unsupported) = self.run(mutant, true);
+        match (killers.first(), unsupported) {
+            (Some(test), _) => MutantStatus::Killed { test: *test },
+            (None, Some(what)) => MutantStatus::Unsupported { what },
+            (None, None) => MutantStatus::Alive,
+        }
+    }
+
+    /// All tests that kill a mutant.
+    pub fn killers(&self, mutant: &Mutant) -> Vec<usize> {
+        self.run(mutant, false).0
+    }
+
+    fn run(&self, mutant: &Mutant, only_first: bool) -> (Vec<usize>, Option<String>) {
+        let narrowed = Narrowed::of(mutant, self.schema, self.dialect);
+        let judged = narrowed.as_ref().map_or(&mutant.schema, |n| &n.schema);
+        let mut narrow = Memory::new(judged, self.dialect);
+        let mut full = Memory::new(&mutant.schema, self.dialect);
+        let mut killers = Vec::new();
+        let mut unsupported = None;
+        for test in &self.touching[mutant.table] {
+            let verdict = match (&self.replays[*test], &narrowed) {
+                (Err(what), _) => Err(what.clone()),
+                (Ok(replay), Some(narrowed)) if replay.plain => {
+                    narrow.clear();
+                    narrowed.kills(replay, &mut narrow)
+                }
+                (Ok(replay), _) => {
+                    full.clear();
+                    kills_in_full(&self.suite[*test], replay, &mut full)
+                }
+            };
+            match verdict {
+                Ok(false) => {}
+                Ok(true) => {
+                    killers.push(*test);
+                    if only_first {
+                        break;
+                    }
+                }
+                Err(what) => {
+                    unsupported.get_or_insert(what);
+                }
+            }
+        }
+        (killers, unsupported)
+    }
+}
+
+impl Replay {
+    fn of(test: &TestCase, memory: &mut Memory<'_>) -> Result<Self, String> {
+        let mut steps = Vec::with_capacity(test.lead_up.len() + 1);
+        let mut plain = true;
+        for statement in test.statements() {
+            let table = statement.table();
+            let step = match statement {
+                Statement::Insert(row) => match memory.stored(row).map_err(|u| u.what)? {
+                    Ok(values) => Step {
+                        table,
+                        violations: violations(
+                            memory
+                                .insert_stored(table, values.clone())
+                                .map_err(|u| u.what)?,
+                        ),
+                        row: Some(values),
+                    },
+                    Err(violations) => Step {
+                        table,
+                        violations,
+                        row: None,
+                    },
+                },
+                _ => {
+                    plain = false;
+                    Step {
+                        table,
+                        violations: violations(memory.run(statement).map_err(|u| u.what)?),
+                        row: None,
+                    }
+                }
+            };
+            steps.push(step);
+        }
+        Ok(Self {
+            steps,
+            after: test
+                .after
+                .iter()
+                .map(|after| contents(after, memory))
+                .collect(),
+            plain,
+        })
+    }
+}
+
+/// A mutant reduced to the one constraint in which it differs.
+struct Narrowed {
+    table: usize,
+    /// The original's constraint that no longer holds.
+    original: Option<usize>,
+    /// The schema in which the changed table has only the changed constraint, if any.
+    schema: Schema,
+    /// The tables whose rows that constraint looks at.
+    looks_at: Vec<usize>,
+}
+
+impl Narrowed {
+    /// `None` when rows are also stored differently, so that everything must be judged again.
+    fn of(mutant: &Mutant, schema: &Schema, dialect: &dyn Dialect) -> Option<Self> {
+        let Change::Constraint { original, mutated } = mutant.change else {
+            return None;
+        };
+        let (before, after) = (&schema.tables[mutant.table], mutant.mutated_table());
+        if dialect.rowid_alias(before) != dialect.rowid_alias(after)
+            || dialect.key_admits_null(before) != dialect.key_admits_null(after)
+        {
+            return None;
+        }
+        let mut table = after.clone();
+        let constraint = mutated.map(|index| table.constraints.swap_remove(index));
+        table.constraints = constraint.into_iter().collect();
+        let mut looks_at: Vec<usize> = table.foreign_keys().map(|key| key.parent).collect();
+        looks_at.push(mutant.table);
+        Some(Self {
+            table: mutant.table,
+            original,
+            schema: mutant.schema.with_table(mutant.table, table),
+            looks_at,
+        })
+    }
+
+    fn kills(&self, replay: &Replay, memory: &mut Memory<'_>) -> Result<bool, String> {
+        for step in &replay.steps {
+            let Some(row) = &step.row else { continue };
+            let accepted = step.violations.is_empty();
+            if step.table != self.table {
+                if accepted && self.looks_at.contains(&step.table) {
+                    memory.put_stored(step.table, row.clone());
+                }
+                continue;
+            }
+            let refused_by_others = step.violations.iter().any(|violation| {
+                violation.table != self.table
+                    || violation.constraint.is_none()
+                    || violation.constraint != self.original
+            });
+            if refused_by_others {
+                continue;
+            }
+            let verdict = memory
+                .insert_stored(step.table, row.clone())
+                .map_err(|u| u.what)?;
+            if verdict.is_accepted() != accepted {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn kills_in_full(
+    test: &TestCase,
+    replay: &Replay,
+    memory: &mut Memory<'_>,
+) -> Result<bool, String> {
+    for (statement, step) in test.statements().zip(&replay.steps) {
+        let verdict = memory.run(statement).map_err(|u| u.what)?;
+        if verdict.is_accepted() != step.violations.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(test
+        .after
+        .iter()
+        .zip(&replay.after)
+        .any(|(after, rows)| contents(after, memory) != *rows))
+}
+
+/// The rows that an assertion speaks of.
+fn contents(after: &After, memory: &Memory<'_>) -> Vec<Vec<Value>> {
+    memory
+        .rows(after.table)
+        .iter()
+        .map(|row| after.columns.iter().map(|c| row[*c].clone()).collect())
+        .collect()
+}
+
+fn violations(verdict: Verdict) -> Vec<Violation> {
+    match verdict {
+        Verdict::Accepted => Vec::new(),
+        Verdict::Rejected(violations) => violations,
+    }
+}
+
+/// The tables that a test's statements name, each once.
+fn tables(test: &TestCase) -> Vec<usize> {
+    let mut tables = Vec::new();
+    for statement in test.statements() {
+        match statement {
+            Statement::InsertTogether(rows) => tables.extend(rows.iter().map(|row| row.table)),
+            statement => tables.push(statement.table()),
+        }
+    }
+    tables.sort_unstable();
+    tables.dedup();
+    tables
+}
