@@ -5,9 +5,13 @@
 //! row; a [`generator`] finds rows; the result is a suite of test [`case`]s.
 
 pub mod case;
+pub mod criterion;
 pub mod generator;
 pub mod mutation;
 pub mod phrase;
 pub mod predicate;
 pub mod requirement;
 pub mod rule;
+
+#[cfg(test)]
+pub(crate) mod samples;

@@ -27,6 +27,14 @@ pub enum Predicate {
     },
     /// The row agrees with, or differs from, rows of a table.
     Match(Match),
+    /// The row repeats, or does not repeat, the key of a row there under a unique constraint that pairs
+    /// of columns cannot express: an index over expressions or part of the rows, or NULLs not distinct.
+    Duplicate {
+        /// The constraint (index in the table).
+        constraint: usize,
+        /// Whether it is to be a duplicate.
+        duplicate: bool,
+    },
     /// A value as given fits a type, or does not.
     Fits {
         /// The column.
@@ -185,6 +193,10 @@ impl Predicate {
                 Ok(wanted.is(eval::truth(expr, row, dialect)?.verdict()))
             }
             Self::Match(wanted) => Ok(wanted.holds(table, row, there, dialect)),
+            Self::Duplicate {
+                constraint,
+                duplicate,
+            } => Ok(there.is_duplicate(table, *constraint, row)? == *duplicate),
             Self::Fits {
                 column,
                 data_type,

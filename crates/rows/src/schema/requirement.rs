@@ -18,3 +18,26 @@ pub struct Requirement {
     /// The constraint (index in the table) whose violation is asked for.
     pub violates: Option<usize>,
 }
+
+impl Requirement {
+    /// Takes over what another requirement with the same predicate says.
+    ///
+    /// A known outcome wins over an open one. Two that disagree cannot come
+    /// from criteria that control all rules; then the outcome is left open.
+    pub fn absorb(&mut self, other: Self) {
+        self.accepted = match (self.accepted, other.accepted) {
+            (Some(own), Some(theirs)) if own != theirs => None,
+            (own, theirs) => own.or(theirs),
+        };
+        self.violates = match (self.violates, other.violates) {
+            (Some(own), Some(theirs)) if own != theirs => None,
+            (own, theirs) => own.or(theirs),
+        };
+        self.needs_comparison |= other.needs_comparison;
+        for sentence in other.says {
+            if !self.says.contains(&sentence) {
+                self.says.push(sentence);
+            }
+        }
+    }
+}

@@ -136,6 +136,47 @@ impl Memory<'_> {
             })
     }
 
+    /// Whether a row, as stored, repeats a row that is there under a unique constraint of its table;
+    /// never for constraints of other kinds.
+    ///
+    /// # Errors
+    ///
+    /// When an index expression is outside what we evaluate.
+    pub fn is_duplicate(
+        &self,
+        table: usize,
+        constraint: usize,
+        values: &[Value],
+    ) -> Result<bool, Unsupported> {
+        let kind = &self.schema.tables[table].constraints[constraint].kind;
+        let has_null = |columns: &[usize]| columns.iter().any(|column| values[*column].is_null());
+        match kind {
+            ConstraintKind::PrimaryKey { columns } => {
+                Ok(!has_null(columns) && self.has_duplicate(table, columns, values, None))
+            }
+            ConstraintKind::Unique {
+                columns,
+                nulls_distinct,
+            } => Ok(!(*nulls_distinct && has_null(columns))
+                && self.has_duplicate(table, columns, values, None)),
+            ConstraintKind::UniqueIndex {
+                keys,
+                predicate,
+                nulls_distinct,
+            } => self.has_index_duplicate(
+                table,
+                keys,
+                predicate.as_ref(),
+                *nulls_distinct,
+                values,
+                None,
+            ),
+            ConstraintKind::NotNull { .. }
+            | ConstraintKind::ForeignKey(_)
+            | ConstraintKind::Check { .. } => Ok(false),
+        }
+    }
+
     fn has_duplicate(
         &self,
         table: usize,

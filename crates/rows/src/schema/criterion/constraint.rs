@@ -1,0 +1,473 @@
+//! The criteria about constraints: APC, ICC, AICC, CondAICC and ClauseAICC.
+
+use isobath_sql::schema::{ConstraintKind, ForeignKey};
+
+use super::clause::{Way, clauses, whole};
+use super::holds::{
+    differs, equals, equals_but, is_null, not_null, pairs, refers, satisfied, violated,
+};
+use super::subject::{Outcome, Subject};
+use super::words;
+use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+use crate::schema::requirement::Requirement;
+use crate::schema::rule::Rule;
+
+/// APC: all rules hold; at least one does not.
+pub(super) fn acceptance(subject: &Subject<'_>) -> Vec<Requirement> {
+    if subject.rules.is_empty() {
+        return Vec::new();
+    }
+    let compares = subject.rules.iter().any(Subject::compares);
+    let broken = Predicate::or(
+        subject
+            .rules
+            .iter()
+            .map(|rule| violated(subject.index, rule)),
+    );
+    let mut requirements = vec![
+        subject.requirement(
+            subject.all_hold(),
+            Outcome::Accepted,
+            "a row that keeps all constraints",
+        ),
+        subject.requirement(
+            broken,
+            Outcome::RejectedSomehow,
+            "a row that breaks some constraint",
+        ),
+    ];
+    for requirement in &mut requirements {
+        requirement.needs_comparison = compares;
+    }
+    requirements
+}
+
+/// ICC: each rule holds; each rule fails. The others are left alone.
+pub(super) fn each(subject: &Subject<'_>) -> Vec<Requirement> {
+    requirements(subject, |rule| {
+        let what = rule_name(subject, rule);
+        vec![
+            Case::open(
+                satisfied(subject.index, rule),
+                format!("a row that keeps {what}"),
+            ),
+            Case::broken(
+                violated(subject.index, rule),
+                format!("a row that breaks {what}"),
+            ),
+        ]
+    })
+}
+
+/// AICC: each rule holds and fails while the others hold.
+pub(super) fn active(subject: &Subject<'_>) -> Vec<Requirement> {
+    requirements(subject, |rule| {
+        let what = rule_name(subject, rule);
+        vec![
+            Case::accept(
+                satisfied(subject.index, rule),
+                format!("a row that keeps {what}"),
+            ),
+            Case::reject(
+                violated(subject.index, rule),
+                format!("a row that breaks {what}"),
+            ),
+        ]
+    })
+}
+
+/// CondAICC: as AICC, with NULL told apart.
+pub(super) fn active_by_condition(subject: &Subject<'_>) -> Vec<Requirement> {
+    requirements(subject, |rule| by_condition(subject, rule))
+}
+
+/// ClauseAICC: as CondAICC, per column and per clause.
+pub(super) fn active_by_clause(subject: &Subject<'_>) -> Vec<Requirement> {
+    requirements(subject, |rule| by_clause(subject, rule))
+}
+
+/// One requirement before it is joined with the rules that must hold besides.
+struct Case {
+    own: Predicate,
+    fate: Fate,
+    says: String,
+}
+
+enum Fate {
+    Accept,
+    Reject,
+    /// Rejected, but the other rules are not asked about.
+    Broken,
+    /// Nothing is known about the other rules.
+    Open,
+}
+
+impl Case {
+    fn accept(own: Predicate, says: String) -> Self {
+        Self {
+            own,
+            fate: Fate::Accept,
+            says,
+        }
+    }
+
+    fn reject(own: Predicate, says: String) -> Self {
+        Self {
+            own,
+            fate: Fate::Reject,
+            says,
+        }
+    }
+
+    fn broken(own: Predicate, says: String) -> Self {
+        Self {
+            own,
+            fate: Fate::Broken,
+            says,
+        }
+    }
+
+    fn open(own: Predicate, says: String) -> Self {
+        Self {
+            own,
+            fate: Fate::Open,
+            says,
+        }
+    }
+}
+
+impl From<Way> for Case {
+    fn from(way: Way) -> Self {
+        let fate = if way.passes {
+            Fate::Accept
+        } else {
+            Fate::Reject
+        };
+        Self {
+            own: way.predicate,
+            fate,
+            says: format!("a row {}", way.says),
+        }
+    }
+}
+
+fn requirements(subject: &Subject<'_>, cases: impl Fn(&Rule) -> Vec<Case>) -> Vec<Requirement> {
+    let mut requirements = Vec::new();
+    for (position, rule) in subject.rules.iter().enumerate() {
+        for Case { own, fate, says } in cases(rule) {
+            let (predicate, outcome) = match fate {
+                Fate::Accept => (subject.others_hold(&[position], own), Outcome::Accepted),
+                Fate::Reject => (
+                    subject.others_hold(&[position], own),
+                    Outcome::Rejected(position),
+                ),
+                Fate::Broken => (own, Outcome::RejectedSomehow),
+                Fate::Open => (own, Outcome::Open),
+            };
+            let mut requirement = subject.requirement(predicate, outcome, &says);
+            requirement.needs_comparison = Subject::compares(rule);
+            requirements.push(requirement);
+        }
+    }
+    requirements
+}
+
+fn by_condition(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
+    let table = subject.index;
+    let named = |columns: &[usize]| words::columns(subject.table, columns);
+    match &rule.kind {
+        ConstraintKind::PrimaryKey { columns } => {
+            let mut cases = vec![Case::accept(
+                with_values(differs(table, columns), columns),
+                format!("a row with another {}", named(columns)),
+            )];
+            let nulls = some_null(subject, columns);
+            cases.extend(nulls.map(|own| Case::reject(own, format!("NULL in {}", named(columns)))));
+            cases.push(Case::reject(
+                with_values(equals(table, columns), columns),
+                format!("a second row with the same {}", named(columns)),
+            ));
+            cases
+        }
+        ConstraintKind::Unique {
+            columns,
+            nulls_distinct,
+        } => {
+            let mut cases = Vec::new();
+            let nulls = some_null(subject, columns).map(|own| {
+                if *nulls_distinct {
+                    own
+                } else {
+                    Predicate::and([own, satisfied(table, rule)])
+                }
+            });
+            cases.extend(nulls.map(|own| Case::accept(own, format!("NULL in {}", named(columns)))));
+            cases.push(Case::accept(
+                with_values(differs(table, columns), columns),
+                format!("a row with another {}", named(columns)),
+            ));
+            cases.push(Case::reject(
+                with_values(equals(table, columns), columns),
+                format!("a second row with the same {}", named(columns)),
+            ));
+            cases
+        }
+        ConstraintKind::UniqueIndex { .. } => by_index(subject, rule),
+        ConstraintKind::ForeignKey(key) => {
+            let columns = &key.columns;
+            let parent = &subject_parent(subject, key);
+            let mut cases = Vec::new();
+            let nulls = if key.match_full {
+                all_null(subject, columns)
+            } else {
+                some_null(subject, columns)
+            };
+            cases.extend(nulls.map(|own| Case::accept(own, format!("NULL in {}", named(columns)))));
+            cases.push(Case::accept(
+                with_values(refers(key), columns),
+                format!("{} of a row of {parent}", named(columns)),
+            ));
+            cases.push(Case::reject(
+                with_values(not_refers(key), columns),
+                format!("{} of no row of {parent}", named(columns)),
+            ));
+            if key.match_full && columns.len() > 1 {
+                cases.push(Case::reject(
+                    Predicate::and([
+                        Predicate::or(columns.iter().map(is_null)),
+                        Predicate::or(columns.iter().map(not_null)),
+                    ]),
+                    format!("NULL in only some of {}", named(columns)),
+                ));
+            }
+            cases
+        }
+        ConstraintKind::NotNull { column } => null_cases(subject, *column),
+        ConstraintKind::Check { expr } => whole(expr).into_iter().map(Case::from).collect(),
+    }
+}
+
+fn by_clause(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
+    let table = subject.index;
+    let named = |columns: &[usize]| words::columns(subject.table, columns);
+    match &rule.kind {
+        ConstraintKind::PrimaryKey { columns } => {
+            let mut cases = all_but_one(subject, columns);
+            cases.extend(
+                one_null(subject, columns).map(|(column, own)| {
+                    Case::reject(own, format!("NULL in {}", named(&[column])))
+                }),
+            );
+            cases.push(Case::reject(
+                with_values(equals(table, columns), columns),
+                format!("a second row with the same {}", named(columns)),
+            ));
+            cases
+        }
+        ConstraintKind::Unique {
+            columns,
+            nulls_distinct,
+        } => {
+            let mut cases: Vec<Case> = one_null(subject, columns)
+                .map(|(column, own)| {
+                    let own = if *nulls_distinct {
+                        own
+                    } else {
+                        Predicate::and([own, satisfied(table, rule)])
+                    };
+                    Case::accept(own, format!("NULL in {}", named(&[column])))
+                })
+                .collect();
+            cases.extend(all_but_one(subject, columns));
+            cases.push(Case::reject(
+                with_values(equals(table, columns), columns),
+                format!("a second row with the same {}", named(columns)),
+            ));
+            cases
+        }
+        ConstraintKind::UniqueIndex { .. } => by_index(subject, rule),
+        ConstraintKind::ForeignKey(key) => foreign_clauses(subject, key),
+        ConstraintKind::NotNull { column } => null_cases(subject, *column),
+        ConstraintKind::Check { expr } => clauses(expr).into_iter().map(Case::from).collect(),
+    }
+}
+
+fn foreign_clauses(subject: &Subject<'_>, key: &ForeignKey) -> Vec<Case> {
+    let columns = &key.columns;
+    let named = |columns: &[usize]| words::columns(subject.table, columns);
+    let parent = &subject_parent(subject, key);
+    let mut cases: Vec<Case> = Vec::new();
+    if key.match_full && columns.len() > 1 {
+        cases.extend(
+            all_null(subject, columns)
+                .map(|own| Case::accept(own, format!("NULL in all of {}", named(columns)))),
+        );
+        cases.extend(
+            one_null(subject, columns).map(|(column, own)| {
+                Case::reject(own, format!("NULL in only {}", named(&[column])))
+            }),
+        );
+    } else {
+        cases.extend(
+            one_null(subject, columns)
+                .map(|(column, own)| Case::accept(own, format!("NULL in {}", named(&[column])))),
+        );
+    }
+    cases.push(Case::accept(
+        with_values(refers(key), columns),
+        format!("{} of a row of {parent}", named(columns)),
+    ));
+    for (own, other) in pairs(key) {
+        let but = Predicate::Match(Match {
+            with: key.parent,
+            equal: pairs(key).filter(|pair| pair.0 != own).collect(),
+            differ: vec![(own, other)],
+            mode: Mode::All,
+        });
+        cases.push(Case::reject(
+            with_values(but, columns),
+            format!("{} of no row of {parent}", named(&[own])),
+        ));
+    }
+    cases
+}
+
+/// A unique index over expressions or part of the rows: another key, the same key, and outside the index.
+fn by_index(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
+    let ConstraintKind::UniqueIndex {
+        keys, predicate, ..
+    } = &rule.kind
+    else {
+        return Vec::new();
+    };
+    let what = words::conditions(keys, ", ");
+    let inside = predicate.as_ref().map(|condition| Predicate::Expr {
+        expr: condition.clone(),
+        wanted: Wanted::True,
+    });
+    let mut cases = vec![Case::accept(
+        Predicate::and(inside.into_iter().chain([satisfied(subject.index, rule)])),
+        format!("a row with another {what}"),
+    )];
+    if let Some(condition) = predicate {
+        cases.push(Case::accept(
+            Predicate::Expr {
+                expr: condition.clone(),
+                wanted: Wanted::False,
+            },
+            format!("any {what} without {}", words::condition(condition)),
+        ));
+    }
+    cases.push(Case::reject(
+        violated(subject.index, rule),
+        format!("a second row with the same {what}"),
+    ));
+    cases
+}
+
+fn null_cases(subject: &Subject<'_>, column: usize) -> Vec<Case> {
+    let name = words::columns(subject.table, &[column]);
+    let mut cases = vec![Case::accept(
+        Predicate::not_null(column),
+        format!("a value in {name}"),
+    )];
+    if subject.admits_null(column) {
+        cases.push(Case::reject(
+            Predicate::null(column),
+            format!("NULL in {name}"),
+        ));
+    }
+    cases
+}
+
+/// For each column: the row repeats a row in all the others and differs in this one.
+fn all_but_one(subject: &Subject<'_>, columns: &[usize]) -> Vec<Case> {
+    columns
+        .iter()
+        .map(|column| {
+            let says = if columns.len() == 1 {
+                format!(
+                    "a row with another {}",
+                    words::columns(subject.table, columns)
+                )
+            } else {
+                format!(
+                    "a row that differs from another in {} only of {}",
+                    words::columns(subject.table, &[*column]),
+                    words::columns(subject.table, columns)
+                )
+            };
+            let own = equals_but(subject.index, columns, *column);
+            Case::accept(with_values(own, columns), says)
+        })
+        .collect()
+}
+
+/// For each column that can be NULL: it is, and the others are not.
+fn one_null<'a>(
+    subject: &'a Subject<'_>,
+    columns: &'a [usize],
+) -> impl Iterator<Item = (usize, Predicate)> + 'a {
+    columns
+        .iter()
+        .filter(|column| subject.admits_null(**column))
+        .map(|column| {
+            let others = columns.iter().filter(move |other| *other != column);
+            let own = std::iter::once(is_null(column)).chain(others.map(not_null));
+            (*column, Predicate::and(own))
+        })
+}
+
+fn some_null(subject: &Subject<'_>, columns: &[usize]) -> Option<Predicate> {
+    let nulls: Vec<Predicate> = columns
+        .iter()
+        .filter(|column| subject.admits_null(**column))
+        .map(is_null)
+        .collect();
+    (!nulls.is_empty()).then(|| Predicate::or(nulls))
+}
+
+fn all_null(subject: &Subject<'_>, columns: &[usize]) -> Option<Predicate> {
+    let possible = columns.iter().all(|column| subject.admits_null(*column));
+    possible.then(|| Predicate::and(columns.iter().map(is_null)))
+}
+
+fn with_values(own: Predicate, columns: &[usize]) -> Predicate {
+    Predicate::and(std::iter::once(own).chain(columns.iter().map(not_null)))
+}
+
+fn not_refers(key: &ForeignKey) -> Predicate {
+    Predicate::Match(Match {
+        with: key.parent,
+        equal: Vec::new(),
+        differ: pairs(key).collect(),
+        mode: if key.columns.len() > 1 {
+            Mode::Any
+        } else {
+            Mode::All
+        },
+    })
+}
+
+fn subject_parent(subject: &Subject<'_>, key: &ForeignKey) -> String {
+    let name = subject.table_name(key.parent);
+    if key.parent == subject.index {
+        format!("{name} itself")
+    } else {
+        name.to_owned()
+    }
+}
+
+fn rule_name(subject: &Subject<'_>, rule: &Rule) -> String {
+    let constraint = &subject.table.constraints[rule.constraint];
+    let columns = words::columns(subject.table, &constraint.columns());
+    match &constraint.kind {
+        ConstraintKind::PrimaryKey { .. } => format!("the key {columns}"),
+        ConstraintKind::NotNull { .. } => format!("NOT NULL of {columns}"),
+        ConstraintKind::Unique { .. } | ConstraintKind::UniqueIndex { .. } => {
+            format!("UNIQUE of {columns}")
+        }
+        ConstraintKind::ForeignKey(_) => format!("the foreign key {columns}"),
+        ConstraintKind::Check { expr } => words::condition(expr),
+    }
+}

@@ -1,0 +1,19 @@
+//! From rules to requirements: the criteria of the schema job.
+//!
+//! [`name`] lists them, [`holds`] says when a rule is satisfied or violated,
+//! and [`requirements`] makes the list that generators attempt.
+
+mod clause;
+mod column;
+mod constraint;
+pub mod holds;
+mod list;
+pub mod name;
+mod subject;
+pub(crate) mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use list::{Counts, Requirements, requirements};
+pub use name::{Criterion, CriterionName, UnknownCriterion};

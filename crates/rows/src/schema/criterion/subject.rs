@@ -1,0 +1,127 @@
+//! One table as the criteria see it: its rules, what satisfies each, and which columns can be asked about.
+
+use isobath_sql::schema::{ConstraintKind, Filled};
+use isobath_sql::{Dialect, Schema, Table};
+
+use super::holds::satisfied;
+use crate::schema::predicate::Predicate;
+use crate::schema::requirement::Requirement;
+use crate::schema::rule::{Rule, rules};
+
+/// One table, its rules and their satisfied-predicates.
+pub(super) struct Subject<'s> {
+    /// Index of the table.
+    pub(super) index: usize,
+    /// The table.
+    pub(super) table: &'s Table,
+    schema: &'s Schema,
+    /// Its rules in the order used everywhere.
+    pub(super) rules: Vec<Rule>,
+    satisfied: Vec<Predicate>,
+    /// The SQLite row id, where NULL is replaced by a number.
+    alias: Option<usize>,
+    counts_on_null: bool,
+}
+
+impl<'s> Subject<'s> {
+    pub(super) fn new(schema: &'s Schema, index: usize, dialect: &dyn Dialect) -> Self {
+        let table = &schema.tables[index];
+        let rules = rules(table, dialect);
+        let satisfied = rules.iter().map(|rule| satisfied(index, rule)).collect();
+        Self {
+            index,
+            table,
+            schema,
+            rules,
+            satisfied,
+            alias: dialect.rowid_alias(table),
+            counts_on_null: dialect.counts_on_null(),
+        }
+    }
+
+    /// The name of a table of the same schema.
+    pub(super) fn table_name(&self, index: usize) -> &'s str {
+        &self.schema.tables[index].name
+    }
+
+    /// All rules hold.
+    pub(super) fn all_hold(&self) -> Predicate {
+        Predicate::and(self.satisfied.iter().cloned())
+    }
+
+    /// All rules hold but those at the positions left out, and `own` holds in the place of the first of them.
+    pub(super) fn others_hold(&self, left_out: &[usize], own: Predicate) -> Predicate {
+        let mut own = Some(own);
+        let mut parts = Vec::with_capacity(self.rules.len() + 1);
+        for (position, satisfied) in self.satisfied.iter().enumerate() {
+            if left_out.contains(&position) {
+                parts.extend(own.take());
+            } else {
+                parts.push(satisfied.clone());
+            }
+        }
+        parts.extend(own);
+        Predicate::and(parts)
+    }
+
+    /// Whether an INSERT can give a column a value; otherwise only the database fills it.
+    pub(super) fn is_askable(&self, column: usize) -> bool {
+        !matches!(
+            self.table.columns[column].filled,
+            Filled::Generated(_) | Filled::CounterAlways
+        )
+    }
+
+    /// Whether an INSERT can put NULL into a column, constraints aside.
+    pub(super) fn admits_null(&self, column: usize) -> bool {
+        let counts = matches!(self.table.columns[column].filled, Filled::Counter);
+        self.is_askable(column) && self.alias != Some(column) && !(counts && self.counts_on_null)
+    }
+
+    /// Whether a rule compares the row with other rows of its table.
+    pub(super) fn compares(rule: &Rule) -> bool {
+        matches!(
+            rule.kind,
+            ConstraintKind::PrimaryKey { .. }
+                | ConstraintKind::Unique { .. }
+                | ConstraintKind::UniqueIndex { .. }
+        )
+    }
+
+    /// A requirement on a row of this table; `says` completes "table accepts …" or "table rejects …".
+    pub(super) fn requirement(
+        &self,
+        predicate: Predicate,
+        outcome: Outcome,
+        says: &str,
+    ) -> Requirement {
+        let name = &self.table.name;
+        let (accepted, violates, verb) = match outcome {
+            Outcome::Accepted => (Some(true), None, "accepts"),
+            Outcome::Rejected(rule) => (Some(false), Some(self.rules[rule].constraint), "rejects"),
+            Outcome::RejectedSomehow => (Some(false), None, "rejects"),
+            Outcome::Open => (None, None, "judges"),
+        };
+        Requirement {
+            table: self.index,
+            predicate,
+            says: vec![format!("{name} {verb} {says}")],
+            accepted,
+            needs_comparison: false,
+            violates,
+        }
+    }
+}
+
+/// What a requirement says about the row's fate.
+#[derive(Clone, Copy)]
+pub(super) enum Outcome {
+    /// All rules hold.
+    Accepted,
+    /// Exactly the rule at this position fails.
+    Rejected(usize),
+    /// At least one rule fails.
+    RejectedSomehow,
+    /// The criterion leaves the other rules alone.
+    Open,
+}
