@@ -286,6 +286,14 @@ impl Expr {
         }
     }
 
+    /// Calls `visit` on this expression and everything inside it, outermost first, to change them.
+    pub fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        visit(self);
+        for child in self.children_mut() {
+            child.walk_mut(visit);
+        }
+    }
+
     /// The expressions directly inside this one, in reading order.
     pub fn children(&self) -> Vec<&Expr> {
         match self {

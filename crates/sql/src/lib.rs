@@ -24,6 +24,7 @@ pub mod memory;
 pub mod render;
 pub mod row;
 pub mod schema;
+mod syntax;
 pub mod types;
 pub mod value;
 

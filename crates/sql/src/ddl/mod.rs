@@ -1,8 +1,30 @@
 //! From DDL text to a schema.
+//!
+//! A text is cut into statements ([`split`](self)), each is parsed by itself,
+//! and what it says is applied in order, so that folders of migrations end in
+//! the schema that a database would hold. Everything that does not end up in
+//! the model is a [`Limitation`] with its place.
+
+mod alter;
+mod apply;
+mod excerpt;
+mod guess;
+mod keys;
+mod lex;
+mod load;
+mod order;
+mod parse;
+mod repair;
+mod split;
+mod table;
 
 use crate::dialect::DialectName;
 use crate::limitation::Limitation;
 use crate::schema::Schema;
+
+pub use excerpt::excerpt;
+pub use load::load;
+pub use order::{Skipped, migration_order};
 
 /// One input text.
 #[derive(Clone, Debug)]
@@ -26,19 +48,4 @@ pub struct Loaded {
     pub limitations: Vec<Limitation>,
     /// How many statements there were.
     pub statements: usize,
-}
-
-/// Reads DDL, in order; never fails, because everything not understood is a limitation.
-pub fn load(name: &str, sources: &[Source], dialect: Option<DialectName>) -> Loaded {
-    let _ = sources;
-    Loaded {
-        schema: Schema {
-            name: name.to_owned(),
-            tables: Vec::new(),
-        },
-        dialect: dialect.unwrap_or(DialectName::Ansi),
-        evidence: String::new(),
-        limitations: Vec::new(),
-        statements: 0,
-    }
 }

@@ -1,0 +1,308 @@
+//! A tolerant lexer that knows just enough of every dialect to find where statements end.
+//!
+//! `sqlparser` tokenizes one statement at a time and stops at the first thing it
+//! does not like; a dump must be cut into statements before that.
+
+use crate::dialect::DialectName;
+
+/// A position in a text: byte offset, and line and column counted from one in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// Bytes before it.
+    pub(crate) offset: usize,
+    /// Line, from 1.
+    pub(crate) line: u64,
+    /// Column in characters, from 1.
+    pub(crate) column: u64,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A keyword or a plain identifier.
+    Word,
+    /// An identifier in double quotes, backquotes or brackets, or MySQL text in double quotes.
+    Quoted,
+    /// A string, in single quotes or dollar quotes.
+    Text,
+    /// A number.
+    Number,
+    /// A comment, or the marks around a MySQL version comment: nothing to a parser.
+    Comment,
+    /// Any other character; `::` is one.
+    Symbol,
+}
+
+/// One token.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token<'a> {
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// Its text.
+    pub(crate) text: &'a str,
+    /// Where it starts.
+    pub(crate) start: Position,
+}
+
+impl Token<'_> {
+    /// Whether this is a keyword, in any case.
+    pub(crate) fn is(&self, word: &str) -> bool {
+        self.kind == Kind::Word && self.text.eq_ignore_ascii_case(word)
+    }
+
+    /// Whether this is a symbol.
+    pub(crate) fn is_symbol(&self, symbol: &str) -> bool {
+        self.kind == Kind::Symbol && self.text == symbol
+    }
+
+    /// The byte after its last.
+    pub(crate) fn end(&self) -> usize {
+        self.start.offset + self.text.len()
+    }
+}
+
+/// How strings and comments are written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    backslash: bool,
+    hash_comments: bool,
+    nested_comments: bool,
+    dollar_quotes: bool,
+    version_comments: bool,
+}
+
+impl Rules {
+    /// The rules of a dialect; without one, those under which no dump derails.
+    pub(crate) fn of(dialect: Option<DialectName>) -> Self {
+        let mysql = dialect == Some(DialectName::MySql);
+        Self {
+            backslash: mysql,
+            hash_comments: mysql,
+            nested_comments: dialect == Some(DialectName::Postgres),
+            dollar_quotes: !mysql && dialect != Some(DialectName::Sqlite),
+            version_comments: mysql || dialect.is_none(),
+        }
+    }
+}
+
+/// Reads tokens from a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Lexer<'a> {
+    text: &'a str,
+    rules: Rules,
+    at: Position,
+    in_version: bool,
+}
+
+impl<'a> Lexer<'a> {
+    /// Starts at the beginning, past a byte-order mark.
+    pub(crate) fn new(text: &'a str, rules: Rules) -> Self {
+        let mut lexer = Self {
+            text,
+            rules,
+            at: Position {
+                offset: 0,
+                line: 1,
+                column: 1,
+            },
+            in_version: false,
+        };
+        if text.starts_with('\u{feff}') {
+            lexer.at.offset = '\u{feff}'.len_utf8();
+        }
+        lexer
+    }
+
+    /// Where the next token is looked for.
+    pub(crate) fn position(&self) -> Position {
+        self.at
+    }
+
+    /// Everything not read yet.
+    pub(crate) fn rest(&self) -> &'a str {
+        &self.text[self.at.offset..]
+    }
+
+    /// Takes the rest of the line, without its end.
+    pub(crate) fn take_line(&mut self) -> &'a str {
+        let rest = self.rest();
+        let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+        self.advance(line.len());
+        line.trim_end_matches('\r')
+    }
+
+    /// Skips white space.
+    pub(crate) fn skip_space(&mut self) {
+        let rest = self.rest();
+        let blank = rest
+            .find(|c: char| !c.is_whitespace() && c != '\0')
+            .unwrap_or(rest.len());
+        self.advance(blank);
+    }
+
+    /// Moves on by so many bytes, which must end at a character.
+    pub(crate) fn advance(&mut self, bytes: usize) {
+        let end = self.at.offset + bytes;
+        for c in self.text[self.at.offset..end].chars() {
+            if c == '\n' {
+                self.at.line += 1;
+                self.at.column = 1;
+            } else {
+                self.at.column += 1;
+            }
+        }
+        self.at.offset = end;
+    }
+
+    fn length_of_next(&mut self) -> Option<(Kind, usize)> {
+        let rest = self.rest();
+        let bytes = rest.as_bytes();
+        let first = rest.chars().next()?;
+        let found = match first {
+            '-' if bytes.get(1) == Some(&b'-') => (Kind::Comment, line_length(rest)),
+            '#' if self.rules.hash_comments || self.at_line_start() => {
+                (Kind::Comment, line_length(rest))
+            }
+            '/' if bytes.get(1) == Some(&b'*') => {
+                let executed = rest.starts_with("/*!") || rest.starts_with("/*M!");
+                if executed && self.rules.version_comments {
+                    self.in_version = true;
+                    let mark = if rest.starts_with("/*M!") { 4 } else { 3 };
+                    let digits = rest[mark..]
+                        .find(|c: char| !c.is_ascii_digit())
+                        .unwrap_or(rest.len() - mark);
+                    (Kind::Comment, mark + digits)
+                } else {
+                    (
+                        Kind::Comment,
+                        comment_length(rest, self.rules.nested_comments),
+                    )
+                }
+            }
+            '*' if self.in_version && bytes.get(1) == Some(&b'/') => {
+                self.in_version = false;
+                (Kind::Comment, 2)
+            }
+            '\'' => (Kind::Text, quoted_length(rest, '\'', self.rules.backslash)),
+            '"' => (Kind::Quoted, quoted_length(rest, '"', self.rules.backslash)),
+            '`' => (Kind::Quoted, quoted_length(rest, '`', false)),
+            '$' if self.rules.dollar_quotes => match dollar_length(rest) {
+                Some(length) => (Kind::Text, length),
+                None => (Kind::Symbol, 1),
+            },
+            ':' if bytes.get(1) == Some(&b':') => (Kind::Symbol, 2),
+            c if c.is_ascii_digit() => (
+                Kind::Number,
+                rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.')
+                    .unwrap_or(rest.len()),
+            ),
+            c if is_word_start(c) => {
+                let length = rest
+                    .find(|c: char| !is_word_start(c) && !c.is_ascii_digit() && c != '$')
+                    .unwrap_or(rest.len());
+                // PostgreSQL's E'…' has backslashes whatever the setting.
+                if length == 1 && matches!(c, 'e' | 'E') && bytes.get(1) == Some(&b'\'') {
+                    (Kind::Text, 1 + quoted_length(&rest[1..], '\'', true))
+                } else {
+                    (Kind::Word, length)
+                }
+            }
+            c => (Kind::Symbol, c.len_utf8()),
+        };
+        Some(found)
+    }
+
+    /// Whether nothing but blanks stands before this on its line.
+    fn at_line_start(&self) -> bool {
+        let before = &self.text.as_bytes()[..self.at.offset];
+        before
+            .iter()
+            .rev()
+            .find(|byte| !matches!(byte, b' ' | b'\t'))
+            .is_none_or(|&byte| byte == b'\n')
+    }
+}
+
+impl<'a> Iterator for Lexer<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        self.skip_space();
+        let start = self.at;
+        let (kind, length) = self.length_of_next()?;
+        self.advance(length);
+        Some(Token {
+            kind,
+            text: &self.text[start.offset..self.at.offset],
+            start,
+        })
+    }
+}
+
+fn is_word_start(c: char) -> bool {
+    c.is_alphabetic() || c == '_' || c == '@' || (!c.is_ascii() && c.is_alphanumeric())
+}
+
+fn line_length(rest: &str) -> usize {
+    rest.find('\n').unwrap_or(rest.len())
+}
+
+fn comment_length(rest: &str, nested: bool) -> usize {
+    if !nested {
+        return rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
+    }
+    let bytes = rest.as_bytes();
+    let mut depth = 0usize;
+    let mut at = 0;
+    while at + 1 < bytes.len() {
+        match (bytes[at], bytes[at + 1]) {
+            (b'/', b'*') => {
+                depth += 1;
+                at += 2;
+            }
+            (b'*', b'/') => {
+                depth -= 1;
+                at += 2;
+                if depth == 0 {
+                    return at;
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    rest.len()
+}
+
+/// The length of a quoted run; doubled quotes stay inside, an unclosed one runs to the end.
+fn quoted_length(rest: &str, quote: char, backslash: bool) -> usize {
+    let bytes = rest.as_bytes();
+    let quote = quote as u8;
+    let mut at = 1;
+    while at < bytes.len() {
+        if backslash && bytes[at] == b'\\' {
+            at += 2;
+        } else if bytes[at] == quote {
+            if bytes.get(at + 1) == Some(&quote) {
+                at += 2;
+            } else {
+                return at + 1;
+            }
+        } else {
+            at += 1;
+        }
+    }
+    rest.len()
+}
+
+fn dollar_length(rest: &str) -> Option<usize> {
+    let tag_end = rest[1..].find(|c: char| !c.is_alphanumeric() && c != '_')? + 1;
+    if !rest[tag_end..].starts_with('$') || rest[1..].starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let tag = &rest[..=tag_end];
+    let body = &rest[tag.len()..];
+    Some(match body.find(tag) {
+        Some(end) => tag.len() + end + tag.len(),
+        None => rest.len(),
+    })
+}

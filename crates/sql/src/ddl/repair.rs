@@ -1,0 +1,748 @@
+//! Rewrites statements that the parser does not take, without moving anything in them.
+//!
+//! Every edit keeps the number of characters, so that places in messages stay
+//! those of the source. What an edit takes away is either read here or reported.
+
+use std::ops::Range;
+
+use super::lex::{Kind, Lexer, Position, Rules, Token};
+use super::split::blank;
+use crate::dialect::DialectName;
+use crate::limitation::Severity;
+
+/// Something taken out of a statement.
+#[derive(Clone, Debug)]
+pub(super) struct Removed {
+    pub(super) severity: Severity,
+    /// Where, relative to the statement.
+    pub(super) at: Position,
+    pub(super) input: String,
+    pub(super) why: &'static str,
+}
+
+/// A CREATE TABLE that the parser can read, and what it does not need to.
+#[derive(Debug, Default)]
+pub(super) struct TableText {
+    /// The statement with everything below blanked.
+    pub(super) text: String,
+    /// INHERITS.
+    pub(super) inherits: Vec<String>,
+    /// LIKE elements.
+    pub(super) likes: Vec<Like>,
+    /// STRICT.
+    pub(super) strict: bool,
+    /// WITHOUT ROWID.
+    pub(super) without_rowid: bool,
+    /// `PRIMARY KEY (id AUTOINCREMENT)`.
+    pub(super) counter: bool,
+    /// Whether any column or constraint is left to parse.
+    pub(super) has_elements: bool,
+    /// The constraints among the elements, which the table can do without when they do not parse.
+    pub(super) constraints: Vec<Range<usize>>,
+    /// Everything else that was taken out.
+    pub(super) removed: Vec<Removed>,
+}
+
+/// `LIKE other INCLUDING …` inside a CREATE TABLE.
+#[derive(Clone, Debug)]
+pub(super) struct Like {
+    /// The other table.
+    pub(super) name: String,
+    /// How many columns stand before it.
+    pub(super) columns_before: usize,
+    /// INCLUDING CONSTRAINTS.
+    pub(super) checks: bool,
+    /// INCLUDING INDEXES.
+    pub(super) indexes: bool,
+    /// INCLUDING DEFAULTS.
+    pub(super) defaults: bool,
+}
+
+/// Edits to a text that keep its layout.
+#[derive(Debug, Default)]
+struct Edits(Vec<(Range<usize>, &'static str)>);
+
+impl Edits {
+    fn blank(&mut self, range: Range<usize>) {
+        self.0.push((range, ""));
+    }
+
+    /// Puts other words in place of a range that has at least as many characters.
+    fn replace(&mut self, range: Range<usize>, with: &'static str) {
+        self.0.push((range, with));
+    }
+
+    fn apply(mut self, text: &str) -> String {
+        self.0.sort_by_key(|(range, _)| (range.start, range.end));
+        let mut out = String::with_capacity(text.len());
+        let mut at = 0;
+        for (range, with) in self.0 {
+            if range.end <= at {
+                continue;
+            }
+            let start = range.start.max(at);
+            out.push_str(&text[at..start]);
+            if with.is_empty() || start != range.start {
+                blank(&mut out, &text[start..range.end]);
+            } else {
+                out.push_str(with);
+                let skip: usize = text[start..range.end]
+                    .chars()
+                    .take(with.len())
+                    .map(char::len_utf8)
+                    .sum();
+                blank(&mut out, &text[start + skip..range.end]);
+            }
+            at = range.end;
+        }
+        out.push_str(&text[at..]);
+        out
+    }
+}
+
+/// Words that may follow the body of a CREATE TABLE without changing which rows it takes.
+const OPTIONS: &[&str] = &[
+    "ENGINE",
+    "TYPE",
+    "DEFAULT",
+    "CHARSET",
+    "CHARACTER",
+    "COLLATE",
+    "COMMENT",
+    "AUTO_INCREMENT",
+    "ROW_FORMAT",
+    "KEY_BLOCK_SIZE",
+    "PACK_KEYS",
+    "CHECKSUM",
+    "DELAY_KEY_WRITE",
+    "MIN_ROWS",
+    "MAX_ROWS",
+    "AVG_ROW_LENGTH",
+    "STATS_PERSISTENT",
+    "STATS_AUTO_RECALC",
+    "STATS_SAMPLE_PAGES",
+    "DATA",
+    "INDEX",
+    "CONNECTION",
+    "ENCRYPTION",
+    "COMPRESSION",
+    "PAGE_COMPRESSED",
+    "PAGE_CHECKSUM",
+    "TRANSACTIONAL",
+    "TABLESPACE",
+    "WITH",
+    "WITHOUT",
+    "USING",
+    "INHERITS",
+    "PARTITION",
+    "ON",
+    "STRICT",
+    "AS",
+    "SELECT",
+];
+
+/// Lexes a statement that has no comments left.
+pub(super) fn tokens(text: &str, dialect: DialectName) -> Vec<Token<'_>> {
+    Lexer::new(text, Rules::of(Some(dialect)))
+        .filter(|token| token.kind != Kind::Comment)
+        .collect()
+}
+
+/// Prepares a CREATE TABLE.
+pub(super) fn create_table(text: &str, dialect: DialectName) -> TableText {
+    let tokens = tokens(text, dialect);
+    let mut out = TableText::default();
+    let mut edits = Edits::default();
+    anywhere(&tokens, &mut edits, &mut out.removed);
+    let Some((open, close)) = body(&tokens) else {
+        out.has_elements = true;
+        out.text = edits.apply(text);
+        return out;
+    };
+    let mut columns = 0;
+    let mut dropped = Vec::new();
+    let elements = elements(&tokens, open + 1, close);
+    for (index, element) in elements.iter().enumerate() {
+        let part = &tokens[element.clone()];
+        let fate = element_fate(part, text);
+        match fate {
+            Fate::Column => {
+                columns += 1;
+                column(part, &mut edits);
+            }
+            Fate::Constraint => {
+                constraint(part, &mut edits, &mut out);
+                if let (Some(first), Some(last)) = (part.first(), part.last()) {
+                    out.constraints.push(first.start.offset..last.end());
+                }
+            }
+            Fate::Like => out.likes.extend(like(part, columns)),
+            Fate::Drop(severity, why) => out.removed.push(removed(part, text, severity, why)),
+            Fate::Empty => continue,
+        }
+        if matches!(fate, Fate::Like | Fate::Drop(..)) {
+            dropped.push(index);
+        }
+    }
+    out.has_elements = elements.len() > dropped.len();
+    blank_elements(&tokens, &elements, &dropped, open, close, &mut edits);
+    tail(&tokens, close, text, &mut edits, &mut out);
+    out.text = edits.apply(text);
+    out
+}
+
+/// The statement without one more range of elements, after the parser refused it there.
+pub(super) fn without(text: &str, range: &Range<usize>) -> String {
+    let mut edits = Edits::default();
+    let before = text[..range.start].rfind(|c: char| !c.is_whitespace());
+    let after = text[range.end..]
+        .find(|c: char| !c.is_whitespace())
+        .map(|at| range.end + at);
+    match (before, after) {
+        (Some(comma), _) if text[comma..].starts_with(',') => edits.blank(comma..range.end),
+        (_, Some(comma)) if text[comma..].starts_with(',') => edits.blank(range.start..comma + 1),
+        _ => edits.blank(range.clone()),
+    }
+    edits.apply(text)
+}
+
+/// What becomes of one element of a CREATE TABLE or one action of an ALTER TABLE.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Column,
+    Constraint,
+    Like,
+    Drop(Severity, &'static str),
+    Empty,
+}
+
+const NON_UNIQUE: &str = "an index that is not unique refuses no row";
+
+fn element_fate(part: &[Token<'_>], text: &str) -> Fate {
+    let Some(first) = part.first() else {
+        return Fate::Empty;
+    };
+    let second = part.get(1);
+    if first.is("LIKE") && second.is_some_and(|token| token.kind != Kind::Symbol) {
+        return Fate::Like;
+    }
+    if is_index(part) {
+        return Fate::Drop(Severity::Ignored, NON_UNIQUE);
+    }
+    let named = usize::from(first.is("CONSTRAINT")) * 2;
+    let Some(keyword) = part.get(named) else {
+        return Fate::Constraint;
+    };
+    let followed_by = |symbol: &str| part.get(named + 1).is_some_and(|t| t.is_symbol(symbol));
+    let next_is = |word: &str| part.get(named + 1).is_some_and(|t| t.is(word));
+    if keyword.is("EXCLUDE") && (next_is("USING") || followed_by("(")) {
+        return Fate::Drop(
+            Severity::Unsupported,
+            "EXCLUDE constraints are not modelled",
+        );
+    }
+    if keyword.is("PERIOD") && next_is("FOR") {
+        return Fate::Drop(Severity::Unsupported, "periods are not modelled");
+    }
+    let _ = text;
+    let constraint = named > 0
+        || (keyword.is("PRIMARY") && next_is("KEY"))
+        || (keyword.is("FOREIGN") && next_is("KEY"))
+        || (keyword.is("CHECK") && followed_by("("))
+        || (keyword.is("UNIQUE")
+            && part.get(1).is_some_and(|token| {
+                token.is_symbol("(") || token.is("KEY") || token.is("INDEX") || token.is("NULLS")
+            }))
+        || (keyword.is("UNIQUE") && part.get(2).is_some_and(|token| token.is_symbol("(")));
+    if constraint {
+        Fate::Constraint
+    } else {
+        Fate::Column
+    }
+}
+
+/// `KEY name (column)`, `INDEX (column)`, `FULLTEXT KEY …`; but not a column called key.
+fn is_index(part: &[Token<'_>]) -> bool {
+    let at = |index: usize| part.get(index);
+    let Some(first) = at(0) else { return false };
+    if (first.is("FULLTEXT") || first.is("SPATIAL"))
+        && at(1).is_some_and(|t| {
+            t.is("KEY")
+                || t.is("INDEX")
+                || t.is_symbol("(")
+                || at(2).is_some_and(|t| t.is_symbol("("))
+        })
+    {
+        return true;
+    }
+    if !first.is("KEY") && !first.is("INDEX") {
+        return false;
+    }
+    let open = (1..4).find(|&index| at(index).is_some_and(|t| t.is_symbol("(")));
+    match open {
+        Some(1) => true,
+        Some(open) => at(open + 1).is_some_and(|t| t.kind != Kind::Number),
+        None => at(2).is_some_and(|t| t.is("USING")) || at(1).is_some_and(|t| t.is("USING")),
+    }
+}
+
+/// The parentheses around the columns of a CREATE TABLE, as token indices.
+fn body(tokens: &[Token<'_>]) -> Option<(usize, usize)> {
+    let table = tokens.iter().position(|token| token.is("TABLE"))?;
+    let mut at = table + 1;
+    while tokens
+        .get(at)
+        .is_some_and(|token| token.is("IF") || token.is("NOT") || token.is("EXISTS"))
+    {
+        at += 1;
+    }
+    // name, or schema.name, or database.schema.name
+    at += 1;
+    while tokens.get(at).is_some_and(|token| token.is_symbol(".")) {
+        at += 2;
+    }
+    tokens.get(at).filter(|token| token.is_symbol("("))?;
+    let close = matching(tokens, at)?;
+    Some((at, close))
+}
+
+/// The index of the parenthesis that closes the one at `open`.
+fn matching(tokens: &[Token<'_>], open: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (index, token) in tokens.iter().enumerate().skip(open) {
+        if token.is_symbol("(") {
+            depth += 1;
+        } else if token.is_symbol(")") {
+            depth -= 1;
+            if depth == 0 {
+                return Some(index);
+            }
+        }
+    }
+    None
+}
+
+/// Ranges of tokens between commas that are in no inner parentheses.
+fn elements(tokens: &[Token<'_>], from: usize, to: usize) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = from;
+    let mut depth = 0usize;
+    for (index, token) in tokens.iter().enumerate().take(to).skip(from) {
+        if token.is_symbol("(") || token.is_symbol("[") {
+            depth += 1;
+        } else if token.is_symbol(")") || token.is_symbol("]") {
+            depth = depth.saturating_sub(1);
+        } else if token.is_symbol(",") && depth == 0 {
+            found.push(start..index);
+            start = index + 1;
+        }
+    }
+    found.push(start..to);
+    found
+}
+
+/// Blanks elements together with one comma each, so that the rest stays a list.
+fn blank_elements(
+    tokens: &[Token<'_>],
+    elements: &[Range<usize>],
+    dropped: &[usize],
+    open: usize,
+    close: usize,
+    edits: &mut Edits,
+) {
+    let mut drop = vec![false; elements.len()];
+    for &index in dropped {
+        drop[index] = true;
+    }
+    let first_kept = drop.iter().position(|drop| !drop);
+    for (index, element) in elements.iter().enumerate() {
+        if !drop[index] {
+            continue;
+        }
+        let from = if index == 0 { open } else { element.start - 1 };
+        let after_comma = tokens[from].end();
+        let start = match first_kept {
+            // Before the first kept element the comma after it goes, else the one before it.
+            Some(kept) if index < kept => after_comma,
+            _ if index == 0 => after_comma,
+            _ => tokens[from].start.offset,
+        };
+        let end = match first_kept {
+            Some(kept) if index < kept => tokens[element.end].end(),
+            _ => tokens[element.end.min(close)].start.offset,
+        };
+        edits.blank(start..end);
+    }
+}
+
+fn removed(part: &[Token<'_>], text: &str, severity: Severity, why: &'static str) -> Removed {
+    let start = part.first().map_or(0, |token| token.start.offset);
+    let end = part.last().map_or(start, Token::end);
+    Removed {
+        severity,
+        at: part.first().map_or(
+            Position {
+                offset: 0,
+                line: 1,
+                column: 1,
+            },
+            |token| token.start,
+        ),
+        input: text[start..end].to_owned(),
+        why,
+    }
+}
+
+/// Edits that hold wherever the words stand.
+fn anywhere(tokens: &[Token<'_>], edits: &mut Edits, out: &mut Vec<Removed>) {
+    for (index, token) in tokens.iter().enumerate() {
+        let next = tokens.get(index + 1);
+        let range = token.start.offset..token.end();
+        if token.is("BETWEEN") {
+            if let Some(next) = next {
+                let range = next.start.offset..next.end();
+                if next.is("SYMMETRIC") {
+                    // Read back by the conversion of expressions; nobody writes BETWEEN NOT NOT.
+                    edits.replace(range, "NOT NOT");
+                } else if next.is("ASYMMETRIC") {
+                    edits.blank(range);
+                }
+            }
+        } else if token.is("ON") && next.is_some_and(|next| next.is("CONFLICT")) {
+            let Some(policy) = tokens.get(index + 2) else {
+                continue;
+            };
+            if policy.is("REPLACE") || policy.is("IGNORE") {
+                out.push(Removed {
+                    severity: Severity::Unsupported,
+                    at: token.start,
+                    input: format!("ON CONFLICT {}", policy.text),
+                    why: "rows in conflict are refused in the model, not replaced or ignored",
+                });
+            }
+            edits.blank(range.start..policy.end());
+        }
+    }
+}
+
+/// Column attributes that the parser does not know.
+fn column(part: &[Token<'_>], edits: &mut Edits) {
+    for (index, token) in part.iter().enumerate() {
+        let range = token.start.offset..token.end();
+        let next = part.get(index + 1);
+        if index == 0 {
+            continue;
+        }
+        if token.is("ZEROFILL") {
+            edits.blank(range);
+        } else if token.is("PERSISTENT") {
+            edits.replace(range, "STORED");
+        } else if (token.is("STORAGE") || token.is("COMPRESSION") || token.is("CHARSET"))
+            && let Some(next) = next
+            && next.kind == Kind::Word
+        {
+            edits.blank(range.start..next.end());
+        } else if ["TEXT", "TINYTEXT", "MEDIUMTEXT", "LONGTEXT"]
+            .iter()
+            .any(|word| token.is(word))
+            && next.is_some_and(|next| next.is_symbol("("))
+            && let (Some(_), Some(last)) = (part.get(index + 2), part.get(index + 3))
+            && last.is_symbol(")")
+            && let Some(open) = next
+        {
+            edits.blank(open.start.offset..last.end());
+        }
+    }
+}
+
+/// What dumps write after the columns of a key.
+fn constraint(part: &[Token<'_>], edits: &mut Edits, out: &mut TableText) {
+    let key = part
+        .iter()
+        .position(|token| token.is("PRIMARY") || token.is("UNIQUE"))
+        .filter(|&index| index <= 2);
+    let Some(key) = key else { return };
+    let Some(open) = part.iter().position(|token| token.is_symbol("(")) else {
+        return;
+    };
+    let Some(close) = matching(part, open) else {
+        return;
+    };
+    for window in part[key..open].windows(2) {
+        if window[0].is("USING") {
+            edits.blank(window[0].start.offset..window[1].end());
+        }
+    }
+    for token in &part[open..close] {
+        if token.is("AUTOINCREMENT") {
+            out.counter = true;
+            edits.blank(token.start.offset..token.end());
+        }
+    }
+    let keep = [
+        "DEFERRABLE",
+        "INITIALLY",
+        "NOT",
+        "DEFERRED",
+        "IMMEDIATE",
+        "INCLUDE",
+    ];
+    let rest = &part[close + 1..];
+    let storage = rest
+        .iter()
+        .take_while(|token| !keep.iter().any(|word| token.is(word)))
+        .count();
+    if storage > 0 {
+        edits.blank(rest[0].start.offset..rest[storage - 1].end());
+    }
+}
+
+fn like(part: &[Token<'_>], columns_before: usize) -> Option<Like> {
+    let name_end = part
+        .iter()
+        .position(|token| token.is("INCLUDING") || token.is("EXCLUDING"))
+        .unwrap_or(part.len());
+    let name = part[1..name_end].iter().map(|token| token.text).collect();
+    let mut like = Like {
+        name,
+        columns_before,
+        checks: false,
+        indexes: false,
+        defaults: false,
+    };
+    for pair in part[name_end..].windows(2) {
+        let on = pair[0].is("INCLUDING");
+        if !on && !pair[0].is("EXCLUDING") {
+            continue;
+        }
+        if pair[1].is("ALL") || pair[1].is("CONSTRAINTS") {
+            like.checks = on;
+        }
+        if pair[1].is("ALL") || pair[1].is("INDEXES") {
+            like.indexes = on;
+        }
+        if ["ALL", "DEFAULTS", "IDENTITY", "GENERATED"]
+            .iter()
+            .any(|word| pair[1].is(word))
+        {
+            like.defaults = on;
+        }
+    }
+    Some(like)
+}
+
+/// Reads and blanks what follows the body of a CREATE TABLE.
+fn tail(tokens: &[Token<'_>], close: usize, text: &str, edits: &mut Edits, out: &mut TableText) {
+    let rest = &tokens[close + 1..];
+    let Some(first) = rest.first() else { return };
+    let known =
+        first.is_symbol(",") || first.is_symbol(";") || OPTIONS.iter().any(|word| first.is(word));
+    if !known {
+        return;
+    }
+    for (index, token) in rest.iter().enumerate() {
+        let next = rest.get(index + 1);
+        if token.is("STRICT") {
+            out.strict = true;
+        } else if token.is("WITHOUT") && next.is_some_and(|next| next.is("ROWID")) {
+            out.without_rowid = true;
+        } else if token.is("INHERITS") && next.is_some_and(|next| next.is_symbol("(")) {
+            let end = matching(rest, index + 1).unwrap_or(rest.len());
+            let list = &rest[(index + 2).min(end)..end];
+            for name in list.split(|token| token.is_symbol(",")) {
+                out.inherits
+                    .push(name.iter().map(|token| token.text).collect());
+            }
+        } else if token.is("PARTITION") && next.is_some_and(|next| next.is("BY")) {
+            out.removed.push(removed(
+                &rest[index..],
+                text,
+                Severity::Unsupported,
+                "partitions are not modelled: rows outside every partition count as accepted",
+            ));
+            break;
+        } else if (token.is("AS") || token.is("SELECT")) && !out.has_query() {
+            out.removed.push(removed(
+                &rest[index..],
+                text,
+                Severity::Unsupported,
+                "columns that come from a query are not in the model",
+            ));
+            break;
+        }
+    }
+    let last = rest.last().map_or(first.end(), Token::end);
+    edits.blank(first.start.offset..last);
+}
+
+impl TableText {
+    fn has_query(&self) -> bool {
+        self.removed
+            .iter()
+            .any(|removed| removed.why == "columns that come from a query are not in the model")
+    }
+}
+
+/// The actions of an ALTER TABLE, each as a statement of its own.
+#[derive(Debug, Default)]
+pub(super) struct Actions {
+    /// One statement per action that may matter.
+    pub(super) texts: Vec<String>,
+    /// Actions that are not for us.
+    pub(super) removed: Vec<Removed>,
+}
+
+/// Cuts an ALTER TABLE into its actions.
+pub(super) fn alter_table(text: &str, dialect: DialectName) -> Actions {
+    let tokens = tokens(text, dialect);
+    let mut actions = Actions::default();
+    let Some(first) = first_action(&tokens) else {
+        actions.texts.push(text.to_owned());
+        return actions;
+    };
+    let elements = elements(&tokens, first, tokens.len());
+    // Beyond this the text is not worth copying once per action.
+    let together = elements.len() > 500;
+    for (index, element) in elements.iter().enumerate() {
+        let part = &tokens[element.clone()];
+        if let Some((severity, why)) = action_fate(part) {
+            actions.removed.push(removed(part, text, severity, why));
+            continue;
+        }
+        if together {
+            continue;
+        }
+        let mut edits = Edits::default();
+        anywhere(part, &mut edits, &mut actions.removed);
+        identity(part, &mut edits);
+        if let Some(add) = part.first().filter(|token| token.is("ADD")) {
+            let mut rest = &part[1..];
+            if rest.first().is_some_and(|token| token.is("COLUMN")) {
+                rest = &rest[1..];
+            }
+            let _ = add;
+            match element_fate(rest, text) {
+                Fate::Constraint => constraint(rest, &mut edits, &mut TableText::default()),
+                _ => column(rest, &mut edits),
+            }
+        } else {
+            column(part, &mut edits);
+        }
+        if index > 0 {
+            edits.blank(tokens[first].start.offset..tokens[element.start - 1].end());
+        }
+        if let Some(after) = tokens.get(element.end) {
+            edits.blank(after.start.offset..text.len());
+        }
+        actions.texts.push(edits.apply(text));
+    }
+    if together {
+        actions.texts.push(text.to_owned());
+    }
+    actions
+}
+
+fn first_action(tokens: &[Token<'_>]) -> Option<usize> {
+    let mut at = tokens.iter().position(|token| token.is("TABLE"))? + 1;
+    while tokens
+        .get(at)
+        .is_some_and(|token| token.is("IF") || token.is("EXISTS") || token.is("ONLY"))
+    {
+        at += 1;
+    }
+    at += 1;
+    while tokens.get(at).is_some_and(|token| token.is_symbol(".")) {
+        at += 2;
+    }
+    if tokens.get(at).is_some_and(|token| token.is_symbol("*")) {
+        at += 1;
+    }
+    (at < tokens.len()).then_some(at)
+}
+
+/// pg_dump names the sequence of an identity column.
+fn identity(part: &[Token<'_>], edits: &mut Edits) {
+    let Some(at) = part.iter().position(|token| token.is("IDENTITY")) else {
+        return;
+    };
+    if part.get(at + 1).is_some_and(|token| token.is_symbol("("))
+        && let Some(close) = matching(part, at + 1)
+    {
+        edits.blank(part[at + 1].start.offset..part[close].end());
+    }
+}
+
+/// Actions that refuse no row, or that we cannot follow.
+fn action_fate(part: &[Token<'_>]) -> Option<(Severity, &'static str)> {
+    let Some(first) = part.first() else {
+        return Some((Severity::Ignored, "it is empty"));
+    };
+    let next = |word: &str| part.get(1).is_some_and(|token| token.is(word));
+    if first.is("ADD") {
+        if is_index(&part[1..]) {
+            return Some((Severity::Ignored, NON_UNIQUE));
+        }
+        if next("PARTITION") {
+            return Some((Severity::Unsupported, "partitions are not modelled"));
+        }
+        let excludes = part.iter().take(4).any(|token| token.is("EXCLUDE"));
+        if excludes {
+            return Some((
+                Severity::Unsupported,
+                "EXCLUDE constraints are not modelled",
+            ));
+        }
+        return None;
+    }
+    let storage = [
+        "OWNER",
+        "CLUSTER",
+        "REPLICA",
+        "VALIDATE",
+        "COMMENT",
+        "ENGINE",
+        "AUTO_INCREMENT",
+        "ORDER",
+        "CONVERT",
+        "DEFAULT",
+        "CHARSET",
+        "CHARACTER",
+        "COLLATE",
+        "ROW_FORMAT",
+        "SET",
+        "RESET",
+        "ALGORITHM",
+        "LOCK",
+        "FORCE",
+        "DISCARD",
+        "IMPORT",
+    ];
+    if storage.iter().any(|word| first.is(word)) {
+        return Some((Severity::Ignored, "it refuses no row"));
+    }
+    if (first.is("ENABLE") || first.is("DISABLE")) && next("KEYS") {
+        return Some((Severity::Ignored, "it refuses no row"));
+    }
+    if ["ENABLE", "DISABLE", "NO"]
+        .iter()
+        .any(|word| first.is(word))
+    {
+        return Some((
+            Severity::Unsupported,
+            "triggers, rules and row security are not modelled",
+        ));
+    }
+    if ["ATTACH", "DETACH", "INHERIT", "PARTITION"]
+        .iter()
+        .any(|word| first.is(word))
+    {
+        return Some((Severity::Unsupported, "partitions are not modelled"));
+    }
+    let statistics = part
+        .iter()
+        .any(|token| token.is("STATISTICS") || token.is("STORAGE") || token.is("COMPRESSION"));
+    if first.is("ALTER") && statistics && part.len() <= 6 {
+        return Some((Severity::Ignored, "it refuses no row"));
+    }
+    None
+}

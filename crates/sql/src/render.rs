@@ -1,1 +1,0 @@
-//! From the model back to SQL text: literals, expressions, INSERTs and CREATE TABLEs per dialect.

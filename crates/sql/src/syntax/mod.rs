@@ -1,0 +1,47 @@
+//! From `sqlparser`'s syntax trees to our expressions, types and values.
+//!
+//! Shared by whoever reads SQL: definitions today, queries later. Names are
+//! resolved by the caller through [`Names`], so that a column of a table, the
+//! VALUE of a domain and a column of a join are all the same here.
+
+mod expr;
+mod literal;
+mod types;
+
+use sqlparser::ast::{Ident, ObjectName};
+use sqlparser::tokenizer::Span;
+
+use crate::expr::ColumnUse;
+use crate::types::DataType;
+
+pub(crate) use expr::Converter;
+pub(crate) use types::data_type;
+
+/// What names mean where an expression stands.
+pub(crate) trait Names {
+    /// The column that a (qualified) name stands for.
+    fn column(&self, path: &[Ident]) -> Option<ColumnUse>;
+
+    /// The type that the user defined under a name.
+    fn user_type(&self, name: &ObjectName) -> Option<DataType>;
+}
+
+/// A part of an expression that has no form in the model.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    /// Where it is, relative to the text that was parsed.
+    pub(crate) span: Span,
+    /// The part, as SQL.
+    pub(crate) input: String,
+    /// Why, a lowercase fragment.
+    pub(crate) why: String,
+}
+
+/// The last part of a name, unquoted.
+pub(crate) fn last_part(name: &ObjectName) -> String {
+    name.0
+        .last()
+        .and_then(|part| part.as_ident())
+        .map(|ident| ident.value.clone())
+        .unwrap_or_default()
+}
