@@ -9,7 +9,10 @@
 use super::{Answer, DatabaseError, Refusal};
 
 /// The most statements in one message.
-const PIECE: usize = 200;
+const LARGEST: usize = 256;
+/// The most statements in the message after a refusal. The server reads a message to its
+/// end before it runs the first statement, so where refusals are many, less is more.
+const SMALLEST: usize = 16;
 /// The longest message in bytes, but for single statements that are longer.
 const LENGTH: usize = 1 << 16;
 
@@ -87,11 +90,12 @@ pub(super) fn run(
     let mut next = 0;
     let mut restore = false;
     let mut single = 0;
+    let mut size = LARGEST;
     while next < items.len() {
         let end = if single > next {
             next + 1
         } else {
-            piece(&items, next)
+            piece(&items, next, size)
         };
         let mut text = String::new();
         if restore {
@@ -103,6 +107,10 @@ pub(super) fn run(
             text.push_str("\n;\n");
         }
         let sent = wire.send(&text)?;
+        size = match sent.refusal {
+            Some(_) => SMALLEST,
+            None => LARGEST.min(size * 2),
+        };
         let lead = usize::from(restore);
         restore = false;
         if frame.fragile && sent.refusal.is_some() && sent.done.is_empty() && end > next + 1 {
@@ -199,11 +207,11 @@ fn starts(items: &[Item<'_>]) -> Vec<usize> {
 }
 
 /// Where the message that starts at `start` ends.
-fn piece(items: &[Item<'_>], start: usize) -> usize {
+fn piece(items: &[Item<'_>], start: usize, size: usize) -> usize {
     let is_alone = |item: &Item<'_>| matches!(item.role, Role::Step { alone: true, .. });
     let mut length = 0;
     let mut end = start;
-    while end < items.len() && end - start < PIECE {
+    while end < items.len() && end - start < size {
         length += items[end].sql.len();
         let fits = length <= LENGTH && !is_alone(&items[end]);
         if end > start && !fits {

@@ -5,6 +5,7 @@ use std::error::Error as _;
 use std::pin::pin;
 
 use futures_util::TryStreamExt;
+use futures_util::future::join_all;
 use isobath_sql::DialectName;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, Error, NoTls, SimpleQueryMessage};
@@ -32,6 +33,9 @@ const SAVEPOINTS: Frame = Frame {
     close: &["ROLLBACK TO SAVEPOINT isolated"],
     fragile: true,
 };
+
+/// How many cases are on their way at once.
+const WINDOW: usize = 256;
 
 /// A PostgreSQL database.
 pub(crate) struct PostgresDatabase {
@@ -83,6 +87,46 @@ impl PostgresDatabase {
         }
         .await;
         (done, result)
+    }
+
+    /// Runs the cases, one message each, without waiting in between.
+    ///
+    /// Each message undoes the case before it, so that it does not matter how that one
+    /// ended. Nearly always only the last statement of a case is refused; where another
+    /// one is, the rest of its message was not run, and the case is run again with care.
+    fn run_cases(
+        &mut self,
+        frame: &Frame,
+        cases: &[Vec<String>],
+    ) -> Result<Vec<Vec<Answer>>, DatabaseError> {
+        let mut answers = Vec::with_capacity(cases.len());
+        for window in cases.chunks(WINDOW) {
+            let texts: Vec<String> = window.iter().map(|case| message(frame, case)).collect();
+            let messages = texts.iter().map(|text| Self::message(&self.client, text));
+            let place = texts.first().map_or("", String::as_str);
+            let results = self
+                .waiting
+                .for_answer(&self.place, place, join_all(messages))?;
+            for ((case, text), (done, result)) in window.iter().zip(&texts).zip(results) {
+                let refusal = match result {
+                    Ok(()) => None,
+                    Err(error) => Some(self.sorted(text, error)?),
+                };
+                answers.push(settled(frame, case, &done, refusal));
+            }
+        }
+        let unsettled: Vec<usize> = (0..answers.len())
+            .filter(|&index| answers[index].is_none())
+            .collect();
+        let again: Vec<Vec<String>> = unsettled
+            .iter()
+            .map(|&index| cases[index].clone())
+            .collect();
+        let careful = stream::run(self, frame, &again)?;
+        for (index, careful) in unsettled.into_iter().zip(careful) {
+            answers[index] = Some(careful);
+        }
+        Ok(answers.into_iter().flatten().collect())
     }
 
     /// Sorts an error of a statement into data and what ends the run.
@@ -190,11 +234,11 @@ impl Database for PostgresDatabase {
         let primary = self.primary_keys()?;
         let mut answers = if self.in_transaction {
             self.command("SAVEPOINT isolated")?;
-            let answers = stream::run(self, &SAVEPOINTS, cases)?;
+            let answers = self.run_cases(&SAVEPOINTS, cases)?;
             self.command("RELEASE SAVEPOINT isolated")?;
             answers
         } else {
-            stream::run(self, &TRANSACTIONS, cases)?
+            self.run_cases(&TRANSACTIONS, cases)?
         };
         for answer in answers.iter_mut().flatten() {
             if let Answer::Refused(refusal) = answer {
@@ -259,6 +303,35 @@ impl PostgresDatabase {
             .collect();
         Ok(Ok(Rows { columns, rows }))
     }
+}
+
+/// A case as one message.
+fn message(frame: &Frame, case: &[String]) -> String {
+    let statements = frame
+        .open
+        .iter()
+        .copied()
+        .chain(case.iter().map(String::as_str));
+    statements.collect::<Vec<_>>().join("\n;\n")
+}
+
+/// The answers of a case, if its message tells all of them.
+fn settled(
+    frame: &Frame,
+    case: &[String],
+    done: &[u64],
+    refusal: Option<Refusal>,
+) -> Option<Vec<Answer>> {
+    // A semicolon may make two statements of one, so that answers cannot be told apart.
+    if case.iter().any(|sql| sql.contains(';')) {
+        return None;
+    }
+    let done = done.get(frame.open.len()..)?;
+    let answered = done.len() + usize::from(refusal.is_some());
+    (answered == case.len()).then(|| {
+        let done = done.iter().map(|&rows| Answer::Done { rows });
+        done.chain(refusal.map(Answer::Refused)).collect()
+    })
 }
 
 fn tell_primary(refusal: &mut Refusal, primary: &BTreeSet<(String, String)>) {
