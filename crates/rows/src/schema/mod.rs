@@ -5,11 +5,14 @@
 //! row; a [`generator`] finds rows; the result is a suite of test [`case`]s.
 
 pub mod case;
+pub mod confirm;
 pub mod criterion;
+pub mod expectation;
 pub mod generator;
 pub mod mutation;
 pub mod phrase;
 pub mod predicate;
+pub mod print;
 pub mod requirement;
 pub mod rule;
 

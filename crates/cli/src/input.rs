@@ -1,0 +1,100 @@
+//! From paths to texts: files, folders of migrations, standard input.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use isobath_sql::ddl::Source;
+
+/// Why an input could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// The file system says no.
+    #[error("cannot read {}: {cause}", path.display())]
+    Unreadable {
+        /// The path as given.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// A file full of bytes that are no text.
+    #[error("{} is not SQL text: it contains NUL bytes", path.display())]
+    Binary {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// A folder without any SQL.
+    #[error("{} contains no .sql file", path.display())]
+    EmptyFolder {
+        /// The path as given.
+        path: PathBuf,
+    },
+}
+
+/// One schema's worth of text.
+#[derive(Debug)]
+pub struct Input {
+    /// A name for reports: the file's stem or the folder's name.
+    pub name: String,
+    /// The texts, in the order in which they apply.
+    pub sources: Vec<Source>,
+}
+
+/// Reads one path: a file, a folder of migrations, or `-` for standard input.
+///
+/// # Errors
+///
+/// When it cannot be read or is no text.
+pub fn read(path: &Path) -> Result<Input, InputError> {
+    let unreadable = |path: &Path, cause| InputError::Unreadable { path: path.to_owned(), cause };
+    if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map_err(|cause| unreadable(path, cause))?;
+        return Ok(Input { name: "stdin".to_owned(), sources: vec![source(path, "standard input", bytes)?] });
+    }
+    if !path.is_dir() {
+        let bytes = std::fs::read(path).map_err(|cause| unreadable(path, cause))?;
+        let name = path.file_stem().map_or_else(|| "schema".into(), |stem| stem.to_string_lossy());
+        return Ok(Input {
+            name: name.into_owned(),
+            sources: vec![source(path, &path.display().to_string(), bytes)?],
+        });
+    }
+    let mut files = Vec::new();
+    collect(path, &mut files).map_err(|cause| unreadable(path, cause))?;
+    if files.is_empty() {
+        return Err(InputError::EmptyFolder { path: path.to_owned() });
+    }
+    let mut sources = Vec::new();
+    for file in files {
+        let bytes = std::fs::read(&file).map_err(|cause| unreadable(&file, cause))?;
+        sources.push(source(&file, &file.display().to_string(), bytes)?);
+    }
+    let folder = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let name = folder.file_name().map_or_else(|| "schema".into(), |name| name.to_string_lossy());
+    Ok(Input { name: name.into_owned(), sources })
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sql")) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn source(path: &Path, name: &str, bytes: Vec<u8>) -> Result<Source, InputError> {
+    if bytes.contains(&0) {
+        return Err(InputError::Binary { path: path.to_owned() });
+    }
+    // A stray byte in a comment must not cost the file; where it matters, the statement fails to parse.
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    };
+    Ok(Source { name: name.to_owned(), text })
+}

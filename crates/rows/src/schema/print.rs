@@ -1,0 +1,185 @@
+//! Test cases as a neutral suite, in the words of one engine.
+
+use isobath_emit::{Expect, Role, Step, Suite, SuiteDialect, Test};
+use isobath_sql::render;
+use isobath_sql::row::Statement;
+use isobath_sql::{DataType, DialectName, Schema, Value};
+
+use super::case::{After, Expected, TestCase};
+use super::expectation;
+use super::requirement::Requirement;
+
+/// The suite of a schema on an engine; the caller adds what it knows about the run.
+pub fn suite(
+    schema: &Schema,
+    dialect: DialectName,
+    requirements: &[Requirement],
+    tests: &[TestCase],
+) -> Suite {
+    let mut suite = Suite::new(schema.name.as_str(), suite_dialect(dialect));
+    if dialect == DialectName::Sqlite {
+        suite.session.push("PRAGMA foreign_keys = ON".to_owned());
+    }
+    suite.setup = render::create_statements(schema, dialect);
+    let mut ids = std::collections::BTreeMap::new();
+    suite.tests = tests
+        .iter()
+        .map(|case| test(case, schema, dialect, requirements, &mut ids))
+        .collect();
+    suite
+}
+
+/// The dialect that a suite's statements are written in.
+pub fn suite_dialect(dialect: DialectName) -> SuiteDialect {
+    match dialect {
+        DialectName::Sqlite => SuiteDialect::Sqlite,
+        // Standard SQL is printed as PostgreSQL reads it, which keeps closest to the standard.
+        DialectName::Postgres | DialectName::Ansi => SuiteDialect::Postgres,
+        DialectName::MySql => SuiteDialect::Mysql,
+    }
+}
+
+fn test(
+    case: &TestCase,
+    schema: &Schema,
+    dialect: DialectName,
+    requirements: &[Requirement],
+    ids: &mut std::collections::BTreeMap<String, usize>,
+) -> Test {
+    let mut steps: Vec<Step> = case
+        .lead_up
+        .iter()
+        .map(|statement| Step {
+            role: Role::LeadUp,
+            sql: sql(statement, schema, dialect),
+            expect: Expect::accepted(),
+        })
+        .collect();
+    let expect = match &case.expected {
+        Expected::Accepted => Expect::accepted(),
+        Expected::Rejected(violation) => {
+            Expect::Rejected(expectation::rejection(violation, schema, dialect))
+        }
+    };
+    steps.push(Step {
+        role: Role::Act,
+        sql: sql(&case.act, schema, dialect),
+        expect,
+    });
+    steps.extend(case.after.iter().map(|after| Step {
+        role: Role::Act,
+        sql: Vec::new(),
+        expect: rows_after(after, schema, dialect),
+    }));
+    let covers = case
+        .covers
+        .iter()
+        .flat_map(|index| requirements[*index].says.iter().cloned())
+        .collect();
+    Test {
+        id: unique(slug(&case.name), ids),
+        name: case.name.clone(),
+        group: schema.tables[case.table].name.clone(),
+        covers,
+        steps,
+    }
+}
+
+/// The texts of a step; rows that go in together are one step of several texts.
+fn sql(statement: &Statement, schema: &Schema, dialect: DialectName) -> Vec<String> {
+    match statement {
+        Statement::InsertTogether(rows) => rows
+            .iter()
+            .map(|row| render::insert(schema, row, dialect))
+            .collect(),
+        other => render::statement(schema, other, dialect),
+    }
+}
+
+/// A query of the rows afterwards, every column as text so that all test languages read the same.
+fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -> Expect {
+    let table = &schema.tables[after.table];
+    let text_type = if dialect == DialectName::MySql {
+        "CHAR"
+    } else {
+        "TEXT"
+    };
+    let columns: Vec<String> = after
+        .columns
+        .iter()
+        .map(|column| {
+            format!(
+                "CAST({} AS {text_type})",
+                render::identifier(&table.columns[*column].name, dialect)
+            )
+        })
+        .collect();
+    let order: Vec<String> = (1..=columns.len())
+        .map(|position| position.to_string())
+        .collect();
+    let mut rows: Vec<Vec<Option<String>>> = after
+        .rows
+        .iter()
+        .map(|row| {
+            let cells = row.iter().zip(&after.columns);
+            cells
+                .map(|(value, column)| text(value, &table.columns[*column].data_type, dialect))
+                .collect()
+        })
+        .collect();
+    // NULL comes last in PostgreSQL and first in the others.
+    let nulls_last = dialect == DialectName::Postgres;
+    rows.sort_by_key(|row| -> Vec<_> {
+        row.iter()
+            .map(|cell| (cell.is_none() == nulls_last, cell.clone()))
+            .collect()
+    });
+    Expect::Rows {
+        query: format!(
+            "SELECT {} FROM {} ORDER BY {}",
+            columns.join(", "),
+            render::table_name(table, dialect),
+            order.join(", ")
+        ),
+        rows,
+    }
+}
+
+/// What CAST to text makes of a stored value.
+fn text(value: &Value, data_type: &DataType, dialect: DialectName) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(value) if dialect == DialectName::Postgres => value.to_string(),
+        Value::Bool(value) => u8::from(*value).to_string(),
+        Value::Text(text) if matches!(data_type, DataType::Char { .. }) => {
+            text.trim_end_matches(' ').to_owned()
+        }
+        Value::Float(value) if dialect == DialectName::Sqlite && value.fract() == 0.0 => {
+            format!("{value:.1}")
+        }
+        other => other.to_string(),
+    })
+}
+
+/// A name as an identifier: lower-case words joined by underscores.
+fn slug(name: &str) -> String {
+    let mut slug = String::with_capacity(name.len());
+    for character in name.chars() {
+        if character.is_ascii_alphanumeric() {
+            slug.push(character.to_ascii_lowercase());
+        } else if !slug.ends_with('_') && !slug.is_empty() {
+            slug.push('_');
+        }
+    }
+    slug.trim_end_matches('_').to_owned()
+}
+
+fn unique(slug: String, ids: &mut std::collections::BTreeMap<String, usize>) -> String {
+    let count = ids.entry(slug.clone()).or_insert(0);
+    *count += 1;
+    if *count == 1 {
+        slug
+    } else {
+        format!("{slug}_{count}")
+    }
+}
