@@ -10,7 +10,7 @@ mod pgtap;
 mod pytest;
 mod rust;
 mod sql;
-mod text;
+pub(crate) mod text;
 
 /// A file that a writer produced, for the caller to store.
 #[derive(Clone, Debug, PartialEq, Eq)]

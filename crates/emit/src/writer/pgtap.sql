@@ -76,4 +76,20 @@ BEGIN
 END
 $body$;
 
+-- results_eq for rows as text, whatever the types of the columns.
+CREATE FUNCTION pg_temp.returns(query text, expected jsonb, name text) RETURNS text
+LANGUAGE plpgsql AS $body$
+DECLARE
+  actual jsonb := '[]';
+  one record;
+BEGIN
+  FOR one IN EXECUTE query LOOP
+    actual := actual || jsonb_build_array((
+      SELECT jsonb_agg(value ORDER BY idx)
+      FROM json_each_text(row_to_json(one)) WITH ORDINALITY AS cell(key, value, idx)));
+  END LOOP;
+  RETURN is(actual, expected, name);
+END
+$body$;
+
 SELECT plan(@plan@);

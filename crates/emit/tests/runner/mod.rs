@@ -6,6 +6,7 @@
     reason = "only tests use it"
 )]
 
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -25,17 +26,37 @@ pub(crate) struct Outcome {
 }
 
 impl Workshop {
-    /// A workshop with `tool`, or nothing (and a word about it) where it is not installed.
+    /// A workshop with `tool`, or nothing (and a word about it) where it is not installed; that
+    /// is a failure when everything is required.
     pub(crate) fn needing(tool: &str, probe: &[&str]) -> Option<Self> {
+        let shop = Self::wishing(tool, probe);
+        let required = std::env::var_os("ISOBATH_REQUIRE_SERVERS").is_some();
+        assert!(
+            shop.is_some() || !required,
+            "`{tool} {}` does not work",
+            probe.join(" ")
+        );
+        shop
+    }
+
+    /// The same for what may always be missing.
+    pub(crate) fn wishing(tool: &str, probe: &[&str]) -> Option<Self> {
         let found = Command::new(tool).args(probe).output();
         if found.is_ok_and(|output| output.status.success()) {
             return Some(Workshop {
                 environment: Vec::new(),
             });
         }
-        let required = std::env::var("ISOBATH_REQUIRE_SERVERS").is_ok_and(|value| value == "1");
-        assert!(!required, "`{tool} {}` does not work", probe.join(" "));
-        eprintln!("left out: `{tool} {}` does not work", probe.join(" "));
+        left_out(&format!("`{tool} {}` does not work", probe.join(" ")));
+        None
+    }
+
+    /// A workshop that may fetch and build sqlx, which takes minutes, so it has to be asked for.
+    pub(crate) fn with_sqlx() -> Option<Self> {
+        if std::env::var_os("ISOBATH_BUILD_SQLX").is_some() {
+            return Self::needing("cargo", &["--version"]);
+        }
+        left_out("suites over sqlx are built only when ISOBATH_BUILD_SQLX is set");
         None
     }
 
@@ -147,6 +168,11 @@ impl Workshop {
         cargo.envs(self.environment.iter().cloned());
         outcome(&mut cargo)
     }
+}
+
+/// Says what was left out, past the test runner's capture.
+pub(crate) fn left_out(why: &str) {
+    let _ = writeln!(std::io::stderr(), "left out: {why}");
 }
 
 fn outcome(command: &mut Command) -> Outcome {

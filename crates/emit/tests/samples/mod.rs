@@ -1,5 +1,8 @@
 //! A small suite per dialect, with names and values that are hard on every test language.
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
+#![allow(dead_code, reason = "each test file uses its part")]
+
+pub(crate) mod report;
 
 use isobath_emit::{Expect, Rejection, RejectionKind, Role, Step, Suite, SuiteDialect, Test};
 
@@ -371,7 +374,6 @@ impl Quotes {
 }
 
 /// All wrong expectations as tests of one suite, and how many there are.
-#[allow(dead_code, reason = "not every test file needs it")]
 pub(crate) fn all_wrong(dialect: SuiteDialect) -> (usize, Suite) {
     let wrong = wrong(dialect);
     let mut suite = shop(dialect);
