@@ -9,6 +9,8 @@ pub mod confirm;
 pub mod criterion;
 pub mod expectation;
 pub mod generator;
+pub mod job;
+pub mod lead_up;
 pub mod mutation;
 pub mod phrase;
 pub mod predicate;

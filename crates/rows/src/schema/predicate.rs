@@ -254,7 +254,7 @@ impl Match {
 
     /// Whether it relates different columns, as a foreign key to its own table does, so that the row
     /// may refer to itself; keys compare each column with itself.
-    fn crosses(&self) -> bool {
+    pub fn crosses(&self) -> bool {
         self.equal
             .iter()
             .chain(&self.differ)

@@ -1,9 +1,26 @@
-//! What every generator of rows is asked and may answer.
+//! What every generator of rows is asked and may answer, and the generators.
+//!
+//! The paper's generators search over a [`problem`]: `random` redraws, [`avm`]
+//! climbs, [`domino`] repairs.
+
+mod avm;
+mod domino;
+mod moves;
+mod name;
+mod problem;
+mod random;
+mod values;
 
 use isobath_sql::memory::Memory;
 use isobath_sql::{Dialect, Row, Schema};
 
+use super::lead_up::seed_predicate;
 use super::predicate::Predicate;
+
+pub use avm::Avm;
+pub use domino::Domino;
+pub use name::{GeneratorName, UnknownGenerator};
+pub use random::Random;
 
 /// Finds rows for one requirement.
 ///
@@ -14,6 +31,11 @@ pub trait Generator {
 
     /// Rows for a task, using no other randomness than `rng`.
     fn generate(&mut self, task: &Task<'_>, rng: &mut fastrand::Rng) -> Found;
+
+    /// How many evaluations it has spent so far, over all tasks; zero where it does not search.
+    fn evaluations(&self) -> u64 {
+        0
+    }
 }
 
 /// One requirement in its place.
@@ -57,4 +79,12 @@ pub enum Found {
         /// What, quoted.
         what: String,
     },
+}
+
+/// What is asked of each fresh row of a task: all rules hold and every column has a value.
+fn fresh_predicates(task: &Task<'_>) -> Vec<Predicate> {
+    task.fresh
+        .iter()
+        .map(|table| seed_predicate(task.schema, *table, task.dialect, |_| false))
+        .collect()
 }

@@ -1,0 +1,326 @@
+//! One requirement: rows found, lead-up cut to what is needed, outcome verified in memory.
+
+use isobath_sql::eval::Stop;
+use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::row::Statement;
+use isobath_sql::schema::{Filled, ForeignKey};
+use isobath_sql::{Dialect, Row, Schema};
+
+use super::naming::{name, reasons};
+use crate::schema::case::{Expected, TestCase};
+use crate::schema::criterion::holds::satisfied;
+use crate::schema::generator::{Found, Generator, Task};
+use crate::schema::lead_up::Seeds;
+use crate::schema::predicate::Predicate;
+use crate::schema::requirement::Requirement;
+use crate::schema::rule::rules;
+
+/// How often other rows are drawn when memory refuses what the generator found.
+const DRAWS: usize = 5;
+
+/// What an attempt gave.
+pub(super) enum Attempt {
+    /// Tests, the one that covers the requirement first; never none.
+    Tests(Vec<TestCase>),
+    /// A proof that there is none.
+    Infeasible { proof: String },
+    /// Nothing, for this reason.
+    Uncovered { why: String },
+    /// Nothing, because of something that we cannot evaluate.
+    Unsupported { what: String },
+}
+
+/// A table under test with the rows that may be there first.
+pub(super) struct Place<'a> {
+    pub(super) table: usize,
+    schema: &'a Schema,
+    dialect: &'static dyn Dialect,
+    seeds: &'a Seeds<'a>,
+    /// The seed rows of the tables referred to.
+    alone: Memory<'a>,
+    /// The same with the table's own seed row.
+    compared: Memory<'a>,
+    /// Why there are no rows to stand on.
+    missing: Option<String>,
+    /// Why there is no row to compare with.
+    missing_own: Option<String>,
+    /// Reused for every verification.
+    scratch: Memory<'a>,
+}
+
+/// Why rows are no test.
+enum Unfit {
+    Refused(String),
+    Unsupported(String),
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn new(
+        schema: &'a Schema,
+        dialect: &'static dyn Dialect,
+        seeds: &'a Seeds<'a>,
+        table: usize,
+    ) -> Self {
+        let ancestors = seeds.ancestors(table);
+        let compared = seeds.closed(ancestors.iter().copied().chain([table]));
+        Self {
+            table,
+            schema,
+            dialect,
+            seeds,
+            alone: seeds.memory(&ancestors),
+            compared: seeds.memory(&compared),
+            missing: ancestors.iter().find_map(|parent| seeds.why_not(*parent)),
+            missing_own: seeds.why_not(table),
+            scratch: Memory::new(schema, dialect),
+        }
+    }
+
+    pub(super) fn attempt(
+        &mut self,
+        requirement: &Requirement,
+        generator: &mut dyn Generator,
+        mut rng: fastrand::Rng,
+        budget: u64,
+    ) -> Attempt {
+        if let Some(proof) = self.only_the_database(requirement) {
+            return Attempt::Infeasible { proof };
+        }
+        let missing_own = self.missing_own.as_ref();
+        let missing = missing_own.filter(|_| requirement.needs_comparison);
+        if let Some(why) = self.missing.as_ref().or(missing) {
+            return Attempt::Uncovered { why: why.clone() };
+        }
+        let fresh = self.fresh(requirement);
+        let mut why = "no row came back".to_owned();
+        for _ in 0..DRAWS {
+            let there = if requirement.needs_comparison {
+                &self.compared
+            } else {
+                &self.alone
+            };
+            let task = Task {
+                schema: self.schema,
+                dialect: self.dialect,
+                table: self.table,
+                predicate: &requirement.predicate,
+                there,
+                fresh: &fresh,
+                budget,
+            };
+            let answers = match generator.generate(&task, &mut rng) {
+                Found::Rows(answers) => answers,
+                Found::Infeasible { proof } => return Attempt::Infeasible { proof },
+                Found::GaveUp { evaluations } => {
+                    let why = format!("no row was found in {evaluations} evaluations");
+                    return Attempt::Uncovered { why };
+                }
+                Found::Unsupported { what } => return Attempt::Unsupported { what },
+            };
+            let mut cases: Vec<TestCase> = Vec::new();
+            for rows in answers {
+                match self.case(requirement, rows) {
+                    Ok(case) => {
+                        let known = |other: &TestCase| {
+                            other.act == case.act && other.lead_up == case.lead_up
+                        };
+                        if !cases.iter().any(known) {
+                            cases.push(case);
+                        }
+                    }
+                    Err(Unfit::Refused(found)) => why = found,
+                    Err(Unfit::Unsupported(what)) => return Attempt::Unsupported { what },
+                }
+            }
+            if !cases.is_empty() {
+                return Attempt::Tests(cases);
+            }
+        }
+        Attempt::Uncovered {
+            why: format!("rows were found, but {why}"),
+        }
+    }
+
+    /// A proof that a requirement asks for a value that only the database gives.
+    fn only_the_database(&self, requirement: &Requirement) -> Option<String> {
+        let Predicate::And(parts) = &requirement.predicate else {
+            return self.only_the_database_in(&requirement.predicate);
+        };
+        parts
+            .iter()
+            .find_map(|part| self.only_the_database_in(part))
+    }
+
+    fn only_the_database_in(&self, part: &Predicate) -> Option<String> {
+        let table = &self.schema.tables[self.table];
+        let column = match part {
+            Predicate::Null {
+                column,
+                is_null: true,
+            } => *column,
+            Predicate::Match(wanted) => {
+                wanted
+                    .equal
+                    .iter()
+                    .find(|(own, _)| table.columns[*own].filled == Filled::CounterAlways)?
+                    .0
+            }
+            _ => return None,
+        };
+        (table.columns[column].filled == Filled::CounterAlways).then(|| {
+            format!(
+                "only the database gives {} a value",
+                table.columns[column].name
+            )
+        })
+    }
+
+    /// Tables that need a second row: parents by foreign keys that lie inside compared columns, and theirs.
+    fn fresh(&self, requirement: &Requirement) -> Vec<usize> {
+        let mut fresh = Vec::new();
+        if requirement.needs_comparison {
+            let mut compared = Vec::new();
+            compared_columns(&requirement.predicate, self.table, &mut compared);
+            self.add_fresh(self.table, &compared, &mut fresh);
+        }
+        fresh
+    }
+
+    fn add_fresh(&self, table: usize, compared: &[usize], fresh: &mut Vec<usize>) {
+        let inside = |key: &&ForeignKey| key.columns.iter().all(|c| compared.contains(c));
+        for key in self.schema.tables[table].foreign_keys().filter(inside) {
+            let parent = key.parent;
+            if parent == table || parent == self.table || fresh.contains(&parent) {
+                continue;
+            }
+            let mut theirs = Vec::new();
+            for rule in rules(&self.schema.tables[parent], self.dialect) {
+                compared_columns(&satisfied(parent, &rule), parent, &mut theirs);
+            }
+            // Marked before its own parents are looked at, so that a circle ends; they go before it.
+            fresh.push(parent);
+            let at = fresh.len() - 1;
+            self.add_fresh(parent, &theirs, fresh);
+            fresh[at..].rotate_left(1);
+        }
+    }
+
+    /// A verified test of the rows found.
+    fn case(&mut self, requirement: &Requirement, rows: Vec<Row>) -> Result<TestCase, Unfit> {
+        let mut rows = rows;
+        let mut expected = self.judge(requirement, &rows)?;
+        // Fresh rows that turned out not to matter are dropped, children first.
+        for at in (0..rows.len().saturating_sub(1)).rev() {
+            let mut fewer = rows.clone();
+            fewer.remove(at);
+            if let Ok(same) = self.judge(requirement, &fewer) {
+                expected = same;
+                rows = fewer;
+            }
+        }
+        let mut lead_up = self.lead_up(requirement, &rows);
+        let Some(act) = rows.pop() else {
+            return Err(Unfit::Refused("no row came back".to_owned()));
+        };
+        let name = name(self.schema, requirement, &act, &expected);
+        lead_up.extend(rows.into_iter().map(Statement::Insert));
+        Ok(TestCase {
+            table: self.table,
+            name,
+            covers: Vec::new(),
+            lead_up,
+            act: Statement::Insert(act),
+            expected,
+            after: Vec::new(),
+        })
+    }
+
+    /// The seed rows that the rows refer to, and the row to compare with.
+    fn lead_up(&self, requirement: &Requirement, rows: &[Row]) -> Vec<Statement> {
+        let own = requirement.needs_comparison.then_some(self.table);
+        let referred = rows.iter().flat_map(|row| self.seeds.referred(row));
+        self.seeds
+            .statements(&self.seeds.closed(referred.chain(own)))
+    }
+
+    /// What memory says of the rows, if that is what the requirement asks.
+    fn judge(&mut self, requirement: &Requirement, rows: &[Row]) -> Result<Expected, Unfit> {
+        let unsupported = |error: isobath_sql::eval::Unsupported| Unfit::Unsupported(error.what);
+        let Some((act, fresh)) = rows.split_last() else {
+            return Err(Unfit::Refused("no row came back".to_owned()));
+        };
+        let mut memory =
+            std::mem::replace(&mut self.scratch, Memory::new(self.schema, self.dialect));
+        memory.clear();
+        let lead_up = self.lead_up(requirement, rows);
+        let inserts = fresh.iter().cloned().map(Statement::Insert);
+        for statement in lead_up.into_iter().chain(inserts) {
+            let verdict = memory.run(&statement).map_err(unsupported)?;
+            if !verdict.is_accepted() {
+                let why = reasons(self.schema, &verdict);
+                return Err(Unfit::Refused(format!(
+                    "a row of the lead-up is refused: {why}"
+                )));
+            }
+        }
+        let stored = memory.stored(act).map_err(unsupported)?;
+        let Ok(stored) = stored else {
+            return Err(Unfit::Refused("a value does not fit its column".to_owned()));
+        };
+        let holds = requirement
+            .predicate
+            .holds(self.table, &stored, &memory, self.dialect)
+            .map_err(|stop| match stop {
+                Stop::Unsupported(unsupported) => Unfit::Unsupported(unsupported.what),
+                Stop::Raises(raised) => Unfit::Refused(raised.to_string()),
+            })?;
+        if !holds {
+            return Err(Unfit::Refused(
+                "they do not show the requirement".to_owned(),
+            ));
+        }
+        let verdict = memory.insert(act).map_err(unsupported)?;
+        self.scratch = memory;
+        self.expected(requirement, verdict)
+    }
+
+    fn expected(&self, requirement: &Requirement, verdict: Verdict) -> Result<Expected, Unfit> {
+        let unfit = |verdict: &Verdict| {
+            let why = reasons(self.schema, verdict);
+            Err(Unfit::Refused(format!("the outcome is another: {why}")))
+        };
+        match &verdict {
+            Verdict::Accepted if requirement.accepted != Some(false) => Ok(Expected::Accepted),
+            Verdict::Rejected(found) if requirement.accepted != Some(true) => {
+                match (requirement.violates, found.as_slice()) {
+                    (Some(wanted), [one]) if one.constraint == Some(wanted) => {
+                        Ok(Expected::Rejected(one.clone()))
+                    }
+                    (None, [one, ..]) => Ok(Expected::Rejected(one.clone())),
+                    _ => unfit(&verdict),
+                }
+            }
+            _ => unfit(&verdict),
+        }
+    }
+}
+
+/// The columns of a table that a predicate compares with other rows of the same table.
+fn compared_columns(predicate: &Predicate, table: usize, columns: &mut Vec<usize>) {
+    match predicate {
+        Predicate::And(parts) | Predicate::Or(parts) => {
+            for part in parts {
+                compared_columns(part, table, columns);
+            }
+        }
+        Predicate::Match(wanted) if wanted.with == table => {
+            let pairs = wanted.equal.iter().chain(&wanted.differ);
+            for (own, _) in pairs {
+                if !columns.contains(own) {
+                    columns.push(*own);
+                }
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,97 @@
+//! What the schema job is asked, and what came of it.
+
+use crate::schema::case::TestCase;
+use crate::schema::criterion::{Counts, Criterion};
+use crate::schema::generator::GeneratorName;
+use crate::schema::requirement::Requirement;
+
+/// What is wanted.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What must be covered.
+    pub criterion: Criterion,
+    /// Who finds the rows.
+    pub generator: GeneratorName,
+    /// Where all randomness comes from.
+    pub seed: u64,
+    /// Evaluations that a search may spend on one requirement.
+    pub budget: u64,
+    /// Whether to add tests beyond the criterion: types, defaults, foreign-key actions, UPDATE, DELETE.
+    pub extras: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            criterion: Criterion::default(),
+            generator: GeneratorName::default(),
+            seed: 0,
+            budget: 100_000,
+            extras: false,
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The requirements attempted, table by table.
+    pub requirements: Vec<Requirement>,
+    /// What became of each.
+    pub statuses: Vec<Status>,
+    /// How many there were at each stage.
+    pub counts: Counts,
+    /// The suite.
+    pub tests: Vec<TestCase>,
+    /// Evaluations spent by search.
+    pub evaluations: u64,
+    /// What the schema's designer may want to know.
+    pub findings: Vec<Finding>,
+    /// What we did not understand, each once.
+    pub limitations: Vec<String>,
+}
+
+/// What became of a requirement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Status {
+    /// Shown by this test.
+    Covered(usize),
+    /// No row can show it.
+    Infeasible {
+        /// Why not.
+        proof: String,
+    },
+    /// No test was found.
+    Uncovered {
+        /// Why not.
+        why: String,
+    },
+}
+
+/// Something about the schema that its designer may want to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The table.
+    pub table: usize,
+    /// What, as a sentence.
+    pub says: String,
+}
+
+impl Outcome {
+    /// How many requirements are covered.
+    pub fn covered(&self) -> usize {
+        let covered = |status: &&Status| matches!(status, Status::Covered(_));
+        self.statuses.iter().filter(covered).count()
+    }
+
+    /// How many requirements are proven infeasible.
+    pub fn infeasible(&self) -> usize {
+        let infeasible = |status: &&Status| matches!(status, Status::Infeasible { .. });
+        self.statuses.iter().filter(infeasible).count()
+    }
+
+    /// How many rows the suite inserts.
+    pub fn inserts(&self) -> usize {
+        self.tests.iter().map(TestCase::inserts).sum()
+    }
+}

@@ -1,0 +1,14 @@
+//! From a schema to a suite: every requirement gets a test, a proof that there is none, or a reason.
+//!
+//! [`config`] says what is wanted and what came of it, [`attempt`] finds and
+//! verifies one test, [`naming`] gives it a name.
+
+mod attempt;
+mod config;
+mod naming;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use config::{Config, Finding, Outcome, Status};
+pub use run::{generate, rng_for, verify};
