@@ -203,3 +203,75 @@ fn a_reading_connection_refuses_to_write_on_every_server() {
         assert!(reader.execute("SELECT * FROM t").unwrap().is_done());
     });
 }
+
+/// A table per line: its columns, then its constraints by kind and columns.
+///
+/// NOT NULL within a primary key is left out, because catalogues do not tell
+/// whether somebody wrote it.
+fn outline(loaded: &isobath_sql::ddl::Loaded) -> String {
+    use isobath_sql::ConstraintKind as Kind;
+    let mut lines = Vec::new();
+    for table in &loaded.schema.tables {
+        let columns: Vec<&str> = table
+            .columns
+            .iter()
+            .map(|column| column.name.as_str())
+            .collect();
+        let mut constraints: Vec<String> = table
+            .constraints
+            .iter()
+            .filter(|constraint| match constraint.kind {
+                Kind::NotNull { column } => {
+                    !table.primary_key().is_some_and(|key| key.contains(&column))
+                }
+                _ => true,
+            })
+            .map(|constraint| {
+                let kind = match constraint.kind {
+                    Kind::PrimaryKey { .. } => "key",
+                    Kind::NotNull { .. } => "not null",
+                    Kind::Unique { .. } => "unique",
+                    Kind::UniqueIndex { .. } => "unique index",
+                    Kind::ForeignKey(_) => "foreign key",
+                    Kind::Check { .. } => "check",
+                };
+                let of: Vec<&str> = constraint
+                    .columns()
+                    .into_iter()
+                    .map(|column| table.columns[column].name.as_str())
+                    .collect();
+                format!("{kind}({})", of.join(","))
+            })
+            .collect();
+        constraints.sort();
+        lines.push(format!(
+            "{}: {} | {}",
+            table.name,
+            columns.join(" "),
+            constraints.join(" ")
+        ));
+    }
+    lines.sort();
+    lines.join("\n")
+}
+
+#[test]
+fn a_live_database_is_the_same_schema_as_its_file() {
+    on_each("a live schema", |engine, _| {
+        let mut live = second(engine);
+        create(engine, live.database());
+        let definitions = definitions(live.database()).unwrap();
+        let loaded = isobath_sql::ddl::load("live", &definitions.sources, Some(engine.dialect()));
+        let text: Vec<String> = sample(engine)
+            .iter()
+            .map(|sql| format!("{sql};\n"))
+            .collect();
+        let source = isobath_sql::ddl::Source {
+            name: "file".to_owned(),
+            text: text.concat(),
+        };
+        let file = isobath_sql::ddl::load("file", &[source], Some(engine.dialect()));
+        assert_eq!(outline(&loaded), outline(&file), "{engine}");
+        assert!(loaded.schema.tables.len() >= 2, "{engine}");
+    });
+}
