@@ -224,3 +224,107 @@ fn piece(items: &[Item<'_>], start: usize, size: usize) -> usize {
     }
     end
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server that refuses what says so, stops there, and keeps a record.
+    #[derive(Default)]
+    struct Fake {
+        seen: Vec<String>,
+    }
+
+    impl Wire for Fake {
+        fn send(&mut self, text: &str) -> Result<Sent, DatabaseError> {
+            let mut done = Vec::new();
+            let statements: Vec<&str> = text
+                .split(';')
+                .map(str::trim)
+                .filter(|sql| !sql.is_empty())
+                .collect();
+            if statements.iter().any(|sql| sql.contains("nonsense")) {
+                self.seen.push("(nonsense)".to_owned());
+                return Ok(Sent {
+                    done,
+                    refusal: Some(Refusal::default()),
+                });
+            }
+            for sql in statements {
+                self.seen.push(sql.to_owned());
+                if sql.contains("bad") {
+                    return Ok(Sent {
+                        done,
+                        refusal: Some(Refusal::default()),
+                    });
+                }
+                done.push(1);
+            }
+            Ok(Sent {
+                done,
+                refusal: None,
+            })
+        }
+    }
+
+    fn check(fragile: bool, cases: &[&[&str]], answers: &[&str], seen: &str) {
+        let frame = Frame {
+            open: &["ROLLBACK", "BEGIN"],
+            close: &["ROLLBACK"],
+            fragile,
+        };
+        let cases: Vec<Vec<String>> = cases
+            .iter()
+            .map(|case| case.iter().map(|&sql| sql.to_owned()).collect())
+            .collect();
+        let mut fake = Fake::default();
+        let told: Vec<String> = run(&mut fake, &frame, &cases)
+            .unwrap()
+            .iter()
+            .map(|case| {
+                case.iter()
+                    .map(|answer| if answer.is_done() { '+' } else { '-' })
+                    .collect()
+            })
+            .collect();
+        assert_eq!(told, answers);
+        assert_eq!(fake.seen.join(" / "), seen);
+    }
+
+    #[test]
+    fn a_sturdy_transaction_goes_on_behind_the_refusal() {
+        check(
+            false,
+            &[&["a", "bad", "b"], &["c"]],
+            &["+-+", "+"],
+            "ROLLBACK / BEGIN / a / bad / b / ROLLBACK / BEGIN / c / ROLLBACK",
+        );
+    }
+
+    #[test]
+    fn a_fragile_transaction_goes_back_to_the_savepoint_first() {
+        check(
+            true,
+            &[&["bad", "b"]],
+            &["-+"],
+            "ROLLBACK / BEGIN / SAVEPOINT step / bad / ROLLBACK TO SAVEPOINT step / \
+             RELEASE SAVEPOINT step / b / ROLLBACK",
+        );
+    }
+
+    #[test]
+    fn a_message_that_is_not_even_sql_is_taken_apart() {
+        check(
+            true,
+            &[&["a"], &["nonsense"]],
+            &["+", "-"],
+            "(nonsense) / ROLLBACK / BEGIN / a / ROLLBACK / BEGIN / (nonsense) / ROLLBACK",
+        );
+    }
+
+    #[test]
+    fn no_case_is_no_work_but_leaves_no_transaction_open() {
+        check(true, &[], &[], "ROLLBACK");
+        check(true, &[&[]], &[""], "ROLLBACK / BEGIN / ROLLBACK");
+    }
+}
