@@ -58,6 +58,12 @@ pub trait Dialect: fmt::Debug + Sync {
         None
     }
 
+    /// Whether columns of a table take values of any type, so that types only convert (SQLite, unless STRICT).
+    fn holds_any_type(&self, table: &Table) -> bool {
+        let _ = table;
+        false
+    }
+
     /// Whether an explicit NULL in a counting column becomes the next number (MySQL).
     fn counts_on_null(&self) -> bool {
         false

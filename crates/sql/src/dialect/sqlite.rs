@@ -78,6 +78,10 @@ impl Dialect for Sqlite {
         DialectName::Sqlite
     }
 
+    fn holds_any_type(&self, table: &Table) -> bool {
+        !table.strict
+    }
+
     fn key_admits_null(&self, table: &Table) -> bool {
         // A row id is never NULL: NULL there means a fresh number.
         !table.without_rowid && self.rowid_alias(table).is_none()

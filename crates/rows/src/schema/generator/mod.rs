@@ -1,9 +1,10 @@
 //! What every generator of rows is asked and may answer, and the generators.
 //!
 //! The paper's generators search over a [`problem`]: `random` redraws, [`avm`]
-//! climbs, [`domino`] repairs.
+//! climbs, [`domino`] repairs. Ours, [`constructive`], builds and proves.
 
 mod avm;
+pub mod constructive;
 mod domino;
 mod moves;
 mod name;
@@ -18,6 +19,7 @@ use super::lead_up::seed_predicate;
 use super::predicate::Predicate;
 
 pub use avm::Avm;
+pub use constructive::Constructive;
 pub use domino::Domino;
 pub use name::{GeneratorName, UnknownGenerator};
 pub use random::Random;

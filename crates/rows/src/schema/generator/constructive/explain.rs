@@ -1,0 +1,242 @@
+//! Proofs as sentences: which facts cannot hold together.
+
+use isobath_sql::schema::ConstraintKind;
+use isobath_sql::{Dialect, Expr, Schema};
+
+use super::problem::{LAST_SOURCE, Problem, Source, Why};
+use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+
+/// The sentence for a conflict.
+pub(super) fn sentence(problem: &Problem<'_>, schema: &Schema, why: Why) -> String {
+    let writer = Writer {
+        schema,
+        table: problem.rows[problem.subject].table,
+        dialect: problem.dialect,
+    };
+    let mut facts: Vec<String> = Vec::new();
+    for (index, source) in problem.sources.iter().enumerate() {
+        let bit = u32::try_from(index).unwrap_or(LAST_SOURCE).min(LAST_SOURCE);
+        if why & (1 << bit) == 0 || (bit == LAST_SOURCE && index > LAST_SOURCE as usize) {
+            continue;
+        }
+        let fact = match source {
+            _ if bit == LAST_SOURCE => "further rules of the tables hold".to_owned(),
+            Source::Part(part) => writer.predicate(part),
+            Source::Type(cell) => {
+                let plan = &problem.cells[*cell];
+                format!(
+                    "`{}` is of type {}",
+                    plan.definition.name, plan.definition.declared
+                )
+            }
+            Source::Rule { table, constraint } => writer.rule(*table, *constraint),
+        };
+        if !facts.contains(&fact) {
+            facts.push(fact);
+        }
+    }
+    match facts.as_slice() {
+        [] => "no row can do what is asked".to_owned(),
+        [one] => format!("no row can do this: {one}"),
+        many => format!("no row can do all of this: {}", many.join("; ")),
+    }
+}
+
+struct Writer<'s> {
+    schema: &'s Schema,
+    table: usize,
+    dialect: &'static dyn Dialect,
+}
+
+impl Writer<'_> {
+    fn column(&self, column: usize) -> &str {
+        self.schema.tables[self.table]
+            .columns
+            .get(column)
+            .map_or("?", |column| &column.name)
+    }
+
+    fn predicate(&self, predicate: &Predicate) -> String {
+        match predicate {
+            Predicate::And(parts) => self.joined(parts, " and "),
+            Predicate::Or(parts) => self.joined(parts, " or "),
+            Predicate::Null { column, is_null } => {
+                let column = self.column(*column);
+                if *is_null {
+                    format!("`{column}` is NULL")
+                } else {
+                    format!("`{column}` is not NULL")
+                }
+            }
+            Predicate::Expr { expr, wanted } => {
+                let expr = self.expr(expr);
+                match wanted {
+                    Wanted::True => format!("`{expr}` is true"),
+                    Wanted::False => format!("`{expr}` is false"),
+                    Wanted::Unknown => format!("`{expr}` is unknown"),
+                    Wanted::NotFalse => format!("`{expr}` is not false"),
+                }
+            }
+            Predicate::Match(wanted) => self.matching(wanted),
+            Predicate::Fits { column, fits, .. } => {
+                let verb = if *fits { "fits" } else { "does not fit" };
+                format!("`{}` {verb} its type", self.column(*column))
+            }
+        }
+    }
+
+    fn joined(&self, parts: &[Predicate], word: &str) -> String {
+        let parts: Vec<String> = parts.iter().map(|part| self.predicate(part)).collect();
+        format!("({})", parts.join(word))
+    }
+
+    fn matching(&self, wanted: &Match) -> String {
+        let names = |pairs: &[(usize, usize)]| {
+            let names: Vec<&str> = pairs.iter().map(|(own, _)| self.column(*own)).collect();
+            let joint = if wanted.mode == Mode::All {
+                ", "
+            } else {
+                " or "
+            };
+            format!("`{}`", names.join(joint))
+        };
+        let with = &self.schema.tables[wanted.with].name;
+        match (wanted.equal.is_empty(), wanted.differ.is_empty()) {
+            (true, _) => format!(
+                "{} differs from every row of `{with}`",
+                names(&wanted.differ)
+            ),
+            (false, true) => format!("{} equals that of a row of `{with}`", names(&wanted.equal)),
+            (false, false) => format!(
+                "{} equals that of a row of `{with}` from which {} differs",
+                names(&wanted.equal),
+                names(&wanted.differ)
+            ),
+        }
+    }
+
+    fn rule(&self, table: usize, constraint: usize) -> String {
+        let definition = &self.schema.tables[table];
+        let name = &definition.name;
+        let columns = |columns: &[usize]| {
+            let names = columns
+                .iter()
+                .map(|column| definition.columns[*column].name.as_str());
+            names.collect::<Vec<_>>().join(", ")
+        };
+        match &definition.constraints[constraint].kind {
+            ConstraintKind::Check { expr } => {
+                format!("every row of `{name}` obeys CHECK ({})", self.expr(expr))
+            }
+            ConstraintKind::PrimaryKey { columns: of } => {
+                format!("PRIMARY KEY ({}) of `{name}`", columns(of))
+            }
+            ConstraintKind::Unique { columns: of, .. } => {
+                format!("UNIQUE ({}) of `{name}`", columns(of))
+            }
+            ConstraintKind::ForeignKey(key) => {
+                format!("FOREIGN KEY ({}) of `{name}`", columns(&key.columns))
+            }
+            ConstraintKind::NotNull { column } => {
+                format!(
+                    "`{}` of `{name}` is NOT NULL",
+                    definition.columns[*column].name
+                )
+            }
+            ConstraintKind::UniqueIndex { .. } => format!("a unique index of `{name}`"),
+        }
+    }
+
+    fn expr(&self, expr: &Expr) -> String {
+        let _ = self.dialect;
+        text(expr)
+    }
+}
+
+/// An expression as a person would write it.
+fn text(expr: &Expr) -> String {
+    let list = |parts: &[Expr], joint: &str| parts.iter().map(text).collect::<Vec<_>>().join(joint);
+    let not = |negated: bool| if negated { "NOT " } else { "" };
+    match expr {
+        Expr::Literal(isobath_sql::Value::Text(value)) => format!("'{value}'"),
+        Expr::Literal(value) => value.to_string(),
+        Expr::Column(column) => column.name.clone(),
+        Expr::Parameter(number) => format!("?{}", number + 1),
+        Expr::Unary { expr, .. } => format!("-{}", text(expr)),
+        Expr::Binary { op, left, right } => {
+            use isobath_sql::expr::BinaryOp;
+            let symbol = match op {
+                BinaryOp::Add => "+",
+                BinaryOp::Subtract => "-",
+                BinaryOp::Multiply => "*",
+                BinaryOp::Divide => "/",
+                BinaryOp::IntegerDivide => "DIV",
+                BinaryOp::Modulo => "%",
+                BinaryOp::Concat => "||",
+                BinaryOp::BitAnd => "&",
+                BinaryOp::BitOr => "|",
+                BinaryOp::BitXor => "^",
+                BinaryOp::ShiftLeft => "<<",
+                BinaryOp::ShiftRight => ">>",
+            };
+            format!("{} {symbol} {}", text(left), text(right))
+        }
+        Expr::Compare { op, left, right } => {
+            format!("{} {} {}", text(left), op.symbol(), text(right))
+        }
+        Expr::And(parts) => list(parts, " AND "),
+        Expr::Or(parts) => format!("({})", list(parts, " OR ")),
+        Expr::Not(inner) => format!("NOT ({})", text(inner)),
+        Expr::IsNull { expr, negated } => format!("{} IS {}NULL", text(expr), not(*negated)),
+        Expr::IsTruth {
+            expr,
+            verdict,
+            negated,
+        } => {
+            let verdict = match verdict {
+                Some(true) => "TRUE",
+                Some(false) => "FALSE",
+                None => "UNKNOWN",
+            };
+            format!("{} IS {}{verdict}", text(expr), not(*negated))
+        }
+        Expr::IsDistinct {
+            left,
+            right,
+            negated,
+        } => format!(
+            "{} IS {}DISTINCT FROM {}",
+            text(left),
+            not(*negated),
+            text(right)
+        ),
+        Expr::Between {
+            expr,
+            low,
+            high,
+            negated,
+            ..
+        } => format!(
+            "{} {}BETWEEN {} AND {}",
+            text(expr),
+            not(*negated),
+            text(low),
+            text(high)
+        ),
+        Expr::InList {
+            expr,
+            list: items,
+            negated,
+        } => format!("{} {}IN ({})", text(expr), not(*negated), list(items, ", ")),
+        Expr::Like {
+            expr,
+            pattern,
+            negated,
+            ..
+        } => format!("{} {}LIKE {}", text(expr), not(*negated), text(pattern)),
+        Expr::Case { .. } => "CASE … END".to_owned(),
+        Expr::Cast { expr, .. } => text(expr),
+        Expr::Function { name, args } => format!("{name}({})", list(args, ", ")),
+        Expr::Opaque { sql, .. } => sql.clone(),
+    }
+}

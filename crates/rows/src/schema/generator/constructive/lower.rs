@@ -1,0 +1,375 @@
+//! From a task to goals over cells: matches become comparisons of cells.
+//!
+//! A task is lowered in one of two ways. *Concretely*, the rows already there
+//! are constants: this finds rows. *Symbolically*, they are rows of unknown
+//! values that obey the rules of their tables, and every match has a witness of
+//! its own: a weaker problem, so that what is impossible there is impossible
+//! whatever rows are there.
+
+use isobath_sql::Value;
+use isobath_sql::schema::{ConstraintKind, ForeignKey};
+
+use super::logic;
+use super::problem::{Goal, Problem, SEED, Source, Term, Why};
+use crate::schema::generator::Task;
+use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+
+/// A row to compare with.
+#[derive(Clone, Copy)]
+enum Other<'a> {
+    Planned(usize),
+    There(&'a [Value]),
+}
+
+/// Lowers tasks.
+pub(super) struct Lowering<'t, 'a> {
+    task: &'t Task<'a>,
+    problem: Problem<'a>,
+    /// Symbolic rows of the table under test, one per match that needs a witness.
+    witnesses: Option<Vec<usize>>,
+    next_witness: usize,
+    /// Set while a part refers to rows that are there.
+    seeds: Why,
+}
+
+/// The task as it stands.
+pub(super) fn concrete<'a>(task: &Task<'a>) -> Problem<'a> {
+    let mut lowering = Lowering::new(task, None);
+    for table in task.fresh {
+        let row = lowering.add_row(*table);
+        lowering.obey(row, true);
+    }
+    lowering.finish()
+}
+
+/// The task over unknown rows there.
+pub(super) fn symbolic<'a>(task: &Task<'a>) -> Problem<'a> {
+    let mut lowering = Lowering::new(task, Some(Vec::new()));
+    let mut count = usize::from(!task.there.rows(task.table).is_empty());
+    count = count.max(witnesses_needed(task.predicate, task.table));
+    for _ in 0..count {
+        let row = lowering.add_row(task.table);
+        lowering.obey(row, false);
+        lowering.witnesses.get_or_insert_default().push(row);
+    }
+    lowering.finish()
+}
+
+/// How many matches ask for an equal row of the table itself.
+fn witnesses_needed(predicate: &Predicate, table: usize) -> usize {
+    match predicate {
+        Predicate::And(parts) | Predicate::Or(parts) => {
+            parts.iter().map(|part| witnesses_needed(part, table)).sum()
+        }
+        Predicate::Match(wanted) => usize::from(wanted.with == table && !wanted.equal.is_empty()),
+        _ => 0,
+    }
+}
+
+impl<'t, 'a> Lowering<'t, 'a> {
+    fn new(task: &'t Task<'a>, witnesses: Option<Vec<usize>>) -> Self {
+        Self {
+            task,
+            problem: Problem::empty(task.dialect),
+            witnesses,
+            next_witness: 0,
+            seeds: 0,
+        }
+    }
+
+    fn add_row(&mut self, table: usize) -> usize {
+        let schema = self.task.schema;
+        self.problem.add_row(table, &schema.tables[table])
+    }
+
+    fn finish(mut self) -> Problem<'a> {
+        let subject = self.add_row(self.task.table);
+        self.problem.subject = subject;
+        let parts = match self.task.predicate {
+            Predicate::And(parts) => parts.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        for part in parts {
+            self.seeds = 0;
+            let goal = self.part(subject, part);
+            let why = self.problem.source(Source::Part(part));
+            self.problem.goals.push((goal, why | self.seeds));
+            // What a requirement says of an expression outright is what it is about; the rest
+            // of the table's rules come as alternatives with NULL.
+            if let Predicate::Expr {
+                expr,
+                wanted: Wanted::True | Wanted::False,
+            } = part
+            {
+                for column in expr.columns() {
+                    let cell = self.problem.cell(subject, column);
+                    if !self.problem.focus.contains(&cell) {
+                        self.problem.focus.push(cell);
+                    }
+                }
+            }
+        }
+        self.problem.name_types();
+        self.problem
+    }
+
+    fn part(&mut self, row: usize, part: &'a Predicate) -> Goal<'a> {
+        match part {
+            Predicate::And(parts) => Goal::all(
+                parts
+                    .iter()
+                    .map(|part| self.part(row, part))
+                    .collect::<Vec<_>>(),
+            ),
+            Predicate::Or(parts) => Goal::any(
+                parts
+                    .iter()
+                    .map(|part| self.part(row, part))
+                    .collect::<Vec<_>>(),
+            ),
+            Predicate::Null { column, is_null } => Goal::Null {
+                cell: self.problem.cell(row, *column),
+                is_null: *is_null,
+            },
+            Predicate::Expr { expr, wanted } => logic::goal(&self.problem, row, expr, *wanted),
+            Predicate::Match(wanted) => self.matching(row, wanted),
+            Predicate::Fits { fits: true, .. } => Goal::TRUE,
+            Predicate::Fits {
+                column,
+                data_type,
+                fits: false,
+            } => Goal::Misfit {
+                cell: self.problem.cell(row, *column),
+                data_type,
+            },
+        }
+    }
+
+    /// All rules of a row's table, and a value in every column.
+    fn obey(&mut self, row: usize, keys_and_parents: bool) {
+        let table = self.problem.rows[row].table;
+        let definition = self.problem.rows[row].definition;
+        for column in 0..definition.columns.len() {
+            let cell = self.problem.cell(row, column);
+            // Having a value everywhere needs no explanation.
+            let goal = Goal::Null {
+                cell,
+                is_null: false,
+            };
+            self.problem.goals.push((goal, 0));
+        }
+        for (index, constraint) in definition.constraints.iter().enumerate() {
+            self.seeds = 0;
+            let goal = match &constraint.kind {
+                ConstraintKind::Check { expr } => {
+                    logic::goal(&self.problem, row, expr, Wanted::NotFalse)
+                }
+                ConstraintKind::PrimaryKey { columns } | ConstraintKind::Unique { columns, .. }
+                    if keys_and_parents =>
+                {
+                    self.unique(row, columns)
+                }
+                ConstraintKind::ForeignKey(key) if keys_and_parents => self.refers(row, key),
+                _ => continue,
+            };
+            let why = self.problem.source(Source::Rule {
+                table,
+                constraint: index,
+            });
+            self.problem.goals.push((goal, why | self.seeds));
+        }
+    }
+
+    fn unique(&mut self, row: usize, columns: &[usize]) -> Goal<'a> {
+        let table = self.problem.rows[row].table;
+        let others = self.others(table, Some(row));
+        let mut goals = Vec::with_capacity(others.len());
+        for other in others {
+            let pairs = columns.iter().map(|column| {
+                let cell = self.problem.cell(row, *column);
+                self.complies(cell, other, *column, false)
+            });
+            goals.push(Goal::any(pairs.collect::<Vec<_>>()));
+        }
+        Goal::all(goals)
+    }
+
+    fn refers(&mut self, row: usize, key: &ForeignKey) -> Goal<'a> {
+        let itself = key.parent == self.problem.rows[row].table;
+        let mut others = self.others(key.parent, Some(row));
+        if itself {
+            others.push(Other::Planned(row));
+        }
+        let mut goals = Vec::with_capacity(others.len());
+        for other in others {
+            let pairs = key
+                .columns
+                .iter()
+                .zip(&key.parent_columns)
+                .map(|(own, theirs)| {
+                    let cell = self.problem.cell(row, *own);
+                    match self.term(other, *theirs) {
+                        Some(term) => Goal::Same(cell, term),
+                        None => Goal::FALSE,
+                    }
+                });
+            goals.push(Goal::all(pairs.collect::<Vec<_>>()));
+        }
+        Goal::any(goals)
+    }
+
+    /// The rows of a table to compare with: planned ones first, because they differ from what is there.
+    fn others(&mut self, table: usize, except: Option<usize>) -> Vec<Other<'a>> {
+        let planned = self
+            .problem
+            .rows
+            .iter()
+            .enumerate()
+            .filter(|(index, row)| row.table == table && Some(*index) != except)
+            .map(|(index, _)| Other::Planned(index));
+        let mut others: Vec<Other<'a>> = planned.collect();
+        if self.witnesses.is_none() {
+            let rows = self.task.there.rows(table);
+            // Even having no row at all is a fact of the rows there.
+            self.seeds |= SEED;
+            others.extend(rows.iter().map(|row| Other::There(row)));
+        }
+        others
+    }
+
+    fn matching(&mut self, row: usize, wanted: &'a Match) -> Goal<'a> {
+        let own = self.task.table;
+        let crosses = wanted
+            .equal
+            .iter()
+            .chain(&wanted.differ)
+            .any(|(own, theirs)| own != theirs);
+        let itself = wanted.with == own && crosses;
+        if let Some(witnesses) = self.witnesses.clone() {
+            return self.matching_unknown(row, wanted, &witnesses, itself);
+        }
+        let mut others = self.others(wanted.with, Some(row));
+        if itself {
+            others.push(Other::Planned(row));
+        }
+        if wanted.equal.is_empty() {
+            let differ = others
+                .iter()
+                .map(|other| self.part_of(row, wanted, *other, false));
+            return Goal::all(differ.collect::<Vec<_>>());
+        }
+        let witness = others.iter().map(|other| {
+            Goal::all([
+                self.part_of(row, wanted, *other, true),
+                self.part_of(row, wanted, *other, false),
+            ])
+        });
+        let mut goals = vec![Goal::any(witness.collect::<Vec<_>>())];
+        if !wanted.differ.is_empty() {
+            for other in &others {
+                goals.push(Goal::any([
+                    self.disagrees(row, wanted, *other),
+                    self.part_of(row, wanted, *other, false),
+                ]));
+            }
+        }
+        Goal::all(goals)
+    }
+
+    /// The same against unknown rows; only what one witness implies is asked.
+    fn matching_unknown(
+        &mut self,
+        row: usize,
+        wanted: &'a Match,
+        witnesses: &[usize],
+        itself: bool,
+    ) -> Goal<'a> {
+        if wanted.equal.is_empty() {
+            if wanted.with != self.task.table {
+                return Goal::TRUE;
+            }
+            let differ = witnesses
+                .iter()
+                .map(|other| self.part_of(row, wanted, Other::Planned(*other), false));
+            return Goal::all(differ.collect::<Vec<_>>());
+        }
+        let witness = if wanted.with == self.task.table {
+            let witness = witnesses.get(self.next_witness).copied();
+            self.next_witness += 1;
+            witness
+        } else {
+            let witness = self.add_row(wanted.with);
+            self.obey(witness, false);
+            Some(witness)
+        };
+        let candidates = witness.into_iter().chain(itself.then_some(row));
+        let goals = candidates.map(|other| {
+            Goal::all([
+                self.part_of(row, wanted, Other::Planned(other), true),
+                self.part_of(row, wanted, Other::Planned(other), false),
+            ])
+        });
+        Goal::any(goals.collect::<Vec<_>>())
+    }
+
+    /// The equal (or the differing) part of a match with one row.
+    fn part_of(&self, row: usize, wanted: &Match, other: Other<'a>, equal: bool) -> Goal<'a> {
+        let pairs = if equal { &wanted.equal } else { &wanted.differ };
+        if pairs.is_empty() {
+            return Goal::TRUE;
+        }
+        let goals = pairs.iter().map(|(own, theirs)| {
+            let cell = self.problem.cell(row, *own);
+            self.complies(cell, other, *theirs, equal)
+        });
+        match wanted.mode {
+            Mode::All => Goal::all(goals.collect::<Vec<_>>()),
+            Mode::Any => Goal::any(goals.collect::<Vec<_>>()),
+        }
+    }
+
+    /// The equal part does not hold with a row.
+    fn disagrees(&self, row: usize, wanted: &Match, other: Other<'a>) -> Goal<'a> {
+        let goals = wanted.equal.iter().map(|(own, theirs)| {
+            let cell = self.problem.cell(row, *own);
+            match self.term(other, *theirs) {
+                Some(term) => Goal::Differ(cell, term),
+                None => Goal::FALSE,
+            }
+        });
+        match wanted.mode {
+            Mode::All => Goal::any(goals.collect::<Vec<_>>()),
+            Mode::Any => Goal::all(goals.collect::<Vec<_>>()),
+        }
+    }
+
+    /// A pair complies when its cells are equal (or differ), or when one of them is NULL.
+    fn complies(&self, cell: usize, other: Other<'a>, theirs: usize, equal: bool) -> Goal<'a> {
+        let Some(term) = self.term(other, theirs) else {
+            return Goal::TRUE;
+        };
+        let compared = if equal {
+            Goal::Same(cell, term)
+        } else {
+            Goal::Differ(cell, term)
+        };
+        let null = |cell| Goal::Null {
+            cell,
+            is_null: true,
+        };
+        match term {
+            Term::Cell(other) if other == cell => compared,
+            Term::Cell(other) => Goal::any([compared, null(cell), null(other)]),
+            Term::There(_) => Goal::any([compared, null(cell)]),
+        }
+    }
+
+    /// The cell of another row, `None` when it is NULL for certain.
+    fn term(&self, other: Other<'a>, column: usize) -> Option<Term<'a>> {
+        match other {
+            Other::Planned(row) => Some(Term::Cell(self.problem.cell(row, column))),
+            Other::There(row) if row[column].is_null() => None,
+            Other::There(row) => Some(Term::There(&row[column])),
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The default generator: builds rows instead of searching for them, and proves when there are none.
+//!
+//! # How it works
+//!
+//! 1. **Lower** ([`lower`], [`logic`], [`form`]). Every cell of the fresh rows and of the row under
+//!    test is a variable. The predicate, and the rules of the fresh rows' tables, become goals: a
+//!    tree of *all* and *any* over leaves. A match with rows becomes equalities and inequalities of
+//!    cells. An expression with a wanted verdict is taken apart by three-valued logic: `p AND q` is
+//!    not false when neither is; a comparison is unknown when a column in it is NULL; BETWEEN, CASE
+//!    and the IS tests become what they stand for. What is left is classified: a bound
+//!    (`2 * price - 1 > 10`), an order of two cells (`until >= since + 7`), membership, a length, a
+//!    pattern, or *opaque*.
+//! 2. **Propagate** ([`state`], [`domain`], [`axis`]). A cell has a domain: NULL or not, an interval
+//!    with open or closed ends on an exact number line, a finite choice, values excluded, a length.
+//!    Leaves narrow domains, narrowed domains narrow others, until nothing changes. Each narrowing
+//!    remembers its reasons as a set of bits.
+//! 3. **Decide** ([`solve`]). Disjunctions are decided depth first; one whose alternatives are all
+//!    but one refuted decides itself. Values are preferred to NULL. A conflict names the decisions
+//!    that it rests on, so that those which do not matter are not tried again.
+//! 4. **Pick** ([`pick`], [`words`], [`pattern`]). Values are taken from the domains, one cell at a
+//!    time with propagation in between: readable, different from what is near, and on boundaries in
+//!    the cells that the requirement is about. The same decisions give a few more rows at the other
+//!    boundary, one step inside and far inside.
+//! 5. **Repair** ([`search`]). Opaque tests that fail now are mended by a short guided search.
+//! 6. **Verify**. Every answer is checked by the in-memory database and [`Predicate::holds`]; only
+//!    then is it returned.
+//!
+//! # What counts as a proof
+//!
+//! When step 2 and 3 end in a conflict, its reasons are facts that cannot hold together, and the
+//! sentence of the proof lists them ([`explain`]). A reason may carry one of two warnings. `GUESS`
+//! marks what we narrowed for convenience (years before 1000, text that merely compares equal,
+//! failures while picking): no proof then. `SEED` marks what is a fact of the rows that happen to be
+//! there: then the task is lowered a second time with unknown rows in their place, each obeying its
+//! table's rules, and only a conflict that remains is a proof.
+
+mod axis;
+mod domain;
+mod explain;
+mod form;
+mod logic;
+mod lower;
+mod misfit;
+mod pattern;
+mod pick;
+mod problem;
+mod search;
+mod solve;
+mod state;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use isobath_sql::eval::Stop;
+use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::{Cell, Row, Value};
+
+use self::pick::{NoPick, Picked, Style};
+use self::problem::{GUESS, Problem, SEED};
+use self::solve::Outcome;
+use self::state::State;
+use super::{Found, Generator, Task};
+
+/// Evaluations that one repair may spend, whatever the task allows.
+const REPAIR: u64 = 4_000;
+
+/// The default generator.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Constructive;
+
+/// Whether rows exist for a task.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// They do: the fresh rows in order, then the row under test.
+    Satisfiable(Vec<Row>),
+    /// They do not.
+    Unsatisfiable {
+        /// Why, as a sentence.
+        proof: String,
+    },
+    /// We found neither rows nor a proof.
+    Unknown,
+}
+
+/// Decides a task, deterministically.
+pub fn decide(task: &Task<'_>) -> Decision {
+    let mut rng = fastrand::Rng::with_seed(1);
+    match Attempt::new(task, false).run(&mut rng) {
+        Found::Rows(mut answers) if !answers.is_empty() => {
+            Decision::Satisfiable(answers.swap_remove(0))
+        }
+        Found::Infeasible { proof } => Decision::Unsatisfiable { proof },
+        Found::Rows(_) | Found::GaveUp { .. } | Found::Unsupported { .. } => Decision::Unknown,
+    }
+}
+
+impl Generator for Constructive {
+    fn name(&self) -> &'static str {
+        "default"
+    }
+
+    fn generate(&mut self, task: &Task<'_>, rng: &mut fastrand::Rng) -> Found {
+        Attempt::new(task, true).run(rng)
+    }
+}
+
+/// One task on its way to an answer.
+struct Attempt<'t, 'a> {
+    task: &'t Task<'a>,
+    variants: bool,
+    evaluations: u64,
+    /// What we met and cannot evaluate, or have no value of.
+    unsupported: Option<String>,
+    failures: u32,
+}
+
+impl<'t, 'a> Attempt<'t, 'a> {
+    fn new(task: &'t Task<'a>, variants: bool) -> Self {
+        Self {
+            task,
+            variants,
+            evaluations: 0,
+            unsupported: None,
+            failures: 0,
+        }
+    }
+
+    fn run(mut self, rng: &mut fastrand::Rng) -> Found {
+        let problem = lower::concrete(self.task);
+        let outcome = solve::solve(&problem, &mut |state| self.complete(state, rng));
+        let why = match outcome {
+            Ok(answers) => return Found::Rows(answers),
+            Err(why) => why,
+        };
+        if why & (GUESS | SEED) == 0 {
+            let proof = explain::sentence(&problem, self.task.schema, why);
+            return Found::Infeasible { proof };
+        }
+        if let Some(proof) = self.prove() {
+            return Found::Infeasible { proof };
+        }
+        match self.unsupported {
+            Some(what) => Found::Unsupported { what },
+            None => Found::GaveUp {
+                evaluations: self.evaluations,
+            },
+        }
+    }
+
+    /// Tries to refute the task whatever rows are there.
+    fn prove(&self) -> Option<String> {
+        let problem = lower::symbolic(self.task);
+        // Reaching a consistent state means that there is nothing to prove.
+        let outcome = solve::solve(&problem, &mut |_| Outcome::Done(()));
+        let why = outcome.err()?;
+        (why & (GUESS | SEED) == 0).then(|| explain::sentence(&problem, self.task.schema, why))
+    }
+
+    /// Values for a state in which all is decided.
+    fn complete<'p>(
+        &mut self,
+        state: &mut State<'p, 'a>,
+        rng: &mut fastrand::Rng,
+    ) -> Outcome<Vec<Vec<Row>>> {
+        // A state that looks fine but yields no values is no reason to try thousands like it.
+        if self.failures > 12 || self.evaluations > self.task.budget {
+            return Outcome::Failed;
+        }
+        let base = rng.u32(..4096);
+        let Some((first, picked)) = self.answer(state, Style::Edge, base, rng) else {
+            self.failures += 1;
+            return Outcome::Failed;
+        };
+        let mut answers = vec![first];
+        if self.variants && !(state.problem.focus.is_empty() && state.misfits.is_empty()) {
+            let mut seen = vec![picked];
+            for style in [Style::OtherEdge, Style::Off, Style::Far] {
+                if let Some((rows, picked)) = self.answer(state, style, base, rng) {
+                    if !seen.contains(&picked) {
+                        answers.push(rows);
+                        seen.push(picked);
+                    }
+                }
+            }
+        }
+        Outcome::Done(answers)
+    }
+
+    /// Rows in one style, verified.
+    fn answer<'p>(
+        &mut self,
+        state: &mut State<'p, 'a>,
+        style: Style,
+        base: u32,
+        rng: &mut fastrand::Rng,
+    ) -> Option<(Vec<Row>, Picked)> {
+        for again in 0..3 {
+            let mark = state.mark();
+            let picked = pick::pick(state, self.task.there, style, base + again * 131);
+            state.undo(mark);
+            let mut picked = match picked {
+                Ok(picked) => picked,
+                Err(NoPick::Type(what)) => {
+                    self.unsupported = Some(format!("a value of type {what}"));
+                    return None;
+                }
+                Err(NoPick::Stuck) => continue,
+            };
+            self.evaluations += 1;
+            if !search::passes(state, &picked) {
+                let budget = REPAIR.min(self.task.budget.saturating_sub(self.evaluations));
+                self.evaluations += search::repair(state, &mut picked, budget, rng);
+            }
+            if state.misfits.is_empty() {
+                if let Some(rows) = self.verified(state.problem, &picked) {
+                    return Some((rows, picked));
+                }
+            } else {
+                for picked in misfit::fill(state.problem, self.task, &state.misfits, &picked, style)
+                {
+                    if let Some(rows) = self.verified(state.problem, &picked) {
+                        return Some((rows, picked));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The rows, if they really are an answer.
+    fn verified(&mut self, problem: &Problem<'a>, picked: &Picked) -> Option<Vec<Row>> {
+        let mut rows = Vec::with_capacity(problem.rows.len());
+        for row in &problem.rows {
+            let cells = (0..row.definition.columns.len()).map(|column| {
+                match &picked.given[row.first + column] {
+                    Some(value) => Cell::Value(value.clone()),
+                    None => Cell::Default,
+                }
+            });
+            rows.push(Row {
+                table: row.table,
+                cells: cells.collect(),
+            });
+        }
+        let (subject, fresh) = rows.split_last()?;
+        let holds = if fresh.is_empty() {
+            self.holds(problem, picked, subject, self.task.there)
+        } else {
+            let mut memory = self.task.there.clone();
+            for row in fresh {
+                match memory.insert(row) {
+                    Ok(Verdict::Accepted) => {}
+                    Ok(Verdict::Rejected(_)) => return None,
+                    Err(unsupported) => {
+                        self.unsupported = Some(unsupported.what);
+                        return None;
+                    }
+                }
+            }
+            self.holds(problem, picked, subject, &memory)
+        };
+        holds.then_some(rows)
+    }
+
+    fn holds(
+        &mut self,
+        problem: &Problem<'a>,
+        picked: &Picked,
+        subject: &Row,
+        memory: &Memory<'_>,
+    ) -> bool {
+        let plan = &problem.rows[problem.subject];
+        let cells = &problem.cells[plan.first..plan.first + plan.definition.columns.len()];
+        let decided_elsewhere = cells.iter().any(|cell| cell.automatic);
+        let values: Vec<Value> = if decided_elsewhere {
+            match memory.stored(subject) {
+                Ok(Ok(values)) => values,
+                Ok(Err(_)) => return false,
+                Err(unsupported) => {
+                    self.unsupported = Some(unsupported.what);
+                    return false;
+                }
+            }
+        } else {
+            picked.stored[problem.subject].clone()
+        };
+        let verdict =
+            self.task
+                .predicate
+                .holds(self.task.table, &values, memory, self.task.dialect);
+        match verdict {
+            Ok(holds) => holds,
+            Err(Stop::Unsupported(unsupported)) => {
+                self.unsupported = Some(unsupported.what);
+                false
+            }
+            Err(Stop::Raises(_)) => false,
+        }
+    }
+}

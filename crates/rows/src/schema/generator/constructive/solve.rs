@@ -1,0 +1,168 @@
+//! Deciding alternatives: depth first, with propagation after every decision and backjumping.
+//!
+//! A conflict names the decisions that took part in it. A decision that did not
+//! is no use revisiting, so its other alternatives are skipped; this is what
+//! keeps proofs short, and what makes them name only what matters.
+
+use super::problem::{FIRST_DECISION, GUESS, Goal, Problem, Why};
+use super::state::State;
+
+/// The alternatives of a disjunction that is still open.
+type Open<'p, 'a> = Vec<(&'p [Goal<'a>], Why)>;
+
+/// All bits of decisions.
+const DECISIONS: Why = ((1 << 30) - 1) << FIRST_DECISION;
+/// Decisions deeper than this share the last bit, which is then never dropped.
+const DEEPEST: u32 = 29;
+/// Decisions after which the search gives up.
+const NODES: u32 = 3_000;
+
+/// What `complete` says of a state in which everything is decided.
+pub(super) enum Outcome<T> {
+    /// This is it.
+    Done(T),
+    /// Not this one; another may do.
+    Failed,
+}
+
+/// Finds a state in which all goals are decided and `complete` is content.
+///
+/// `Err` holds the reasons why there is none; with [`GUESS`] among them it is no proof.
+pub(super) fn solve<'p, 'a, T>(
+    problem: &'p Problem<'a>,
+    complete: &mut dyn FnMut(&mut State<'p, 'a>) -> Outcome<T>,
+) -> Result<T, Why> {
+    let mut solver = Solver {
+        state: State::new(problem),
+        complete,
+        nodes: 0,
+    };
+    let mut open = Vec::new();
+    for (goal, why) in &problem.goals {
+        solver.take(goal, *why, &mut open)?;
+    }
+    solver.decide(open, 0)
+}
+
+struct Solver<'c, 'p, 'a, T> {
+    state: State<'p, 'a>,
+    complete: &'c mut dyn FnMut(&mut State<'p, 'a>) -> Outcome<T>,
+    nodes: u32,
+}
+
+impl<'p, 'a, T> Solver<'_, 'p, 'a, T> {
+    /// Takes a goal for granted, leaving its disjunctions open.
+    fn take(&mut self, goal: &'p Goal<'a>, why: Why, open: &mut Open<'p, 'a>) -> Result<(), Why> {
+        match goal {
+            Goal::All(parts) => parts.iter().try_for_each(|part| self.take(part, why, open)),
+            Goal::Any(parts) => {
+                open.push((parts, why));
+                Ok(())
+            }
+            leaf => self.state.assert(leaf, why),
+        }
+    }
+
+    fn decide(&mut self, mut open: Open<'p, 'a>, depth: u32) -> Result<T, Why> {
+        self.nodes += 1;
+        if self.nodes > NODES {
+            return Err(GUESS | DECISIONS);
+        }
+        let viable = self.settle(&mut open)?;
+        // The disjunction with the fewest ways out decides most.
+        let Some(next) = (0..open.len()).min_by_key(|index| viable[*index].0.len()) else {
+            return match (self.complete)(&mut self.state) {
+                Outcome::Done(found) => Ok(found),
+                Outcome::Failed => Err(GUESS | DECISIONS),
+            };
+        };
+        let (parts, why) = open.swap_remove(next);
+        let (mut ways, mut reasons) = viable.into_iter().nth(next).unwrap_or_default();
+        ways.sort_by_key(|index| parts[*index].cost());
+        let bit: Why = 1 << (FIRST_DECISION + depth.min(DEEPEST));
+        reasons |= why;
+        for way in ways {
+            let mark = self.state.mark();
+            let mut rest = open.clone();
+            let outcome = self
+                .take(&parts[way], why | bit, &mut rest)
+                .and_then(|()| self.decide(rest, depth + 1));
+            match outcome {
+                Ok(found) => return Ok(found),
+                Err(conflict) => {
+                    self.state.undo(mark);
+                    if conflict & bit == 0 {
+                        return Err(conflict);
+                    }
+                    reasons |= if depth < DEEPEST {
+                        conflict & !bit
+                    } else {
+                        conflict
+                    };
+                }
+            }
+        }
+        Err(reasons)
+    }
+
+    /// Propagates, drops disjunctions that hold, and takes what has no alternative, until nothing
+    /// changes. Returns the ways left for each that stays open, with why the others are closed.
+    #[expect(
+        clippy::type_complexity,
+        reason = "indices and reasons, used by one caller"
+    )]
+    fn settle(&mut self, open: &mut Open<'p, 'a>) -> Result<Vec<(Vec<usize>, Why)>, Why> {
+        'again: loop {
+            self.state.propagate()?;
+            let mut viable = Vec::with_capacity(open.len());
+            let mut index = 0;
+            while index < open.len() {
+                let (parts, why) = open[index];
+                if parts.iter().any(|part| self.holds(part)) {
+                    open.swap_remove(index);
+                    continue;
+                }
+                let mut ways = Vec::with_capacity(parts.len());
+                let mut closed: Why = 0;
+                for (way, part) in parts.iter().enumerate() {
+                    let mark = self.state.mark();
+                    match self.try_on(part) {
+                        Ok(()) => ways.push(way),
+                        Err(conflict) => closed |= conflict,
+                    }
+                    self.state.undo(mark);
+                }
+                match ways[..] {
+                    [] => return Err(closed | why),
+                    [only] => {
+                        open.swap_remove(index);
+                        self.take(&parts[only], why | closed, open)?;
+                        continue 'again;
+                    }
+                    _ => viable.push((ways, closed)),
+                }
+                index += 1;
+            }
+            return Ok(viable);
+        }
+    }
+
+    /// Whether a goal contradicts what is known, at first sight.
+    fn try_on(&mut self, goal: &'p Goal<'a>) -> Result<(), Why> {
+        match goal {
+            Goal::All(parts) => parts.iter().try_for_each(|part| self.try_on(part)),
+            Goal::Any(_) => Ok(()),
+            leaf => self.state.assert(leaf, 0),
+        }
+    }
+
+    /// Whether a goal is known to hold already.
+    fn holds(&self, goal: &Goal<'a>) -> bool {
+        match goal {
+            Goal::All(parts) => parts.iter().all(|part| self.holds(part)),
+            Goal::Any(parts) => parts.iter().any(|part| self.holds(part)),
+            Goal::Null { cell, is_null } => self.state.domains[*cell].null == Some(*is_null),
+            Goal::Same(..) | Goal::Differ(..) | Goal::Test(_) | Goal::Misfit { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,748 @@
+//! Domains under propagation.
+//!
+//! Every narrowing names its reasons. When nothing is left for a cell, the
+//! union of the reasons of all that narrowed it is a set of facts that cannot
+//! hold together; it becomes the proof, and it tells the search which of its
+//! decisions were involved at all.
+//!
+//! What is propagated, to a fixpoint: bounds through `a op b + k` (bounds
+//! consistency; a cycle of such comparisons that asks a cell to be less than
+//! itself is found at once, because bounds alone would creep towards it
+//! forever), equality of cells (bounds, choices, NULL), inequality with a cell
+//! that has one value left, and bounds against finite choices in both
+//! directions. Expressions over one cell with a finite choice are evaluated on
+//! each value. The rest is left to evaluation.
+
+use std::rc::Rc;
+
+use isobath_sql::expr::CompareOp;
+use isobath_sql::{Value, eval};
+use rust_decimal::Decimal;
+
+use super::domain::{Bound, Choice, Domain};
+use super::problem::{Form, GUESS, Goal, Problem, Term, Test, Why};
+
+/// `left <= right + offset`, or `<` when strict.
+#[derive(Clone, Copy, Debug)]
+struct Order {
+    left: usize,
+    right: usize,
+    offset: Decimal,
+    strict: bool,
+    why: Why,
+}
+
+/// Two cells that are equal, or differ.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    pub(super) left: usize,
+    pub(super) right: usize,
+    pub(super) why: Why,
+}
+
+/// How much was known at some moment.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    trail: usize,
+    orders: usize,
+    equal: usize,
+    unequal: usize,
+    tests: usize,
+    misfits: usize,
+}
+
+/// Everything known about the cells.
+pub(super) struct State<'p, 'a> {
+    pub(super) problem: &'p Problem<'a>,
+    pub(super) domains: Vec<Domain>,
+    trail: Vec<(usize, Domain)>,
+    orders: Vec<Order>,
+    equal: Vec<Pair>,
+    pub(super) unequal: Vec<Pair>,
+    /// Tests decided on.
+    pub(super) tests: Vec<&'p Test<'a>>,
+    /// Cells that are to hold what their type refuses.
+    pub(super) misfits: Vec<usize>,
+    queue: Vec<usize>,
+}
+
+/// Rounds of propagation after which creeping bounds are left alone.
+const ROUNDS: usize = 400;
+
+impl<'p, 'a> State<'p, 'a> {
+    pub(super) fn new(problem: &'p Problem<'a>) -> Self {
+        Self {
+            problem,
+            domains: problem.cells.iter().map(Domain::of).collect(),
+            trail: Vec::new(),
+            orders: Vec::new(),
+            equal: Vec::new(),
+            unequal: Vec::new(),
+            tests: Vec::new(),
+            misfits: Vec::new(),
+            queue: Vec::new(),
+        }
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            trail: self.trail.len(),
+            orders: self.orders.len(),
+            equal: self.equal.len(),
+            unequal: self.unequal.len(),
+            tests: self.tests.len(),
+            misfits: self.misfits.len(),
+        }
+    }
+
+    pub(super) fn undo(&mut self, mark: Mark) {
+        while self.trail.len() > mark.trail {
+            if let Some((cell, domain)) = self.trail.pop() {
+                self.domains[cell] = domain;
+            }
+        }
+        self.orders.truncate(mark.orders);
+        self.equal.truncate(mark.equal);
+        self.unequal.truncate(mark.unequal);
+        self.tests.truncate(mark.tests);
+        self.misfits.truncate(mark.misfits);
+        self.queue.clear();
+    }
+
+    /// Takes a leaf for granted. `Err` is a set of reasons that cannot hold together.
+    pub(super) fn assert(&mut self, leaf: &'p Goal<'a>, why: Why) -> Result<(), Why> {
+        match leaf {
+            Goal::Null { cell, is_null } => self.set_null(*cell, *is_null, why),
+            Goal::Same(cell, Term::There(value)) => {
+                self.set_null(*cell, false, why)?;
+                self.equal_to_value(*cell, value, why)
+            }
+            Goal::Same(cell, Term::Cell(other)) => {
+                self.set_null(*cell, false, why)?;
+                self.set_null(*other, false, why)?;
+                self.equate(*cell, *other, why)
+            }
+            Goal::Differ(cell, Term::There(value)) => {
+                self.set_null(*cell, false, why)?;
+                self.exclude(*cell, value, why)
+            }
+            Goal::Differ(cell, Term::Cell(other)) => {
+                self.set_null(*cell, false, why)?;
+                self.set_null(*other, false, why)?;
+                self.separate(*cell, *other, why)
+            }
+            Goal::Test(test) => self.test(test, why),
+            Goal::Misfit { cell, .. } => {
+                self.set_null(*cell, false, why)?;
+                self.misfits.push(*cell);
+                Ok(())
+            }
+            Goal::All(_) | Goal::Any(_) => Ok(()),
+        }
+    }
+
+    fn domain(&mut self, cell: usize) -> &mut Domain {
+        self.trail.push((cell, self.domains[cell].clone()));
+        self.queue.push(cell);
+        &mut self.domains[cell]
+    }
+
+    pub(super) fn set_null(&mut self, cell: usize, is_null: bool, why: Why) -> Result<(), Why> {
+        if self.problem.cells[cell].automatic {
+            return Ok(());
+        }
+        match self.domains[cell].null {
+            Some(known) if known == is_null => Ok(()),
+            Some(_) => Err(why | self.domains[cell].null_why),
+            None => {
+                let domain = self.domain(cell);
+                domain.null = Some(is_null);
+                domain.null_why = why;
+                Ok(())
+            }
+        }
+    }
+
+    fn test(&mut self, test: &'p Test<'a>, why: Why) -> Result<(), Why> {
+        self.tests.push(test);
+        if test
+            .cells
+            .iter()
+            .any(|cell| self.problem.cells[*cell].automatic)
+        {
+            return Ok(());
+        }
+        if let [cell] = test.cells[..] {
+            if self.domains[cell].choice.is_some() && test.expr.is_some() {
+                return self.filter_by(cell, test, why);
+            }
+        }
+        match &test.form {
+            Form::Bound { cell, op, point } => self.bound(*cell, *op, *point, why),
+            Form::Order {
+                left,
+                op,
+                right,
+                offset,
+            } => self.order(*left, *op, *right, *offset, why),
+            Form::OneOf {
+                cell,
+                values,
+                exact,
+            } => {
+                let why = if *exact { why } else { why | GUESS };
+                self.choose(*cell, values.clone(), why)
+            }
+            Form::NoneOf { cell, values } => {
+                for value in values {
+                    self.exclude(*cell, value, why)?;
+                }
+                Ok(())
+            }
+            Form::Equal { left, right } => self.equate(*left, *right, why | GUESS),
+            Form::Unequal { left, right } => self.separate(*left, *right, why),
+            Form::Length { cell, op, count } => self.length(*cell, *op, *count, why),
+            Form::Prefix { cell, text } => {
+                let count = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+                self.length(*cell, CompareOp::GreaterOrEqual, count, why | GUESS)
+            }
+            Form::Pattern | Form::Opaque => Ok(()),
+        }
+    }
+
+    /// Keeps the choices on which a test has its verdict.
+    fn filter_by(&mut self, cell: usize, test: &'p Test<'a>, why: Why) -> Result<(), Why> {
+        let (Some(expr), Some(choice)) = (&test.expr, self.domains[cell].choice.clone()) else {
+            return Ok(());
+        };
+        let plan = &self.problem.cells[cell];
+        let width = self.problem.rows[test.row].definition.columns.len();
+        let mut row = vec![Value::Null; width];
+        let mut kept = Vec::with_capacity(choice.values.len());
+        let mut certain = true;
+        for value in choice.values.iter() {
+            row[plan.column] = value.clone();
+            match eval::truth(expr, &row, self.problem.dialect) {
+                Ok(truth) if test.wanted.is(truth.verdict()) => kept.push(value.clone()),
+                Ok(_) => {}
+                Err(_) => certain = false,
+            }
+        }
+        // Text chosen by a comparison stands for all text that compares equal, and only
+        // comparisons cannot tell them apart.
+        let faithful = !plan.definition.data_type.is_text()
+            || matches!(test.form, Form::OneOf { .. } | Form::NoneOf { .. });
+        let why = if certain && faithful {
+            why
+        } else {
+            why | GUESS
+        };
+        self.keep(cell, kept, why)
+    }
+
+    fn choose(&mut self, cell: usize, values: Vec<Value>, why: Why) -> Result<(), Why> {
+        let plan = &self.problem.cells[cell];
+        if plan.automatic {
+            return Ok(());
+        }
+        let kept: Vec<Value> = match &self.domains[cell].choice {
+            Some(choice) => choice
+                .values
+                .iter()
+                .filter(|old| values.iter().any(|new| self.problem.same(cell, old, new)))
+                .cloned()
+                .collect(),
+            None => values,
+        };
+        self.keep(cell, kept, why)
+    }
+
+    /// Makes `kept` the choices of a cell, minus those that its bounds and exclusions refuse.
+    fn keep(&mut self, cell: usize, mut kept: Vec<Value>, mut why: Why) -> Result<(), Why> {
+        let problem = self.problem;
+        let domain = &self.domains[cell];
+        if let Some(choice) = &domain.choice {
+            if choice.values.len() == kept.len() {
+                return Ok(());
+            }
+            why |= choice.why;
+        }
+        for (excluded, reason) in &domain.not {
+            let before = kept.len();
+            kept.retain(|value| !problem.same(cell, value, excluded));
+            if kept.len() < before {
+                why |= reason;
+            }
+        }
+        if let Some(axis) = problem.cells[cell].axis {
+            let before = kept.len();
+            kept.retain(|value| axis.point(value).is_none_or(|point| domain.admits(point)));
+            if kept.len() < before {
+                why |= domain.low.map_or(0, |low| low.why) | domain.high.map_or(0, |high| high.why);
+            }
+        }
+        if kept.is_empty() {
+            return Err(why | domain.null_why);
+        }
+        let points: Option<Vec<Decimal>> = problem.cells[cell]
+            .axis
+            .and_then(|axis| kept.iter().map(|value| axis.point(value)).collect());
+        let domain = self.domain(cell);
+        domain.choice = Some(Choice {
+            values: Rc::new(kept),
+            why,
+        });
+        if let Some(points) = points {
+            let low = points.iter().min().copied();
+            let high = points.iter().max().copied();
+            if let (Some(low), Some(high)) = (low, high) {
+                let closed = |point| Bound {
+                    point,
+                    open: false,
+                    why,
+                };
+                if domain.low.is_none_or(|old| low > old.point || old.open) {
+                    domain.low = Some(closed(low));
+                }
+                if domain.high.is_none_or(|old| high < old.point || old.open) {
+                    domain.high = Some(closed(high));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a cell one value.
+    pub(super) fn assign(&mut self, cell: usize, value: &Value, why: Why) -> Result<(), Why> {
+        self.equal_to_value(cell, value, why)
+    }
+
+    fn equal_to_value(&mut self, cell: usize, value: &Value, why: Why) -> Result<(), Why> {
+        let plan = &self.problem.cells[cell];
+        if plan.automatic {
+            return Ok(());
+        }
+        // A value of another column may look different when stored in this one.
+        let Some(stored) = self.problem.stored(cell, value) else {
+            return Err(why | plan.type_why | if plan.type_why == 0 { GUESS } else { 0 });
+        };
+        if let Some(axis) = plan.axis {
+            if let Some(point) = axis.point(&stored) {
+                self.bound(cell, CompareOp::Equal, point, why)?;
+            }
+        }
+        self.choose(cell, vec![stored], why)
+    }
+
+    fn exclude(&mut self, cell: usize, value: &Value, why: Why) -> Result<(), Why> {
+        let problem = self.problem;
+        if problem.cells[cell].automatic {
+            return Ok(());
+        }
+        if let Some(choice) = self.domains[cell].choice.clone() {
+            let kept: Vec<Value> = choice
+                .values
+                .iter()
+                .filter(|old| !problem.same(cell, old, value))
+                .cloned()
+                .collect();
+            return self.keep(cell, kept, why);
+        }
+        self.domain(cell).not.push((value.clone(), why));
+        self.shave(cell)
+    }
+
+    /// Moves bounds past values that are excluded.
+    fn shave(&mut self, cell: usize) -> Result<(), Why> {
+        let Some(axis) = self.problem.cells[cell].axis else {
+            return Ok(());
+        };
+        loop {
+            let domain = &self.domains[cell];
+            let excluded = |bound: Option<Bound>| {
+                let bound = bound.filter(|bound| !bound.open)?;
+                let (_, why) = domain
+                    .not
+                    .iter()
+                    .find(|(value, _)| axis.point(value) == Some(bound.point))?;
+                Some((bound.point, bound.why | why))
+            };
+            if let Some((point, why)) = excluded(domain.low) {
+                self.raise(cell, point, true, why)?;
+            } else if let Some((point, why)) = excluded(domain.high) {
+                self.lower(cell, point, true, why)?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn bound(&mut self, cell: usize, op: CompareOp, point: Decimal, why: Why) -> Result<(), Why> {
+        match op {
+            CompareOp::Equal => {
+                self.raise(cell, point, false, why)?;
+                self.lower(cell, point, false, why)
+            }
+            CompareOp::NotEqual => {
+                let plan = &self.problem.cells[cell];
+                let value = plan
+                    .axis
+                    .and_then(|axis| axis.value(point, &plan.definition.data_type));
+                let stored = value.and_then(|value| self.problem.stored(cell, &value));
+                match stored {
+                    Some(value) => self.exclude(cell, &value, why),
+                    None => Ok(()),
+                }
+            }
+            CompareOp::Less => self.lower(cell, point, true, why),
+            CompareOp::LessOrEqual => self.lower(cell, point, false, why),
+            CompareOp::Greater => self.raise(cell, point, true, why),
+            CompareOp::GreaterOrEqual => self.raise(cell, point, false, why),
+        }
+    }
+
+    fn raise(&mut self, cell: usize, point: Decimal, open: bool, why: Why) -> Result<(), Why> {
+        let Some((point, open)) = self.snapped(cell, point, open, true) else {
+            return Ok(());
+        };
+        let tighter = self.domains[cell]
+            .low
+            .is_none_or(|old| point > old.point || (point == old.point && open && !old.open));
+        if !tighter {
+            return Ok(());
+        }
+        self.domain(cell).low = Some(Bound { point, open, why });
+        self.settle(cell)
+    }
+
+    fn lower(&mut self, cell: usize, point: Decimal, open: bool, why: Why) -> Result<(), Why> {
+        let Some((point, open)) = self.snapped(cell, point, open, false) else {
+            return Ok(());
+        };
+        let tighter = self.domains[cell]
+            .high
+            .is_none_or(|old| point < old.point || (point == old.point && open && !old.open));
+        if !tighter {
+            return Ok(());
+        }
+        self.domain(cell).high = Some(Bound { point, open, why });
+        self.settle(cell)
+    }
+
+    /// A bound moved to the nearest value that exists, where values do not lie dense.
+    fn snapped(
+        &self,
+        cell: usize,
+        point: Decimal,
+        open: bool,
+        up: bool,
+    ) -> Option<(Decimal, bool)> {
+        let plan = &self.problem.cells[cell];
+        let axis = plan.axis?;
+        if plan.automatic {
+            return None;
+        }
+        if axis.dense {
+            return Some((point, open));
+        }
+        let point = if up {
+            axis.at_or_above(point, open)?
+        } else {
+            axis.at_or_below(point, open)?
+        };
+        Some((point, false))
+    }
+
+    /// Checks bounds against each other and against the choices.
+    fn settle(&mut self, cell: usize) -> Result<(), Why> {
+        let domain = &self.domains[cell];
+        if let (Some(low), Some(high)) = (domain.low, domain.high) {
+            if low.point > high.point || (low.point == high.point && (low.open || high.open)) {
+                return Err(low.why | high.why | domain.null_why);
+            }
+        }
+        if let Some(choice) = domain.choice.clone() {
+            let axis = self.problem.cells[cell].axis;
+            let inside = |value: &&Value| {
+                axis.and_then(|axis| axis.point(value))
+                    .is_none_or(|point| domain.admits(point))
+            };
+            let kept: Vec<Value> = choice.values.iter().filter(inside).cloned().collect();
+            let why = domain.low.map_or(0, |low| low.why) | domain.high.map_or(0, |high| high.why);
+            return self.keep(cell, kept, why);
+        }
+        self.shave(cell)
+    }
+
+    fn order(
+        &mut self,
+        left: usize,
+        op: CompareOp,
+        right: usize,
+        offset: Decimal,
+        why: Why,
+    ) -> Result<(), Why> {
+        let (below, above) = match op {
+            CompareOp::Less | CompareOp::LessOrEqual => (true, false),
+            CompareOp::Greater | CompareOp::GreaterOrEqual => (false, true),
+            CompareOp::Equal => (true, true),
+            CompareOp::NotEqual if offset.is_zero() => return self.separate(left, right, why),
+            CompareOp::NotEqual => return Ok(()),
+        };
+        let strict = matches!(op, CompareOp::Less | CompareOp::Greater);
+        if below {
+            self.add_order(Order {
+                left,
+                right,
+                offset,
+                strict,
+                why,
+            })?;
+        }
+        if above {
+            self.add_order(Order {
+                left: right,
+                right: left,
+                offset: -offset,
+                strict,
+                why,
+            })?;
+        }
+        self.queue.push(left);
+        self.queue.push(right);
+        Ok(())
+    }
+
+    fn add_order(&mut self, order: Order) -> Result<(), Why> {
+        self.orders.push(order);
+        // Does a chain of orders lead from the right side back to the left one?
+        let mut visited = vec![order.left];
+        self.chain(
+            order.left,
+            order.right,
+            order.offset,
+            order.strict,
+            order.why,
+            &mut visited,
+        )
+    }
+
+    /// Follows `at <= …` until it meets `start` again; a total below zero is a contradiction.
+    fn chain(
+        &self,
+        start: usize,
+        at: usize,
+        total: Decimal,
+        strict: bool,
+        why: Why,
+        visited: &mut Vec<usize>,
+    ) -> Result<(), Why> {
+        if at == start {
+            let contradicts = total.is_sign_negative() && !total.is_zero();
+            return if contradicts || (total.is_zero() && strict) {
+                Err(why)
+            } else {
+                Ok(())
+            };
+        }
+        if visited.contains(&at) || visited.len() > 12 {
+            return Ok(());
+        }
+        visited.push(at);
+        for next in self.orders.iter().filter(|order| order.left == at) {
+            let Some(total) = total.checked_add(next.offset) else {
+                continue;
+            };
+            let strict = strict || next.strict;
+            self.chain(start, next.right, total, strict, why | next.why, visited)?;
+        }
+        visited.pop();
+        Ok(())
+    }
+
+    fn equate(&mut self, left: usize, right: usize, why: Why) -> Result<(), Why> {
+        if left == right || self.is_automatic(left) || self.is_automatic(right) {
+            return Ok(());
+        }
+        let lines = |cell: usize| self.problem.cells[cell].axis.map(|axis| axis.line);
+        if lines(left).is_some() && lines(left) == lines(right) {
+            self.order(left, CompareOp::Equal, right, Decimal::ZERO, why)?;
+        }
+        if let Some(pair) = self.unequal.iter().find(|pair| pair.joins(left, right)) {
+            return Err(pair.why | why);
+        }
+        self.equal.push(Pair { left, right, why });
+        self.queue.push(left);
+        self.queue.push(right);
+        Ok(())
+    }
+
+    fn separate(&mut self, left: usize, right: usize, why: Why) -> Result<(), Why> {
+        if left == right {
+            return Err(why);
+        }
+        if self.is_automatic(left) || self.is_automatic(right) {
+            return Ok(());
+        }
+        if let Some(pair) = self.equal.iter().find(|pair| pair.joins(left, right)) {
+            return Err(pair.why | why);
+        }
+        self.unequal.push(Pair { left, right, why });
+        self.queue.push(left);
+        self.queue.push(right);
+        Ok(())
+    }
+
+    fn is_automatic(&self, cell: usize) -> bool {
+        self.problem.cells[cell].automatic
+    }
+
+    fn length(&mut self, cell: usize, op: CompareOp, count: i64, why: Why) -> Result<(), Why> {
+        if self.is_automatic(cell) {
+            return Ok(());
+        }
+        let clamp = |count: i64| u32::try_from(count.clamp(0, i64::from(u32::MAX))).unwrap_or(0);
+        let (least, most) = match op {
+            CompareOp::Equal => (Some(count), Some(count)),
+            CompareOp::Less => (None, Some(count.saturating_sub(1))),
+            CompareOp::LessOrEqual => (None, Some(count)),
+            CompareOp::Greater => (Some(count.saturating_add(1)), None),
+            CompareOp::GreaterOrEqual => (Some(count), None),
+            CompareOp::NotEqual => return Ok(()),
+        };
+        if let Some(most) = most {
+            if most < 0 {
+                return Err(why);
+            }
+            if self.domains[cell]
+                .longest
+                .is_none_or(|(old, _)| clamp(most) < old)
+            {
+                self.domain(cell).longest = Some((clamp(most), why));
+            }
+        }
+        if let Some(least) = least {
+            if clamp(least) > self.domains[cell].shortest.0 {
+                self.domain(cell).shortest = (clamp(least), why);
+            }
+        }
+        let domain = &self.domains[cell];
+        match domain.longest {
+            Some((most, reason)) if most < domain.shortest.0 => {
+                Err(reason | domain.shortest.1 | domain.null_why)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Narrows until nothing changes.
+    pub(super) fn propagate(&mut self) -> Result<(), Why> {
+        for _ in 0..ROUNDS {
+            let Some(cell) = self.queue.pop() else {
+                return Ok(());
+            };
+            self.through_orders(cell)?;
+            self.through_pairs(cell)?;
+        }
+        self.queue.clear();
+        Ok(())
+    }
+
+    fn through_orders(&mut self, cell: usize) -> Result<(), Why> {
+        for index in 0..self.orders.len() {
+            let order = self.orders[index];
+            if order.left == cell {
+                // right >= left - offset
+                if let Some(low) = self.domains[cell].low {
+                    if let Some(point) = low.point.checked_sub(order.offset) {
+                        let open = low.open || order.strict;
+                        self.raise(order.right, point, open, low.why | order.why)?;
+                    }
+                }
+            }
+            if order.right == cell {
+                // left <= right + offset
+                if let Some(high) = self.domains[cell].high {
+                    if let Some(point) = high.point.checked_add(order.offset) {
+                        let open = high.open || order.strict;
+                        self.lower(order.left, point, open, high.why | order.why)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn through_pairs(&mut self, cell: usize) -> Result<(), Why> {
+        for index in 0..self.equal.len() {
+            let pair = self.equal[index];
+            let Some(other) = pair.other(cell) else {
+                continue;
+            };
+            if let Some(choice) = self.domains[cell].choice.clone() {
+                let why = choice.why | pair.why;
+                let stored = |value: &Value| self.problem.stored(other, value);
+                let values: Vec<Value> = choice.values.iter().filter_map(stored).collect();
+                self.choose(other, values, why)?;
+            }
+            for (value, why) in self.domains[cell].not.clone() {
+                if !self.domains[other].not.iter().any(|(old, _)| *old == value) {
+                    self.exclude(other, &value, why | pair.why)?;
+                }
+            }
+            let (least, why) = self.domains[cell].shortest;
+            if least > self.domains[other].shortest.0 {
+                self.length(
+                    other,
+                    CompareOp::GreaterOrEqual,
+                    least.into(),
+                    why | pair.why,
+                )?;
+            }
+            if let Some((most, why)) = self.domains[cell].longest {
+                self.length(other, CompareOp::LessOrEqual, most.into(), why | pair.why)?;
+            }
+        }
+        if let Some((value, why)) = self.known(cell) {
+            for index in 0..self.unequal.len() {
+                let pair = self.unequal[index];
+                if let Some(other) = pair.other(cell) {
+                    if !self.domains[other].not.iter().any(|(old, _)| *old == value) {
+                        self.exclude(other, &value, why | pair.why)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The only value that is left for a cell.
+    fn known(&self, cell: usize) -> Option<(Value, Why)> {
+        let domain = &self.domains[cell];
+        if let Some((value, why)) = domain.single() {
+            return Some((value.clone(), why));
+        }
+        let (low, high) = (domain.low?, domain.high?);
+        if low.point != high.point {
+            return None;
+        }
+        let plan = &self.problem.cells[cell];
+        let value = plan.axis?.value(low.point, &plan.definition.data_type)?;
+        let stored = self.problem.stored(cell, &value)?;
+        Some((stored, low.why | high.why))
+    }
+}
+
+impl Pair {
+    fn joins(&self, left: usize, right: usize) -> bool {
+        (self.left == left && self.right == right) || (self.left == right && self.right == left)
+    }
+
+    pub(super) fn other(&self, cell: usize) -> Option<usize> {
+        match cell {
+            cell if cell == self.left => Some(self.right),
+            cell if cell == self.right => Some(self.left),
+            _ => None,
+        }
+    }
+}

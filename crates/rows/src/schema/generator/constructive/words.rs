@@ -1,0 +1,373 @@
+//! Values that read as if a person had chosen them, by name and type of a column. Mostly flat tables.
+
+use isobath_sql::schema::Column;
+use isobath_sql::value::Interval;
+use isobath_sql::{DataType, Value};
+use jiff::{Timestamp, ToSpan, civil};
+use rust_decimal::Decimal;
+
+const FIRST_NAMES: &[&str] = &[
+    "Ada", "Ben", "Clara", "David", "Elena", "Felix", "Grace", "Hugo", "Iris", "Jonas", "Kate",
+    "Liam", "Mira", "Noah", "Olga", "Paul", "Quinn", "Rosa", "Sam", "Tina",
+];
+const LAST_NAMES: &[&str] = &[
+    "Adams", "Brown", "Cohen", "Diaz", "Evans", "Fischer", "Garcia", "Hansen", "Ito", "Jensen",
+    "Kim", "Lopez", "Moore", "Nguyen", "Olsen", "Patel", "Quist", "Rossi", "Smith", "Turner",
+];
+const CITIES: &[&str] = &[
+    "Athens", "Berlin", "Cairo", "Dublin", "Essen", "Florence", "Geneva", "Hamburg", "Istanbul",
+    "Jena", "Kyoto", "Lisbon", "Madrid", "Nairobi", "Oslo", "Prague", "Quito", "Rome", "Sofia",
+    "Turin",
+];
+const COUNTRIES: &[&str] = &[
+    "Austria", "Brazil", "Chile", "Denmark", "Egypt", "France", "Ghana", "Hungary", "India",
+    "Japan", "Kenya", "Latvia", "Mexico", "Norway", "Oman", "Peru", "Qatar", "Spain", "Turkey",
+];
+const TITLES: &[&str] = &[
+    "Autumn Light",
+    "Blue Harbour",
+    "Cold Spring",
+    "Deep Water",
+    "Early Train",
+    "Far Shore",
+    "Green Fields",
+    "High Tide",
+    "Iron Bridge",
+    "Jade Garden",
+    "Kind Words",
+    "Long Road",
+    "Morning Sun",
+    "Night Watch",
+    "Open Door",
+    "Paper Boat",
+    "Quiet Hours",
+    "Red Kite",
+];
+const STREETS: &[&str] = &[
+    "Ash Street",
+    "Birch Road",
+    "Cedar Lane",
+    "Dover Street",
+    "Elm Avenue",
+    "Forest Way",
+    "Garden Row",
+    "Hill Road",
+    "Inner Ring",
+    "Kings Road",
+    "Lake View",
+    "Mill Lane",
+];
+const COMPANIES: &[&str] = &[
+    "Acorn Ltd",
+    "Beacon Inc",
+    "Crane and Co",
+    "Delta Works",
+    "Ember Labs",
+    "Foxglove Ltd",
+    "Granite Inc",
+    "Harbor and Co",
+    "Ivy Works",
+    "Juniper Labs",
+];
+const COLORS: &[&str] = &[
+    "amber", "blue", "coral", "green", "indigo", "ivory", "lime", "maroon", "navy", "olive",
+    "pink", "red", "teal", "violet", "white", "yellow",
+];
+const NOTES: &[&str] = &[
+    "asked for a call back",
+    "better than expected",
+    "checked twice",
+    "delivered in the morning",
+    "early reminder sent",
+    "first of its kind",
+    "good condition",
+    "handle with care",
+    "in two parts",
+    "just arrived",
+    "kept for later",
+    "left at the door",
+];
+const WORDS: &[&str] = &[
+    "acorn", "birch", "cedar", "daisy", "ember", "fern", "ginkgo", "hazel", "iris", "jasmine",
+    "kelp", "larch", "maple", "nettle", "oak", "poppy", "quince", "rowan", "sage", "thyme",
+    "umber", "violet", "willow", "yarrow", "zinnia",
+];
+
+/// Samples of types that we carry as text.
+const SAMPLES: &[(&str, &[&str])] = &[
+    ("bit", &["1", "0"]),
+    ("box", &["(1,1),(0,0)", "(3,3),(2,2)", "(5,5),(4,4)"]),
+    ("bpchar", &["acorn", "birch", "cedar"]),
+    ("char", &["a", "b", "c"]),
+    ("cidr", &["10.0.1.0/24", "10.0.2.0/24", "10.0.3.0/24"]),
+    ("circle", &["<(0,0),1>", "<(1,1),2>", "<(2,2),3>"]),
+    ("citext", &["acorn", "birch", "cedar", "daisy"]),
+    (
+        "daterange",
+        &["[2020-01-01,2020-02-01)", "[2021-01-01,2021-02-01)"],
+    ),
+    ("hstore", &["\"a\"=>\"1\"", "\"b\"=>\"2\"", "\"c\"=>\"3\""]),
+    ("inet", &["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]),
+    ("int4range", &["[1,5)", "[6,9)", "[10,20)"]),
+    ("int8range", &["[1,5)", "[6,9)", "[10,20)"]),
+    ("line", &["{1,2,3}", "{2,3,4}", "{3,4,5}"]),
+    ("lseg", &["[(0,0),(1,1)]", "[(1,1),(2,2)]"]),
+    (
+        "macaddr",
+        &[
+            "08:00:2b:01:02:03",
+            "08:00:2b:01:02:04",
+            "08:00:2b:01:02:05",
+        ],
+    ),
+    ("money", &["12.50", "19.99", "7.25"]),
+    ("name", &["acorn", "birch", "cedar", "daisy"]),
+    ("numrange", &["[1,5)", "[6,9)", "[10,20)"]),
+    ("oid", &["1001", "1002", "1003"]),
+    ("path", &["((0,0),(1,1))", "((1,1),(2,2))"]),
+    ("point", &["(1,2)", "(3,4)", "(5,6)", "(7,8)"]),
+    ("polygon", &["((0,0),(1,0),(0,1))", "((0,0),(2,0),(0,2))"]),
+    ("tsquery", &["'acorn'", "'birch'", "'cedar'"]),
+    (
+        "tsrange",
+        &["[2020-01-01,2020-02-01)", "[2021-01-01,2021-02-01)"],
+    ),
+    (
+        "tstzrange",
+        &["[2020-01-01,2020-02-01)", "[2021-01-01,2021-02-01)"],
+    ),
+    ("tsvector", &["'acorn'", "'birch'", "'cedar'", "'daisy'"]),
+    ("varbit", &["101", "110", "111"]),
+    ("xml", &["<a/>", "<b/>", "<c/>"]),
+];
+
+/// The `index`-th value for a column; `None` for types of which we know no value.
+pub(super) fn natural(column: &Column, index: u32) -> Option<Value> {
+    let name = column.name.to_ascii_lowercase();
+    let number = i64::from(index);
+    Some(match &column.data_type {
+        DataType::Boolean => Value::Bool(index % 2 == 0),
+        DataType::Integer { .. } => Value::Int(integer(&name, number, &column.data_type)),
+        DataType::Decimal { precision, scale } => {
+            Value::Decimal(decimal(number, *precision, scale.unwrap_or(0)))
+        }
+        DataType::Float { .. } => Value::Float((number % 1000) as f64 + 0.5),
+        DataType::Char { length } => Value::Text(text(&name, index, Some(*length), *length <= 8)),
+        DataType::Varchar { length } => Value::Text(text(&name, index, *length, false)),
+        DataType::Text => Value::Text(text(&name, index, None, false)),
+        DataType::Bytes { length, fixed } => Value::Bytes(bytes(index, *length, *fixed)),
+        DataType::Date => Value::Date(day(&name, number)?),
+        DataType::Time { .. } => Value::Time(time(number)),
+        DataType::Timestamp { zoned: false, .. } => {
+            Value::DateTime(day(&name, number)?.to_datetime(time(number)))
+        }
+        DataType::Timestamp { zoned: true, .. } => {
+            let noon = 1_577_880_000 + (number % 3000) * 86_400 + (number % 60) * 60;
+            Value::Instant(Timestamp::from_second(noon).ok()?)
+        }
+        DataType::Year => Value::Int(2000 + i128::from(number % 100)),
+        DataType::Interval => Value::Interval(Interval {
+            months: 0,
+            days: i32::try_from(number % 1000 + 1).ok()?,
+            micros: 0,
+        }),
+        DataType::Uuid => Value::Uuid(uuid(index)),
+        DataType::Json { .. } => Value::Json(format!("{{\"note\": \"{}\"}}", pooled(WORDS, index))),
+        DataType::Enum { labels, .. } => {
+            let label = labels.get(usize::try_from(index).ok()?.checked_rem(labels.len())?)?;
+            Value::text(label.as_str())
+        }
+        DataType::Other(name) => Value::Text(other(name, index)?),
+    })
+}
+
+fn integer(name: &str, number: i64, data_type: &DataType) -> i128 {
+    let has = |part| name.contains(part);
+    let value = if has("year") {
+        2000 + number % 30
+    } else if has("age") && name.len() <= 8 {
+        18 + number % 60
+    } else if has("month") {
+        1 + number % 12
+    } else if has("day") || has("quantity") || has("qty") || has("count") {
+        1 + number % 28
+    } else {
+        1 + number % 997
+    };
+    let most = data_type
+        .integer_range()
+        .map_or(i128::MAX, |range| *range.end());
+    i128::from(value).rem_euclid(most.min(1 << 40)).max(1)
+}
+
+fn decimal(number: i64, precision: Option<u32>, scale: u32) -> Decimal {
+    let scale = scale.min(12);
+    let whole_digits = precision
+        .map_or(4, |precision| precision.saturating_sub(scale))
+        .min(4);
+    let whole = (3 + number * 7 % 997) % 10i64.pow(whole_digits);
+    let cents = (number * 37 % 90 + 10) % 100;
+    let fraction = match scale {
+        0 => return Decimal::new(whole, 0),
+        1 => cents / 10,
+        2 => cents,
+        more => cents * 10i64.pow(more - 2),
+    };
+    Decimal::new(whole * 10i64.pow(scale) + fraction, scale)
+}
+
+fn day(name: &str, number: i64) -> Option<civil::Date> {
+    let start = if name.contains("birth") || name.contains("dob") {
+        civil::date(1960, 3, 1)
+    } else {
+        civil::date(2020, 1, 6)
+    };
+    start.checked_add((number * 5 % 2400).days()).ok()
+}
+
+fn time(number: i64) -> civil::Time {
+    let minutes = 480 + number * 7 % 600;
+    let part = |value: i64| i8::try_from(value).unwrap_or(0);
+    civil::time(part(minutes / 60), part(minutes % 60), 0, 0)
+}
+
+fn bytes(index: u32, length: Option<u32>, fixed: bool) -> Vec<u8> {
+    let most = length.unwrap_or(4);
+    let count = if fixed { most } else { most.min(4) };
+    let mut bytes = vec![0xa5; usize::try_from(count).unwrap_or(4)];
+    for (byte, part) in bytes.iter_mut().zip((index + 1).to_le_bytes()) {
+        *byte = part;
+    }
+    bytes
+}
+
+fn uuid(index: u32) -> [u8; 16] {
+    let mut bytes = [0u8; 16];
+    for (position, byte) in bytes.iter_mut().enumerate() {
+        let mixed = (index + 1)
+            .wrapping_mul(2_654_435_761)
+            .rotate_left(position as u32 * 5);
+        *byte = mixed.to_le_bytes()[position % 4];
+    }
+    bytes[6] = 0x40 | (bytes[6] & 0x0f);
+    bytes[8] = 0x80 | (bytes[8] & 0x3f);
+    bytes
+}
+
+fn other(name: &str, index: u32) -> Option<String> {
+    if let Some(element) = name.strip_suffix("[]") {
+        let numeric = ["int", "num", "dec", "float", "real", "double", "serial"];
+        return Some(if numeric.iter().any(|part| element.contains(part)) {
+            format!("{{{},{}}}", index + 1, index + 2)
+        } else {
+            format!("{{{}}}", pooled(WORDS, index))
+        });
+    }
+    let base = name.split(['(', ' ']).next().unwrap_or(name);
+    let (_, samples) = SAMPLES.iter().find(|(known, _)| *known == base)?;
+    let sample = samples[usize::try_from(index).ok()? % samples.len()];
+    let width: Option<usize> = name
+        .split_once('(')
+        .and_then(|(_, rest)| rest.trim_end_matches(')').parse().ok());
+    match (base, width) {
+        ("bit", Some(width)) => Some(format!(
+            "{:0width$b}",
+            u64::from(index) % (1 << width.min(20))
+        )),
+        _ => Some(sample.to_owned()),
+    }
+}
+
+/// A word of a pool; past its end, with a number.
+fn pooled(pool: &[&str], index: u32) -> String {
+    let index = usize::try_from(index).unwrap_or(0);
+    let word = pool[index % pool.len()];
+    match index / pool.len() {
+        0 => word.to_owned(),
+        round => format!("{word} {round}"),
+    }
+}
+
+/// Text for a column, of at most `most` characters, exactly so many when `full`.
+pub(super) fn text(name: &str, index: u32, most: Option<u32>, full: bool) -> String {
+    let has = |part: &str| name.contains(part);
+    let lower = |pool| pooled(pool, index).to_ascii_lowercase().replace(' ', "");
+    let found = if has("mail") {
+        format!("{}@example.org", lower(FIRST_NAMES))
+    } else if has("phone") || has("fax") || has("tel") || has("mobile") {
+        format!("555-{:04}", 100 + index % 9000)
+    } else if has("url") || has("website") || has("homepage") || has("link") {
+        format!("https://example.org/{}", lower(WORDS))
+    } else if has("first") || has("given") || has("fname") {
+        pooled(FIRST_NAMES, index)
+    } else if has("last") || has("surname") || has("family") || has("lname") {
+        pooled(LAST_NAMES, index)
+    } else if has("city") || has("town") || has("place") || has("location") {
+        pooled(CITIES, index)
+    } else if has("country") || has("nation") {
+        pooled(COUNTRIES, index)
+    } else if has("street") || has("address") {
+        format!("{} {}", 1 + index % 97, pooled(STREETS, index))
+    } else if has("zip") || has("postal") || has("postcode") {
+        format!("{:05}", 10_000 + index % 80_000)
+    } else if has("title") {
+        pooled(TITLES, index)
+    } else if has("company") || has("publisher") || has("organi") || has("supplier") {
+        pooled(COMPANIES, index)
+    } else if has("color") || has("colour") {
+        pooled(COLORS, index)
+    } else if has("note") || has("comment") || has("descr") || has("remark") || has("message") {
+        pooled(NOTES, index)
+    } else if has("name") || has("author") || has("artist") || has("owner") {
+        let last = usize::try_from(index / 3).unwrap_or(0) % LAST_NAMES.len();
+        format!("{} {}", pooled(FIRST_NAMES, index), LAST_NAMES[last])
+    } else if has("date") {
+        format!("2020-{:02}-{:02}", 1 + index % 12, 1 + index % 28)
+    } else {
+        pooled(WORDS, index)
+    };
+    match most {
+        Some(most) => fitted(
+            found,
+            index,
+            usize::try_from(most).unwrap_or(usize::MAX),
+            full,
+        ),
+        None => found,
+    }
+}
+
+/// Shortens text so that different indices stay different.
+fn fitted(found: String, index: u32, most: usize, full: bool) -> String {
+    if most == 0 {
+        return String::new();
+    }
+    let count = found.chars().count();
+    if count <= most && (!full || count == most) {
+        return found;
+    }
+    let code = code(index, most.min(3));
+    let room = most - code.len();
+    let mut shortened: String = found
+        .chars()
+        .filter(char::is_ascii_alphabetic)
+        .take(room)
+        .collect();
+    if full {
+        while shortened.len() < room {
+            shortened.push('x');
+        }
+    }
+    if room == 0 { code } else { shortened + &code }
+}
+
+/// A code of letters, different for different indices as long as it can be.
+fn code(index: u32, length: usize) -> String {
+    let mut rest = index;
+    let mut letters = Vec::with_capacity(length);
+    for _ in 0..length {
+        letters.push(char::from(b'A' + u8::try_from(rest % 26).unwrap_or(0)));
+        rest /= 26;
+    }
+    letters.iter().rev().collect()
+}
