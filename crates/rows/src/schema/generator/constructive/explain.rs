@@ -1,7 +1,7 @@
 //! Proofs as sentences: which facts cannot hold together.
 
 use isobath_sql::schema::ConstraintKind;
-use isobath_sql::{Dialect, Expr, Schema};
+use isobath_sql::{Dialect, Expr, Schema, render};
 
 use super::problem::{LAST_SOURCE, Problem, Source, Why};
 use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
@@ -78,6 +78,14 @@ impl Writer<'_> {
                 }
             }
             Predicate::Match(wanted) => self.matching(wanted),
+            Predicate::Duplicate { duplicate, .. } => {
+                let verb = if *duplicate {
+                    "repeats"
+                } else {
+                    "does not repeat"
+                };
+                format!("the row {verb} a key of a unique index")
+            }
             Predicate::Fits { column, fits, .. } => {
                 let verb = if *fits { "fits" } else { "does not fit" };
                 format!("`{}` {verb} its type", self.column(*column))
@@ -148,95 +156,6 @@ impl Writer<'_> {
     }
 
     fn expr(&self, expr: &Expr) -> String {
-        let _ = self.dialect;
-        text(expr)
-    }
-}
-
-/// An expression as a person would write it.
-fn text(expr: &Expr) -> String {
-    let list = |parts: &[Expr], joint: &str| parts.iter().map(text).collect::<Vec<_>>().join(joint);
-    let not = |negated: bool| if negated { "NOT " } else { "" };
-    match expr {
-        Expr::Literal(isobath_sql::Value::Text(value)) => format!("'{value}'"),
-        Expr::Literal(value) => value.to_string(),
-        Expr::Column(column) => column.name.clone(),
-        Expr::Parameter(number) => format!("?{}", number + 1),
-        Expr::Unary { expr, .. } => format!("-{}", text(expr)),
-        Expr::Binary { op, left, right } => {
-            use isobath_sql::expr::BinaryOp;
-            let symbol = match op {
-                BinaryOp::Add => "+",
-                BinaryOp::Subtract => "-",
-                BinaryOp::Multiply => "*",
-                BinaryOp::Divide => "/",
-                BinaryOp::IntegerDivide => "DIV",
-                BinaryOp::Modulo => "%",
-                BinaryOp::Concat => "||",
-                BinaryOp::BitAnd => "&",
-                BinaryOp::BitOr => "|",
-                BinaryOp::BitXor => "^",
-                BinaryOp::ShiftLeft => "<<",
-                BinaryOp::ShiftRight => ">>",
-            };
-            format!("{} {symbol} {}", text(left), text(right))
-        }
-        Expr::Compare { op, left, right } => {
-            format!("{} {} {}", text(left), op.symbol(), text(right))
-        }
-        Expr::And(parts) => list(parts, " AND "),
-        Expr::Or(parts) => format!("({})", list(parts, " OR ")),
-        Expr::Not(inner) => format!("NOT ({})", text(inner)),
-        Expr::IsNull { expr, negated } => format!("{} IS {}NULL", text(expr), not(*negated)),
-        Expr::IsTruth {
-            expr,
-            verdict,
-            negated,
-        } => {
-            let verdict = match verdict {
-                Some(true) => "TRUE",
-                Some(false) => "FALSE",
-                None => "UNKNOWN",
-            };
-            format!("{} IS {}{verdict}", text(expr), not(*negated))
-        }
-        Expr::IsDistinct {
-            left,
-            right,
-            negated,
-        } => format!(
-            "{} IS {}DISTINCT FROM {}",
-            text(left),
-            not(*negated),
-            text(right)
-        ),
-        Expr::Between {
-            expr,
-            low,
-            high,
-            negated,
-            ..
-        } => format!(
-            "{} {}BETWEEN {} AND {}",
-            text(expr),
-            not(*negated),
-            text(low),
-            text(high)
-        ),
-        Expr::InList {
-            expr,
-            list: items,
-            negated,
-        } => format!("{} {}IN ({})", text(expr), not(*negated), list(items, ", ")),
-        Expr::Like {
-            expr,
-            pattern,
-            negated,
-            ..
-        } => format!("{} {}LIKE {}", text(expr), not(*negated), text(pattern)),
-        Expr::Case { .. } => "CASE … END".to_owned(),
-        Expr::Cast { expr, .. } => text(expr),
-        Expr::Function { name, args } => format!("{name}({})", list(args, ", ")),
-        Expr::Opaque { sql, .. } => sql.clone(),
+        render::expression(expr, self.dialect.name())
     }
 }

@@ -307,10 +307,10 @@ impl<'a> Logic<'_, 'a> {
     /// A test that is not taken apart further.
     fn test(&self, expr: Cow<'a, Expr>, want: Want) -> Goal<'a> {
         let columns = expr.columns();
-        if columns.is_empty() {
-            if let Ok(truth) = eval::truth(&expr, &[], self.problem.dialect) {
-                return want.constant(truth.verdict());
-            }
+        if columns.is_empty()
+            && let Ok(truth) = eval::truth(&expr, &[], self.problem.dialect)
+        {
+            return want.constant(truth.verdict());
         }
         let cells: Vec<usize> = columns
             .iter()

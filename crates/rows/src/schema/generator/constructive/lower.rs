@@ -10,7 +10,7 @@ use isobath_sql::Value;
 use isobath_sql::schema::{ConstraintKind, ForeignKey};
 
 use super::logic;
-use super::problem::{Goal, Problem, SEED, Source, Term, Why};
+use super::problem::{GUESS, Goal, Problem, SEED, Source, Term, Why};
 use crate::schema::generator::Task;
 use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
 
@@ -133,6 +133,10 @@ impl<'t, 'a> Lowering<'t, 'a> {
             },
             Predicate::Expr { expr, wanted } => logic::goal(&self.problem, row, expr, *wanted),
             Predicate::Match(wanted) => self.matching(row, wanted),
+            Predicate::Duplicate {
+                constraint,
+                duplicate,
+            } => self.index(row, *constraint, *duplicate),
             Predicate::Fits { fits: true, .. } => Goal::TRUE,
             Predicate::Fits {
                 column,
@@ -170,6 +174,9 @@ impl<'t, 'a> Lowering<'t, 'a> {
                     self.unique(row, columns)
                 }
                 ConstraintKind::ForeignKey(key) if keys_and_parents => self.refers(row, key),
+                ConstraintKind::UniqueIndex { .. } if keys_and_parents => {
+                    self.index(row, index, false)
+                }
                 _ => continue,
             };
             let why = self.problem.source(Source::Rule {
@@ -192,6 +199,49 @@ impl<'t, 'a> Lowering<'t, 'a> {
             goals.push(Goal::any(pairs.collect::<Vec<_>>()));
         }
         Goal::all(goals)
+    }
+
+    /// A likely way to repeat, or not to repeat, the key of a unique index. Whether it does is for
+    /// verification: expressions may be equal where their columns are not.
+    fn index(&mut self, row: usize, constraint: usize, duplicate: bool) -> Goal<'a> {
+        if self.witnesses.is_some() {
+            return Goal::TRUE;
+        }
+        let table = self.problem.rows[row].table;
+        let definition = self.problem.rows[row].definition;
+        let columns = definition.constraints[constraint].columns();
+        let others = self.others(table, Some(row));
+        self.seeds |= GUESS;
+        let null = |cell, is_null| Goal::Null { cell, is_null };
+        let mut goals = Vec::with_capacity(others.len());
+        for other in others {
+            let pairs = columns.iter().map(|column| {
+                let cell = self.problem.cell(row, *column);
+                match (self.term(other, *column), duplicate) {
+                    (Some(term), true) => Goal::Same(cell, term),
+                    (Some(term), false) => Goal::any([Goal::Differ(cell, term), null(cell, true)]),
+                    (None, duplicate) => null(cell, duplicate),
+                }
+            });
+            let pairs: Vec<_> = pairs.collect();
+            goals.push(if duplicate {
+                Goal::all(pairs)
+            } else {
+                Goal::any(pairs)
+            });
+        }
+        if duplicate {
+            Goal::any(goals)
+        } else if let ConstraintKind::UniqueIndex {
+            predicate: Some(predicate),
+            ..
+        } = &definition.constraints[constraint].kind
+        {
+            let outside = logic::goal(&self.problem, row, predicate, Wanted::False);
+            Goal::any([Goal::all(goals), outside])
+        } else {
+            Goal::all(goals)
+        }
     }
 
     fn refers(&mut self, row: usize, key: &ForeignKey) -> Goal<'a> {

@@ -175,11 +175,11 @@ impl<'t, 'a> Attempt<'t, 'a> {
         if self.variants && !(state.problem.focus.is_empty() && state.misfits.is_empty()) {
             let mut seen = vec![picked];
             for style in [Style::OtherEdge, Style::Off, Style::Far] {
-                if let Some((rows, picked)) = self.answer(state, style, base, rng) {
-                    if !seen.contains(&picked) {
-                        answers.push(rows);
-                        seen.push(picked);
-                    }
+                if let Some((rows, picked)) = self.answer(state, style, base, rng)
+                    && !seen.contains(&picked)
+                {
+                    answers.push(rows);
+                    seen.push(picked);
                 }
             }
         }

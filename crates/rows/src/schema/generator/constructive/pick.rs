@@ -229,20 +229,20 @@ impl<'a> Picker<'_, '_, 'a> {
         let domain = &self.state.domains[cell];
         let index = self.base + 11 * u32::try_from(cell).unwrap_or(0);
         if let Some(choice) = &domain.choice {
-            return self.from_choice(&choice.values, index, focused);
+            return self.of_choice(&choice.values, index, focused);
         }
         if let Some(axis) = plan.axis {
-            return self.from_axis(cell, axis, domain, index, focused);
+            return self.on_axis(cell, axis, domain, index, focused);
         }
         if plan.definition.data_type.is_text() {
-            return self.from_text(cell, domain, index, focused);
+            return self.as_text(cell, domain, index, focused);
         }
         (0..24)
             .filter_map(|step| words::natural(plan.definition, index + step))
             .collect()
     }
 
-    fn from_choice(&self, values: &[Value], index: u32, focused: bool) -> Vec<Value> {
+    fn of_choice(&self, values: &[Value], index: u32, focused: bool) -> Vec<Value> {
         let count = values.len();
         let start = match (focused, self.style) {
             (false, _) => usize::try_from(index).unwrap_or(0) % count,
@@ -257,7 +257,7 @@ impl<'a> Picker<'_, '_, 'a> {
             .collect()
     }
 
-    fn from_axis(
+    fn on_axis(
         &self,
         cell: usize,
         axis: Axis,
@@ -326,7 +326,7 @@ impl<'a> Picker<'_, '_, 'a> {
             .collect()
     }
 
-    fn from_text(&self, cell: usize, domain: &Domain, index: u32, focused: bool) -> Vec<Value> {
+    fn as_text(&self, cell: usize, domain: &Domain, index: u32, focused: bool) -> Vec<Value> {
         let problem = self.state.problem;
         let plan = &problem.cells[cell];
         let name = plan.definition.name.to_ascii_lowercase();

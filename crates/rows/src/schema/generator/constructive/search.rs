@@ -299,10 +299,10 @@ impl Search<'_, '_, '_> {
                 };
                 best = self.attempt(picked, cell, Value::Text(text + ending), best);
             }
-            if let Some(mut text) = current(picked) {
-                if text.pop().is_some() {
-                    best = self.attempt(picked, cell, Value::Text(text), best);
-                }
+            if let Some(mut text) = current(picked)
+                && text.pop().is_some()
+            {
+                best = self.attempt(picked, cell, Value::Text(text), best);
             }
             if best == 0.0 || best >= before || self.spent >= self.budget {
                 break;

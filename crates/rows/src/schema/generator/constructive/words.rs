@@ -146,7 +146,7 @@ pub(super) fn natural(column: &Column, index: u32) -> Option<Value> {
     let name = column.name.to_ascii_lowercase();
     let number = i64::from(index);
     Some(match &column.data_type {
-        DataType::Boolean => Value::Bool(index % 2 == 0),
+        DataType::Boolean => Value::Bool(index.is_multiple_of(2)),
         DataType::Integer { .. } => Value::Int(integer(&name, number, &column.data_type)),
         DataType::Decimal { precision, scale } => {
             Value::Decimal(decimal(number, *precision, scale.unwrap_or(0)))
