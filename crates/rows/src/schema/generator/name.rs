@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use isobath_sql::Schema;
 
-use super::{Avm, Domino, Generator, Random};
+use super::{Avm, Constructive, Domino, Generator, Random};
 
 /// The generators to choose from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -62,7 +62,8 @@ impl GeneratorName {
     /// The generator itself, for a schema.
     pub fn generator(self, schema: &Schema) -> Box<dyn Generator> {
         match self {
-            Self::Default | Self::Domino => Box::new(Domino::new(schema)),
+            Self::Default => Box::new(Constructive),
+            Self::Domino => Box::new(Domino::new(schema)),
             Self::DominoAvm => Box::new(Domino::with_avm(schema)),
             Self::AvmR => Box::new(Avm::from_random(schema)),
             Self::AvmD => Box::new(Avm::from_defaults(schema)),
