@@ -214,6 +214,51 @@ impl Table {
             .any(|c| matches!(c.kind, ConstraintKind::NotNull { column: of } if of == column))
     }
 
+    /// Brings every use of a column in its expressions up to date with its columns.
+    ///
+    /// Whoever changes a column's name, type or collation calls this. A collation
+    /// that a use names for itself stays.
+    pub fn refresh(&mut self) {
+        let columns = self.columns.clone();
+        self.for_each_expr(&mut |expr| {
+            expr.walk_mut(&mut |expr| {
+                if let Expr::Column(column) = expr
+                    && let Some(of) = columns.get(column.slot)
+                {
+                    column.name.clone_from(&of.name);
+                    column.data_type.clone_from(&of.data_type);
+                    if column.collation.is_none() {
+                        column.collation.clone_from(&of.collation);
+                    }
+                }
+            });
+        });
+    }
+
+    /// Calls `visit` on every expression of the table: defaults, generated columns, constraints.
+    pub fn for_each_expr(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        for column in &mut self.columns {
+            if let Some(default) = &mut column.default {
+                visit(default);
+            }
+            if let Filled::Generated(expr) = &mut column.filled {
+                visit(expr);
+            }
+        }
+        for constraint in &mut self.constraints {
+            match &mut constraint.kind {
+                ConstraintKind::Check { expr } => visit(expr),
+                ConstraintKind::UniqueIndex {
+                    keys, predicate, ..
+                } => keys.iter_mut().chain(predicate).for_each(&mut *visit),
+                ConstraintKind::PrimaryKey { .. }
+                | ConstraintKind::NotNull { .. }
+                | ConstraintKind::Unique { .. }
+                | ConstraintKind::ForeignKey(_) => {}
+            }
+        }
+    }
+
     /// The foreign keys of this table.
     pub fn foreign_keys(&self) -> impl Iterator<Item = &ForeignKey> {
         self.constraints

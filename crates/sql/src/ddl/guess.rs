@@ -124,7 +124,12 @@ fn by_shape(token: &Token<'_>) -> Option<(DialectName, u32, &'static str)> {
 }
 
 fn ends_with(recent: &[Token<'_>], words: &[&str]) -> bool {
-    recent.len() >= words.len()
+    // Lengths first: this runs for every token and every clue.
+    let (Some(last), Some(word)) = (recent.last(), words.last()) else {
+        return false;
+    };
+    last.text.len() == word.len()
+        && recent.len() >= words.len()
         && recent[recent.len() - words.len()..]
             .iter()
             .zip(words)

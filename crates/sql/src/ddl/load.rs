@@ -326,7 +326,7 @@ impl Loader {
                 }
                 table.constraints.push(constraint);
             }
-            refresh(&mut table);
+            table.refresh();
             tables.push(Arc::new(table));
         }
         let schema = Schema {
@@ -380,41 +380,6 @@ impl Loader {
             ));
         }
         Ok(())
-    }
-}
-
-/// Brings every use of a column up to date with the columns of the table.
-fn refresh(table: &mut Table) {
-    let columns = table.columns.clone();
-    let mut update = |expr: &mut Expr| {
-        if let Expr::Column(column) = expr
-            && let Some(of) = columns.get(column.slot)
-        {
-            let own = column.collation.take();
-            *column = ColumnUse {
-                slot: column.slot,
-                name: of.name.clone(),
-                data_type: of.data_type.clone(),
-                collation: own.or_else(|| of.collation.clone()),
-            };
-        }
-    };
-    for_each_expr(table, &mut |expr| expr.walk_mut(&mut update));
-}
-
-/// Calls `visit` on every expression of a table.
-fn for_each_expr(table: &mut Table, visit: &mut dyn FnMut(&mut Expr)) {
-    use crate::schema::Filled;
-    for column in &mut table.columns {
-        if let Some(default) = &mut column.default {
-            visit(default);
-        }
-        if let Filled::Generated(expr) = &mut column.filled {
-            visit(expr);
-        }
-    }
-    for constraint in &mut table.constraints {
-        constraint_exprs(&mut constraint.kind, visit);
     }
 }
 

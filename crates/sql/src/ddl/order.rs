@@ -88,7 +88,15 @@ fn natural(a: &str, b: &str) -> Ordering {
                 (a, b) = (rest_a, rest_b);
             }
             (Some(x), Some(y)) => {
-                let order = x.to_lowercase().cmp(y.to_lowercase());
+                // What ends a number comes first, so that `1__x` is before `1.1__x`.
+                let rank = |c: char| {
+                    if matches!(c, '_' | '-' | ' ') {
+                        '\0'
+                    } else {
+                        c
+                    }
+                };
+                let order = rank(x).to_lowercase().cmp(rank(y).to_lowercase());
                 if order != Ordering::Equal {
                     return order;
                 }

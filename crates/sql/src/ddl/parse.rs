@@ -121,9 +121,10 @@ fn end_of(text: &str) -> (u64, u64) {
     (line, last.chars().count() as u64 + 1)
 }
 
-/// Refuses runs of operators whose tree would be too deep to drop without overflowing the stack.
+/// Refuses texts whose tree would be too deep to walk, or to drop, without overflowing the stack.
 fn guard(text: &str) -> Result<(), SyntaxError> {
     let mut run = 0;
+    let mut depth = 0usize;
     let (mut line, mut column) = (1, 0);
     for c in text.chars() {
         if c == '\n' {
@@ -136,9 +137,16 @@ fn guard(text: &str) -> Result<(), SyntaxError> {
             ',' => run = 0,
             '+' | '-' | '*' | '/' | '|' | '=' | '<' | '>' | '&' | '%' | '~' | '^' | '#' | ':'
             | '[' | '.' | '!' | '?' | '@' => run += 1,
-            // AND, OR, NOT, IS and LIKE stand between blanks.
-            ' ' | '\n' | '\t' | '(' => {}
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
             _ => {}
+        }
+        if depth > RECURSION {
+            return Err(SyntaxError {
+                line,
+                column,
+                why: format!("more than {RECURSION} parentheses in each other"),
+            });
         }
         if run > OPERATORS {
             return Err(SyntaxError {

@@ -147,7 +147,7 @@ impl<'a> Splitter<'a> {
         self.lexer.take_line();
         while !self.lexer.rest().is_empty() {
             self.lexer.advance(1);
-            if self.lexer.take_line().trim_end() == "\\." {
+            if self.lexer.take_line().trim() == "\\." {
                 return;
             }
         }
