@@ -1,3 +1,24 @@
 //! Speed and effect, printed.
+//!
+//! Usage: `isobath-bench <what> <folder>`, where the folder holds `data/schemas` and `facts`.
 
-fn main() {}
+mod coverage;
+mod requirements;
+mod subjects;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["requirements", folder] => requirements::compare(Path::new(folder)),
+        ["coverage", folder, generators @ ..] => coverage::table(Path::new(folder), generators),
+        _ => {
+            eprintln!("usage: isobath-bench requirements FOLDER");
+            eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
+            ExitCode::from(2)
+        }
+    }
+}

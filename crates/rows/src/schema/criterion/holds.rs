@@ -31,7 +31,11 @@ pub fn satisfied(table: usize, rule: &Rule) -> Predicate {
         ConstraintKind::Check { expr } => Predicate::or(
             std::iter::once(Predicate::Expr {
                 expr: expr.clone(),
-                wanted: Wanted::NotFalse,
+                wanted: if is_two_valued(expr) {
+                    Wanted::True
+                } else {
+                    Wanted::NotFalse
+                },
             })
             .chain(strict_columns(expr).iter().map(is_null)),
         ),
@@ -206,6 +210,16 @@ pub fn nullable_columns(expr: &Expr) -> Vec<usize> {
     let mut columns = expr.columns();
     columns.retain(|column| !tested.contains(column) && some_leaf_strict_in(expr, *column));
     columns
+}
+
+/// Whether the condition is never unknown, so that passing it means being true.
+fn is_two_valued(expr: &Expr) -> bool {
+    match expr {
+        Expr::IsNull { .. } | Expr::IsTruth { .. } | Expr::IsDistinct { .. } => true,
+        Expr::And(parts) | Expr::Or(parts) => parts.iter().all(is_two_valued),
+        Expr::Not(inner) => is_two_valued(inner),
+        _ => false,
+    }
 }
 
 fn some_leaf_strict_in(expr: &Expr, column: usize) -> bool {

@@ -126,7 +126,8 @@ impl Climb<'_, '_> {
     fn search_cell(&mut self, at: At, profile: &Profile, rng: &mut fastrand::Rng) -> bool {
         let mut improved = false;
         let is_null = self.problem.given(at).is_null();
-        if is_null || self.to_null {
+        // A NULL that the predicate forbids outright would only satisfy CHECKs on the way to nowhere.
+        if is_null || (self.to_null && !self.problem.must_have_value(at)) {
             let flipped = if is_null {
                 let data_type = &self.problem.rows[at.0].definition.columns[at.1].data_type;
                 self.problem

@@ -42,6 +42,8 @@ pub(super) struct Draft<'p> {
     last: Vec<Option<Value>>,
     /// Cells that an INSERT may give.
     pub(super) free: Vec<bool>,
+    /// Cells that the predicate wants to have a value, whatever else holds.
+    required: Vec<bool>,
     /// Whether the database computes or replaces values of this row.
     computed: bool,
 }
@@ -88,10 +90,24 @@ impl<'p> Problem<'p> {
         let predicates = fresh.iter().chain([task.predicate]);
         let parts = predicates
             .enumerate()
-            .map(|(row, predicate)| problem.compile(row, predicate))
+            .map(|(row, predicate)| {
+                problem.require(row, predicate);
+                problem.compile(row, predicate)
+            })
             .collect();
         problem.root = Node::And(parts);
         problem
+    }
+
+    fn require(&mut self, row: usize, predicate: &Predicate) {
+        match predicate {
+            Predicate::And(parts) => parts.iter().for_each(|part| self.require(row, part)),
+            Predicate::Null {
+                column,
+                is_null: false,
+            } => self.rows[row].required[*column] = true,
+            _ => {}
+        }
     }
 
     fn compile(&mut self, row: usize, predicate: &'p Predicate) -> Node {
@@ -167,6 +183,11 @@ impl<'p> Problem<'p> {
     /// The last value other than NULL, for undoing a NULL.
     pub(super) fn last(&self, (row, column): At) -> Option<&Value> {
         self.rows[row].last[column].as_ref()
+    }
+
+    /// Whether the predicate of a row demands a value in a cell, whatever else holds.
+    pub(super) fn must_have_value(&self, (row, column): At) -> bool {
+        self.rows[row].required[column]
     }
 
     /// Gives a cell a value; false, and no change, when the column does not take it.
@@ -426,6 +447,7 @@ impl<'p> Draft<'p> {
             stored: vec![Value::Null; width],
             last: vec![None; width],
             free,
+            required: vec![false; width],
             computed,
         }
     }

@@ -1,7 +1,7 @@
 //! One requirement: rows found, lead-up cut to what is needed, outcome verified in memory.
 
 use isobath_sql::eval::Stop;
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::memory::{Memory, Verdict, Violation, ViolationKind};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{Filled, ForeignKey};
 use isobath_sql::{Dialect, Row, Schema};
@@ -178,7 +178,8 @@ impl<'a> Place<'a> {
     /// Tables that need a second row: parents by foreign keys that lie inside compared columns, and theirs.
     fn fresh(&self, requirement: &Requirement) -> Vec<usize> {
         let mut fresh = Vec::new();
-        if requirement.needs_comparison {
+        // Rows that refer to each other in a circle bring the table's own seed row along.
+        if requirement.needs_comparison || !self.alone.rows(self.table).is_empty() {
             let mut compared = Vec::new();
             compared_columns(&requirement.predicate, self.table, &mut compared);
             self.add_fresh(self.table, &compared, &mut fresh);
@@ -284,6 +285,26 @@ impl<'a> Place<'a> {
         self.expected(requirement, verdict)
     }
 
+    /// The violation of a constraint, when it is the only reason to refuse the row.
+    ///
+    /// NULL in a key is one reason even if NOT NULL forbids it as well; databases
+    /// name the first such column of the table.
+    fn only_reason(&self, wanted: usize, found: &[Violation]) -> Option<Violation> {
+        if let [one] = found {
+            return (one.constraint == Some(wanted)).then(|| one.clone());
+        }
+        let columns = self.schema.tables[self.table].constraints[wanted].columns();
+        let nulls: Option<Vec<usize>> = found.iter().map(null_column).collect();
+        let nulls = nulls.filter(|nulls| nulls.iter().all(|column| columns.contains(column)))?;
+        Some(Violation {
+            table: self.table,
+            constraint: Some(wanted),
+            kind: ViolationKind::Null {
+                column: nulls.into_iter().min()?,
+            },
+        })
+    }
+
     fn expected(&self, requirement: &Requirement, verdict: Verdict) -> Result<Expected, Unfit> {
         let unfit = |verdict: &Verdict| {
             let why = reasons(self.schema, verdict);
@@ -292,16 +313,22 @@ impl<'a> Place<'a> {
         match &verdict {
             Verdict::Accepted if requirement.accepted != Some(false) => Ok(Expected::Accepted),
             Verdict::Rejected(found) if requirement.accepted != Some(true) => {
-                match (requirement.violates, found.as_slice()) {
-                    (Some(wanted), [one]) if one.constraint == Some(wanted) => {
-                        Ok(Expected::Rejected(one.clone()))
-                    }
-                    (None, [one, ..]) => Ok(Expected::Rejected(one.clone())),
-                    _ => unfit(&verdict),
-                }
+                let reason = match requirement.violates {
+                    Some(wanted) => self.only_reason(wanted, found),
+                    None => found.first().cloned(),
+                };
+                reason.map_or_else(|| unfit(&verdict), |reason| Ok(Expected::Rejected(reason)))
             }
             _ => unfit(&verdict),
         }
+    }
+}
+
+/// The column of a violation that is about NULL.
+fn null_column(violation: &Violation) -> Option<usize> {
+    match violation.kind {
+        ViolationKind::Null { column } => Some(column),
+        _ => None,
     }
 }
 

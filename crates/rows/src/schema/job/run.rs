@@ -1,6 +1,6 @@
 //! The loop over requirements.
 
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::memory::{Memory, Verdict, Violation, ViolationKind};
 use isobath_sql::{Dialect, Schema};
 
 use super::attempt::{Attempt, Place};
@@ -115,7 +115,8 @@ pub fn verify(
     let verdict = memory.run(&case.act).map_err(|error| error.to_string())?;
     match (&case.expected, verdict) {
         (Expected::Accepted, Verdict::Accepted) => {}
-        (Expected::Rejected(wanted), Verdict::Rejected(found)) if found.contains(wanted) => {}
+        (Expected::Rejected(wanted), Verdict::Rejected(found))
+            if found.iter().any(|one| same_reason(wanted, one)) => {}
         (expected, found) => return Err(format!("{expected:?} was expected, but {found:?}")),
     }
     for after in &case.after {
@@ -131,4 +132,13 @@ pub fn verify(
         }
     }
     Ok(())
+}
+
+/// Whether two violations are the same to a user: the same constraint, or NULL in the same column.
+fn same_reason(wanted: &Violation, found: &Violation) -> bool {
+    let null = |violation: &Violation| match violation.kind {
+        ViolationKind::Null { column } => Some((violation.table, column)),
+        _ => None,
+    };
+    wanted == found || (null(wanted).is_some() && null(wanted) == null(found))
 }

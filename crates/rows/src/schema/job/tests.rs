@@ -39,7 +39,12 @@ fn domino_covers_the_shop_on_every_dialect() {
 
 #[test]
 fn every_guided_generator_covers_the_shop() {
-    for name in [GeneratorName::Default, GeneratorName::DominoAvm] {
+    for name in [
+        GeneratorName::Default,
+        GeneratorName::DominoAvm,
+        GeneratorName::AvmD,
+        GeneratorName::AvmR,
+    ] {
         let outcome = run(&shop(), name);
         assert_eq!(uncovered(&outcome), [""; 0], "{name}");
     }
