@@ -156,6 +156,7 @@ pub(crate) fn mysql_assign(value: &Value, data_type: &DataType) -> Result<Value,
                 Err(StoreError::OutOfRange)
             }
         }
+        DataType::Year if matches!(value, Value::Float(_) | Value::Decimal(_)) => Err(unknown()),
         DataType::Year => {
             let Value::Int(year) = integer(value, data_type, &DataType::INT)? else {
                 return Err(unknown());
@@ -196,6 +197,8 @@ pub(crate) fn mysql_assign(value: &Value, data_type: &DataType) -> Result<Value,
 fn moment(text: &str, data_type: &DataType) -> Result<parse::Moment, StoreError> {
     match parse::moment(text) {
         Ok(moment) if moment.offset.is_none() && text.trim().len() == text.len() => Ok(moment),
+        // A time out of range can be read as a date, or as a span beyond a day.
+        Err(Bad::Range) if !text.contains('-') => Err(StoreError::Unknown(data_type.clone())),
         Err(Bad::Invalid | Bad::Range) => Err(StoreError::WrongType),
         _ => Err(StoreError::Unknown(data_type.clone())),
     }

@@ -18,11 +18,10 @@ pub(crate) fn unary<'a>(eval: Evaluator<'a>, op: UnaryOp, expr: &'a Expr) -> Res
         return Ok(value.into_owned());
     }
     let kind = eval.kind(expr);
-    let value = if eval.typed() && kind == Kind::Unknown {
-        convert::untyped(value, Kind::DOUBLE)?
-    } else {
-        value
-    };
+    if eval.typed() && kind == Kind::Unknown {
+        // Several types have this operator, and nothing chooses among them.
+        return raise(Raised::TypeMismatch);
+    }
     if value.is_null() {
         return Ok(Value::Null);
     }
@@ -64,6 +63,20 @@ pub(crate) fn unary<'a>(eval: Evaluator<'a>, op: UnaryOp, expr: &'a Expr) -> Res
     }
 }
 
+/// Refuses text that MariaDB would make numbers of before choosing among it.
+pub(crate) fn as_number(eval: Evaluator<'_>, expr: &Expr) -> Result<(), Stop> {
+    match expr {
+        Expr::Function { name, .. }
+            if eval.dialect == DialectName::MySql
+                && matches!(name.as_str(), "greatest" | "least")
+                && !eval.kind(expr).is_number() =>
+        {
+            unsupported(format!("{name} of text as a number"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Any binary operator.
 pub(crate) fn binary<'a>(
     eval: Evaluator<'a>,
@@ -71,7 +84,15 @@ pub(crate) fn binary<'a>(
     left: &'a Expr,
     right: &'a Expr,
 ) -> Result<Value, Stop> {
-    let (mut a, mut b) = (eval.value(left)?, eval.value(right)?);
+    as_number(eval, left)?;
+    as_number(eval, right)?;
+    let mut a = eval.value(left)?;
+    let mut b = match eval.value(right) {
+        Err(Stop::Raises(_)) if a.is_null() && eval.dialect == DialectName::MySql => {
+            return unsupported("an error in a part that may not be reached");
+        }
+        other => other?,
+    };
     let (left_kind, right_kind) = (eval.kind(left), eval.kind(right));
     if op == BinaryOp::Concat {
         return concat(eval, &a, &b, left_kind, right_kind);
@@ -83,6 +104,9 @@ pub(crate) fn binary<'a>(
             (kind, Kind::Unknown) => b = convert::untyped(b, arithmetic_partner(op, kind))?,
             _ => {}
         }
+    }
+    if eval.typed() && !exists(op, left_kind, right_kind) {
+        return raise(Raised::TypeMismatch);
     }
     if a.is_null() || b.is_null() {
         return Ok(Value::Null);
@@ -120,6 +144,24 @@ pub(crate) fn binary<'a>(
             };
             postgres(op, x, y, kind)
         }
+    }
+}
+
+/// Whether PostgreSQL has an operator between two numbers.
+fn exists(op: BinaryOp, left: Kind<'_>, right: Kind<'_>) -> bool {
+    let float = |kind| matches!(kind, Kind::Float { .. });
+    let int = |kind| matches!(kind, Kind::Int { .. } | Kind::Unknown);
+    if !left.is_number() && !right.is_number() {
+        return true;
+    }
+    match op {
+        BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => int(left) && int(right),
+        BinaryOp::Modulo => !float(left) && !float(right),
+        _ => true,
     }
 }
 

@@ -16,6 +16,9 @@ use super::stop::{Raised, Stop, raise, unsupported};
 use super::walk::Evaluator;
 use super::{arithmetic, convert, format, parse, temporal};
 
+/// Stands for a side that names no column.
+static NO_COLUMN: Expr = Expr::Literal(Value::Null);
+
 /// One side of a comparison: its value, and the expression that decides its type.
 pub(crate) struct Operand<'a> {
     pub(super) value: Cow<'a, Value>,
@@ -39,6 +42,7 @@ impl<'a> Evaluator<'a> {
                 right,
                 affinity(left.expr),
                 affinity(right.expr),
+                self.collation(left.expr, right.expr),
             ),
         }
     }
@@ -56,9 +60,25 @@ impl<'a> Evaluator<'a> {
                 element,
                 affinity(x.expr),
                 Affinity::Blob,
+                self.collation(x.expr, &NO_COLUMN),
             );
         }
         self.compare(Relation::Equal, x, element)
+    }
+
+    /// Whether two values are the same to NULLIF, which in SQLite knows no affinity.
+    pub(super) fn same(self, left: &Operand<'a>, right: &Operand<'a>) -> Result<Truth, Stop> {
+        if self.dialect == DialectName::Sqlite {
+            return self.compare_sqlite(
+                Relation::Equal,
+                left,
+                right,
+                Affinity::Blob,
+                Affinity::Blob,
+                self.collation(left.expr, right.expr),
+            );
+        }
+        self.compare(Relation::Equal, left, right)
     }
 
     /// Refuses three-way comparisons that MariaDB makes in one common type.
@@ -66,24 +86,64 @@ impl<'a> Evaluator<'a> {
         if self.dialect != DialectName::MySql {
             return Ok(());
         }
-        let family = |operand: &&Operand<'a>| match &*operand.value {
-            Value::Null => None,
-            Value::Bool(_) | Value::Int(_) | Value::Decimal(_) | Value::Float(_) => Some(0),
-            Value::Text(_) | Value::Json(_) => Some(1),
-            Value::Bytes(_) => Some(2),
-            _ => Some(3),
-        };
-        let mut families: Vec<u8> = operands.iter().filter_map(family).collect();
+        let all: Vec<&Expr> = operands.iter().map(|operand| operand.expr).collect();
+        if self.collation_of(&all) != self.collation_of(&all[..1]) {
+            return unsupported("a mix of collations");
+        }
+        let mut families: Vec<Family> = operands
+            .iter()
+            .filter_map(|operand| self.family(operand))
+            .collect();
         families.sort_unstable();
         families.dedup();
         // Moments with strings are compared as moments, all others in ways we do not follow.
-        if families.len() > 1 && families != [1, 3] {
+        if families.len() > 1 && families != [Family::Text, Family::Moment] {
             return unsupported("BETWEEN over mixed types");
         }
         Ok(())
     }
 
+    /// Refuses lists whose members bring collations of their own (MariaDB finds one for all).
+    pub(super) fn one_collation(self, x: &Expr, list: &[Expr]) -> Result<(), Stop> {
+        if self.dialect != DialectName::MySql
+            || list
+                .iter()
+                .all(|element| matches!(element, Expr::Literal(_)))
+        {
+            return Ok(());
+        }
+        let alone = self.collation_of(&[x]);
+        let mut all: Vec<&Expr> = vec![x];
+        all.extend(list);
+        if self.collation_of(&all) == alone {
+            return Ok(());
+        }
+        unsupported("a mix of collations")
+    }
+
+    /// The family of types that MariaDB compares an operand in, `None` for a bare NULL.
+    fn family(self, operand: &Operand<'a>) -> Option<Family> {
+        Some(match (&*operand.value, self.kind(operand.expr)) {
+            (Value::Bool(_) | Value::Int(_) | Value::Decimal(_) | Value::Float(_), _) => {
+                Family::Number
+            }
+            (Value::Text(_) | Value::Json(_), _) => Family::Text,
+            (Value::Bytes(_), _) => Family::Bytes,
+            (Value::Null, Kind::Unknown) => return None,
+            (Value::Null, kind) if kind.is_number() || kind == Kind::Bool => Family::Number,
+            (Value::Null, Kind::Text | Kind::Char | Kind::Enum(_) | Kind::Json { .. }) => {
+                Family::Text
+            }
+            (Value::Null, Kind::Bytes) => Family::Bytes,
+            (Value::Null, Kind::Other) => Family::Other,
+            _ => Family::Moment,
+        })
+    }
+
     fn collation(self, left: &Expr, right: &Expr) -> Collation {
+        if self.dialect == DialectName::MySql {
+            return self.collation_of(&[left, right]);
+        }
         fn name(expr: &Expr) -> Option<&Expr> {
             match expr {
                 Expr::Column(_) => Some(expr),
@@ -99,6 +159,57 @@ impl<'a> Evaluator<'a> {
         match column {
             Some(Expr::Column(column)) => Collation::of(column.collation.as_deref(), self.dialect),
             _ => Collation::of(None, self.dialect),
+        }
+    }
+
+    /// MariaDB's collation of strings that meet: that of the columns they come from.
+    pub(super) fn collation_of(self, exprs: &[&Expr]) -> Collation {
+        fn gather(expr: &Expr, into: &mut Vec<Collation>) {
+            match expr {
+                Expr::Column(column) => {
+                    if column.data_type.is_text() || column.collation.is_some() {
+                        into.push(Collation::of(
+                            column.collation.as_deref(),
+                            DialectName::MySql,
+                        ));
+                    }
+                }
+                Expr::Case {
+                    branches,
+                    otherwise,
+                    ..
+                } => {
+                    for result in branches
+                        .iter()
+                        .map(|(_, then)| then)
+                        .chain(otherwise.as_deref())
+                    {
+                        gather(result, into);
+                    }
+                }
+                Expr::Function { args, .. } => args.iter().for_each(|arg| gather(arg, into)),
+                Expr::Binary { left, right, .. } => {
+                    gather(left, into);
+                    gather(right, into);
+                }
+                _ => {}
+            }
+        }
+        // A column and a constant need no list.
+        if let [Expr::Column(column), Expr::Literal(_)] = exprs {
+            return Collation::of(column.collation.as_deref(), DialectName::MySql);
+        }
+        let mut found = Vec::new();
+        for expr in exprs {
+            gather(expr, &mut found);
+        }
+        match found.split_first() {
+            None => Collation::of(None, DialectName::MySql),
+            Some((first, rest)) if rest.iter().all(|other| other == first) => *first,
+            Some(_) if found.contains(&Collation::Unknown) => Collation::Unknown,
+            // Of two collations, the binary one wins.
+            Some(_) if found.contains(&Collation::BinaryPadded) => Collation::BinaryPadded,
+            Some(_) => Collation::Unknown,
         }
     }
 
@@ -192,6 +303,13 @@ impl<'a> Evaluator<'a> {
         right: &Operand<'a>,
     ) -> Result<Truth, Stop> {
         let (a, b) = (&*left.value, &*right.value);
+        match (self.family(left), self.family(right)) {
+            (Some(Family::Number), Some(Family::Moment | Family::Other))
+            | (Some(Family::Moment | Family::Other), Some(Family::Number)) => {
+                return unsupported("a comparison of a number with a date");
+            }
+            _ => {}
+        }
         if a.is_null() || b.is_null() {
             return Ok(Truth::UNKNOWN);
         }
@@ -257,6 +375,7 @@ impl<'a> Evaluator<'a> {
         {
             return unsupported("a comparison of a number with an ENUM or YEAR");
         }
+        arithmetic::as_number(self, text_side.expr)?;
         let other = arithmetic::text_as_number(self, text)?;
         // The common type is a double or a decimal; they agree up to 2^53 and fifteen digits.
         if number.to_f64().abs() >= 9.007e15 || other.to_f64().abs() >= 9.007e15 {
@@ -287,6 +406,10 @@ impl<'a> Evaluator<'a> {
     fn text_as_moment(self, text: &str) -> Result<parse::Moment, Stop> {
         match parse::moment(text) {
             Ok(moment) if moment.offset.is_none() => Ok(moment),
+            // A time out of range can be read as a date by MariaDB.
+            Err(parse::Bad::Range) if !text.contains('-') => {
+                unsupported(format!("'{text}' as a date"))
+            }
             Err(parse::Bad::Invalid | parse::Bad::Range) if self.env.writes => {
                 raise(Raised::InvalidText)
             }
@@ -302,6 +425,7 @@ impl<'a> Evaluator<'a> {
         right: &Operand<'a>,
         left_affinity: Affinity,
         right_affinity: Affinity,
+        collation: Collation,
     ) -> Result<Truth, Stop> {
         let (Some(mut a), Some(mut b)) = (Storage::of(&left.value), Storage::of(&right.value))
         else {
@@ -321,17 +445,24 @@ impl<'a> Evaluator<'a> {
             (Storage::Number(x), Storage::Number(y)) => {
                 relation.judge(x.order_exactly(*y), x.gap(*y))
             }
-            (Storage::Text(x), Storage::Text(y)) => {
-                let collation = self.collation(left.expr, right.expr);
-                match collation.judge(relation, x, y) {
-                    Some(truth) => truth,
-                    None => return unsupported("this collation"),
-                }
-            }
+            (Storage::Text(x), Storage::Text(y)) => match collation.judge(relation, x, y) {
+                Some(truth) => truth,
+                None => return unsupported("this collation"),
+            },
             (Storage::Blob(x), Storage::Blob(y)) => relation.judge(x.cmp(y), bytes_gap(x, y)),
             _ => relation.judge(a.rank().cmp(&b.rank()), STEP),
         })
     }
+}
+
+/// Families of types in which MariaDB compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Family {
+    Number,
+    Text,
+    Bytes,
+    Moment,
+    Other,
 }
 
 /// A value in one of SQLite's storage classes, NULL apart.

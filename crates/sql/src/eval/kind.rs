@@ -147,7 +147,8 @@ impl<'a> Kind<'a> {
         match (self, other) {
             (a, b) if a == b => Some(a),
             (Self::Unknown, other) | (other, Self::Unknown) => Some(other),
-            (Self::Text | Self::Char, Self::Text | Self::Char) => Some(Self::Text),
+            // Strings convert both ways, so the first type stays.
+            (Self::Text | Self::Char, Self::Text | Self::Char) => Some(self),
             (Self::Date, Self::DateTime) | (Self::DateTime, Self::Date) => Some(Self::DateTime),
             (Self::Date | Self::DateTime, Self::Instant)
             | (Self::Instant, Self::Date | Self::DateTime) => Some(Self::Instant),
@@ -176,10 +177,11 @@ pub(crate) fn kind_of<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
             otherwise,
             ..
         } => unify(
-            branches
-                .iter()
-                .map(|(_, then)| then)
-                .chain(otherwise.as_deref()),
+            // The default counts first.
+            otherwise
+                .as_deref()
+                .into_iter()
+                .chain(branches.iter().map(|(_, then)| then)),
             dialect,
         ),
         Expr::Function { name, args } => function::kind(name, args, dialect),
@@ -206,7 +208,11 @@ pub(crate) fn unify<'a>(parts: impl Iterator<Item = &'a Expr>, dialect: DialectN
             None => return Kind::Other,
         }
     }
-    common
+    match (common, dialect) {
+        // Nothing but untyped literals: text.
+        (Kind::Unknown, DialectName::Ansi | DialectName::Postgres) => Kind::Text,
+        (common, _) => common,
+    }
 }
 
 /// The static type of a binary operation, by PostgreSQL's operators.

@@ -27,6 +27,7 @@ impl<'a> Evaluator<'a> {
         escape: Option<char>,
         kind: PatternKind,
     ) -> Result<Truth, Stop> {
+        let pattern_expr = pattern;
         let (text, pattern_value) = (self.value(expr)?, self.value(pattern)?);
         if self.typed() {
             for side in [expr, pattern] {
@@ -44,6 +45,7 @@ impl<'a> Evaluator<'a> {
             return Ok(Truth::UNKNOWN);
         };
         let collation = match expr {
+            _ if self.dialect == DialectName::MySql => self.collation_of(&[expr, pattern_expr]),
             Expr::Column(column) => Collation::of(column.collation.as_deref(), self.dialect),
             _ => Collation::of(None, self.dialect),
         };

@@ -9,7 +9,7 @@ use crate::expr::{ColumnUse, CompareOp, Expr};
 use crate::value::Value;
 
 use super::compare::Operand;
-use super::kind::{Kind, kind_of};
+use super::kind::{Kind, kind_of, unify};
 use super::number::Number;
 use super::stop::{Raised, Stop, raise, unsupported};
 use super::{Env, arithmetic, convert, parse};
@@ -55,6 +55,7 @@ impl<'a> Evaluator<'a> {
                 let Some(chosen) = self.branch(expr)? else {
                     return Ok(Cow::Owned(Value::Null));
                 };
+                self.quiet(expr)?;
                 let value = self.value(chosen)?;
                 self.alternative(value, self.kind(chosen), self.kind(expr))
             }
@@ -127,7 +128,24 @@ impl<'a> Evaluator<'a> {
                 negated,
                 symmetric,
             } => {
-                let (x, low, high) = (self.operand(expr)?, self.operand(low)?, self.operand(high)?);
+                let (x, low) = (self.operand(expr)?, self.operand(low)?);
+                let bound: &'a Expr = high;
+                let high = match self.operand(bound) {
+                    Err(Stop::Raises(raised)) if !*symmetric => {
+                        // Below the lower bound, the upper one is never looked at.
+                        let above = self.compare(Relation::GreaterOrEqual, &x, &low)?;
+                        if self.dialect != DialectName::MySql && above.verdict() == Some(false) {
+                            self.never_reached(bound, raised)?;
+                            return Ok(if *negated { !above } else { above });
+                        }
+                        return if x.value.is_null() && !self.typed() {
+                            unsupported("an error in a part that may not be reached")
+                        } else {
+                            raise(raised)
+                        };
+                    }
+                    other => other?,
+                };
                 self.alike(&[&x, &low, &high])?;
                 let within = |low: &Operand<'a>, high: &Operand<'a>| {
                     Ok::<_, Stop>(member::between(
@@ -147,9 +165,19 @@ impl<'a> Evaluator<'a> {
                 negated,
             } => {
                 let x = self.operand(expr)?;
+                self.one_collation(expr, list)?;
                 let mut truth = Truth::FALSE;
                 for (index, element) in list.iter().enumerate() {
-                    let equal = self.compare_member(&x, &self.operand(element)?)?;
+                    let equal = match self
+                        .operand(element)
+                        .and_then(|element| self.compare_member(&x, &element))
+                    {
+                        // MariaDB stops at the first match and compares in groups of types.
+                        Err(Stop::Raises(_)) if self.dialect == DialectName::MySql => {
+                            return unsupported("an error in a part that may not be reached");
+                        }
+                        other => other?,
+                    };
                     truth = if index == 0 { equal } else { truth.or(equal) };
                 }
                 Ok(if *negated { !truth } else { truth })
@@ -164,8 +192,15 @@ impl<'a> Evaluator<'a> {
                 let truth = self.like(expr, pattern, *escape, *kind)?;
                 Ok(if *negated { !truth } else { truth })
             }
+            Expr::Case { .. } if self.typed() && self.kind(expr) != Kind::Bool => {
+                let value = self.value(expr)?;
+                self.condition(&value, self.kind(expr))
+            }
             Expr::Case { .. } => match self.branch(expr)? {
-                Some(chosen) => self.truth(chosen),
+                Some(chosen) => {
+                    self.quiet(expr)?;
+                    self.truth(chosen)
+                }
                 None => Ok(Truth::UNKNOWN),
             },
             Expr::Literal(_)
@@ -176,6 +211,7 @@ impl<'a> Evaluator<'a> {
             | Expr::Cast { .. }
             | Expr::Function { .. }
             | Expr::Opaque { .. } => {
+                arithmetic::as_number(self, expr)?;
                 let value = self.value(expr)?;
                 self.condition(&value, self.kind(expr))
             }
@@ -214,6 +250,73 @@ impl<'a> Evaluator<'a> {
         Ok(all.unwrap_or(Truth::of(decisive.map(|v| !v))))
     }
 
+    /// Refuses expressions whose constant parts raise errors even when they are not reached.
+    ///
+    /// PostgreSQL computes constant parts before anything runs.
+    pub(super) fn quiet(self, expr: &'a Expr) -> Result<(), Stop> {
+        if !self.typed() {
+            return Ok(());
+        }
+        let mut misfit = None;
+        expr.walk(&mut |part| {
+            if misfit.is_none() {
+                misfit = self.literals_fit(part).err();
+            }
+        });
+        if let Some(stop) = misfit {
+            return Err(stop);
+        }
+        if holds_constant(expr).1 {
+            let mut raises = false;
+            expr.walk(&mut |part| {
+                let constant = is_computed(part) && holds_constant(part).0;
+                raises |= constant && self.value(part).is_err();
+            });
+            if raises {
+                return unsupported("an error in a part that may not be reached");
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the untyped literals directly inside an expression, as a typed database does at once.
+    fn literals_fit(self, expr: &'a Expr) -> Result<(), Stop> {
+        let group: Vec<&'a Expr> = match expr {
+            Expr::Compare { left, right, .. } | Expr::IsDistinct { left, right, .. } => {
+                vec![left, right]
+            }
+            Expr::Between {
+                expr, low, high, ..
+            } => vec![expr, low, high],
+            Expr::InList { expr, list, .. } => std::iter::once(expr.as_ref()).chain(list).collect(),
+            Expr::Function { name, args }
+                if matches!(name.as_str(), "coalesce" | "nullif" | "greatest" | "least") =>
+            {
+                args.iter().collect()
+            }
+            Expr::Case {
+                branches,
+                otherwise,
+                ..
+            } => otherwise
+                .as_deref()
+                .into_iter()
+                .chain(branches.iter().map(|(_, then)| then))
+                .collect(),
+            _ => return Ok(()),
+        };
+        let untyped = |part: &&Expr| matches!(part, Expr::Literal(Value::Text(_)));
+        if group.iter().any(untyped) {
+            let common = unify(group.iter().copied(), self.dialect);
+            for part in group {
+                if let Expr::Literal(value @ Value::Text(_)) = part {
+                    convert::untyped(Cow::Borrowed(value), common)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Whether an error in a part that is not reached really stays silent.
     fn never_reached(self, part: &'a Expr, raised: Raised) -> Result<(), Stop> {
         if !self.typed() {
@@ -233,6 +336,8 @@ impl<'a> Evaluator<'a> {
                     | Expr::Cast { .. }
                     | Expr::Function { .. }
             );
+            let literal = matches!(expr, Expr::Literal(Value::Text(_)));
+            eager |= literal && raised == Raised::OutOfRange;
             if composite && expr.columns().is_empty() && self.value(expr).is_err() {
                 eager = true;
             }
@@ -276,17 +381,15 @@ impl<'a> Evaluator<'a> {
         own: Kind<'_>,
         common: Kind<'_>,
     ) -> Result<Cow<'a, Value>, Stop> {
+        if common == Kind::Other && self.typed() {
+            return unsupported("alternatives of different types");
+        }
         if value.is_null() || own == common {
             return Ok(value);
         }
         match self.dialect {
             DialectName::Sqlite => Ok(value),
-            DialectName::Ansi | DialectName::Postgres => {
-                if common == Kind::Other {
-                    return raise(Raised::TypeMismatch);
-                }
-                convert::to_kind(self, value, own, common)
-            }
+            DialectName::Ansi | DialectName::Postgres => convert::to_kind(self, value, own, common),
             DialectName::MySql => {
                 // Alternatives of one family keep their value; others become strings.
                 if own.is_number() && common.is_number() {
@@ -366,6 +469,32 @@ impl<'a> Evaluator<'a> {
         };
         let zero = Number::of(&zero).unwrap_or(number);
         Ok(Relation::NotEqual.judge(number.order(zero), number.gap(zero)))
+    }
+}
+
+/// Whether an expression computes a value in a way that can raise an error.
+fn is_computed(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Binary { .. } | Expr::Unary { .. } | Expr::Cast { .. } | Expr::Function { .. }
+    )
+}
+
+/// Whether an expression is constant, and whether something in it is both constant and computed.
+fn holds_constant(expr: &Expr) -> (bool, bool) {
+    match expr {
+        Expr::Literal(_) => (true, false),
+        Expr::Column(_) | Expr::Parameter(_) | Expr::Opaque { .. } => (false, false),
+        _ => {
+            let mut all = true;
+            let mut any = false;
+            for child in expr.children() {
+                let (constant, inside) = holds_constant(child);
+                all &= constant;
+                any |= inside;
+            }
+            (all, any || (all && is_computed(expr)))
+        }
     }
 }
 

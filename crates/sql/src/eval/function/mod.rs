@@ -1,5 +1,10 @@
 //! Function calls: the table of names, and those that choose among their arguments.
 
+mod args;
+mod date;
+mod number;
+mod text;
+
 use std::borrow::Cow;
 
 use isobath_distance::Relation;
@@ -9,6 +14,7 @@ use crate::expr::Expr;
 use crate::value::Value;
 
 use super::compare::Operand;
+use super::convert;
 use super::kind::{Kind, kind_of, unify};
 use super::stop::{Stop, unsupported};
 use super::walk::Evaluator;
@@ -22,12 +28,11 @@ impl<'a> Evaluator<'a> {
             ("nvl", [_, _]) if self.dialect == DialectName::MySql => self.first_not_null(args),
             ("nullif", [left, right]) => {
                 let (left, right) = (self.operand(left)?, self.operand(right)?);
-                let same = self.compare(Relation::Equal, &left, &right)?;
-                Ok(if same.verdict() == Some(true) {
-                    Cow::Owned(Value::Null)
-                } else {
-                    left.value
-                })
+                if self.same(&left, &right)?.verdict() == Some(true) {
+                    return Ok(Cow::Owned(Value::Null));
+                }
+                let (own, kind) = (self.kind(left.expr), kind(name, args, self.dialect));
+                self.alternative(left.value, own, kind)
             }
             ("if", [condition, then, otherwise]) if self.dialect == DialectName::MySql => {
                 self.choose(condition, then, otherwise)
@@ -47,15 +52,29 @@ impl<'a> Evaluator<'a> {
             ("min", [_, _, ..]) if self.dialect == DialectName::Sqlite => {
                 self.extreme(args, Relation::Less)
             }
-            _ => unsupported(format!("the function {name}")),
+            _ => {
+                let args = args::Args::new(self, args)?;
+                for family in [text::call, number::call, date::call] {
+                    if let Some(value) = family(name, &args)? {
+                        return Ok(Cow::Owned(value));
+                    }
+                }
+                unsupported(format!("the function {name}"))
+            }
         }
     }
 
     fn first_not_null(self, args: &'a [Expr]) -> Result<Cow<'a, Value>, Stop> {
         let common = unify(args.iter(), self.dialect);
-        for arg in args {
+        for (index, arg) in args.iter().enumerate() {
             let value = self.value(arg)?;
             if !value.is_null() {
+                for unreached in &args[index + 1..] {
+                    self.quiet(unreached)?;
+                    if let (Expr::Literal(literal), true) = (unreached, self.typed()) {
+                        convert::untyped(Cow::Borrowed(literal), common)?;
+                    }
+                }
                 return self.alternative(value, self.kind(arg), common);
             }
         }
@@ -88,6 +107,9 @@ impl<'a> Evaluator<'a> {
                     continue;
                 }
                 return Ok(Cow::Owned(Value::Null));
+            }
+            if self.typed() && common == Kind::Char && self.kind(arg) == Kind::Text {
+                return unsupported("CHAR among strings of other types");
             }
             if self.dialect == DialectName::MySql
                 && !(self.kind(arg).is_number() == common.is_number())
@@ -122,10 +144,46 @@ pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Ki
             unify(args.iter(), dialect)
         }
         ("if" | "iif", [_, then, otherwise]) => unify([then, otherwise].into_iter(), dialect),
-        ("nullif", [left, right]) => match kind_of(left, dialect) {
-            Kind::Unknown => kind_of(right, dialect),
-            kind => kind,
-        },
+        ("nullif", [left, right]) => {
+            match (kind_of(left, dialect), kind_of(right, dialect)) {
+                // The operands meet in a type that has an equality of its own.
+                (Kind::Unknown, Kind::Unknown) if dialect == DialectName::Postgres => Kind::Text,
+                (Kind::Unknown, kind) => kind,
+                (Kind::Char, Kind::Text) => Kind::Text,
+                (a @ Kind::Int { .. }, b @ (Kind::Decimal | Kind::Float { .. }))
+                | (a @ Kind::Decimal, b @ Kind::Float { .. })
+                | (a @ Kind::Float { bits: 32 }, b @ (Kind::Int { .. } | Kind::Decimal))
+                    if dialect != DialectName::MySql =>
+                {
+                    a.promoted(b).unwrap_or(a)
+                }
+                (kind, _) => kind,
+            }
+        }
+        (
+            "length" | "char_length" | "character_length" | "octet_length" | "position" | "strpos"
+            | "instr" | "locate" | "year" | "month" | "day" | "dayofmonth" | "hour" | "minute"
+            | "second" | "quarter" | "dayofyear" | "dayofweek" | "weekday" | "datediff",
+            _,
+        ) => Kind::INT4,
+        ("starts_with", _) => Kind::Bool,
+        ("extract", _) if dialect == DialectName::MySql => Kind::INT8,
+        ("extract", _) => Kind::Decimal,
+        ("date_part" | "power" | "pow" | "sqrt", _) => Kind::DOUBLE,
+        ("date", _) if dialect == DialectName::MySql => Kind::Date,
+        ("abs", [x]) => kind_of(x, dialect),
+        ("round" | "trunc" | "floor" | "ceil" | "ceiling" | "sign", [x, rest @ ..]) => {
+            match (kind_of(x, dialect), rest.is_empty()) {
+                (Kind::Decimal, _) | (Kind::Int { .. }, false) => Kind::Decimal,
+                _ => Kind::DOUBLE,
+            }
+        }
+        (
+            "lower" | "upper" | "lcase" | "ucase" | "trim" | "btrim" | "ltrim" | "rtrim" | "substr"
+            | "substring" | "mid" | "left" | "right" | "replace" | "concat" | "concat_ws"
+            | "reverse" | "repeat" | "lpad" | "rpad",
+            _,
+        ) => Kind::Text,
         _ => Kind::Other,
     }
 }

@@ -1,0 +1,134 @@
+//! Evaluated arguments, read as the types that a function wants.
+
+use std::borrow::Cow;
+
+use crate::dialect::DialectName;
+use crate::expr::Expr;
+use crate::value::Value;
+
+use super::super::arithmetic::to_i64;
+use super::super::compare::{Storage, sqlite_number};
+use super::super::kind::Kind;
+use super::super::number::Number;
+use super::super::stop::{Raised, Stop, raise, unsupported};
+use super::super::walk::Evaluator;
+use super::super::{convert, format, parse};
+
+/// The arguments of a call, evaluated.
+pub(super) struct Args<'a> {
+    pub(super) eval: Evaluator<'a>,
+    pub(super) exprs: &'a [Expr],
+    pub(super) values: Vec<Cow<'a, Value>>,
+}
+
+impl<'a> Args<'a> {
+    pub(super) fn new(eval: Evaluator<'a>, exprs: &'a [Expr]) -> Result<Self, Stop> {
+        let values = exprs
+            .iter()
+            .map(|arg| eval.value(arg))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            eval,
+            exprs,
+            values,
+        })
+    }
+
+    pub(super) fn any_null(&self) -> bool {
+        self.values.iter().any(|value| value.is_null())
+    }
+
+    pub(super) fn kind(&self, index: usize) -> Kind<'a> {
+        self.eval.kind(&self.exprs[index])
+    }
+
+    /// An argument as text; a typed dialect takes nothing but text.
+    pub(super) fn text(&self, index: usize) -> Result<Cow<'_, str>, Stop> {
+        let value = &self.values[index];
+        if self.eval.typed() {
+            let kind = self.kind(index);
+            return match (&**value, kind) {
+                (Value::Text(text), Kind::Char) => Ok(Cow::Borrowed(text.trim_end_matches(' '))),
+                (Value::Text(text), Kind::Text | Kind::Unknown) => Ok(Cow::Borrowed(text)),
+                (_, Kind::Other | Kind::Bytes) => unsupported("a function over this type"),
+                _ => raise(Raised::TypeMismatch),
+            };
+        }
+        match &**value {
+            Value::Text(text) => Ok(Cow::Borrowed(text)),
+            other => match format::text(other, self.eval.dialect) {
+                Some(text) => Ok(Cow::Owned(text)),
+                None => unsupported("the text of this value"),
+            },
+        }
+    }
+
+    /// An argument that must be text of any kind, in a form that case can be folded in.
+    pub(super) fn foldable(&self, index: usize) -> Result<Cow<'_, str>, Stop> {
+        let text = self.text(index)?;
+        if self.eval.dialect != DialectName::Sqlite && !text.is_ascii() {
+            return unsupported("case beyond ASCII");
+        }
+        Ok(text)
+    }
+
+    /// An argument as an integer.
+    pub(super) fn int(&self, index: usize) -> Result<i64, Stop> {
+        let value = &self.values[index];
+        match self.eval.dialect {
+            DialectName::Sqlite => match Storage::of(value) {
+                Some(Storage::Number(number)) => Ok(to_i64(number)),
+                Some(Storage::Text(text)) => {
+                    Ok(to_i64(sqlite_number(&parse::prefix(&text), &text)))
+                }
+                _ => unsupported("a blob as a number"),
+            },
+            DialectName::MySql => match **value {
+                Value::Int(int) => {
+                    i64::try_from(int).map_err(|_| Stop::unsupported("a long number"))
+                }
+                _ => unsupported("this value as an integer"),
+            },
+            DialectName::Ansi | DialectName::Postgres => {
+                let value = match self.kind(index) {
+                    Kind::Unknown => convert::untyped(Cow::Borrowed(&**value), Kind::INT4)?,
+                    _ => Cow::Borrowed(&**value),
+                };
+                match &*value {
+                    Value::Int(int) => match i32::try_from(*int) {
+                        Ok(int) => Ok(int.into()),
+                        Err(_) => raise(Raised::TypeMismatch),
+                    },
+                    _ => raise(Raised::TypeMismatch),
+                }
+            }
+        }
+    }
+
+    /// An argument as a number.
+    pub(super) fn number(&self, index: usize) -> Result<Number, Stop> {
+        let value = &self.values[index];
+        match self.eval.dialect {
+            DialectName::Ansi | DialectName::Postgres => match (&**value, self.kind(index)) {
+                (Value::Int(_) | Value::Decimal(_) | Value::Float(_), _) => {
+                    Number::of(value).ok_or(Stop::Raises(Raised::TypeMismatch))
+                }
+                (Value::Text(_), Kind::Unknown) => unsupported("an untyped number"),
+                _ => raise(Raised::TypeMismatch),
+            },
+            _ => match &**value {
+                Value::Int(_) | Value::Decimal(_) | Value::Float(_) | Value::Bool(_) => {
+                    match Storage::of(value) {
+                        Some(Storage::Number(number))
+                            if self.eval.dialect == DialectName::Sqlite =>
+                        {
+                            Ok(number)
+                        }
+                        _ => Number::of(value).ok_or_else(|| Stop::unsupported("this number")),
+                    }
+                }
+                _ => unsupported("text as a number in this function"),
+            },
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Conditions and values, evaluated by us and by a database.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use fastrand::Rng;
+use isobath_exec::Database;
+use isobath_exec::engine::Engine;
+use isobath_sql::eval::{self, Env, Stop};
+use isobath_sql::{DialectName, Value};
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+
+use super::generate::{Generator, Term};
+use super::lexicon::{self, Known};
+
+/// Cases per seed; half are conditions, half are values.
+const CASES: usize = 1500;
+const ROWS: usize = 12;
+/// No construct may be unsupported more often than this, in cases that contain it.
+const UNSUPPORTED: f64 = 0.5;
+/// All cases together may be unsupported at most this often.
+const UNSUPPORTED_OVERALL: f64 = 0.2;
+
+#[derive(Default)]
+struct Tally {
+    seen: BTreeMap<&'static str, (usize, usize)>,
+    cases: usize,
+    unsupported: usize,
+    disagreements: Vec<String>,
+}
+
+pub(crate) fn agree(engine: Engine) {
+    let Some(mut provisioned) = super::database("agreement of verdicts", engine) else {
+        return;
+    };
+    let database = provisioned.database();
+    let dialect = engine.dialect();
+    let mut tally = Tally::default();
+    for seed in super::seeds() {
+        run(seed, dialect, database, &mut tally);
+    }
+    let mut report = String::new();
+    for line in tally.disagreements.iter().take(12) {
+        let _ = writeln!(report, "{line}\n");
+    }
+    assert!(
+        tally.disagreements.is_empty(),
+        "{} disagreements in {} cases on {engine}:\n{report}",
+        tally.disagreements.len(),
+        tally.cases,
+    );
+    let share = tally.unsupported as f64 / tally.cases as f64;
+    println!(
+        "{engine}: {} cases, {:.1} % unsupported",
+        tally.cases,
+        share * 100.0
+    );
+    for (tag, (seen, unsupported)) in &tally.seen {
+        println!("  {tag}: {unsupported} of {seen}");
+    }
+    assert!(
+        share < UNSUPPORTED_OVERALL,
+        "{share} of the cases are unsupported"
+    );
+    for (tag, (seen, unsupported)) in tally.seen {
+        let share = unsupported as f64 / seen as f64;
+        assert!(
+            seen < 20 || share < UNSUPPORTED,
+            "{tag} is unsupported in {unsupported} of {seen} cases"
+        );
+    }
+}
+
+fn run(seed: u64, dialect: DialectName, database: &mut dyn Database, tally: &mut Tally) {
+    let columns = lexicon::columns(dialect);
+    database.clear().unwrap();
+    let rows = fill(seed, dialect, &columns, database);
+    if dialect == DialectName::MySql {
+        done(database, "CREATE TABLE result (id INT PRIMARY KEY, v INT)");
+    }
+    let mut generator = Generator {
+        rng: Rng::with_seed(seed.wrapping_mul(7919).wrapping_add(1)),
+        dialect,
+        columns: &columns,
+    };
+    for case in 0..CASES {
+        let row = generator.rng.usize(..rows.len());
+        let condition = case % 2 == 0;
+        let term = if condition {
+            generator.condition(3)
+        } else {
+            let sort = generator.sort();
+            generator.scalar(sort, 3)
+        };
+        // MariaDB is stricter in statements that write.
+        let writes = condition && dialect == DialectName::MySql && case % 4 == 0;
+        let env = Env {
+            row: &rows[row],
+            parameters: &[],
+            writes,
+        };
+        let ours = if condition {
+            eval::truth_in(&term.expr, env, dialect.dialect()).map(|truth| {
+                assert!(truth.to_true().is_finite() && truth.to_false().is_finite());
+                match truth.verdict() {
+                    Some(verdict) => Value::Bool(verdict),
+                    None => Value::Null,
+                }
+            })
+        } else {
+            eval::value_in(&term.expr, env, dialect.dialect())
+        };
+        let theirs = ask(database, &term, row, condition, writes.then_some(case));
+        tally.count(&term, &ours, &theirs, &rows[row], &columns, writes);
+    }
+}
+
+/// Makes and fills the table; returns its rows as we think they are stored.
+fn fill(
+    seed: u64,
+    dialect: DialectName,
+    columns: &[Known],
+    database: &mut dyn Database,
+) -> Vec<Vec<Value>> {
+    let mut rng = Rng::with_seed(seed);
+    let declared: Vec<String> = columns
+        .iter()
+        .map(|known| format!("{} {}", known.column.name, known.column.declared))
+        .collect();
+    done(
+        database,
+        &format!("CREATE TABLE r (id INT, {})", declared.join(", ")),
+    );
+    let mut rows = Vec::new();
+    for id in 0..ROWS {
+        let mut row = Vec::new();
+        let mut sql = Vec::new();
+        for known in columns {
+            // A value that does not fit is simply drawn again.
+            let (given, stored) = loop {
+                let given = if rng.u8(..6) == 0 {
+                    Value::Null
+                } else {
+                    lexicon::value(&mut rng, known.sort, dialect)
+                };
+                if let Ok(stored) = dialect.dialect().store(&given, &known.column, false) {
+                    break (given, stored);
+                }
+            };
+            sql.push(lexicon::literal(&given, dialect));
+            row.push(stored);
+        }
+        done(
+            database,
+            &format!("INSERT INTO r VALUES ({id}, {})", sql.join(", ")),
+        );
+        rows.push(row);
+    }
+    rows
+}
+
+fn done(database: &mut dyn Database, sql: &str) {
+    let answer = database.execute(sql).unwrap();
+    assert!(answer.is_done(), "{sql}: {answer:?}");
+}
+
+fn ask(
+    database: &mut dyn Database,
+    term: &Term,
+    row: usize,
+    condition: bool,
+    write: Option<usize>,
+) -> Result<Value, String> {
+    if let Some(id) = write {
+        let sql = format!(
+            "INSERT INTO result SELECT {id}, (({}) IS TRUE) + 2 * (({}) IS FALSE) FROM r WHERE id = {row}",
+            term.sql, term.sql
+        );
+        let answer = database.execute(&sql).unwrap();
+        if let Some(refusal) = answer.refusal() {
+            return Err(format!("{refusal:?}"));
+        }
+    }
+    let sql = match write {
+        Some(id) => format!("SELECT v FROM result WHERE id = {id}"),
+        // A bare literal is a condition only where one is wanted.
+        None if condition && database.dialect() == DialectName::Postgres => {
+            format!("SELECT NOT NOT {} FROM r WHERE id = {row}", term.sql)
+        }
+        None => format!("SELECT {} FROM r WHERE id = {row}", term.sql),
+    };
+    let rows = match database.query(&sql).unwrap() {
+        Ok(rows) => rows,
+        Err(refusal) => return Err(format!("{refusal:?}")),
+    };
+    let value = rows.rows[0][0].clone();
+    Ok(match (value, write, condition) {
+        (Value::Int(1), Some(_), _) => Value::Bool(true),
+        (Value::Int(2), Some(_), _) => Value::Bool(false),
+        (Value::Int(0), Some(_), _) => Value::Null,
+        // A number or text that stands as a condition.
+        (Value::Int(int), None, true) => Value::Bool(int != 0),
+        (Value::Float(float), None, true) => Value::Bool(float != 0.0),
+        (Value::Decimal(decimal), None, true) => Value::Bool(!decimal.is_zero()),
+        (Value::Text(_) | Value::Bytes(_), None, true) => return truthy(database, term, row),
+        (value, _, _) => value,
+    })
+}
+
+/// The verdict of text, asked of the database again.
+fn truthy(database: &mut dyn Database, term: &Term, row: usize) -> Result<Value, String> {
+    let sql = format!("SELECT NOT NOT ({}) FROM r WHERE id = {row}", term.sql);
+    match database.query(&sql).unwrap() {
+        Ok(rows) => Ok(match rows.rows[0][0] {
+            Value::Int(int) => Value::Bool(int != 0),
+            _ => Value::Null,
+        }),
+        Err(refusal) => Err(format!("{refusal:?}")),
+    }
+}
+
+impl Tally {
+    fn count(
+        &mut self,
+        term: &Term,
+        ours: &Result<Value, Stop>,
+        theirs: &Result<Value, String>,
+        row: &[Value],
+        columns: &[Known],
+        writes: bool,
+    ) {
+        self.cases += 1;
+        let unsupported = matches!(ours, Err(Stop::Unsupported(_)));
+        self.unsupported += usize::from(unsupported);
+        let mut tags = term.tags.clone();
+        tags.sort_unstable();
+        tags.dedup();
+        for tag in tags {
+            let (seen, left) = self.seen.entry(tag).or_default();
+            *seen += 1;
+            *left += usize::from(unsupported);
+        }
+        let agree = match (ours, theirs) {
+            (Err(Stop::Unsupported(_)), _) => true,
+            (Err(Stop::Raises(_)), Err(_)) => true,
+            (Ok(ours), Ok(theirs)) => same(ours, theirs),
+            _ => false,
+        };
+        if agree {
+            return;
+        }
+        let mut used = term.expr.columns();
+        used.sort_unstable();
+        let used: Vec<String> = used
+            .iter()
+            .map(|&slot| format!("{} = {:?}", columns[slot].column.name, row[slot]))
+            .collect();
+        let mode = if writes { " (writing)" } else { "" };
+        self.disagreements.push(format!(
+            "{}{mode}\n  with {}\n  we say {ours:?}\n  it says {theirs:?}",
+            term.sql,
+            used.join(", "),
+        ));
+    }
+}
+
+/// Whether two values are the same, apart from how they are carried.
+pub(crate) fn same(ours: &Value, theirs: &Value) -> bool {
+    if ours == theirs {
+        return true;
+    }
+    let number = |value: &Value| match value {
+        Value::Bool(bool) => Some(Decimal::from(u8::from(*bool))),
+        Value::Int(int) => Decimal::try_from_i128_with_scale(*int, 0).ok(),
+        Value::Decimal(decimal) => Some(*decimal),
+        _ => None,
+    };
+    match (ours, theirs) {
+        (Value::Null, _) | (_, Value::Null) => false,
+        (Value::Float(a), Value::Float(b)) => a == b || (a - b).abs() <= a.abs() * 1e-15,
+        (Value::Float(a), b) | (b, Value::Float(a)) => number(b)
+            .and_then(|b| b.to_f64())
+            .is_some_and(|b| (*a - b).abs() <= a.abs() * 1e-14),
+        _ => match (number(ours), number(theirs)) {
+            // A database shows fewer digits of a quotient than it computes with.
+            (Some(a), Some(b)) => {
+                a == b || a.round_dp(b.scale()) == b || a.trunc_with_scale(b.scale()) == b
+            }
+            (None, None) => text(ours) == text(theirs),
+            _ => false,
+        },
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::DateTime(at) => format!("{} {}", at.date(), at.time()),
+        other => other.to_string(),
+    }
+}

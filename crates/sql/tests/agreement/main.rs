@@ -1,0 +1,63 @@
+//! Our verdicts against those of real databases, on generated expressions, rows and values.
+//!
+//! A verdict that we give must be the database's; an error that we foresee must
+//! happen; what we call unsupported is counted, and may not exceed a share per
+//! construct, so that no test passes by giving no answers.
+//!
+//! `ISOBATH_AGREEMENT_SEEDS=20` tries more seeds than the few of every run.
+
+mod evaluation;
+mod generate;
+mod lexicon;
+mod storage;
+
+use isobath_exec::engine::{Engine, Provisioned, provision};
+use isobath_exec::server::or_left_out;
+
+/// An empty database, or `None` after saying that the test was left out.
+fn database(what: &str, engine: Engine) -> Option<Provisioned> {
+    or_left_out(&format!("{what} on {engine}"), provision(engine))
+}
+
+/// The seeds of this run.
+fn seeds() -> std::ops::Range<u64> {
+    let count = std::env::var("ISOBATH_AGREEMENT_SEEDS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(3);
+    let first = std::env::var("ISOBATH_AGREEMENT_FIRST")
+        .ok()
+        .and_then(|first| first.parse().ok())
+        .unwrap_or(0);
+    first..first + count
+}
+
+#[test]
+fn sqlite_gives_the_verdicts_that_we_give() {
+    evaluation::agree(Engine::Sqlite);
+}
+
+#[test]
+fn postgres_gives_the_verdicts_that_we_give() {
+    evaluation::agree(Engine::Postgres);
+}
+
+#[test]
+fn mariadb_gives_the_verdicts_that_we_give() {
+    evaluation::agree(Engine::MariaDb);
+}
+
+#[test]
+fn sqlite_stores_what_we_store() {
+    storage::agree(Engine::Sqlite);
+}
+
+#[test]
+fn postgres_stores_what_we_store() {
+    storage::agree(Engine::Postgres);
+}
+
+#[test]
+fn mariadb_stores_what_we_store() {
+    storage::agree(Engine::MariaDb);
+}
