@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// Nothing to complain about.
     Clean,
     /// The system under test does not do what it should.

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 /// Tests for the integrity constraints of a SQL schema.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub struct SchemaArgs {
+pub(crate) struct SchemaArgs {
     /// What to do instead of generating tests.
     #[command(subcommand)]
     pub command: Option<SchemaCommand>,
@@ -23,7 +23,7 @@ pub struct SchemaArgs {
 
 /// Other jobs on schemas.
 #[derive(Debug, Subcommand)]
-pub enum SchemaCommand {
+pub(crate) enum SchemaCommand {
     /// Say which rows become accepted or rejected between two versions of a schema.
     Diff {
         /// The version before: a file or a folder of migrations.
@@ -38,7 +38,7 @@ pub enum SchemaCommand {
 
 /// Flags that all schema jobs share.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The dialect of the input; guessed, and said, when not given.
     #[arg(long, value_name = "ansi|postgres|mysql|sqlite")]
     pub dialect: Option<isobath_sql::DialectName>,
@@ -56,7 +56,11 @@ pub struct Options {
     pub criterion: String,
 
     /// Who finds the rows.
-    #[arg(long, default_value = "default", value_name = "default|domino|domino-avm|avm-r|avm-d|random")]
+    #[arg(
+        long,
+        default_value = "default",
+        value_name = "default|domino|domino-avm|avm-r|avm-d|random"
+    )]
     pub generator: String,
 
     /// Evaluations that a search may spend on one requirement.
@@ -118,7 +122,7 @@ pub struct Options {
 
 /// Engines by the names of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EngineName {
+pub(crate) enum EngineName {
     /// No database: our own verdicts, by the rules of the input's dialect.
     None,
     /// SQLite, embedded.
@@ -133,7 +137,7 @@ pub enum EngineName {
 
 /// Sets of mutation operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Operators {
+pub(crate) enum Operators {
     /// The 14 of the paper.
     Paper,
     /// Those, and constants, bounds, connectives, types, lengths, actions and defaults.

@@ -138,7 +138,7 @@ fn table(rows: &[Vec<Option<String>>]) -> String {
 }
 
 /// The statements of a step as one text; several are run with foreign keys waiting for the last one.
-fn as_one(step: &Step, dialect: SuiteDialect) -> String {
+pub(super) fn as_one(step: &Step, dialect: SuiteDialect) -> String {
     if !step.is_together() {
         return step.sql.join(";\n");
     }

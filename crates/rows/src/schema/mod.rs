@@ -4,6 +4,7 @@
 //! criterion turns rules into requirements, each a [`predicate`] over one new
 //! row; a [`generator`] finds rows; the result is a suite of test [`case`]s.
 
+pub mod across;
 pub mod case;
 pub mod confirm;
 pub mod criterion;
@@ -12,11 +13,13 @@ pub mod generator;
 pub mod job;
 pub mod lead_up;
 pub mod mutation;
+pub mod overview;
 pub mod phrase;
 pub mod predicate;
 pub mod print;
 pub mod requirement;
 pub mod rule;
+pub mod study;
 
 #[cfg(test)]
 pub(crate) mod samples;

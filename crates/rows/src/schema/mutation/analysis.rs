@@ -97,7 +97,7 @@ impl MutantStatus {
 
 impl Analysis {
     /// How many mutants have a status.
-    fn count(&self, is: impl Fn(&MutantStatus) -> bool) -> usize {
+    pub fn count(&self, is: impl Fn(&MutantStatus) -> bool) -> usize {
         self.statuses.iter().filter(|status| is(status)).count()
     }
 

@@ -1,0 +1,29 @@
+//! `isobath schema`.
+
+mod args;
+mod engines;
+mod output;
+mod run;
+mod summary;
+
+pub(crate) use args::SchemaArgs;
+
+use crate::exit::Exit;
+use crate::terminal::Terminal;
+
+/// Carries out the command and says how it went.
+pub(crate) fn run(args: &SchemaArgs) -> Exit {
+    match &args.command {
+        Some(args::SchemaCommand::Diff { old, new, options }) => {
+            let terminal = Terminal::new(options.quiet, options.json);
+            {
+                let _ = (old, new, &terminal);
+                Exit::Internal
+            }
+        }
+        None => {
+            let terminal = Terminal::new(args.options.quiet, args.options.json);
+            run::run(args, &terminal)
+        }
+    }
+}

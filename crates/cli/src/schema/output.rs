@@ -1,0 +1,81 @@
+//! Files of a run: the suite in every language asked for, and the report.
+
+use std::path::{Path, PathBuf};
+
+use isobath_emit::{RunReport, Suite, report, writer};
+
+/// Why nothing could be written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OutputError {
+    /// The file system says no.
+    #[error("cannot write {}: {cause}", path.display())]
+    Unwritable {
+        /// The path.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// The suite cannot be written in a language.
+    #[error("cannot {0}")]
+    Format(#[from] writer::WriteError),
+}
+
+/// Writes the suite and the report into a folder of the schema's name, and returns that folder.
+///
+/// # Errors
+///
+/// When a file cannot be written, or a language cannot express the suite.
+pub(crate) fn write(
+    out: &Path,
+    suite: &Suite,
+    report: &RunReport,
+    formats: &[String],
+) -> Result<PathBuf, OutputError> {
+    let folder = out.join(file_name(&suite.schema));
+    for format in formats {
+        let writer = writer::by_name(format)?;
+        for file in writer.write(suite)? {
+            // Languages with a project of their own (a pom.xml, a Cargo.toml) get a folder each.
+            let path = folder.join(format).join(&file.path);
+            put(&path, &file.text)?;
+        }
+    }
+    put(&folder.join("report.md"), &report::markdown(report))?;
+    put(&folder.join("report.html"), &report::html(report))?;
+    put(&folder.join("report.json"), &report.to_json())?;
+    Ok(folder)
+}
+
+fn put(path: &Path, text: &str) -> Result<(), OutputError> {
+    let unwritable = |cause| OutputError::Unwritable {
+        path: path.to_owned(),
+        cause,
+    };
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(unwritable)?;
+    }
+    // Through a neighbour, so that a file is there whole or not at all.
+    let unfinished = path.with_extension("part");
+    std::fs::write(&unfinished, text).map_err(unwritable)?;
+    std::fs::rename(&unfinished, path).map_err(unwritable)
+}
+
+/// A schema's name as a file name.
+fn file_name(name: &str) -> String {
+    let safe: String = name
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    if safe.trim_matches('.').is_empty() {
+        "schema".to_owned()
+    } else {
+        safe
+    }
+}

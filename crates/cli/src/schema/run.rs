@@ -1,0 +1,393 @@
+//! Generating tests for schemas, one after the other.
+
+use std::path::Path;
+use std::time::Instant;
+
+use isobath_emit::RunReport;
+use isobath_emit::report::Disagreement;
+use isobath_exec::Engine;
+use isobath_exec::server::ServerError;
+use isobath_rows::schema::across;
+use isobath_rows::schema::confirm::{self, Confirmation};
+use isobath_rows::schema::criterion::Criterion;
+use isobath_rows::schema::generator::GeneratorName;
+use isobath_rows::schema::job::Config;
+use isobath_rows::schema::mutation::OperatorSet;
+use isobath_rows::schema::overview::overview;
+use isobath_rows::schema::study::{Plan, Study, study};
+use isobath_sql::ddl::{self, Loaded, Source};
+use isobath_sql::limitation::Severity;
+
+use super::args::{Operators, Options, SchemaArgs};
+use super::engines::Engines;
+use super::{output, summary};
+use crate::exit::Exit;
+use crate::input::{self, Input};
+use crate::terminal::{Terminal, Tone};
+
+/// Why a run ends early.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RunError {
+    /// A flag has a value that means nothing.
+    #[error("{0}")]
+    Flag(String),
+    /// A path cannot be read.
+    #[error(transparent)]
+    Input(#[from] input::InputError),
+    /// No database to work with.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// The database went away.
+    #[error(transparent)]
+    Database(#[from] isobath_exec::DatabaseError),
+    /// Files cannot be written.
+    #[error(transparent)]
+    Output(#[from] output::OutputError),
+}
+
+impl RunError {
+    /// The exit code that it ends with.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Flag(_) | Self::Input(_) | Self::Output(_) => Exit::Usage,
+            Self::Server(_) | Self::Database(_) => Exit::Unreachable,
+        }
+    }
+}
+
+/// Runs the job on every schema; one that cannot be read does not lose the others.
+pub(crate) fn run(args: &SchemaArgs, terminal: &Terminal) -> Exit {
+    let options = &args.options;
+    let plan = match plan(options) {
+        Ok(plan) => plan,
+        Err(error) => return fail(&error, terminal),
+    };
+    terminal.say(Tone::Faint, &format!("seed {}", options.seed));
+    let mut engines = Engines::new(&options.test_db);
+    let mut exit = Exit::Clean;
+    for input in inputs(args) {
+        let one = input.and_then(|(loaded, sources)| {
+            one(&loaded, &sources, options, &plan, &mut engines, terminal)
+        });
+        exit = exit.max(match one {
+            Ok(exit) => exit,
+            Err(error) => fail(&error, terminal),
+        });
+    }
+    terminal.say(Tone::Faint, &format!("seed {}", options.seed));
+    exit
+}
+
+/// Says what went wrong and returns the exit code for it.
+pub(crate) fn fail(error: &RunError, terminal: &Terminal) -> Exit {
+    terminal.complain(&format!("error: {error}"));
+    error.exit()
+}
+
+/// The plan that the flags describe.
+///
+/// # Errors
+///
+/// When a criterion, generator or format has no such name.
+pub(crate) fn plan(options: &Options) -> Result<Plan, RunError> {
+    let criterion: Criterion = options
+        .criterion
+        .parse()
+        .map_err(|error| RunError::Flag(format!("{error}")))?;
+    let generator: GeneratorName = options
+        .generator
+        .parse()
+        .map_err(|error| RunError::Flag(format!("{error}")))?;
+    for format in &options.format {
+        isobath_emit::writer::by_name(format)
+            .map_err(|error| RunError::Flag(format!("cannot {error}")))?;
+    }
+    let engine = options.engines.first().copied().unwrap_or(options.engine);
+    let extras = options
+        .extras
+        .unwrap_or(generator == GeneratorName::Default);
+    let mutates = options.mutate || options.strengthen || options.confirm;
+    Ok(Plan {
+        rules: engine.engine().map(Engine::dialect),
+        config: Config {
+            criterion,
+            generator,
+            seed: options.seed,
+            budget: options.budget,
+            extras,
+        },
+        mutants: mutates.then_some(match options.operators {
+            Operators::Paper => OperatorSet::Paper,
+            Operators::All => OperatorSet::All,
+        }),
+        strengthen: options.strengthen,
+        reduce: options.reduce,
+    })
+}
+
+fn inputs(args: &SchemaArgs) -> Vec<Result<(Loaded, Vec<Source>), RunError>> {
+    if let Some(address) = &args.options.db {
+        return vec![
+            isobath_exec::catalogue::read(address)
+                .map(|loaded| (loaded, Vec::new()))
+                .map_err(RunError::from),
+        ];
+    }
+    args.paths
+        .iter()
+        .map(|path| load(path, &args.options))
+        .collect()
+}
+
+/// Reads and loads one path.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub(crate) fn load(path: &Path, options: &Options) -> Result<(Loaded, Vec<Source>), RunError> {
+    let Input {
+        name,
+        sources,
+        skipped,
+    } = input::read(path)?;
+    let mut loaded = ddl::load(&name, &sources, options.dialect);
+    loaded
+        .limitations
+        .extend(skipped.into_iter().map(|skipped| isobath_sql::Limitation {
+            severity: Severity::Ignored,
+            place: isobath_sql::Place {
+                source: skipped.name.clone(),
+                line: 0,
+                column: 0,
+            },
+            input: skipped.name,
+            why: skipped.why,
+        }));
+    Ok((loaded, sources))
+}
+
+fn one(
+    loaded: &Loaded,
+    sources: &[Source],
+    options: &Options,
+    plan: &Plan,
+    engines: &mut Engines,
+    terminal: &Terminal,
+) -> Result<Exit, RunError> {
+    let schema = &loaded.schema;
+    terminal.say(
+        Tone::Plain,
+        &format!(
+            "{}: {} tables, {} columns; dialect {} ({})",
+            schema.name,
+            schema.tables.len(),
+            schema
+                .tables
+                .iter()
+                .map(|table| table.columns.len())
+                .sum::<usize>(),
+            loaded.dialect,
+            loaded.evidence
+        ),
+    );
+    terminal.limitations(&loaded.limitations, sources);
+    let syntax = loaded
+        .limitations
+        .iter()
+        .any(|limitation| limitation.severity == Severity::Syntax);
+    let mut exit = if syntax { Exit::Usage } else { Exit::Clean };
+    if schema.tables.is_empty() {
+        return Err(RunError::Flag(format!(
+            "{} defines no table; is it SQL with CREATE TABLE statements?",
+            schema.name
+        )));
+    }
+    let started = Instant::now();
+    let found = study(loaded, plan);
+    let suite = dressed(found.suite(), options, loaded);
+    let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let limitations: Vec<_> = loaded
+        .limitations
+        .iter()
+        .chain(&found.notes)
+        .cloned()
+        .collect();
+    for note in &found.notes {
+        terminal.say(
+            Tone::Faint,
+            &format!(
+                "  translated, {}: {} ({})",
+                note.place, note.input, note.why
+            ),
+        );
+    }
+    let mut report = overview(
+        &found.schema,
+        found.dialect,
+        &found.outcome,
+        &suite,
+        &limitations,
+        found.analysis.as_ref(),
+    );
+    report.dialect = loaded.dialect.to_string();
+    report.dialect_evidence = loaded.evidence.clone();
+    report.engine = "none".to_owned();
+    report.totals.millis = Some(millis);
+    report.command = suite.command.clone();
+    let confirmed = confirm_all(
+        loaded,
+        &found,
+        &suite,
+        options,
+        engines,
+        &mut report,
+        terminal,
+    );
+    // What was found is handed over also when a database died on the way.
+    if !options.json || options.out.is_some() {
+        let out = options.out.clone().unwrap_or_else(|| "isobath-out".into());
+        let folder = output::write(&out, &suite, &report, &options.format)?;
+        terminal.say(
+            Tone::Plain,
+            &format!("  wrote {}", folder.join("report.html").display()),
+        );
+    }
+    summary::tell(&report, terminal);
+    if options.json {
+        let object = serde_json::to_string(&summary::Summary::of(&report))
+            .expect("a summary is plain numbers and text");
+        terminal.object(&object);
+    }
+    exit = exit.max(confirmed?);
+    Ok(exit)
+}
+
+fn dressed(
+    mut suite: isobath_emit::Suite,
+    options: &Options,
+    loaded: &Loaded,
+) -> isobath_emit::Suite {
+    suite.seed = options.seed;
+    suite.generator.clone_from(&options.generator);
+    suite.criterion.clone_from(&options.criterion);
+    suite.version = env!("CARGO_PKG_VERSION").to_owned();
+    suite.command = Some(format!(
+        "isobath schema {} --dialect {} --criterion {} --generator {} --seed {}",
+        loaded.schema.name, loaded.dialect, options.criterion, options.generator, options.seed
+    ));
+    suite
+}
+
+/// Runs the suite on every engine asked for.
+fn confirm_all(
+    loaded: &Loaded,
+    found: &Study,
+    suite: &isobath_emit::Suite,
+    options: &Options,
+    engines: &mut Engines,
+    report: &mut RunReport,
+    terminal: &Terminal,
+) -> Result<Exit, RunError> {
+    let wanted = if options.engines.is_empty() {
+        vec![options.engine]
+    } else {
+        options.engines.clone()
+    };
+    let mut wanted = wanted
+        .into_iter()
+        .filter_map(super::args::EngineName::engine);
+    let Some(first) = wanted.next() else {
+        return Ok(Exit::Clean);
+    };
+    report.engine = first.to_string();
+    let confirmation = confirm::confirm(suite, engines.database(first)?)?;
+    let mut exit = told(&confirmation, first, report, terminal);
+    for other in wanted {
+        let differences = across::compare(
+            loaded,
+            &found.outcome.tests,
+            &found.schema,
+            other,
+            engines.database(other)?,
+        )?;
+        terminal.say(
+            if differences.is_empty() {
+                Tone::Good
+            } else {
+                Tone::Warning
+            },
+            &format!(
+                "  {other} judges {} of {} tests as {first} does",
+                found.outcome.tests.len() - differences.len(),
+                found.outcome.tests.len()
+            ),
+        );
+        for difference in differences.iter().take(8) {
+            terminal.say(
+                Tone::Plain,
+                &format!(
+                    "    {}: {first} {}, {other} {}",
+                    difference.test, difference.first, difference.other
+                ),
+            );
+        }
+        report
+            .disagreements
+            .extend(differences.into_iter().map(|difference| Disagreement {
+                test: difference.test,
+                sql: difference.sql,
+                outcomes: vec![
+                    (first.to_string(), difference.first),
+                    (other.to_string(), difference.other),
+                ],
+            }));
+        if !report.disagreements.is_empty() {
+            exit = exit.max(Exit::Findings);
+        }
+    }
+    Ok(exit)
+}
+
+fn told(
+    confirmation: &Confirmation,
+    engine: Engine,
+    report: &mut RunReport,
+    terminal: &Terminal,
+) -> Exit {
+    for (sql, message) in &confirmation.refused_setup {
+        terminal.complain(&format!(
+            "  {engine} refused `{}`: {message}",
+            sql.lines().next().unwrap_or_default()
+        ));
+    }
+    for disagreement in confirmation.disagreements.iter().take(8) {
+        terminal.complain(&format!(
+            "  {engine} disagrees with `{}`: expected {}, got {} for {}",
+            disagreement.test, disagreement.expected, disagreement.actual, disagreement.sql
+        ));
+    }
+    report
+        .disagreements
+        .extend(
+            confirmation
+                .disagreements
+                .iter()
+                .map(|disagreement| Disagreement {
+                    test: disagreement.test.clone(),
+                    sql: disagreement.sql.clone(),
+                    outcomes: vec![
+                        ("isobath".to_owned(), disagreement.expected.clone()),
+                        (engine.to_string(), disagreement.actual.clone()),
+                    ],
+                }),
+        );
+    if confirmation.disagreements.is_empty() && confirmation.refused_setup.is_empty() {
+        terminal.say(
+            Tone::Good,
+            &format!("  all {} tests confirmed on {engine}", confirmation.agreed),
+        );
+        Exit::Clean
+    } else {
+        Exit::Findings
+    }
+}

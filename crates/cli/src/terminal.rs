@@ -1,0 +1,151 @@
+//! Everything that is printed: results on standard output, everything else on standard error.
+
+use std::io::{IsTerminal, Write};
+
+use isobath_sql::ddl::Source;
+use isobath_sql::limitation::{Limitation, Severity};
+
+/// Where a run speaks to people.
+///
+/// With `--json`, standard output belongs to the objects, so people are spoken
+/// to on standard error. A closed pipe is not an error of ours.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    quiet: bool,
+    json: bool,
+    color: bool,
+}
+
+/// What a line is about, which decides its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Plain.
+    Plain,
+    /// Good news.
+    Good,
+    /// Something to look at.
+    Warning,
+    /// Something that failed.
+    Bad,
+    /// Less important.
+    Faint,
+}
+
+impl Terminal {
+    /// A terminal as the flags and the environment want it.
+    pub(crate) fn new(quiet: bool, json: bool) -> Self {
+        let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+            && if json {
+                std::io::stderr().is_terminal()
+            } else {
+                std::io::stdout().is_terminal()
+            };
+        Self { quiet, json, color }
+    }
+
+    /// A line of the result, for people.
+    pub(crate) fn say(&self, tone: Tone, line: &str) {
+        if self.quiet {
+            return;
+        }
+        let line = self.painted(tone, line);
+        if self.json {
+            let _ = writeln!(std::io::stderr(), "{line}");
+        } else {
+            let _ = writeln!(std::io::stdout(), "{line}");
+        }
+    }
+
+    /// Something that went wrong; said even when quiet.
+    pub(crate) fn complain(&self, line: &str) {
+        let _ = writeln!(std::io::stderr(), "{}", self.painted(Tone::Bad, line));
+    }
+
+    /// One JSON object on a line of its own.
+    pub(crate) fn object(&self, json: &str) {
+        let _ = writeln!(std::io::stdout(), "{json}");
+    }
+
+    fn painted(&self, tone: Tone, line: &str) -> String {
+        let code = match tone {
+            Tone::Plain => return line.to_owned(),
+            Tone::Good => "32",
+            Tone::Warning => "33",
+            Tone::Bad => "31",
+            Tone::Faint => "2",
+        };
+        if self.color {
+            format!("\u{1b}[{code}m{line}\u{1b}[0m")
+        } else {
+            line.to_owned()
+        }
+    }
+
+    /// What of an input is not in the model: syntax errors with a caret, the rest in a line each.
+    pub(crate) fn limitations(&self, limitations: &[Limitation], sources: &[Source]) {
+        let count = |severity| {
+            limitations
+                .iter()
+                .filter(|limitation| limitation.severity == severity)
+                .count()
+        };
+        for limitation in limitations
+            .iter()
+            .filter(|limitation| limitation.severity == Severity::Syntax)
+        {
+            self.complain(&format!("error: {}", limitation.why));
+            for line in caret(limitation, sources) {
+                self.complain(&line);
+            }
+        }
+        for limitation in limitations
+            .iter()
+            .filter(|limitation| limitation.severity == Severity::Unsupported)
+        {
+            self.say(
+                Tone::Warning,
+                &format!(
+                    "  not supported, {}: {} ({})",
+                    limitation.place, limitation.input, limitation.why
+                ),
+            );
+        }
+        let ignored = count(Severity::Ignored);
+        if ignored > 0 {
+            self.say(Tone::Faint, &format!("  {ignored} statements without effect on constraints are left out (see the report)"));
+        }
+    }
+}
+
+/// The place of a syntax error as compilers show it.
+fn caret(limitation: &Limitation, sources: &[Source]) -> Vec<String> {
+    let place = &limitation.place;
+    let number = place.line.to_string();
+    let margin = " ".repeat(number.len());
+    let mut lines = vec![format!("{margin}--> {place}")];
+    let text = sources
+        .iter()
+        .find(|source| source.name == place.source)
+        .map(|source| source.text.as_str());
+    let line = text.and_then(|text| {
+        text.lines()
+            .nth(usize::try_from(place.line).ok()?.checked_sub(1)?)
+    });
+    if let Some(line) = line {
+        // Tabs keep their width in the line with the caret; very long lines are shown around the place.
+        let column = usize::try_from(place.column).unwrap_or(1).max(1) - 1;
+        let start = column.saturating_sub(60);
+        let shown: String = line.chars().skip(start).take(100).collect();
+        let indent: String = line
+            .chars()
+            .skip(start)
+            .take(column - start)
+            .map(|c| if c == '\t' { '\t' } else { ' ' })
+            .collect();
+        lines.push(format!("{margin} |"));
+        lines.push(format!("{number} | {shown}"));
+        lines.push(format!("{margin} | {indent}^"));
+    }
+    lines
+}

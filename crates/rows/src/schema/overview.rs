@@ -1,0 +1,324 @@
+//! What a run found out about a schema, as the report's neutral data.
+
+use isobath_emit::Suite;
+use isobath_emit::report::{
+    AliveMutant, ColumnView, ConstraintView, Infeasible, LimitationView, Mutation, RunReport,
+    TableView, Totals, Uncovered,
+};
+use isobath_sql::limitation::Limitation;
+use isobath_sql::render;
+use isobath_sql::schema::{ConstraintKind, Filled, Table};
+use isobath_sql::{DialectName, Schema};
+
+use super::case::{Expected, TestCase};
+use super::job::{Outcome, Status};
+use super::mutation::{Analysis, MutantStatus};
+
+/// The report of a run, without what only the caller knows (time, command line, engine versions).
+pub fn overview(
+    schema: &Schema,
+    dialect: DialectName,
+    outcome: &Outcome,
+    suite: &Suite,
+    limitations: &[Limitation],
+    analysis: Option<&Analysis>,
+) -> RunReport {
+    let says = |index: usize| outcome.requirements[index].says.join("; ");
+    let table_of = |index: usize| {
+        schema.tables[outcome.requirements[index].table]
+            .name
+            .clone()
+    };
+    let mut report = RunReport {
+        schema: schema.name.clone(),
+        seed: suite.seed,
+        generator: suite.generator.clone(),
+        criterion: suite.criterion.clone(),
+        version: suite.version.clone(),
+        totals: totals(schema, outcome),
+        mutation: analysis.map(|analysis| mutation(schema, analysis)),
+        limitations: limitation_views(limitations),
+        tables: (0..schema.tables.len())
+            .map(|table| table_view(schema, table, dialect, outcome, suite))
+            .collect(),
+        tests: suite.tests.clone(),
+        ..RunReport::default()
+    };
+    for (index, status) in outcome.statuses.iter().enumerate() {
+        match status {
+            Status::Covered(_) => {}
+            Status::Infeasible { proof } => report.infeasible.push(Infeasible {
+                table: table_of(index),
+                requirement: says(index),
+                proof: proof.clone(),
+            }),
+            Status::Uncovered { why } => report.uncovered.push(Uncovered {
+                table: table_of(index),
+                requirement: says(index),
+                reason: Some(why.clone()),
+            }),
+        }
+    }
+    report
+}
+
+fn totals(schema: &Schema, outcome: &Outcome) -> Totals {
+    let count = |is: fn(&ConstraintKind) -> bool| {
+        schema
+            .tables
+            .iter()
+            .flat_map(|table| &table.constraints)
+            .filter(|constraint| is(&constraint.kind))
+            .count()
+    };
+    let constraints = [
+        (
+            "PRIMARY KEY",
+            count(|kind| matches!(kind, ConstraintKind::PrimaryKey { .. })),
+        ),
+        (
+            "NOT NULL",
+            count(|kind| matches!(kind, ConstraintKind::NotNull { .. })),
+        ),
+        (
+            "UNIQUE",
+            count(|kind| {
+                matches!(
+                    kind,
+                    ConstraintKind::Unique { .. } | ConstraintKind::UniqueIndex { .. }
+                )
+            }),
+        ),
+        (
+            "FOREIGN KEY",
+            count(|kind| matches!(kind, ConstraintKind::ForeignKey(_))),
+        ),
+        (
+            "CHECK",
+            count(|kind| matches!(kind, ConstraintKind::Check { .. })),
+        ),
+    ];
+    let statuses =
+        |is: fn(&Status) -> bool| outcome.statuses.iter().filter(|status| is(status)).count();
+    Totals {
+        tables: schema.tables.len(),
+        columns: schema.tables.iter().map(|table| table.columns.len()).sum(),
+        constraints: constraints
+            .into_iter()
+            .map(|(kind, count)| (kind.to_owned(), count))
+            .collect(),
+        requirements: outcome.requirements.len(),
+        covered: statuses(|status| matches!(status, Status::Covered(_))),
+        infeasible: statuses(|status| matches!(status, Status::Infeasible { .. })),
+        tests: outcome.tests.len(),
+        inserts: outcome.tests.iter().map(TestCase::inserts).sum(),
+        millis: None,
+    }
+}
+
+fn mutation(schema: &Schema, analysis: &Analysis) -> Mutation {
+    let left_out = [
+        (
+            "still-born",
+            analysis.count(|status| matches!(status, MutantStatus::StillBorn { .. })),
+        ),
+        (
+            "impaired",
+            analysis.count(|status| matches!(status, MutantStatus::Impaired { .. })),
+        ),
+        (
+            "redundant",
+            analysis.count(|status| matches!(status, MutantStatus::Redundant { .. })),
+        ),
+    ];
+    Mutation {
+        mutants: analysis.effective(),
+        killed: analysis.killed(),
+        equivalent: analysis.equivalent(),
+        left_out: left_out
+            .into_iter()
+            .map(|(why, count)| (why.to_owned(), count))
+            .collect(),
+        alive: analysis
+            .survivors()
+            .map(|(_, mutant)| AliveMutant {
+                operator: mutant.operator.as_str().to_owned(),
+                table: schema.tables[mutant.table].name.clone(),
+                description: mutant.description.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// Limitations of one kind are shown once, with the first place and a count.
+fn limitation_views(limitations: &[Limitation]) -> Vec<LimitationView> {
+    let mut views: Vec<LimitationView> = Vec::new();
+    for limitation in limitations {
+        match views.iter_mut().find(|view| view.what == limitation.why) {
+            Some(view) => view.count += 1,
+            None => views.push(LimitationView {
+                what: limitation.why.clone(),
+                quote: limitation.input.clone(),
+                place: Some(limitation.place.to_string()),
+                count: 1,
+            }),
+        }
+    }
+    views
+}
+
+fn table_view(
+    schema: &Schema,
+    index: usize,
+    dialect: DialectName,
+    outcome: &Outcome,
+    suite: &Suite,
+) -> TableView {
+    let table = &schema.tables[index];
+    TableView {
+        name: table.name.clone(),
+        columns: table
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(position, column)| ColumnView {
+                name: column.name.clone(),
+                data_type: render::type_name(&column.data_type, dialect),
+                notes: column_notes(table, position, dialect),
+            })
+            .collect(),
+        constraints: (0..table.constraints.len())
+            .map(|constraint| constraint_view(schema, index, constraint, dialect, outcome, suite))
+            .collect(),
+    }
+}
+
+fn column_notes(table: &Table, position: usize, dialect: DialectName) -> Vec<String> {
+    let column = &table.columns[position];
+    let mut notes = Vec::new();
+    if table.is_not_null(position) {
+        notes.push("NOT NULL".to_owned());
+    }
+    if let Some(default) = &column.default {
+        notes.push(format!("DEFAULT {}", render::expression(default, dialect)));
+    }
+    match &column.filled {
+        Filled::No => {}
+        Filled::Counter => notes.push("counts by itself".to_owned()),
+        Filled::CounterAlways => notes.push("always counts by itself".to_owned()),
+        Filled::Generated(expr) => notes.push(format!(
+            "GENERATED AS ({})",
+            render::expression(expr, dialect)
+        )),
+    }
+    notes
+}
+
+/// A constraint with a test that puts it to the proof from either side.
+fn constraint_view(
+    schema: &Schema,
+    table: usize,
+    constraint: usize,
+    dialect: DialectName,
+    outcome: &Outcome,
+    suite: &Suite,
+) -> ConstraintView {
+    let definition = &schema.tables[table].constraints[constraint];
+    let statements = |test: usize| {
+        suite.tests[test]
+            .steps
+            .iter()
+            .flat_map(|step| step.sql.iter().cloned())
+            .collect()
+    };
+    let rejecting = outcome.tests.iter().position(|case| match &case.expected {
+        Expected::Rejected(violation) => {
+            violation.table == table && violation.constraint == Some(constraint)
+        }
+        Expected::Accepted => false,
+    });
+    // The accepted test that covers a requirement about this very constraint says most; else any of its table.
+    let accepting = outcome
+        .tests
+        .iter()
+        .position(|case| {
+            case.table == table
+                && case.expected == Expected::Accepted
+                && case
+                    .covers
+                    .iter()
+                    .any(|index| outcome.requirements[*index].violates == Some(constraint))
+        })
+        .or_else(|| {
+            outcome
+                .tests
+                .iter()
+                .position(|case| case.table == table && case.expected == Expected::Accepted)
+        });
+    ConstraintView {
+        name: render::constraint_name(schema, table, constraint, dialect),
+        kind: kind_words(&definition.kind).to_owned(),
+        definition: definition_text(schema, table, &definition.kind, dialect),
+        accepting: accepting.map(statements).unwrap_or_default(),
+        rejecting: rejecting.map(statements).unwrap_or_default(),
+        note: rejecting.is_none().then(|| {
+            "no row can be refused by this constraint alone, or none was found".to_owned()
+        }),
+    }
+}
+
+fn kind_words(kind: &ConstraintKind) -> &'static str {
+    match kind {
+        ConstraintKind::PrimaryKey { .. } => "PRIMARY KEY",
+        ConstraintKind::NotNull { .. } => "NOT NULL",
+        ConstraintKind::Unique { .. } => "UNIQUE",
+        ConstraintKind::UniqueIndex { .. } => "UNIQUE INDEX",
+        ConstraintKind::ForeignKey(_) => "FOREIGN KEY",
+        ConstraintKind::Check { .. } => "CHECK",
+    }
+}
+
+fn definition_text(
+    schema: &Schema,
+    table: usize,
+    kind: &ConstraintKind,
+    dialect: DialectName,
+) -> String {
+    let names = |table: usize, columns: &[usize]| {
+        let names: Vec<&str> = columns
+            .iter()
+            .map(|column| schema.tables[table].columns[*column].name.as_str())
+            .collect();
+        names.join(", ")
+    };
+    match kind {
+        ConstraintKind::PrimaryKey { columns } => {
+            format!("PRIMARY KEY ({})", names(table, columns))
+        }
+        ConstraintKind::NotNull { column } => format!("{} NOT NULL", names(table, &[*column])),
+        ConstraintKind::Unique { columns, .. } => format!("UNIQUE ({})", names(table, columns)),
+        ConstraintKind::UniqueIndex {
+            keys, predicate, ..
+        } => {
+            let keys: Vec<String> = keys
+                .iter()
+                .map(|key| render::expression(key, dialect))
+                .collect();
+            let only = predicate
+                .as_ref()
+                .map(|predicate| format!(" WHERE {}", render::expression(predicate, dialect)));
+            format!(
+                "UNIQUE INDEX ({}){}",
+                keys.join(", "),
+                only.unwrap_or_default()
+            )
+        }
+        ConstraintKind::ForeignKey(key) => format!(
+            "FOREIGN KEY ({}) REFERENCES {} ({})",
+            names(table, &key.columns),
+            schema.tables[key.parent].name,
+            names(key.parent, &key.parent_columns)
+        ),
+        ConstraintKind::Check { expr } => format!("CHECK ({})", render::expression(expr, dialect)),
+    }
+}
