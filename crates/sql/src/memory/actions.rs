@@ -127,10 +127,13 @@ impl Memory<'_> {
                 let ConstraintKind::ForeignKey(key) = &constraint.kind else {
                     continue;
                 };
+                if key.parent != parent {
+                    continue;
+                }
                 let unchanged = after.is_some_and(|after| {
                     key.parent_columns.iter().all(|c| after[*c] == before[*c])
                 });
-                if key.parent != parent || unchanged {
+                if unchanged {
                     continue;
                 }
                 let action = if after.is_some() {
