@@ -3,6 +3,7 @@
 //! Usage: `isobath-bench <what> <folder>`, where the folder holds `data/schemas` and `facts`.
 
 mod coverage;
+mod mutants;
 mod requirements;
 mod subjects;
 
@@ -15,8 +16,13 @@ fn main() -> ExitCode {
     match args.as_slice() {
         ["requirements", folder] => requirements::compare(Path::new(folder)),
         ["coverage", folder, generators @ ..] => coverage::table(Path::new(folder), generators),
+        ["mutants", folder] => mutants::compare(Path::new(folder)),
+        ["strengthen", folder] => mutants::strengthen(Path::new(folder), false),
+        ["strengthen", folder, "names"] => mutants::strengthen(Path::new(folder), true),
         _ => {
             eprintln!("usage: isobath-bench requirements FOLDER");
+            eprintln!("       isobath-bench mutants FOLDER");
+            eprintln!("       isobath-bench strengthen FOLDER [names]");
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
             ExitCode::from(2)
         }

@@ -1,219 +1,104 @@
 //! Parts of a schema as they stand in sentences for people.
 
-use isobath_sql::expr::{BinaryOp, PatternKind, UnaryOp};
-use isobath_sql::{DataType, Dialect, Expr, Value};
+use isobath_sql::memory::{Verdict, ViolationKind};
+use isobath_sql::schema::{Constraint, ConstraintKind, Schema, Table};
+use isobath_sql::{DataType, Dialect, DialectName, Expr, Value, render};
 
-/// An expression in the notation of SQL, for reading rather than for running.
+/// An expression, as the dialect writes it.
 pub fn expr(expr: &Expr, dialect: &dyn Dialect) -> String {
-    let _ = dialect;
-    spelled(expr)
+    render::expression(expr, dialect.name())
 }
 
-fn spelled(expr: &Expr) -> String {
-    let not = |negated: bool| if negated { "NOT " } else { "" };
-    match expr {
-        Expr::Literal(value) => literal(value),
-        Expr::Column(column) => column.name.clone(),
-        Expr::Parameter(index) => format!("${}", index + 1),
-        Expr::Unary { op, expr } => {
-            let sign = match op {
-                UnaryOp::Minus => "-",
-                UnaryOp::Plus => "+",
-                UnaryOp::BitNot => "~",
-            };
-            format!("{sign}{}", inner(expr))
+/// A type, as the dialect writes it.
+pub fn data_type(data_type: &DataType, dialect: &dyn Dialect) -> String {
+    render::type_name(data_type, dialect.name())
+}
+
+/// A value for a title: long text is cut.
+pub fn short(value: &Value) -> String {
+    const LONGEST: usize = 24;
+    let text = render::literal(value, DialectName::Ansi);
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    let head: String = text.chars().take(LONGEST - 1).collect();
+    format!("{head}…")
+}
+
+/// A constraint of a table, as a noun.
+pub fn constraint(
+    constraint: &Constraint,
+    table: &Table,
+    schema: &Schema,
+    dialect: &dyn Dialect,
+) -> String {
+    let names = |table: &Table, columns: &[usize]| {
+        let names: Vec<&str> = columns
+            .iter()
+            .map(|column| table.columns[*column].name.as_str())
+            .collect();
+        names.join(", ")
+    };
+    match &constraint.kind {
+        ConstraintKind::PrimaryKey { columns } => {
+            format!("PRIMARY KEY ({})", names(table, columns))
         }
-        Expr::Binary { op, left, right } => {
-            format!("{} {} {}", inner(left), binary(*op), inner(right))
+        ConstraintKind::NotNull { column } => {
+            format!("NOT NULL on {}", table.columns[*column].name)
         }
-        Expr::Compare { op, left, right } => {
-            format!("{} {} {}", inner(left), op.symbol(), inner(right))
-        }
-        Expr::And(parts) => joined(parts, " AND "),
-        Expr::Or(parts) => joined(parts, " OR "),
-        Expr::Not(expr) => format!("NOT {}", inner(expr)),
-        Expr::IsNull { expr, negated } => format!("{} IS {}NULL", inner(expr), not(*negated)),
-        Expr::IsTruth {
-            expr,
-            verdict,
-            negated,
+        ConstraintKind::Unique { columns, .. } => format!("UNIQUE ({})", names(table, columns)),
+        ConstraintKind::UniqueIndex {
+            keys, predicate, ..
         } => {
-            let verdict = match verdict {
-                Some(true) => "TRUE",
-                Some(false) => "FALSE",
-                None => "UNKNOWN",
-            };
-            format!("{} IS {}{verdict}", inner(expr), not(*negated))
+            let keys: Vec<String> = keys.iter().map(|key| expr(key, dialect)).collect();
+            let condition = predicate
+                .as_ref()
+                .map(|predicate| format!(" WHERE {}", expr(predicate, dialect)));
+            format!(
+                "UNIQUE INDEX ({}){}",
+                keys.join(", "),
+                condition.unwrap_or_default()
+            )
         }
-        Expr::IsDistinct {
-            left,
-            right,
-            negated,
-        } => format!(
-            "{} IS {}DISTINCT FROM {}",
-            inner(left),
-            not(*negated),
-            inner(right)
-        ),
-        Expr::Between {
-            expr,
-            low,
-            high,
-            negated,
-            symmetric,
-        } => format!(
-            "{} {}BETWEEN {}{} AND {}",
-            inner(expr),
-            not(*negated),
-            if *symmetric { "SYMMETRIC " } else { "" },
-            inner(low),
-            inner(high)
-        ),
-        Expr::InList {
-            expr,
-            list,
-            negated,
-        } => {
-            let list: Vec<String> = list.iter().map(spelled).collect();
-            format!("{} {}IN ({})", inner(expr), not(*negated), list.join(", "))
+        ConstraintKind::ForeignKey(key) => {
+            let parent = &schema.tables[key.parent];
+            format!(
+                "FOREIGN KEY ({}) REFERENCES {} ({})",
+                names(table, &key.columns),
+                parent.name,
+                names(parent, &key.parent_columns)
+            )
         }
-        Expr::Like {
-            expr,
-            pattern,
-            kind,
-            negated,
-            ..
-        } => {
-            let word = match kind {
-                PatternKind::Like => "LIKE",
-                PatternKind::Ilike => "ILIKE",
-                PatternKind::Glob => "GLOB",
-                PatternKind::SimilarTo => "SIMILAR TO",
-                PatternKind::Regex => "~",
-                PatternKind::RegexInsensitive => "~*",
-            };
-            format!("{} {}{word} {}", inner(expr), not(*negated), inner(pattern))
-        }
-        Expr::Case {
-            operand,
-            branches,
-            otherwise,
-        } => {
-            let mut text = String::from("CASE");
-            if let Some(operand) = operand {
-                text.push_str(&format!(" {}", spelled(operand)));
-            }
-            for (when, then) in branches {
-                text.push_str(&format!(" WHEN {} THEN {}", spelled(when), spelled(then)));
-            }
-            if let Some(otherwise) = otherwise {
-                text.push_str(&format!(" ELSE {}", spelled(otherwise)));
-            }
-            text + " END"
-        }
-        Expr::Cast { expr, data_type } => {
-            format!("CAST({} AS {})", spelled(expr), self::data_type(data_type))
-        }
-        Expr::Function { name, args } => {
-            let args: Vec<String> = args.iter().map(spelled).collect();
-            format!("{name}({})", args.join(", "))
-        }
-        Expr::Opaque { sql, .. } => sql.clone(),
+        ConstraintKind::Check { expr } => format!("CHECK ({})", self::expr(expr, dialect)),
     }
 }
 
-fn inner(expr: &Expr) -> String {
-    match expr {
-        Expr::Literal(_)
-        | Expr::Column(_)
-        | Expr::Parameter(_)
-        | Expr::Function { .. }
-        | Expr::Cast { .. } => spelled(expr),
-        _ => format!("({})", spelled(expr)),
-    }
-}
-
-fn joined(parts: &[Expr], connective: &str) -> String {
-    let parts: Vec<String> = parts
+/// Why a statement was refused, as a fragment; for an accepted one, that it was.
+pub fn refusal(verdict: &Verdict, schema: &Schema, dialect: &dyn Dialect) -> String {
+    let Verdict::Rejected(violations) = verdict else {
+        return "it is accepted".to_owned();
+    };
+    let reasons: Vec<String> = violations
         .iter()
-        .map(|part| match part {
-            Expr::And(_) | Expr::Or(_) => inner(part),
-            _ => spelled(part),
+        .map(|violation| {
+            let table = &schema.tables[violation.table];
+            match (&violation.kind, violation.constraint) {
+                (ViolationKind::Type { column, error }, _) => {
+                    format!("{} of {}: {error}", table.columns[*column].name, table.name)
+                }
+                (ViolationKind::GivenGenerated { column }, _) => format!(
+                    "{} of {} is filled by the database alone",
+                    table.columns[*column].name, table.name
+                ),
+                (ViolationKind::Raises(raised), _) => raised.to_string(),
+                (_, Some(index)) => format!(
+                    "{} of {}",
+                    constraint(&table.constraints[index], table, schema, dialect),
+                    table.name
+                ),
+                (kind, None) => format!("{kind:?}"),
+            }
         })
         .collect();
-    parts.join(connective)
-}
-
-/// A value as SQL writes it, near enough for people.
-pub fn literal(value: &Value) -> String {
-    match value {
-        Value::Null | Value::Int(_) | Value::Decimal(_) | Value::Float(_) => value.to_string(),
-        Value::Bool(value) => if *value { "TRUE" } else { "FALSE" }.to_owned(),
-        _ => format!("'{}'", value.to_string().replace('\'', "''")),
-    }
-}
-
-fn binary(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Subtract => "-",
-        BinaryOp::Multiply => "*",
-        BinaryOp::Divide => "/",
-        BinaryOp::IntegerDivide => "DIV",
-        BinaryOp::Modulo => "%",
-        BinaryOp::Concat => "||",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitOr => "|",
-        BinaryOp::BitXor => "^",
-        BinaryOp::ShiftLeft => "<<",
-        BinaryOp::ShiftRight => ">>",
-    }
-}
-
-/// A type with its size, in the words of standard SQL.
-pub fn data_type(data_type: &DataType) -> String {
-    match data_type {
-        DataType::Boolean => "BOOLEAN".to_owned(),
-        DataType::Integer { bits, unsigned } => {
-            let name = match bits {
-                8 => "TINYINT",
-                16 => "SMALLINT",
-                24 => "MEDIUMINT",
-                32 => "INTEGER",
-                _ => "BIGINT",
-            };
-            format!("{name}{}", if *unsigned { " UNSIGNED" } else { "" })
-        }
-        DataType::Decimal { precision, scale } => match (precision, scale) {
-            (Some(precision), Some(scale)) => format!("NUMERIC({precision}, {scale})"),
-            (Some(precision), None) => format!("NUMERIC({precision})"),
-            (None, _) => "NUMERIC".to_owned(),
-        },
-        DataType::Float { bits: 32 } => "REAL".to_owned(),
-        DataType::Float { .. } => "DOUBLE PRECISION".to_owned(),
-        DataType::Char { length } => format!("CHAR({length})"),
-        DataType::Varchar { length } => match length {
-            Some(length) => format!("VARCHAR({length})"),
-            None => "VARCHAR".to_owned(),
-        },
-        DataType::Text => "TEXT".to_owned(),
-        DataType::Bytes { length, .. } => match length {
-            Some(length) => format!("VARBINARY({length})"),
-            None => "BLOB".to_owned(),
-        },
-        DataType::Date => "DATE".to_owned(),
-        DataType::Time { .. } => "TIME".to_owned(),
-        DataType::Timestamp { zoned: false, .. } => "TIMESTAMP".to_owned(),
-        DataType::Timestamp { zoned: true, .. } => "TIMESTAMP WITH TIME ZONE".to_owned(),
-        DataType::Year => "YEAR".to_owned(),
-        DataType::Interval => "INTERVAL".to_owned(),
-        DataType::Uuid => "UUID".to_owned(),
-        DataType::Json { binary: false } => "JSON".to_owned(),
-        DataType::Json { binary: true } => "JSONB".to_owned(),
-        DataType::Enum { name, labels } => match name {
-            Some(name) => name.clone(),
-            None => format!("ENUM of {} labels", labels.len()),
-        },
-        DataType::Other(name) => name.clone(),
-    }
+    format!("refused by {}", reasons.join(" and "))
 }

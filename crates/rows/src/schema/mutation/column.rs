@@ -10,12 +10,12 @@ pub(super) fn change_types(site: &mut Site<'_>) {
     for index in 0..site.table.columns.len() {
         let column = site.table.columns[index].clone();
         for data_type in sizes(&column.data_type) {
-            let spelled = phrase::data_type(&data_type);
+            let spelled = phrase::data_type(&data_type, site.dialect);
             let says = format!(
                 "{} of `{}` is {spelled} in place of {}",
                 site.column(index),
                 site.table.name,
-                phrase::data_type(&column.data_type)
+                phrase::data_type(&column.data_type, site.dialect)
             );
             let mut column = column.clone();
             column.data_type = data_type;

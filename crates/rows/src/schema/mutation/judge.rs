@@ -7,6 +7,8 @@
 //! violations under the original are known, so the mutant refuses a row
 //! exactly when another constraint did or the changed one does.
 
+use std::borrow::Cow;
+
 use isobath_sql::memory::{Memory, Verdict, Violation};
 use isobath_sql::row::Statement;
 use isobath_sql::{Dialect, Schema, Value};
@@ -19,10 +21,12 @@ use crate::schema::case::{After, TestCase};
 pub struct Judge<'a> {
     schema: &'a Schema,
     dialect: &'static dyn Dialect,
-    suite: &'a [TestCase],
+    suite: Cow<'a, [TestCase]>,
     replays: Vec<Result<Replay, String>>,
-    /// For each table, the tests that touch it; those whose last statement does come first.
-    touching: Vec<Vec<usize>>,
+    /// For each table, the tests whose last statement is about it.
+    acting: Vec<Vec<usize>>,
+    /// For each table, the tests that touch it before that.
+    leading_up: Vec<Vec<usize>>,
 }
 
 /// What the original made of a test.
@@ -43,32 +47,36 @@ struct Step {
 impl<'a> Judge<'a> {
     /// Runs each test once under the original.
     pub fn new(schema: &'a Schema, dialect: &'static dyn Dialect, suite: &'a [TestCase]) -> Self {
-        let mut memory = Memory::new(schema, dialect);
-        let replays = suite
-            .iter()
-            .map(|test| {
-                memory.clear();
-                Replay::of(test, &mut memory)
-            })
-            .collect();
-        let mut touching = vec![Vec::new(); schema.tables.len()];
-        let mut leading_up = vec![Vec::new(); schema.tables.len()];
-        for (index, test) in suite.iter().enumerate() {
-            let acted = test.act.table();
-            touching[acted].push(index);
-            for table in tables(test).into_iter().filter(|table| *table != acted) {
-                leading_up[table].push(index);
-            }
-        }
-        for (touching, leading_up) in touching.iter_mut().zip(leading_up) {
-            touching.extend(leading_up);
-        }
-        Self {
+        let n_tables = schema.tables.len();
+        let mut judge = Self {
             schema,
             dialect,
-            suite,
-            replays,
-            touching,
+            suite: Cow::Borrowed(suite),
+            replays: Vec::with_capacity(suite.len()),
+            acting: vec![Vec::new(); n_tables],
+            leading_up: vec![Vec::new(); n_tables],
+        };
+        let mut memory = Memory::new(schema, dialect);
+        for test in suite {
+            memory.clear();
+            judge.add(test, &mut memory);
+        }
+        judge
+    }
+
+    /// One more test.
+    pub fn push(&mut self, test: TestCase) {
+        self.add(&test, &mut Memory::new(self.schema, self.dialect));
+        self.suite.to_mut().push(test);
+    }
+
+    fn add(&mut self, test: &TestCase, memory: &mut Memory<'_>) {
+        let index = self.replays.len();
+        self.replays.push(Replay::of(test, memory));
+        let acted = test.act.table();
+        self.acting[acted].push(index);
+        for table in tables(test).into_iter().filter(|table| *table != acted) {
+            self.leading_up[table].push(index);
         }
     }
 
@@ -94,7 +102,10 @@ impl<'a> Judge<'a> {
         let mut full = Memory::new(&mutant.schema, self.dialect);
         let mut killers = Vec::new();
         let mut unsupported = None;
-        for test in &self.touching[mutant.table] {
+        let touching = self.acting[mutant.table]
+            .iter()
+            .chain(&self.leading_up[mutant.table]);
+        for test in touching {
             let verdict = match (&self.replays[*test], &narrowed) {
                 (Err(what), _) => Err(what.clone()),
                 (Ok(replay), Some(narrowed)) if replay.plain => {

@@ -8,6 +8,7 @@ pub mod analysis;
 mod buildable;
 mod check;
 mod column;
+pub(crate) mod difference;
 mod foreign_key;
 pub mod judge;
 mod key;
@@ -17,6 +18,7 @@ pub mod operator;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod sift;
+pub mod strengthen;
 #[cfg(test)]
 mod tests;
 
@@ -25,3 +27,4 @@ pub use judge::Judge;
 pub use mutant::{Change, Mutant, mutants};
 pub use operator::{Operator, OperatorSet};
 pub use sift::{Ineffective, Pipeline, sift};
+pub use strengthen::{Strengthened, strengthen};

@@ -124,7 +124,11 @@ impl<'a> Normaliser<'a> {
     }
 
     fn settled(&self, mut facts: Vec<Fact>, table: &Table, added: Option<&[Fact]>) -> Vec<Fact> {
-        let admits_null = self.dialect.key_admits_null(table);
+        let admits_null = match self.form {
+            // The peer knows no row ids and no WITHOUT ROWID: in its SQLite every key admits NULL.
+            Form::Plain | Form::Normalised => self.dialect.name() == DialectName::Sqlite,
+            Form::Engine => self.dialect.key_admits_null(table),
+        };
         match self.form {
             Form::Plain => self.drop_identical(&mut facts, admits_null, added),
             Form::Normalised | Form::Engine => {

@@ -1,0 +1,179 @@
+//! Rows that must be there before a row can be tried, and the search for that row.
+
+use isobath_sql::memory::Memory;
+use isobath_sql::row::Statement;
+use isobath_sql::{Dialect, Row, Schema, Table};
+
+use super::criterion::holds::satisfied;
+use super::generator::Task;
+use super::generator::constructive::{Constructive, Decision, decide};
+use super::lead_up::Seeds;
+use super::predicate::Predicate;
+use super::rule::rules;
+
+/// Evaluations that one search may spend.
+const BUDGET: u64 = 20_000;
+
+/// Most rows that are built beside the one that is looked for.
+const MOST_FRESH: usize = 8;
+
+/// Good rows of a schema's tables, on which searches for other rows stand.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'g, 's> {
+    schema: &'g Schema,
+    dialect: &'static dyn Dialect,
+    seeds: &'g Seeds<'s>,
+}
+
+/// What a search for a row gave.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// Rows to insert first, and the row.
+    Row {
+        /// The rows before it, in order, all acceptable.
+        lead_up: Vec<Statement>,
+        /// The row looked for.
+        row: Row,
+    },
+    /// There is none.
+    Never {
+        /// Why, as a sentence.
+        proof: String,
+    },
+    /// We found neither a row nor a proof.
+    Unknown,
+}
+
+/// One good row per table that can have one, made in the default way.
+pub fn seeds<'s>(schema: &'s Schema, dialect: &'static dyn Dialect) -> Seeds<'s> {
+    Seeds::make(schema, dialect, &mut Constructive, 0, BUDGET)
+}
+
+impl<'g, 's> Ground<'g, 's> {
+    /// Stands on seed rows under `schema`, which must accept them: the seeds' own, or one that differs little.
+    pub fn new(schema: &'g Schema, dialect: &'static dyn Dialect, seeds: &'g Seeds<'s>) -> Self {
+        Self {
+            schema,
+            dialect,
+            seeds,
+        }
+    }
+
+    /// The good row of a table.
+    pub fn good_row(&self, table: usize) -> Option<&'g Row> {
+        self.seeds.row(table).ok()
+    }
+
+    /// The statements that insert the good rows that a row of `table` may need; its own too when `with_own`.
+    pub fn lead_up(&self, table: usize, with_own: bool) -> Vec<Statement> {
+        let mut needed = self.seeds.ancestors(table);
+        if with_own {
+            needed = self.seeds.closed(needed.into_iter().chain([table]));
+        }
+        self.seeds.statements(&needed)
+    }
+
+    /// Looks for a row of `table`, first beside the good rows only, then beside fresh rows as well.
+    ///
+    /// `compares` says whether another row of the table must be there.
+    pub fn find(&self, table: usize, predicate: &Predicate, compares: bool) -> Answer {
+        let lead_up = self.lead_up(table, compares);
+        let Some(there) = self.memory(&lead_up) else {
+            return Answer::Unknown;
+        };
+        let mut task = Task {
+            schema: self.schema,
+            dialect: self.dialect,
+            table,
+            predicate,
+            there: &there,
+            fresh: &[],
+            budget: BUDGET,
+        };
+        match self.attempt(&task, &lead_up) {
+            Answer::Unknown => {}
+            answer => return answer,
+        }
+        let fresh = self.fresh(table);
+        if fresh.is_empty() {
+            return Answer::Unknown;
+        }
+        task.fresh = &fresh;
+        self.attempt(&task, &lead_up)
+    }
+
+    fn attempt(&self, task: &Task<'_>, there: &[Statement]) -> Answer {
+        match decide(task) {
+            Decision::Satisfiable(mut rows) => match rows.pop() {
+                Some(row) => Answer::Row {
+                    lead_up: there
+                        .iter()
+                        .cloned()
+                        .chain(rows.into_iter().map(Statement::Insert))
+                        .collect(),
+                    row,
+                },
+                None => Answer::Unknown,
+            },
+            // The proof speaks of rows without NULL beside the one looked for; where no such row
+            // exists, it says nothing.
+            Decision::Unsatisfiable { proof } if self.has_full_row(task.table) => {
+                Answer::Never { proof }
+            }
+            Decision::Unsatisfiable { .. } | Decision::Unknown => Answer::Unknown,
+        }
+    }
+
+    fn has_full_row(&self, table: usize) -> bool {
+        self.good_row(table).is_some_and(|row| {
+            (0..row.cells.len()).all(|column| row.value(column).is_none_or(|v| !v.is_null()))
+        })
+    }
+
+    /// A memory after these statements; `None` when one of them is refused after all.
+    fn memory(&self, statements: &[Statement]) -> Option<Memory<'g>> {
+        let mut memory = Memory::new(self.schema, self.dialect);
+        for statement in statements {
+            if !memory.run(statement).ok()?.is_accepted() {
+                return None;
+            }
+        }
+        Some(memory)
+    }
+
+    /// A fresh row of each table referred to, as often as references could need it beside the good one.
+    fn fresh(&self, table: usize) -> Vec<usize> {
+        let mut rows = vec![0_usize; self.schema.tables.len()];
+        rows[table] = 2;
+        let mut fresh = Vec::new();
+        let order = self.seeds.closed([table]);
+        for child in order.iter().rev() {
+            for key in self.schema.tables[*child].foreign_keys() {
+                if key.parent != *child {
+                    rows[key.parent] += rows[*child];
+                }
+            }
+        }
+        for parent in order.iter().filter(|parent| **parent != table) {
+            fresh.extend(std::iter::repeat_n(
+                *parent,
+                rows[*parent].saturating_sub(1),
+            ));
+        }
+        if fresh.len() > MOST_FRESH {
+            // One of each is the next best thing.
+            fresh.dedup();
+            fresh.truncate(MOST_FRESH);
+        }
+        fresh
+    }
+}
+
+/// All rules of a table hold.
+pub(crate) fn all_hold(definition: &Table, table: usize, dialect: &dyn Dialect) -> Predicate {
+    Predicate::and(
+        rules(definition, dialect)
+            .iter()
+            .map(|rule| satisfied(table, rule)),
+    )
+}

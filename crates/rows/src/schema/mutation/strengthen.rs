@@ -1,0 +1,506 @@
+//! Tests for the mutants that a suite leaves alive.
+//!
+//! For each survivor we look for a row that the original accepts and the
+//! mutant refuses, or the reverse; for changed actions and defaults, for a
+//! statement that leaves other rows behind. Whatever is found is run under
+//! both before it becomes a test. When it is proven that there is no such row,
+//! the mutant is equivalent, with that proof.
+
+use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::row::Statement;
+use isobath_sql::schema::{Action, ConstraintKind, ForeignKey, Schema};
+use isobath_sql::{Cell, Dialect, Expr, Row, Value};
+use rustc_hash::FxHashSet;
+
+use super::analysis::{Analysis, MutantStatus};
+use super::difference::{self, Constraints, Difference, Version};
+use super::judge::Judge;
+use super::mutant::{Change, Mutant};
+use crate::schema::case::{After, Expected, TestCase};
+use crate::schema::ground::{Answer, Ground, all_hold, seeds};
+use crate::schema::lead_up::Seeds;
+use crate::schema::phrase;
+use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+
+/// What strengthening gave.
+#[derive(Clone, Debug)]
+pub struct Strengthened {
+    /// Tests to append to the suite.
+    pub tests: Vec<TestCase>,
+    /// The analysis of the suite with them; survivors are those about which nothing was found.
+    pub analysis: Analysis,
+}
+
+/// Finds a test, or a proof that there is none, for each survivor of an analysis of `suite`.
+pub fn strengthen(
+    schema: &Schema,
+    dialect: &'static dyn Dialect,
+    suite: &[TestCase],
+    mut analysis: Analysis,
+) -> Strengthened {
+    let seeds = seeds(schema, dialect);
+    let finder = Finder {
+        schema,
+        dialect,
+        seeds: &seeds,
+        ground: Ground::new(schema, dialect, &seeds),
+    };
+    let mut tests: Vec<TestCase> = Vec::new();
+    let mut judge = Judge::new(schema, dialect, &[]);
+    let mut names: FxHashSet<String> = suite.iter().map(|test| test.name.clone()).collect();
+    let survivors: Vec<usize> = analysis.survivors().map(|(index, _)| index).collect();
+    for index in survivors {
+        let mutant = &analysis.mutants[index];
+        if let MutantStatus::Killed { test } = judge.status(mutant) {
+            analysis.statuses[index] = MutantStatus::Killed {
+                test: suite.len() + test,
+            };
+            continue;
+        }
+        match finder.notice(mutant) {
+            Noticed::By(mut test) => {
+                make_unique(&mut test.name, &mut names);
+                analysis.statuses[index] = MutantStatus::Killed {
+                    test: suite.len() + tests.len(),
+                };
+                judge.push((*test).clone());
+                tests.push(*test);
+            }
+            Noticed::Never(proof) => {
+                analysis.statuses[index] = MutantStatus::Equivalent { proof };
+            }
+            Noticed::Unknown => {}
+        }
+    }
+    Strengthened { tests, analysis }
+}
+
+fn make_unique(name: &mut String, taken: &mut FxHashSet<String>) {
+    let wanted = name.clone();
+    let mut number = 2;
+    while !taken.insert(name.clone()) {
+        *name = format!("{wanted} ({number})");
+        number += 1;
+    }
+}
+
+/// Whether a mutant can be noticed.
+enum Noticed {
+    By(Box<TestCase>),
+    Never(String),
+    Unknown,
+}
+
+struct Finder<'a> {
+    schema: &'a Schema,
+    dialect: &'static dyn Dialect,
+    seeds: &'a Seeds<'a>,
+    ground: Ground<'a, 'a>,
+}
+
+impl Finder<'_> {
+    fn notice(&self, mutant: &Mutant) -> Noticed {
+        let original = &self.schema.tables[mutant.table];
+        match mutant.change {
+            Change::Column { column } => {
+                let (before, after) = (
+                    &original.columns[column],
+                    &mutant.mutated_table().columns[column],
+                );
+                if before.default == after.default {
+                    self.by_type(mutant, column)
+                } else {
+                    self.by_default(mutant, column)
+                }
+            }
+            Change::Constraint {
+                original: before, ..
+            } => {
+                let key = |kind: &ConstraintKind| match kind {
+                    ConstraintKind::ForeignKey(key) => Some(key.clone()),
+                    _ => None,
+                };
+                let mutated = mutant.mutated_constraint();
+                let before_key = before.and_then(|index| key(&original.constraints[index].kind));
+                let after_key = mutated.and_then(|constraint| key(&constraint.kind));
+                if let (Some(before), Some(after)) = (before_key, after_key)
+                    && before.columns == after.columns
+                    && before.parent_columns == after.parent_columns
+                {
+                    let deletes = before.on_delete != after.on_delete;
+                    return match self.same_effect(mutant.table, &before, &after) {
+                        Some(proof) => Noticed::Never(proof),
+                        None => self.by_action(mutant, &before, deletes),
+                    };
+                }
+                let removed: Vec<usize> = before.into_iter().collect();
+                let added: Vec<_> = mutated.into_iter().cloned().collect();
+                let constraints = Constraints {
+                    table: mutant.table,
+                    before: original,
+                    removed: &removed,
+                    added: &added,
+                };
+                self.by_row(mutant, &constraints.differences(self.dialect), &[])
+            }
+        }
+    }
+
+    /// A row about which the two disagree.
+    fn by_row(&self, mutant: &Mutant, differences: &[Difference], after: &[usize]) -> Noticed {
+        let mut proofs = Vec::new();
+        for difference in differences {
+            let answer = match difference.stands_on {
+                Version::Before => {
+                    self.ground
+                        .find(mutant.table, &difference.predicate, difference.compares)
+                }
+                Version::After => Ground::new(&mutant.schema, self.dialect, self.seeds).find(
+                    mutant.table,
+                    &difference.predicate,
+                    difference.compares,
+                ),
+            };
+            match answer {
+                Answer::Row { lead_up, row } => {
+                    let act = Statement::Insert(row);
+                    if let Some(test) = self.case(mutant, lead_up, act, after) {
+                        return Noticed::By(Box::new(test));
+                    }
+                }
+                Answer::Never { proof } if difference.exact => proofs.push(proof),
+                Answer::Never { .. } | Answer::Unknown => {}
+            }
+        }
+        if !differences.is_empty() && proofs.len() == differences.len() {
+            proofs.dedup();
+            Noticed::Never(proofs.join("; "))
+        } else {
+            Noticed::Unknown
+        }
+    }
+
+    fn by_type(&self, mutant: &Mutant, column: usize) -> Noticed {
+        let (before, after) = (&self.schema.tables[mutant.table], mutant.mutated_table());
+        // A good row with a value at the limit usually does; where it does not, we must search.
+        if let Some(good) = self.ground.good_row(mutant.table) {
+            let types = [before, after].map(|table| &table.columns[column].data_type);
+            for value in difference::telling_values(types, good.value(column)) {
+                let mut row = good.clone();
+                row.cells[column] = Cell::Value(value);
+                if let Some(test) = self.from_good_row(mutant, row, column) {
+                    return Noticed::By(Box::new(test));
+                }
+            }
+        }
+        let differences = difference::of_type((before, after), mutant.table, column, self.dialect);
+        self.by_row(mutant, &differences, &[])
+    }
+
+    fn by_default(&self, mutant: &Mutant, column: usize) -> Noticed {
+        let definition = &self.schema.tables[mutant.table];
+        if matches!(&definition.columns[column].default, Some(Expr::Literal(value)) if value.is_null())
+        {
+            return Noticed::Never("a column without DEFAULT is NULL by default".to_owned());
+        }
+        let Some(good) = self.ground.good_row(mutant.table) else {
+            return Noticed::Unknown;
+        };
+        let mut row = good.clone();
+        row.cells[column] = Cell::Default;
+        if let Some(test) = self.from_good_row(mutant, row.clone(), column) {
+            return Noticed::By(Box::new(test));
+        }
+        // The default does not go with the good row: look for one that it goes with.
+        let memory = Memory::new(self.schema, self.dialect);
+        let Ok(Ok(values)) = memory.stored(&row) else {
+            return Noticed::Unknown;
+        };
+        let used = Expr::Column(isobath_sql::expr::ColumnUse {
+            slot: column,
+            name: definition.columns[column].name.clone(),
+            data_type: definition.columns[column].data_type.clone(),
+            collation: definition.columns[column].collation.clone(),
+        });
+        let is_default = Predicate::Expr {
+            expr: Expr::Compare {
+                op: isobath_sql::expr::CompareOp::Equal,
+                left: Box::new(used),
+                right: Box::new(Expr::Literal(values[column].clone())),
+            },
+            wanted: Wanted::True,
+        };
+        let good = all_hold(definition, mutant.table, self.dialect);
+        let predicate = Predicate::and([good, is_default]);
+        match self.ground.find(mutant.table, &predicate, false) {
+            Answer::Row { lead_up, mut row } => {
+                row.cells[column] = Cell::Default;
+                let act = Statement::Insert(row);
+                match self.case(mutant, lead_up, act, &[column]) {
+                    Some(test) => Noticed::By(Box::new(test)),
+                    None => Noticed::Unknown,
+                }
+            }
+            Answer::Never { .. } | Answer::Unknown => Noticed::Unknown,
+        }
+    }
+
+    fn from_good_row(&self, mutant: &Mutant, row: Row, column: usize) -> Option<TestCase> {
+        let lead_up = self.ground.lead_up(mutant.table, false);
+        self.case(mutant, lead_up, Statement::Insert(row), &[column])
+    }
+
+    /// Why two actions do the same, if they do: what becomes NULL may not be allowed to.
+    fn same_effect(&self, table: usize, before: &ForeignKey, after: &ForeignKey) -> Option<String> {
+        let definition = &self.schema.tables[table];
+        let key_columns = match definition.primary_key() {
+            Some(columns) if !self.dialect.key_admits_null(definition) => columns,
+            _ => &[],
+        };
+        let never_null = before
+            .columns
+            .iter()
+            .find(|column| definition.is_not_null(**column) || key_columns.contains(column));
+        let no_defaults = before
+            .columns
+            .iter()
+            .all(|column| definition.columns[*column].default.is_none());
+        let effect = |action: Action| match action {
+            Action::NoAction | Action::Restrict => Action::NoAction,
+            Action::SetNull if never_null.is_some() => Action::NoAction,
+            Action::SetDefault if no_defaults && never_null.is_some() => Action::NoAction,
+            Action::SetDefault if no_defaults => Action::SetNull,
+            action => action,
+        };
+        let same = effect(before.on_delete) == effect(after.on_delete)
+            && effect(before.on_update) == effect(after.on_update);
+        same.then(|| match never_null {
+            Some(column) => format!(
+                "`{}` may not become NULL, so the statement is refused either way",
+                definition.columns[*column].name
+            ),
+            None => "without a DEFAULT the columns become NULL either way".to_owned(),
+        })
+    }
+
+    /// A DELETE or UPDATE of a row that another refers to.
+    fn by_action(&self, mutant: &Mutant, key: &ForeignKey, deletes: bool) -> Noticed {
+        let definition = &self.schema.tables[mutant.table];
+        let refers = Predicate::Match(Match {
+            with: key.parent,
+            equal: key
+                .columns
+                .iter()
+                .copied()
+                .zip(key.parent_columns.iter().copied())
+                .collect(),
+            differ: Vec::new(),
+            mode: Mode::All,
+        });
+        let predicate = Predicate::and(
+            [all_hold(definition, mutant.table, self.dialect), refers]
+                .into_iter()
+                .chain(
+                    key.columns
+                        .iter()
+                        .map(|column| Predicate::not_null(*column)),
+                ),
+        );
+        let own_parent = key.parent == mutant.table;
+        let Answer::Row { lead_up, row } = self.ground.find(mutant.table, &predicate, own_parent)
+        else {
+            return Noticed::Unknown;
+        };
+        let mut memory = Memory::new(self.schema, self.dialect);
+        let mut statements = lead_up;
+        statements.push(Statement::Insert(row));
+        for statement in &statements {
+            if !memory
+                .run(statement)
+                .is_ok_and(|verdict| verdict.is_accepted())
+            {
+                return Noticed::Unknown;
+            }
+        }
+        let Some(child) = memory.rows(mutant.table).last() else {
+            return Noticed::Unknown;
+        };
+        let only: Vec<(usize, Value)> = key
+            .parent_columns
+            .iter()
+            .copied()
+            .zip(key.columns.iter().map(|column| child[*column].clone()))
+            .collect();
+        let act = if deletes {
+            Statement::Delete {
+                table: key.parent,
+                only,
+            }
+        } else {
+            let Some(set) = self.another_key(key) else {
+                return Noticed::Unknown;
+            };
+            Statement::Update {
+                table: key.parent,
+                set,
+                only,
+            }
+        };
+        match self.case(mutant, statements, act, &key.columns) {
+            Some(test) => Noticed::By(Box::new(test)),
+            None => Noticed::Unknown,
+        }
+    }
+
+    /// Values that the referred columns may take besides those that they have.
+    fn another_key(&self, key: &ForeignKey) -> Option<Vec<(usize, Cell)>> {
+        let parent = &self.schema.tables[key.parent];
+        let good = all_hold(parent, key.parent, self.dialect);
+        let differs = Predicate::Match(Match {
+            with: key.parent,
+            equal: Vec::new(),
+            differ: key.parent_columns.iter().map(|c| (*c, *c)).collect(),
+            mode: Mode::Any,
+        });
+        let predicate = Predicate::and(
+            [good, differs]
+                .into_iter()
+                .chain(key.parent_columns.iter().map(|c| Predicate::not_null(*c))),
+        );
+        match self.ground.find(key.parent, &predicate, true) {
+            Answer::Row { row, .. } => Some(
+                key.parent_columns
+                    .iter()
+                    .map(|column| (*column, row.cells[*column].clone()))
+                    .collect(),
+            ),
+            Answer::Never { .. } | Answer::Unknown => None,
+        }
+    }
+
+    /// The statements as a test, if they tell the mutant from the original.
+    ///
+    /// `after` names columns of the mutant's table to assert afterwards.
+    fn case(
+        &self,
+        mutant: &Mutant,
+        lead_up: Vec<Statement>,
+        act: Statement,
+        after: &[usize],
+    ) -> Option<TestCase> {
+        let mut test = self.outcome(mutant, lead_up, act, after)?;
+        if !self.kills(&test, mutant) {
+            return None;
+        }
+        // Rows that are not needed go, the latest first because others may refer to the earlier.
+        for position in (0..test.lead_up.len()).rev() {
+            let mut lead_up = test.lead_up.clone();
+            lead_up.remove(position);
+            let shorter = self.outcome(mutant, lead_up, test.act.clone(), after);
+            if let Some(shorter) = shorter
+                && shorter.expected == test.expected
+                && self.kills(&shorter, mutant)
+            {
+                test = shorter;
+            }
+        }
+        test.name = self.name(&test, mutant);
+        Some(test)
+    }
+
+    /// The statements as a test that expects what the original does.
+    fn outcome(
+        &self,
+        mutant: &Mutant,
+        lead_up: Vec<Statement>,
+        act: Statement,
+        after: &[usize],
+    ) -> Option<TestCase> {
+        let mut memory = Memory::new(self.schema, self.dialect);
+        for statement in &lead_up {
+            if !memory.run(statement).ok()?.is_accepted() {
+                return None;
+            }
+        }
+        let expected = match memory.run(&act).ok()? {
+            Verdict::Accepted => Expected::Accepted,
+            // Two reasons to refuse would leave open which one the test is about.
+            Verdict::Rejected(mut violations) if violations.len() == 1 => {
+                Expected::Rejected(violations.pop()?)
+            }
+            Verdict::Rejected(_) => return None,
+        };
+        let asserted = if expected == Expected::Accepted && !after.is_empty() {
+            let rows = memory.rows(mutant.table);
+            vec![After {
+                table: mutant.table,
+                columns: after.to_vec(),
+                rows: rows
+                    .iter()
+                    .map(|row| after.iter().map(|column| row[*column].clone()).collect())
+                    .collect(),
+            }]
+        } else {
+            Vec::new()
+        };
+        Some(TestCase {
+            table: act.table(),
+            name: String::new(),
+            covers: Vec::new(),
+            lead_up,
+            act,
+            expected,
+            after: asserted,
+        })
+    }
+
+    fn kills(&self, test: &TestCase, mutant: &Mutant) -> bool {
+        let judge = Judge::new(self.schema, self.dialect, std::slice::from_ref(test));
+        matches!(judge.status(mutant), MutantStatus::Killed { .. })
+    }
+
+    /// "products rejects price = 0, so it would be noticed if …".
+    fn name(&self, test: &TestCase, mutant: &Mutant) -> String {
+        let table = &self.schema.tables[test.act.table()];
+        let columns = match mutant.change {
+            Change::Column { column } => vec![column],
+            Change::Constraint { original, .. } => original
+                .map(|index| &self.schema.tables[mutant.table].constraints[index])
+                .into_iter()
+                .chain(mutant.mutated_constraint())
+                .flat_map(|constraint| constraint.columns())
+                .collect(),
+        };
+        let what = match &test.act {
+            Statement::Insert(row) => {
+                let mut shown: Vec<String> = Vec::new();
+                for column in columns {
+                    let name = &table.columns[column].name;
+                    let cell = match row.value(column) {
+                        Some(Value::Null) => format!("{name} NULL"),
+                        Some(value) => format!("{name} = {}", phrase::short(value)),
+                        None => format!("{name} left out"),
+                    };
+                    if !shown.contains(&cell) {
+                        shown.push(cell);
+                    }
+                }
+                shown.join(", ")
+            }
+            Statement::InsertTogether(_) => "rows that refer to each other".to_owned(),
+            Statement::Update { .. } => "an update of a row that others refer to".to_owned(),
+            Statement::Delete { .. } => "deleting a row that others refer to".to_owned(),
+        };
+        let verb = match test.expected {
+            Expected::Accepted => "accepts",
+            Expected::Rejected(_) => "rejects",
+        };
+        format!(
+            "{} {verb} {what}, so it would be noticed if {}",
+            table.name, mutant.description
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;
