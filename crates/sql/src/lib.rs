@@ -23,6 +23,7 @@ pub mod limitation;
 pub mod memory;
 pub mod render;
 pub mod row;
+pub mod sample;
 pub mod schema;
 mod syntax;
 pub mod types;

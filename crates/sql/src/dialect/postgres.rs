@@ -4,6 +4,7 @@ use super::{Dialect, DialectName, StoreError, assign, json};
 use crate::eval::number::{self, Number};
 use crate::eval::parse::{self, Bad};
 use crate::eval::{convert, format, temporal};
+use crate::sample;
 use crate::schema::Column;
 use crate::types::DataType;
 use crate::value::Value;
@@ -198,7 +199,11 @@ pub(crate) fn postgres_assign(
             Value::Text(label) if labels.contains(label) => Ok(value.clone()),
             _ => wrong,
         },
-        DataType::Time { zoned: true, .. } | DataType::Year | DataType::Other(_) => Err(unknown()),
+        DataType::Other(name) => match value {
+            Value::Text(text) if sample::is_literal(name, text) => Ok(value.clone()),
+            _ => Err(unknown()),
+        },
+        DataType::Time { zoned: true, .. } | DataType::Year => Err(unknown()),
     }
 }
 

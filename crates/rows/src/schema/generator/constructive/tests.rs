@@ -361,6 +361,35 @@ fn solves(columns: &[(&str, DataType)], expr: Expr) {
 }
 
 #[test]
+fn functions_of_text_are_solved() {
+    let name = || text("name", 0);
+    let columns = [("name", DataType::Varchar { length: Some(40) })];
+    solves(
+        &columns,
+        Expr::And(vec![
+            eq(call("length", [name()]), Expr::int(12)),
+            eq(
+                call("substr", [name(), Expr::int(1), Expr::int(5)]),
+                lit("abcde"),
+            ),
+        ]),
+    );
+    solves(
+        &columns,
+        Expr::And(vec![
+            eq(call("lower", [name()]), name()),
+            like(name(), "%@%.%"),
+        ]),
+    );
+    solves(&columns, eq(call("upper", [name()]), lit("QUITE LONG")));
+    solves(&columns, lt(name(), lit("B")));
+    solves(
+        &columns,
+        gt(call("length", [call("trim", [name()])]), Expr::int(3)),
+    );
+}
+
+#[test]
 fn patterns_and_orders_of_text_are_solved() {
     let name = || text("name", 0);
     let columns = [("name", DataType::Varchar { length: Some(40) })];
@@ -380,6 +409,7 @@ fn arithmetic_is_solved() {
     solves(&columns, eq(modulo(quantity(), 7), Expr::int(3)));
     solves(&columns, eq(plus(quantity(), price()), Expr::int(4711)));
     solves(&columns, gt(quantity(), plus(price(), Expr::int(7))));
+    solves(&columns, le(call("abs", [quantity()]), Expr::int(5)));
     let between_five_and_nine = Expr::And(vec![
         gt(times(quantity(), Expr::int(2)), Expr::int(10)),
         lt(times(quantity(), Expr::int(2)), Expr::int(14)),

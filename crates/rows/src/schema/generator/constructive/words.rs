@@ -2,7 +2,7 @@
 
 use isobath_sql::schema::Column;
 use isobath_sql::value::Interval;
-use isobath_sql::{DataType, Value};
+use isobath_sql::{DataType, Value, sample};
 use jiff::{Timestamp, ToSpan, civil};
 use rust_decimal::Decimal;
 
@@ -93,54 +93,6 @@ const WORDS: &[&str] = &[
     "umber", "violet", "willow", "yarrow", "zinnia",
 ];
 
-/// Samples of types that we carry as text.
-const SAMPLES: &[(&str, &[&str])] = &[
-    ("bit", &["1", "0"]),
-    ("box", &["(1,1),(0,0)", "(3,3),(2,2)", "(5,5),(4,4)"]),
-    ("bpchar", &["acorn", "birch", "cedar"]),
-    ("char", &["a", "b", "c"]),
-    ("cidr", &["10.0.1.0/24", "10.0.2.0/24", "10.0.3.0/24"]),
-    ("circle", &["<(0,0),1>", "<(1,1),2>", "<(2,2),3>"]),
-    ("citext", &["acorn", "birch", "cedar", "daisy"]),
-    (
-        "daterange",
-        &["[2020-01-01,2020-02-01)", "[2021-01-01,2021-02-01)"],
-    ),
-    ("hstore", &["\"a\"=>\"1\"", "\"b\"=>\"2\"", "\"c\"=>\"3\""]),
-    ("inet", &["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]),
-    ("int4range", &["[1,5)", "[6,9)", "[10,20)"]),
-    ("int8range", &["[1,5)", "[6,9)", "[10,20)"]),
-    ("line", &["{1,2,3}", "{2,3,4}", "{3,4,5}"]),
-    ("lseg", &["[(0,0),(1,1)]", "[(1,1),(2,2)]"]),
-    (
-        "macaddr",
-        &[
-            "08:00:2b:01:02:03",
-            "08:00:2b:01:02:04",
-            "08:00:2b:01:02:05",
-        ],
-    ),
-    ("money", &["12.50", "19.99", "7.25"]),
-    ("name", &["acorn", "birch", "cedar", "daisy"]),
-    ("numrange", &["[1,5)", "[6,9)", "[10,20)"]),
-    ("oid", &["1001", "1002", "1003"]),
-    ("path", &["((0,0),(1,1))", "((1,1),(2,2))"]),
-    ("point", &["(1,2)", "(3,4)", "(5,6)", "(7,8)"]),
-    ("polygon", &["((0,0),(1,0),(0,1))", "((0,0),(2,0),(0,2))"]),
-    ("tsquery", &["'acorn'", "'birch'", "'cedar'"]),
-    (
-        "tsrange",
-        &["[2020-01-01,2020-02-01)", "[2021-01-01,2021-02-01)"],
-    ),
-    (
-        "tstzrange",
-        &["[2020-01-01,2020-02-01)", "[2021-01-01,2021-02-01)"],
-    ),
-    ("tsvector", &["'acorn'", "'birch'", "'cedar'", "'daisy'"]),
-    ("varbit", &["101", "110", "111"]),
-    ("xml", &["<a/>", "<b/>", "<c/>"]),
-];
-
 /// The `index`-th value for a column; `None` for types of which we know no value.
 pub(super) fn natural(column: &Column, index: u32) -> Option<Value> {
     let name = column.name.to_ascii_lowercase();
@@ -177,7 +129,7 @@ pub(super) fn natural(column: &Column, index: u32) -> Option<Value> {
             let label = labels.get(usize::try_from(index).ok()?.checked_rem(labels.len())?)?;
             Value::text(label.as_str())
         }
-        DataType::Other(name) => Value::Text(other(name, index)?),
+        DataType::Other(name) => Value::Text(sample::literal(name, index)?),
     })
 }
 
@@ -252,30 +204,6 @@ fn uuid(index: u32) -> [u8; 16] {
     bytes[6] = 0x40 | (bytes[6] & 0x0f);
     bytes[8] = 0x80 | (bytes[8] & 0x3f);
     bytes
-}
-
-fn other(name: &str, index: u32) -> Option<String> {
-    if let Some(element) = name.strip_suffix("[]") {
-        let numeric = ["int", "num", "dec", "float", "real", "double", "serial"];
-        return Some(if numeric.iter().any(|part| element.contains(part)) {
-            format!("{{{},{}}}", index + 1, index + 2)
-        } else {
-            format!("{{{}}}", pooled(WORDS, index))
-        });
-    }
-    let base = name.split(['(', ' ']).next().unwrap_or(name);
-    let (_, samples) = SAMPLES.iter().find(|(known, _)| *known == base)?;
-    let sample = samples[usize::try_from(index).ok()? % samples.len()];
-    let width: Option<usize> = name
-        .split_once('(')
-        .and_then(|(_, rest)| rest.trim_end_matches(')').parse().ok());
-    match (base, width) {
-        ("bit", Some(width)) => Some(format!(
-            "{:0width$b}",
-            u64::from(index) % (1 << width.min(20))
-        )),
-        _ => Some(sample.to_owned()),
-    }
 }
 
 /// A word of a pool; past its end, with a number.
