@@ -15,6 +15,7 @@
 //! how databases differ, [`ddl`] for how text becomes a schema, [`eval`] for
 //! expressions and [`memory`] for whole rows.
 
+pub mod coverage;
 pub mod ddl;
 pub mod dialect;
 pub mod eval;

@@ -1,0 +1,357 @@
+//! Conditions that decide alone: masking MC/DC with NULLs.
+//!
+//! For every leaf of a condition there are cases in which that leaf alone
+//! decides: in every AND around it the other operands are true, in every OR
+//! they are false. In a case with a NULL the leaves that the NULL would reach
+//! are left out of these requirements.
+
+use std::collections::{BTreeSet, HashSet};
+use std::rc::Rc;
+
+use sqlparser::ast::{Expr, Value};
+
+use super::boundary::{self, Point};
+use super::condition::{self, Leaf, Node, brief};
+use super::mention::Mention;
+use super::scope::{ColumnId, Found, Scope};
+use super::target::{Criterion, Rule};
+
+/// Longer lists are met by their first and last item only.
+const MAX_ITEMS: usize = 8;
+
+/// Which rules apply.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    pub(super) criterion: Criterion,
+    pub(super) boundaries: bool,
+}
+
+impl How {
+    /// Whether the extended rules apply.
+    pub(super) fn extended(self) -> bool {
+        self.criterion == Criterion::Extended
+    }
+}
+
+/// One situation of a condition.
+#[derive(Debug)]
+pub(super) struct Case {
+    pub(super) rule: Rule,
+    /// What must hold, to be joined by AND.
+    pub(super) terms: Vec<Expr>,
+    /// The column that is NULL.
+    pub(super) null: Option<Found>,
+    pub(super) leaf: Rc<Leaf>,
+    pub(super) says: String,
+}
+
+/// The cases of a condition, leaf by leaf.
+pub(super) fn cases(node: &Node, scope: &Scope<'_>, how: How) -> Vec<Case> {
+    let mut maker = Maker {
+        scope,
+        how,
+        alone: matches!(node, Node::Leaf(_)),
+        seen: HashSet::new(),
+        seen_points: HashSet::new(),
+        cases: Vec::new(),
+    };
+    maker.visit(node, &[], false);
+    maker.cases
+}
+
+/// A sibling and the truth it must have.
+type Sibling<'n> = (&'n Node, bool);
+
+struct Maker<'a, 'p> {
+    scope: &'a Scope<'p>,
+    how: How,
+    /// Whether the leaf is the whole condition.
+    alone: bool,
+    seen: HashSet<BTreeSet<String>>,
+    seen_points: HashSet<Vec<String>>,
+    cases: Vec<Case>,
+}
+
+impl Maker<'_, '_> {
+    fn visit(&mut self, node: &Node, context: &[Sibling<'_>], in_all: bool) {
+        let (nodes, truth) = match node {
+            Node::All(nodes) => (nodes, true),
+            Node::Any(nodes) => (nodes, false),
+            // Which way a NOT turns the outcome does not change who decides it.
+            Node::Not(node) => return self.visit(node, context, in_all),
+            Node::Leaf(leaf) => return self.leaf(leaf, context, in_all),
+        };
+        for (index, child) in nodes.iter().enumerate() {
+            let siblings = nodes
+                .iter()
+                .enumerate()
+                .filter(|&(other, _)| other != index);
+            let mut around: Vec<Sibling<'_>> = siblings.map(|(_, node)| (node, truth)).collect();
+            around.extend_from_slice(context);
+            self.visit(child, &around, truth);
+        }
+    }
+
+    fn leaf(&mut self, leaf: &Rc<Leaf>, context: &[Sibling<'_>], in_all: bool) {
+        let extended = self.how.extended();
+        match &leaf.expr {
+            Expr::IsNull(inner) | Expr::IsNotNull(inner) => {
+                if let Some((_, column)) = tested_column(inner, leaf) {
+                    return self.null_test(leaf, column, context, in_all);
+                }
+            }
+            _ => {}
+        }
+        let points = if self.how.boundaries || !extended {
+            boundary::numeric(&leaf.expr, self.scope, extended)
+        } else {
+            None
+        };
+        if extended || points.is_none() {
+            let opposite = condition::negate(&leaf.expr);
+            let mut sides = [
+                (Rule::True, leaf.expr.clone(), "true"),
+                (Rule::False, opposite, "false"),
+            ];
+            if !in_all {
+                sides.reverse();
+            }
+            for (rule, expr, word) in sides {
+                let says = format!("`{}` is {word}{}", brief(&leaf.expr), self.turns());
+                self.push(leaf, rule, expr, context, None, says);
+            }
+        }
+        self.points(leaf, points, context);
+        if extended {
+            if self.how.boundaries {
+                self.points(leaf, boundary::temporal(&leaf.expr, self.scope), context);
+                self.points(leaf, boundary::between(&leaf.expr, self.scope), context);
+            }
+            self.items(leaf, context);
+            self.wildcards(leaf, context);
+        }
+        for (mention, found) in leaf.open_columns() {
+            if found.nullable {
+                self.null(leaf, mention, found, context);
+            }
+        }
+    }
+
+    fn turns(&self) -> &'static str {
+        if self.alone {
+            ""
+        } else {
+            ", and the outcome turns on it"
+        }
+    }
+
+    fn points(&mut self, leaf: &Rc<Leaf>, points: Option<Vec<Point>>, context: &[Sibling<'_>]) {
+        for point in points.into_iter().flatten() {
+            self.push(leaf, Rule::Boundary, point.expr, context, None, point.says);
+        }
+    }
+
+    /// NULL in a column that makes the leaf NULL.
+    fn null(&mut self, leaf: &Rc<Leaf>, mention: &Mention, found: &Found, context: &[Sibling<'_>]) {
+        let column = mention.expr();
+        let whole = brief(&leaf.expr);
+        let says = format!("`{column}` is NULL, so `{whole}` is neither true nor false");
+        let test = Expr::IsNull(Box::new(column));
+        self.push(leaf, Rule::Null, test, context, Some(found), says);
+    }
+
+    /// A leaf that asks for NULL itself.
+    fn null_test(
+        &mut self,
+        leaf: &Rc<Leaf>,
+        column: &Found,
+        context: &[Sibling<'_>],
+        in_all: bool,
+    ) {
+        let may_be_null = column.nullable || self.how.extended() && column.outer;
+        let mut sides = [
+            (Rule::True, leaf.expr.clone(), "true"),
+            (Rule::False, condition::negate(&leaf.expr), "false"),
+        ];
+        if !in_all {
+            sides.reverse();
+        }
+        for (rule, expr, word) in sides {
+            let null = matches!(expr, Expr::IsNull(_));
+            if null && !may_be_null {
+                continue;
+            }
+            let says = format!("`{}` is {word}{}", brief(&leaf.expr), self.turns());
+            self.push(leaf, rule, expr, context, null.then_some(column), says);
+        }
+    }
+
+    /// Each item of a list, one by one.
+    fn items(&mut self, leaf: &Rc<Leaf>, context: &[Sibling<'_>]) {
+        let Expr::InList { expr, list, .. } = &leaf.expr else {
+            return;
+        };
+        if list.len() < 2 {
+            return;
+        }
+        let ends = [list.first(), list.last()];
+        let items: Vec<&Expr> = if list.len() > MAX_ITEMS {
+            ends.into_iter().flatten().collect()
+        } else {
+            list.iter().collect()
+        };
+        for item in items {
+            if matches!(condition::strip(item), Expr::Value(value) if value.value == Value::Null) {
+                continue;
+            }
+            let equality = Expr::BinaryOp {
+                left: expr.clone(),
+                op: sqlparser::ast::BinaryOperator::Eq,
+                right: Box::new(item.clone()),
+            };
+            let says = format!("`{expr}` is the item `{item}` of `{}`", brief(&leaf.expr));
+            self.push(leaf, Rule::Item, equality, context, None, says);
+        }
+    }
+
+    /// The wildcards `%` of a pattern match nothing, or at least one character each.
+    fn wildcards(&mut self, leaf: &Rc<Leaf>, context: &[Sibling<'_>]) {
+        let (Expr::Like {
+            pattern,
+            escape_char: None,
+            any: false,
+            ..
+        }
+        | Expr::ILike {
+            pattern,
+            escape_char: None,
+            any: false,
+            ..
+        }) = &leaf.expr
+        else {
+            return;
+        };
+        let Expr::Value(literal) = condition::strip(pattern) else {
+            return;
+        };
+        let (Value::SingleQuotedString(text) | Value::DoubleQuotedString(text)) = &literal.value
+        else {
+            return;
+        };
+        if !text.contains('%') || text.contains('\\') || text.trim_matches('%').is_empty() {
+            return;
+        }
+        let mut longer = String::new();
+        for ch in text.chars() {
+            match ch {
+                '%' if longer.ends_with('%') => {}
+                '%' => longer.push_str("_%"),
+                _ => longer.push(ch),
+            }
+        }
+        for (text, word) in [(text.replace('%', ""), "nothing"), (longer, "something")] {
+            let mut variant = leaf.expr.clone();
+            let (Expr::Like {
+                pattern, negated, ..
+            }
+            | Expr::ILike {
+                pattern, negated, ..
+            }) = &mut variant
+            else {
+                return;
+            };
+            *negated = false;
+            **pattern = Expr::value(Value::SingleQuotedString(text));
+            let says = format!("the wildcards of `{}` match {word}", brief(&leaf.expr));
+            self.push(leaf, Rule::Wildcard, variant, context, None, says);
+        }
+    }
+
+    /// Adds a case unless it is there already.
+    fn push(
+        &mut self,
+        leaf: &Rc<Leaf>,
+        rule: Rule,
+        variant: Expr,
+        context: &[Sibling<'_>],
+        null: Option<&Found>,
+        says: String,
+    ) {
+        let mut terms = vec![variant.clone()];
+        terms.extend(context.iter().filter_map(|&(node, truth)| {
+            let reduced = match null {
+                Some(column) => node.without(&|leaf| leaf.depends(|id| *id == column.id)),
+                None => Some(node.clone()),
+            };
+            reduced.map(|node| required(&node, truth))
+        }));
+        let keys: Vec<String> = terms.iter().map(key).collect();
+        let strict_point = rule == Rule::Boundary && !self.how.extended();
+        let new = if strict_point {
+            self.seen_points.insert(keys)
+        } else {
+            // Null tests that require each other are one situation, however it is reduced.
+            let whole: BTreeSet<String> = std::iter::once(key(&variant))
+                .chain(
+                    context
+                        .iter()
+                        .map(|&(node, truth)| key(&required(node, truth))),
+                )
+                .collect();
+            let test = rule != Rule::Null && null.is_some();
+            let repeated = test && !self.seen.insert(whole.clone());
+            let keys: BTreeSet<String> = keys.into_iter().collect();
+            !repeated && (self.seen.insert(keys.clone()) || test && keys == whole)
+        };
+        if new {
+            self.cases.push(Case {
+                rule,
+                terms,
+                null: null.cloned(),
+                leaf: Rc::clone(leaf),
+                says,
+            });
+        }
+    }
+}
+
+fn required(node: &Node, truth: bool) -> Expr {
+    if truth { node.expr() } else { node.negation() }
+}
+
+/// The text of a term with its negation in front, however it is written.
+fn key(expr: &Expr) -> String {
+    let negated = match expr {
+        Expr::InList { negated, .. }
+        | Expr::InSubquery { negated, .. }
+        | Expr::Between { negated, .. }
+        | Expr::Like { negated, .. }
+        | Expr::ILike { negated, .. }
+        | Expr::Exists { negated, .. } => *negated,
+        Expr::IsNotNull(_)
+        | Expr::UnaryOp {
+            op: sqlparser::ast::UnaryOperator::Not,
+            ..
+        } => true,
+        _ => false,
+    };
+    if negated {
+        format!("!{}", condition::strip(&condition::negate(expr)))
+    } else {
+        condition::strip(expr).to_string()
+    }
+}
+
+/// The column of `column IS [NOT] NULL`.
+fn tested_column<'l>(tested: &Expr, leaf: &'l Leaf) -> Option<(&'l Mention, &'l Found)> {
+    let plain = super::facts::as_mention(tested).is_some();
+    match leaf.columns.as_slice() {
+        [(mention, found)] if plain => Some((mention, found)),
+        _ => None,
+    }
+}
+
+/// Whether a column is one of these.
+pub(super) fn mentions(columns: &[(Mention, Found)], id: &ColumnId) -> bool {
+    columns.iter().any(|(_, found)| found.id == *id)
+}

@@ -1,0 +1,161 @@
+//! Parameters keep their identity while conditions are moved, copied and dropped.
+//!
+//! A bare `?` means its position, so a target that swaps two conditions would
+//! bind the wrong values. While a query is worked on, every parameter therefore
+//! carries a mark with its index; printing removes the marks and reports them.
+
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+
+/// Private-use characters, which no SQL text has reason to hold.
+const OPEN: char = '\u{f5b0}';
+const CLOSE: char = '\u{f5b1}';
+
+/// Rewrites the tokens of a query so that every style of parameter is one marked placeholder.
+pub(super) fn mark(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let mut names: Vec<Option<String>> = Vec::new();
+    let mut marked = Vec::with_capacity(tokens.len());
+    let mut after_operand = false;
+    let mut idx = 0;
+    while idx < tokens.len() {
+        let (text, length) = match parameter(&tokens[idx..], after_operand) {
+            Some(found) => found,
+            None => {
+                let token = &tokens[idx];
+                if !matches!(token.token, Token::Whitespace(_)) {
+                    after_operand = ends_operand(&token.token);
+                }
+                marked.push(token.clone());
+                idx += 1;
+                continue;
+            }
+        };
+        let name = (text != "?" && text != "%s").then(|| text.clone());
+        let known = name
+            .as_ref()
+            .and_then(|name| names.iter().position(|of| of.as_ref() == Some(name)));
+        let index = known.unwrap_or(names.len());
+        if known.is_none() {
+            names.push(name);
+        }
+        let token = Token::Placeholder(format!("{text}{OPEN}{index}{CLOSE}"));
+        marked.push(TokenWithSpan::new(token, tokens[idx].span));
+        after_operand = true;
+        idx += length;
+    }
+    marked
+}
+
+/// Removes the marks from printed SQL and returns the indices in order of appearance.
+pub(super) fn unmark(sql: &str) -> (String, Vec<usize>) {
+    let mut text = String::with_capacity(sql.len());
+    let mut indices = Vec::new();
+    let mut rest = sql;
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        text.push_str(before);
+        match after.split_once(CLOSE) {
+            Some((index, after)) => {
+                indices.extend(index.parse::<usize>());
+                rest = after;
+            }
+            None => rest = after,
+        }
+    }
+    text.push_str(rest);
+    (text, indices)
+}
+
+/// The parameter that starts here, as written, and how many tokens it takes.
+fn parameter(tokens: &[TokenWithSpan], after_operand: bool) -> Option<(String, usize)> {
+    let token = |n: usize| tokens.get(n).map(|token| &token.token);
+    match token(0)? {
+        Token::Placeholder(text) => Some((text.clone(), 1)),
+        // PostgreSQL's own `?` operators follow an operand.
+        Token::Question if !after_operand => Some(("?".to_owned(), 1)),
+        Token::Colon if !after_operand => match token(1)? {
+            Token::Word(word) if word.quote_style.is_none() => {
+                Some((format!(":{}", word.value), 2))
+            }
+            Token::Number(number, _) => Some((format!(":{number}"), 2)),
+            _ => None,
+        },
+        Token::AtSign if !after_operand => match token(1)? {
+            Token::Word(word) if word.quote_style.is_none() => {
+                Some((format!("@{}", word.value), 2))
+            }
+            _ => None,
+        },
+        Token::Word(word) if is_variable(word) => Some((word.value.clone(), 1)),
+        // The styles of Python's drivers; after an operand, `%` is the remainder.
+        Token::Mod if !after_operand => match token(1)? {
+            Token::Word(word) if is_s(word) => Some(("%s".to_owned(), 2)),
+            Token::LParen => match (token(2)?, token(3)?, token(4)?) {
+                (Token::Word(name), Token::RParen, Token::Word(word)) if is_s(word) => {
+                    Some((format!("%({})s", name.value), 5))
+                }
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_variable(word: &Word) -> bool {
+    word.quote_style.is_none() && word.value.starts_with('@') && !word.value.starts_with("@@")
+}
+
+fn is_s(word: &Word) -> bool {
+    word.quote_style.is_none() && word.value == "s"
+}
+
+/// Whether an infix operator could follow.
+fn ends_operand(token: &Token) -> bool {
+    match token {
+        Token::Word(word) => {
+            word.quote_style.is_some()
+                || !sqlparser::keywords::RESERVED_FOR_COLUMN_ALIAS.contains(&word.keyword)
+                    && !NOT_OPERANDS.contains(&word.value.to_ascii_uppercase().as_str())
+        }
+        Token::Number(..)
+        | Token::SingleQuotedString(_)
+        | Token::DoubleQuotedString(_)
+        | Token::RParen
+        | Token::RBracket
+        | Token::Placeholder(_) => true,
+        _ => false,
+    }
+}
+
+/// Keywords after which an operand comes.
+const NOT_OPERANDS: [&str; 30] = [
+    "SELECT",
+    "DISTINCT",
+    "WHERE",
+    "ON",
+    "HAVING",
+    "AND",
+    "OR",
+    "NOT",
+    "IN",
+    "LIKE",
+    "ILIKE",
+    "BETWEEN",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "CASE",
+    "LIMIT",
+    "OFFSET",
+    "BY",
+    "SET",
+    "VALUES",
+    "RETURNING",
+    "IS",
+    "FROM",
+    "ESCAPE",
+    "REGEXP",
+    "RLIKE",
+    "ANY",
+    "ALL",
+    "INTERVAL",
+];
