@@ -1,9 +1,11 @@
 //! Speed and effect, printed.
 //!
-//! Usage: `isobath-bench <what> <folder>`, where the folder holds `data/schemas` and `facts`.
+//! Usage: `isobath-bench <what> <folder>`, where the folder holds `data` and `facts`.
 
+mod canonical;
 mod coverage;
 mod mutants;
+mod query_targets;
 mod requirements;
 mod subjects;
 
@@ -19,11 +21,14 @@ fn main() -> ExitCode {
         ["mutants", folder] => mutants::compare(Path::new(folder)),
         ["strengthen", folder] => mutants::strengthen(Path::new(folder), false),
         ["strengthen", folder, "names"] => mutants::strengthen(Path::new(folder), true),
+        ["query-targets", folder] => query_targets::compare(Path::new(folder), false),
+        ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
         _ => {
             eprintln!("usage: isobath-bench requirements FOLDER");
             eprintln!("       isobath-bench mutants FOLDER");
             eprintln!("       isobath-bench strengthen FOLDER [names]");
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
+            eprintln!("       isobath-bench query-targets FOLDER [-v]");
             ExitCode::from(2)
         }
     }
