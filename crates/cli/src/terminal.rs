@@ -99,15 +99,29 @@ impl Terminal {
                 self.complain(&line);
             }
         }
-        for limitation in limitations
-            .iter()
-            .filter(|limitation| limitation.severity == Severity::Unsupported)
-        {
+        let mut told: Vec<&str> = Vec::new();
+        let unsupported = |limitation: &&Limitation| limitation.severity == Severity::Unsupported;
+        for limitation in limitations.iter().filter(unsupported) {
+            let why = limitation.why.as_str();
+            if told.contains(&why) {
+                continue;
+            }
+            told.push(why);
+            let alike = limitations
+                .iter()
+                .filter(unsupported)
+                .filter(|other| other.why == why)
+                .count();
+            let more = if alike > 1 {
+                format!(", and {} more", alike - 1)
+            } else {
+                String::new()
+            };
             self.say(
                 Tone::Warning,
                 &format!(
-                    "  not supported, {}: {} ({})",
-                    limitation.place, limitation.input, limitation.why
+                    "  not supported: {why}: {} at {}{more}",
+                    limitation.input, limitation.place
                 ),
             );
         }

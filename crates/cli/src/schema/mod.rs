@@ -1,6 +1,7 @@
 //! `isobath schema`.
 
 mod args;
+mod diff;
 mod engines;
 mod output;
 mod run;
@@ -16,10 +17,7 @@ pub(crate) fn run(args: &SchemaArgs) -> Exit {
     match &args.command {
         Some(args::SchemaCommand::Diff { old, new, options }) => {
             let terminal = Terminal::new(options.quiet, options.json);
-            {
-                let _ = (old, new, &terminal);
-                Exit::Internal
-            }
+            diff::run(old, new, options, &terminal)
         }
         None => {
             let terminal = Terminal::new(args.options.quiet, args.options.json);

@@ -5,9 +5,10 @@ use isobath_sql::ddl::Loaded;
 use isobath_sql::limitation::Limitation;
 use isobath_sql::{DialectName, Schema, render};
 
-use super::job::{self, Config, Outcome};
-use super::mutation::{self, Analysis, OperatorSet, Pipeline};
+use super::job::{self, Config, Outcome, Status};
+use super::mutation::{self, Analysis, Judge, Mutant, MutantStatus, OperatorSet, Pipeline};
 use super::print;
+use super::reduce::{self, Kept};
 
 /// What is wanted of a study.
 #[derive(Clone, Debug)]
@@ -45,11 +46,38 @@ pub fn study(loaded: &Loaded, plan: &Plan) -> Study {
     let translated = render::translate(&loaded.schema, loaded.dialect, rules);
     let schema = translated.schema;
     let dialect = rules.dialect();
-    let outcome = job::generate(&schema, dialect, &plan.config);
-    let analysis = plan.mutants.map(|set| {
+    let mut outcome = job::generate(&schema, dialect, &plan.config);
+    let mut analysis = plan.mutants.map(|set| {
         let mutants = mutation::mutants(&schema, dialect, set);
         mutation::analyse(&schema, dialect, mutants, Pipeline::Engine, &outcome.tests)
     });
+    if plan.strengthen
+        && let Some(before) = analysis.take()
+    {
+        let strengthened = mutation::strengthen(&schema, dialect, &outcome.tests, before);
+        outcome.tests.extend(strengthened.tests);
+        analysis = Some(strengthened.analysis);
+    }
+    if plan.reduce {
+        let killed = analysis.as_ref().map(killed_mutants).unwrap_or_default();
+        let kept = Kept {
+            schema: &schema,
+            dialect,
+            requirements: &outcome.requirements,
+            mutants: &killed,
+        };
+        outcome.tests = reduce::reduce(kept, &outcome.tests);
+        outcome.statuses = covered_anew(&outcome);
+        if let Some(analysis) = &mut analysis {
+            // The reduced suite is a suite of its own: what it kills is measured, not assumed.
+            let judge = Judge::new(&schema, dialect, &outcome.tests);
+            for (status, mutant) in analysis.statuses.iter_mut().zip(&analysis.mutants) {
+                if matches!(status, MutantStatus::Killed { .. }) {
+                    *status = judge.status(mutant);
+                }
+            }
+        }
+    }
     Study {
         schema,
         dialect: rules,
@@ -69,4 +97,38 @@ impl Study {
             &self.outcome.tests,
         )
     }
+}
+
+fn killed_mutants(analysis: &Analysis) -> Vec<Mutant> {
+    analysis
+        .statuses
+        .iter()
+        .zip(&analysis.mutants)
+        .filter(|(status, _)| matches!(status, MutantStatus::Killed { .. }))
+        .map(|(_, mutant)| mutant.clone())
+        .collect()
+}
+
+/// The statuses of requirements by the tests that are left.
+fn covered_anew(outcome: &Outcome) -> Vec<Status> {
+    let covering = |index: usize| {
+        outcome
+            .tests
+            .iter()
+            .position(|test| test.covers.contains(&index))
+    };
+    outcome
+        .statuses
+        .iter()
+        .enumerate()
+        .map(|(index, status)| match status {
+            Status::Covered(_) => match covering(index) {
+                Some(test) => Status::Covered(test),
+                None => Status::Uncovered {
+                    why: "its test was reduced away".to_owned(),
+                },
+            },
+            other => other.clone(),
+        })
+        .collect()
 }
