@@ -3,6 +3,7 @@
 mod chaos;
 mod extended;
 mod fpc;
+mod manual;
 mod shop;
 mod statement;
 
