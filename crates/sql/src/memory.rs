@@ -7,6 +7,8 @@
 mod actions;
 mod check;
 
+pub use check::compared_as;
+
 use crate::dialect::{Dialect, StoreError};
 use crate::eval::{self, Raised, Stop, Unsupported};
 use crate::row::{Cell, Row, Statement};

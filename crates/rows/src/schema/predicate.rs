@@ -1,7 +1,7 @@
 //! What a requirement asks of one new row, given the rows that are there.
 
 use isobath_sql::eval::{self, Stop};
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::{Memory, compared_as};
 use isobath_sql::{DataType, Dialect, Expr, Value};
 
 /// A condition on one new row of a table, in the light of the rows already there.
@@ -238,12 +238,12 @@ impl Match {
         let own = (self.with == table && self.crosses()).then_some(row);
         let others = || there.rows(self.with).iter().map(Vec::as_slice).chain(own);
         if self.equal.is_empty() {
-            return others().all(|other| self.differs(row, other, there, dialect));
+            return others().all(|other| self.differs(table, row, other, there, dialect));
         }
         let mut witnessed = false;
         for other in others() {
-            if self.agrees(row, other, there, dialect) {
-                if !self.differs(row, other, there, dialect) {
+            if self.agrees(table, row, other, there, dialect) {
+                if !self.differs(table, row, other, there, dialect) {
                     return false;
                 }
                 witnessed = true;
@@ -263,25 +263,27 @@ impl Match {
 
     fn agrees(
         &self,
+        table: usize,
         row: &[Value],
         other: &[Value],
         there: &Memory<'_>,
         dialect: &dyn Dialect,
     ) -> bool {
         self.joined(&self.equal, |pair| {
-            self.equals(pair, row, other, there, dialect) != Some(false)
+            self.equals(pair, table, row, other, there, dialect) != Some(false)
         })
     }
 
     fn differs(
         &self,
+        table: usize,
         row: &[Value],
         other: &[Value],
         there: &Memory<'_>,
         dialect: &dyn Dialect,
     ) -> bool {
         self.joined(&self.differ, |pair| {
-            self.equals(pair, row, other, there, dialect) != Some(true)
+            self.equals(pair, table, row, other, there, dialect) != Some(true)
         })
     }
 
@@ -297,13 +299,18 @@ impl Match {
     fn equals(
         &self,
         (own, theirs): (usize, usize),
+        table: usize,
         row: &[Value],
         other: &[Value],
         there: &Memory<'_>,
         dialect: &dyn Dialect,
     ) -> Option<bool> {
         let (a, b) = (&row[own], &other[theirs]);
-        let column = &there.schema().tables[self.with].columns[theirs];
+        let tables = &there.schema().tables;
+        let column = compared_as(
+            &tables[table].columns[own],
+            &tables[self.with].columns[theirs],
+        );
         (!a.is_null() && !b.is_null()).then(|| dialect.duplicates(a, b, column))
     }
 }

@@ -143,7 +143,7 @@ impl Memory<'_> {
                 };
                 let mut position = 0;
                 while position < self.rows[child].len() {
-                    if !self.refers(key, &self.rows[child][position], before) {
+                    if !self.refers(child, key, &self.rows[child][position], before) {
                         position += 1;
                         continue;
                     }

@@ -2,7 +2,8 @@
 
 use super::{Memory, Violation, ViolationKind};
 use crate::eval::{self, Stop, Unsupported};
-use crate::schema::{ConstraintKind, ForeignKey};
+use crate::schema::{Column, ConstraintKind, ForeignKey};
+use crate::types::DataType;
 use crate::value::Value;
 
 impl Memory<'_> {
@@ -116,11 +117,18 @@ impl Memory<'_> {
             .iter()
             .map(Vec::as_slice)
             .chain(itself)
-            .any(|parent| self.refers(key, values, parent))
+            .any(|parent| self.refers(table, key, values, parent))
     }
 
     /// Whether a child row's key equals a parent row's; NULL on the parent side matches nothing.
-    pub(super) fn refers(&self, key: &ForeignKey, child: &[Value], parent: &[Value]) -> bool {
+    pub(super) fn refers(
+        &self,
+        table: usize,
+        key: &ForeignKey,
+        child: &[Value],
+        parent: &[Value],
+    ) -> bool {
+        let referring = &self.schema.tables[table];
         let definition = &self.schema.tables[key.parent];
         key.columns
             .iter()
@@ -131,7 +139,7 @@ impl Memory<'_> {
                     && self.dialect.duplicates(
                         &child[*own],
                         &parent[*other],
-                        &definition.columns[*other],
+                        compared_as(&referring.columns[*own], &definition.columns[*other]),
                     )
             })
     }
@@ -255,5 +263,14 @@ impl Memory<'_> {
             .enumerate()
             .filter(move |(index, _)| Some(*index) != except)
             .map(|(_, row)| row.as_slice())
+    }
+}
+
+/// The column whose type decides how a referring value is compared: blanks do not count as soon as one side is CHAR.
+pub fn compared_as<'a>(own: &'a Column, other: &'a Column) -> &'a Column {
+    if matches!(own.data_type, DataType::Char { .. }) && other.data_type.is_text() {
+        own
+    } else {
+        other
     }
 }

@@ -6,6 +6,7 @@
 
 use isobath_distance::Truth;
 use isobath_sql::eval::{self, Stop};
+use isobath_sql::memory::compared_as;
 use isobath_sql::schema::Filled;
 use isobath_sql::{Cell, Row, Table, Value};
 
@@ -415,7 +416,10 @@ impl<'p> Problem<'p> {
     ) -> Option<bool> {
         let a = &self.rows[row].stored[own];
         let b = &self.values(wanted, other)[theirs];
-        let column = &self.task.schema.tables[wanted.with].columns[theirs];
+        let column = compared_as(
+            &self.rows[row].definition.columns[own],
+            &self.task.schema.tables[wanted.with].columns[theirs],
+        );
         (!a.is_null() && !b.is_null()).then(|| self.task.dialect.duplicates(a, b, column))
     }
 

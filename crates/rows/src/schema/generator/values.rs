@@ -135,7 +135,7 @@ pub(super) fn default(data_type: &DataType) -> Value {
         DataType::Uuid => Value::Uuid([0; 16]),
         DataType::Json { .. } => Value::Json("{}".to_owned()),
         DataType::Enum { labels, .. } => Value::Text(labels.first().cloned().unwrap_or_default()),
-        DataType::Other(_) => Value::Text(String::new()),
+        DataType::Other(name) => Value::Text(carried(name, "a")),
     }
 }
 
@@ -147,9 +147,13 @@ fn random(data_type: &DataType, rng: &mut fastrand::Rng) -> Value {
             numeric(data_type, Decimal::from(number))
         }
         DataType::Year => Value::Int(rng.i64(1990..=2020).into()),
-        DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text | DataType::Other(_) => {
-            let letters = (0..rng.usize(0..=LONGEST)).map(|_| char::from(rng.u8(b'a'..=b'z')));
-            Value::Text(cut(&letters.collect::<String>(), data_type))
+        DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text => {
+            let length = rng.usize(0..=LONGEST);
+            Value::Text(cut(&word(length, rng), data_type))
+        }
+        DataType::Other(name) => {
+            let length = rng.usize(1..=LONGEST);
+            Value::Text(carried(name, &word(length, rng)))
         }
         DataType::Bytes { length, .. } => {
             let longest = length.map_or(LONGEST, |length| LONGEST.min(length as usize));
@@ -171,6 +175,28 @@ fn random(data_type: &DataType, rng: &mut fastrand::Rng) -> Value {
         DataType::Enum { labels, .. } => {
             Value::Text(pick(labels, rng).cloned().unwrap_or_default())
         }
+    }
+}
+
+fn word(length: usize, rng: &mut fastrand::Rng) -> String {
+    (0..length)
+        .map(|_| char::from(rng.u8(b'a'..=b'z')))
+        .collect()
+}
+
+/// A word as a value of a type that we carry as text.
+fn carried(name: &str, word: &str) -> String {
+    if name.ends_with("[]") {
+        let numeric = ["int", "num", "dec"].iter().any(|part| name.contains(part));
+        if numeric {
+            format!("{{{}}}", word.len())
+        } else {
+            format!("{{{word}}}")
+        }
+    } else if matches!(name, "tsvector" | "tsquery") {
+        format!("'{word}'")
+    } else {
+        word.to_owned()
     }
 }
 
