@@ -135,7 +135,7 @@ pub(super) fn default(data_type: &DataType) -> Value {
         DataType::Uuid => Value::Uuid([0; 16]),
         DataType::Json { .. } => Value::Json("{}".to_owned()),
         DataType::Enum { labels, .. } => Value::Text(labels.first().cloned().unwrap_or_default()),
-        DataType::Other(name) => Value::Text(carried(name, "a")),
+        DataType::Other(name) => carried(name, 0),
     }
 }
 
@@ -151,10 +151,7 @@ fn random(data_type: &DataType, rng: &mut fastrand::Rng) -> Value {
             let length = rng.usize(0..=LONGEST);
             Value::Text(cut(&word(length, rng), data_type))
         }
-        DataType::Other(name) => {
-            let length = rng.usize(1..=LONGEST);
-            Value::Text(carried(name, &word(length, rng)))
-        }
+        DataType::Other(name) => carried(name, rng.u32(..1000)),
         DataType::Bytes { length, .. } => {
             let longest = length.map_or(LONGEST, |length| LONGEST.min(length as usize));
             Value::Bytes((0..rng.usize(0..=longest)).map(|_| rng.u8(..)).collect())
@@ -184,20 +181,9 @@ fn word(length: usize, rng: &mut fastrand::Rng) -> String {
         .collect()
 }
 
-/// A word as a value of a type that we carry as text.
-fn carried(name: &str, word: &str) -> String {
-    if name.ends_with("[]") {
-        let numeric = ["int", "num", "dec"].iter().any(|part| name.contains(part));
-        if numeric {
-            format!("{{{}}}", word.len())
-        } else {
-            format!("{{{word}}}")
-        }
-    } else if matches!(name, "tsvector" | "tsquery") {
-        format!("'{word}'")
-    } else {
-        word.to_owned()
-    }
+/// A value of a type that we carry as text, where we know any.
+fn carried(name: &str, index: u32) -> Value {
+    isobath_sql::sample::literal(name, index).map_or(Value::Null, Value::Text)
 }
 
 /// The days of the profile are 1 to 28, so that every month has them.
