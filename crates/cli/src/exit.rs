@@ -17,14 +17,21 @@ pub(crate) enum Exit {
     Internal,
 }
 
+impl Exit {
+    /// The number that the system sees.
+    pub(crate) fn code(self) -> i32 {
+        match self {
+            Self::Clean => 0,
+            Self::Findings => 1,
+            Self::Usage => 2,
+            Self::Unreachable => 3,
+            Self::Internal => 4,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Clean => 0,
-            Exit::Findings => 1,
-            Exit::Usage => 2,
-            Exit::Unreachable => 3,
-            Exit::Internal => 4,
-        })
+        Self::from(u8::try_from(exit.code()).unwrap_or(u8::MAX))
     }
 }

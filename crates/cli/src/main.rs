@@ -26,6 +26,11 @@ enum Job {
 }
 
 fn main() -> ExitCode {
+    // Whatever the input, a panic is our fault, and the caller learns so by the exit code.
+    std::panic::set_hook(Box::new(|panic| {
+        terminal::internal_error(&panic.to_string());
+        std::process::exit(exit::Exit::Internal.code());
+    }));
     match Cli::parse().job {
         Job::Schema(args) => schema::run(&args).into(),
     }

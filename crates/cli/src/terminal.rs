@@ -163,3 +163,11 @@ fn caret(limitation: &Limitation, sources: &[Source]) -> Vec<String> {
     }
     lines
 }
+
+/// Says that we are at fault, and what helps to find out why.
+pub(crate) fn internal_error(what: &str) {
+    let _ = writeln!(
+        std::io::stderr(),
+        "internal error: {what}\nThis is a fault of isobath, not of your input; please report it with the input and this message."
+    );
+}

@@ -55,10 +55,24 @@ fn several_checks_may_follow_one_column() {
 }
 
 #[test]
-fn a_missing_semicolon_does_not_swallow_the_next_table() {
-    let loaded = load_guessing("CREATE TABLE a (x INT)\n\nCREATE TABLE b (y INT);\n-- end\n");
-    assert_eq!(loaded.statements, 2);
-    assert_eq!(loaded.schema.tables.len(), 2);
+fn a_statement_after_a_missing_semicolon_is_reported_and_costs_no_other() {
+    let loaded = load_guessing(
+        "CREATE TABLE a (x INT)\n\nCREATE TABLE b (y INT);\nCREATE TABLE c (z INT);\n-- end\n",
+    );
+    assert_eq!(loaded.statements, 3);
+    let names: Vec<&str> = loaded
+        .schema
+        .tables
+        .iter()
+        .map(|table| table.name.as_str())
+        .collect();
+    assert_eq!(names, ["a", "c"]);
+    let limitation = &loaded.limitations[0];
+    assert_eq!((limitation.place.line, limitation.place.column), (3, 1));
+    assert_eq!(
+        limitation.why,
+        "a `;` is missing before it, so that a database refuses it"
+    );
 }
 
 #[test]
@@ -206,10 +220,10 @@ fn a_symmetric_between_keeps_its_bounds() {
 }
 
 #[test]
-fn nested_junctions_of_one_kind_become_one() {
+fn parentheses_keep_junctions_of_one_kind_apart() {
     insta::assert_snapshot!(complete(Ansi, "CREATE TABLE t (a INT, CHECK ((((a = 1) OR (a = 2)) OR (a = 3 OR a = 4))))"), @"
     t
       a Integer { bits: 32, unsigned: false }
-      - check a = 1 OR a = 2 OR a = 3 OR a = 4
+      - check (a = 1 OR a = 2) OR (a = 3 OR a = 4)
     ");
 }

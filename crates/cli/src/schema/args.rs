@@ -16,6 +16,10 @@ pub(crate) struct SchemaArgs {
     #[arg(value_name = "PATH", required_unless_present = "db")]
     pub paths: Vec<PathBuf>,
 
+    /// Read the schema from a live database; it is only read, never written.
+    #[arg(long, value_name = "URL", conflicts_with = "paths")]
+    pub db: Option<String>,
+
     /// What to generate and how.
     #[command(flatten)]
     pub options: Options,
@@ -106,10 +110,6 @@ pub(crate) struct Options {
     /// One JSON object per schema on standard output, and nothing else there.
     #[arg(long)]
     pub json: bool,
-
-    /// Read the schema from a live database; it is only read, never written.
-    #[arg(long, value_name = "URL", conflicts_with = "paths")]
-    pub db: Option<String>,
 
     /// A database that tests may write to, instead of a server that isobath starts.
     #[arg(long, value_name = "URL")]

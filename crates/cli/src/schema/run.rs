@@ -126,7 +126,7 @@ pub(crate) fn plan(options: &Options) -> Result<Plan, RunError> {
 }
 
 fn inputs(args: &SchemaArgs) -> Vec<Result<(Loaded, Vec<Source>), RunError>> {
-    if let Some(address) = &args.options.db {
+    if let Some(address) = &args.db {
         return vec![
             isobath_exec::catalogue::read(address)
                 .map(|loaded| (loaded, Vec::new()))

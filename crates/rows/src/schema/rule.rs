@@ -17,13 +17,14 @@ pub struct Rule {
 /// A NOT NULL that the key implies is left out, and so is one on a SQLite row
 /// id, where the engine replaces NULL by a number and never refuses it.
 pub fn rules(table: &Table, dialect: &dyn Dialect) -> Vec<Rule> {
-    let key_admits_null = dialect.key_admits_null(table);
+    let alias = dialect.rowid_alias(table);
+    // A row id turns NULL into a number, so that its key refuses duplicates only.
+    let key_admits_null = dialect.key_admits_null(table) || alias.is_some();
     let implied: &[usize] = if key_admits_null {
         &[]
     } else {
         table.primary_key().unwrap_or_default()
     };
-    let alias = dialect.rowid_alias(table);
     let mut rules: Vec<Rule> = table
         .constraints
         .iter()

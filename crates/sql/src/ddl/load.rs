@@ -31,7 +31,13 @@ pub fn load(name: &str, sources: &[Source], dialect: Option<DialectName>) -> Loa
         for statement in split::statements(&source.text, Rules::of(Some(dialect))) {
             statements += 1;
             loader.start = statement.start;
-            loader.apply(&statement);
+            if statement.runs_on {
+                // Databases refuse both; the first is whole, so only the second is in doubt.
+                let why = "a `;` is missing before it, so that a database refuses it";
+                loader.report_statement(Severity::Unsupported, &statement, why);
+            } else {
+                loader.apply(&statement);
+            }
         }
     }
     let (schema, limitations) = loader.finish(name);

@@ -11,6 +11,8 @@ pub(super) struct Statement {
     pub(super) start: Position,
     /// Its first words, in upper case, up to the first that is not a word.
     pub(super) head: Vec<String>,
+    /// Whether the statement before it ends without a semicolon.
+    pub(super) runs_on: bool,
 }
 
 impl Statement {
@@ -34,6 +36,7 @@ pub(super) fn statements(text: &str, rules: Rules) -> Vec<Statement> {
         text,
         lexer: Lexer::new(text, rules),
         delimiter: ";".to_owned(),
+        runs_on: false,
         found: Vec::new(),
     };
     while splitter.statement() {}
@@ -44,6 +47,8 @@ struct Splitter<'a> {
     text: &'a str,
     lexer: Lexer<'a>,
     delimiter: String,
+    /// Whether the next statement follows one without a semicolon.
+    runs_on: bool,
     found: Vec<Statement>,
 }
 
@@ -108,6 +113,7 @@ impl<'a> Splitter<'a> {
             if draft.ends_before(&token, &self.lexer) {
                 self.lexer = before;
                 self.finish(draft);
+                self.runs_on = true;
                 return true;
             }
             draft.take(token);
@@ -124,6 +130,7 @@ impl<'a> Splitter<'a> {
                 text: line.to_owned(),
                 start,
                 head: vec!["\\".to_owned()],
+                runs_on: false,
             });
             return true;
         }
@@ -170,6 +177,7 @@ impl<'a> Splitter<'a> {
             text,
             start,
             head: draft.head,
+            runs_on: std::mem::take(&mut self.runs_on),
         });
     }
 }

@@ -435,30 +435,25 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// `a OR (b OR c)` as one OR of three, without recursion down the left spine.
+    /// `a OR b OR c` as one OR of three, without recursion down the left spine.
+    ///
+    /// Parentheses start a node of their own even under the same operator: coverage criteria count
+    /// clauses as they are written.
     fn junction(&mut self, ast: &Ast, kind: Junction, mysql: bool) -> Expr {
         let mut operands = Vec::new();
         let mut at = ast;
-        loop {
-            match at {
-                Ast::Nested(inner) => at = inner,
-                Ast::BinaryOp { left, op, right } if junction(op, mysql) == Some(kind) => {
-                    operands.push(right.as_ref());
-                    at = left;
-                }
-                _ => break,
-            }
+        while let Ast::BinaryOp { left, op, right } = at
+            && junction(op, mysql) == Some(kind)
+        {
+            operands.push(right.as_ref());
+            at = left;
         }
         operands.push(at);
-        let mut parts = Vec::with_capacity(operands.len());
-        for operand in operands.into_iter().rev() {
-            match (kind, self.expr(operand)) {
-                (Junction::And, Expr::And(inner)) | (Junction::Or, Expr::Or(inner)) => {
-                    parts.extend(inner);
-                }
-                (_, expr) => parts.push(expr),
-            }
-        }
+        let parts = operands
+            .into_iter()
+            .rev()
+            .map(|operand| self.expr(operand))
+            .collect();
         match kind {
             Junction::And => Expr::And(parts),
             Junction::Or => Expr::Or(parts),
