@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, JoinConstraint, JoinOperator, Select, TableFactor, TableWithJoins,
+    BinaryOperator, Expr, Ident, JoinConstraint, JoinOperator, Select, TableFactor, TableWithJoins,
 };
 
 use super::block::{Kind, Part};
@@ -259,12 +259,15 @@ fn merged_columns(part: &Part, scope: &Scope<'_>) -> Vec<Mention> {
     let Some(new) = scope.relations.get(part.relations.start) else {
         return Vec::new();
     };
-    let names = match &part.constraint {
+    let names: Vec<Ident> = match &part.constraint {
         JoinConstraint::Using(names) => names
             .iter()
-            .filter_map(|name| Some(name.0.last()?.as_ident()?.value.clone()))
+            .filter_map(|name| Some(name.0.last()?.as_ident()?.clone()))
             .collect(),
-        _ => common(new, before),
+        _ => {
+            let names = common(new, before);
+            names.iter().map(|name| scope.ident(name)).collect()
+        }
     };
     let has = |relation: &Relation, name: &str| {
         relation
@@ -275,10 +278,15 @@ fn merged_columns(part: &Part, scope: &Scope<'_>) -> Vec<Mention> {
     };
     let mut mentions = Vec::new();
     for name in names {
-        let left = before.iter().find(|relation| has(relation, &name));
+        let left = before.iter().find(|relation| has(relation, &name.value));
         for relation in left.into_iter().chain([new]) {
+            // MySQL takes a string for an alias, but not where the alias is used.
+            let table = match relation.written.quote_style {
+                Some('\'') => scope.ident(&relation.name),
+                _ => relation.written.clone(),
+            };
             mentions.push(Mention {
-                path: vec![relation.name.as_str().into(), name.as_str().into()],
+                path: vec![table, name.clone()],
                 guarded: false,
             });
         }

@@ -10,6 +10,15 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 const OPEN: char = '\u{f5b0}';
 const CLOSE: char = '\u{f5b1}';
 
+/// Where a text holds a mark already, line and column from one.
+pub(super) fn marked(text: &str) -> Option<(u64, u64)> {
+    let at = text.find([OPEN, CLOSE])?;
+    let before = &text[..at];
+    let line = before.matches('\n').count() as u64 + 1;
+    let column = before.chars().rev().take_while(|ch| *ch != '\n').count() as u64 + 1;
+    Some((line, column))
+}
+
 /// Rewrites the tokens of a query so that every style of parameter is one marked placeholder.
 pub(super) fn mark(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut names: Vec<Option<String>> = Vec::new();

@@ -20,6 +20,13 @@ const MAX_OPERATORS: usize = 500;
 
 /// Parses the one statement of a text and returns the query by which it reads.
 pub(super) fn query(text: &str, dialect: DialectName) -> Result<Query, TargetError> {
+    if let Some((line, column)) = parameter::marked(text) {
+        return Err(TargetError::Syntax {
+            message: "a private-use character that has a meaning here".to_owned(),
+            line,
+            column,
+        });
+    }
     let dialect = parser_dialect(dialect);
     let tokens = Tokenizer::new(dialect, text)
         .tokenize_with_location()

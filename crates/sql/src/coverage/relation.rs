@@ -1,8 +1,8 @@
 //! What items of FROM and queries have as columns.
 
 use sqlparser::ast::{
-    ObjectName, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias,
-    TableFactor,
+    Ident, ObjectName, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
+    TableAlias, TableFactor,
 };
 
 use super::error::TargetError;
@@ -31,16 +31,19 @@ pub(super) fn relations(
     around: Option<&Scope<'_>>,
     into: &mut Vec<Relation>,
 ) -> Result<(), TargetError> {
-    let named = |alias: &Option<TableAlias>, name: String, columns: Option<Vec<Column>>| Relation {
-        name: alias
-            .as_ref()
-            .map_or(name, |alias| alias.name.value.clone()),
-        columns: match alias {
-            Some(alias) => renamed(columns, alias),
-            None => columns,
-        },
-        outer: false,
+    let named = |alias: &Option<TableAlias>, name: Ident, columns: Option<Vec<Column>>| {
+        let written = alias.as_ref().map_or(name, |alias| alias.name.clone());
+        Relation {
+            name: written.value.clone(),
+            written,
+            columns: match alias {
+                Some(alias) => renamed(columns, alias),
+                None => columns,
+            },
+            outer: false,
+        }
     };
+    let nameless = || Ident::new(String::new());
     match factor {
         TableFactor::Table {
             name,
@@ -49,7 +52,7 @@ pub(super) fn relations(
             ..
         } => {
             let columns = table_columns(world, name, ctes)?;
-            into.push(named(alias, last(name), columns));
+            into.push(named(alias, ident(name), columns));
         }
         TableFactor::Derived {
             lateral: true,
@@ -62,14 +65,14 @@ pub(super) fn relations(
             before.relations = into.clone();
             let ctes = ctes.with(world, subquery, Some(&before))?;
             let columns = output(world, &subquery.body, &ctes, Some(&before))?;
-            into.push(named(alias, String::new(), columns));
+            into.push(named(alias, nameless(), columns));
         }
         TableFactor::Derived {
             subquery, alias, ..
         } => {
             let ctes = ctes.with(world, subquery, around)?;
             let columns = output(world, &subquery.body, &ctes, around)?;
-            into.push(named(alias, String::new(), columns));
+            into.push(named(alias, nameless(), columns));
         }
         TableFactor::NestedJoin {
             table_with_joins,
@@ -87,11 +90,11 @@ pub(super) fn relations(
                     .map(|relation| relation.columns)
                     .collect();
                 let columns = columns.map(|all| all.into_iter().flatten().collect());
-                into.push(named(&Some(alias.clone()), String::new(), columns));
+                into.push(named(&Some(alias.clone()), nameless(), columns));
             }
         }
         TableFactor::Table { name, alias, .. } | TableFactor::Function { name, alias, .. } => {
-            into.push(named(alias, last(name), None));
+            into.push(named(alias, ident(name), None));
         }
         other => {
             let alias = match other {
@@ -103,10 +106,16 @@ pub(super) fn relations(
                 | TableFactor::Unpivot { alias, .. } => alias.clone(),
                 _ => None,
             };
-            into.push(named(&alias, String::new(), None));
+            into.push(named(&alias, nameless(), None));
         }
     }
     Ok(())
+}
+
+/// The last part of a name, as written.
+fn ident(name: &ObjectName) -> Ident {
+    let last = name.0.last().and_then(|part| part.as_ident());
+    last.cloned().unwrap_or_else(|| Ident::new(String::new()))
 }
 
 fn last(name: &ObjectName) -> String {

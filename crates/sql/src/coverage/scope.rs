@@ -1,6 +1,7 @@
 //! Which table a column belongs to, and what is known of it.
 
 use sqlparser::ast::{Cte, Expr, Ident, Query, Select, SelectItem};
+use sqlparser::keywords::ALL_KEYWORDS;
 
 use super::block::Part;
 use super::error::TargetError;
@@ -30,6 +31,8 @@ pub(super) struct Column {
 pub(super) struct Relation {
     /// Its alias or name.
     pub(super) name: String,
+    /// The same, quoted as the query quotes it.
+    pub(super) written: Ident,
     /// Its columns; `None` when they cannot be known (a table function).
     pub(super) columns: Option<Vec<Column>>,
     /// Whether an outer join may leave it without a row.
@@ -169,6 +172,23 @@ impl<'p> Scope<'p> {
             return Ok(Lookup::NoColumn);
         }
         Ok(Lookup::Nothing)
+    }
+
+    /// A name as an identifier, quoted where it has to be.
+    pub(super) fn ident(&self, name: &str) -> Ident {
+        let plain = name.starts_with(|ch: char| ch.is_ascii_lowercase() || ch == '_')
+            && name
+                .chars()
+                .all(|ch| ch.is_ascii_lowercase() || ch.is_ascii_digit() || ch == '_');
+        let keyword = name.to_ascii_uppercase();
+        if plain && ALL_KEYWORDS.binary_search(&keyword.as_str()).is_err() {
+            return Ident::new(name);
+        }
+        let quote = match self.dialect {
+            DialectName::MySql => '`',
+            DialectName::Ansi | DialectName::Postgres | DialectName::Sqlite => '"',
+        };
+        Ident::with_quote(quote, name)
     }
 
     /// The expression that the select list gives a name.

@@ -390,3 +390,14 @@ fn a_join_with_using_has_sides() {
     JR   SELECT id FROM customers RIGHT JOIN orders USING(id) WHERE customers.id IS NULL AND orders.id IS NOT NULL
     ");
 }
+
+#[test]
+fn names_are_quoted_where_a_join_brings_them_together() {
+    let query = "SELECT 1 FROM customers AS `the one` JOIN orders 'o' USING (`id`)";
+    let targets = extended(MySql, query);
+    insta::assert_snapshot!(sql(&targets), @r"
+    JI   SELECT 1 FROM customers AS `the one` INNER JOIN orders 'o' USING(`id`)
+    JL   SELECT 1 FROM customers AS `the one` LEFT JOIN orders 'o' USING(`id`) WHERE o.`id` IS NULL AND `the one`.`id` IS NOT NULL
+    JR   SELECT 1 FROM customers AS `the one` RIGHT JOIN orders 'o' USING(`id`) WHERE `the one`.`id` IS NULL AND o.`id` IS NOT NULL
+    ");
+}
