@@ -130,8 +130,15 @@ pub(crate) fn mysql_assign(value: &Value, data_type: &DataType) -> Result<Value,
                         time: Some(time),
                         ..
                     } => time,
+                    parse::Moment { time: None, .. } => return Err(StoreError::WrongType),
                     _ => return Err(unknown()),
                 },
+                // A number is read as HHMMSS.
+                Value::Int(number @ 0..=235_959) => {
+                    let part = |by: i128| i8::try_from(number / by % 100).unwrap_or(0);
+                    jiff::civil::Time::new(part(10_000), part(100), part(1), 0)
+                        .map_err(|_| StoreError::WrongType)?
+                }
                 _ => return Err(unknown()),
             };
             let day = jiff::civil::date(2000, 1, 1).to_datetime(time);
@@ -228,6 +235,23 @@ fn integer(value: &Value, data_type: &DataType, stored: &DataType) -> Result<Val
         Number::Float(float) if float.abs() < 1e30 => float.round() as i128,
         Number::Float(_) => return Err(StoreError::OutOfRange),
     };
+    // Rounding to zero does not save a negative number from an unsigned column.
+    let negative = match value {
+        Value::Decimal(decimal) => decimal.is_sign_negative() && !decimal.is_zero(),
+        Value::Float(_) | Value::Text(_) if int == 0 => {
+            return if matches!(stored, DataType::Integer { unsigned: true, .. })
+                && numeral(value, data_type)?.to_f64() < 0.0
+            {
+                Err(unknown())
+            } else {
+                Ok(Value::Int(0))
+            };
+        }
+        _ => int < 0,
+    };
+    if negative && matches!(stored, DataType::Integer { unsigned: true, .. }) {
+        return Err(StoreError::OutOfRange);
+    }
     match stored.integer_range() {
         Some(range) if !range.contains(&int) => Err(StoreError::OutOfRange),
         _ => Ok(Value::Int(int)),
@@ -242,7 +266,11 @@ fn characters(
     let Some(text) = format::text(value, DialectName::MySql) else {
         return Err(StoreError::Unknown(data_type.clone()));
     };
-    assign::fit(&text, length).map(str::to_owned)
+    match assign::fit(&text, length) {
+        // A float is printed with as many digits as there is room for.
+        Err(_) if matches!(value, Value::Float(_)) => Err(StoreError::Unknown(data_type.clone())),
+        fitted => fitted.map(str::to_owned),
+    }
 }
 
 /// The label that a value names, in the spelling of the declaration.

@@ -4,12 +4,13 @@ use crate::dialect::DialectName;
 use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::value::Value;
 
-use super::compare::{Storage, sqlite_number};
 use super::kind::Kind;
+use super::moments::moments;
 use super::number::{self, Number};
 use super::stop::{Raised, Stop, raise, unsupported};
+use super::storage::{Storage, sqlite_number};
 use super::walk::Evaluator;
-use super::{convert, format, parse, temporal};
+use super::{convert, parse};
 
 /// `-x`, `+x`, `~x`.
 pub(crate) fn unary<'a>(eval: Evaluator<'a>, op: UnaryOp, expr: &'a Expr) -> Result<Value, Stop> {
@@ -57,7 +58,10 @@ pub(crate) fn unary<'a>(eval: Evaluator<'a>, op: UnaryOp, expr: &'a Expr) -> Res
                     unsupported("the negation of a long number")
                 }
                 DialectName::MySql => Ok(Value::Int(-value)),
-                _ => in_kind(-value, kind),
+                _ => match (expr, Kind::of_literal(&Value::Int(-value))) {
+                    (Expr::Literal(_), own) => in_kind(-value, own),
+                    _ => in_kind(-value, kind),
+                },
             },
         },
     }
@@ -95,7 +99,7 @@ pub(crate) fn binary<'a>(
     };
     let (left_kind, right_kind) = (eval.kind(left), eval.kind(right));
     if op == BinaryOp::Concat {
-        return concat(eval, &a, &b, left_kind, right_kind);
+        return concat(eval, (&a, left), (&b, right));
     }
     if eval.typed() {
         match (left_kind, right_kind) {
@@ -109,6 +113,14 @@ pub(crate) fn binary<'a>(
         return raise(Raised::TypeMismatch);
     }
     if a.is_null() || b.is_null() {
+        // MariaDB reads text as a number even beside NULL.
+        for value in [&a, &b] {
+            if let (Value::Text(text), DialectName::MySql) = (&**value, eval.dialect)
+                && text_as_number(eval, text).is_err()
+            {
+                return unsupported("text that is no number beside NULL");
+            }
+        }
         return Ok(Value::Null);
     }
     if let Some(moved) = moments(eval, op, &a, &b)? {
@@ -148,11 +160,20 @@ pub(crate) fn binary<'a>(
 }
 
 /// Whether PostgreSQL has an operator between two numbers.
-fn exists(op: BinaryOp, left: Kind<'_>, right: Kind<'_>) -> bool {
+pub(crate) fn exists(op: BinaryOp, left: Kind<'_>, right: Kind<'_>) -> bool {
     let float = |kind| matches!(kind, Kind::Float { .. });
     let int = |kind| matches!(kind, Kind::Int { .. } | Kind::Unknown);
     if !left.is_number() && !right.is_number() {
         return true;
+    }
+    let other = |kind| {
+        matches!(
+            kind,
+            Kind::Text | Kind::Varchar | Kind::Char | Kind::Bool | Kind::Enum(_) | Kind::Uuid
+        )
+    };
+    if other(left) || other(right) {
+        return false;
     }
     match op {
         BinaryOp::BitAnd
@@ -365,7 +386,12 @@ fn mysql(
             let groups = |scale: u32| scale.div_ceil(9) * 9;
             let (fa, fb) = (groups(a.scale()), groups(b.scale()));
             let more = 4u32.saturating_sub(fa - a.scale() + fb - b.scale());
-            number::divide(a, b, fa + fb + groups(more), false)
+            match number::divide(a, b, fa + fb + groups(more), false) {
+                Some(quotient) if quotient.is_zero() && !a.is_zero() => {
+                    return unsupported("a quotient that vanishes");
+                }
+                quotient => quotient,
+            }
         }
         _ => return unsupported("DIV on decimals"),
     };
@@ -453,6 +479,21 @@ fn bits(
             }
         })));
     }
+    // MariaDB takes whole numbers of any type.
+    let whole = |number: Number| match number {
+        Number::Float(float) if float.fract() == 0.0 && float.abs() < 9e15 => {
+            Number::Int(float as i128)
+        }
+        Number::Decimal(decimal) if decimal.fract().is_zero() => {
+            number::round_to_int(decimal).map_or(number, Number::Int)
+        }
+        other => other,
+    };
+    let (x, y) = if eval.typed() {
+        (x, y)
+    } else {
+        (whole(x), whole(y))
+    };
     let (Number::Int(a), Number::Int(b)) = (x, y) else {
         return if eval.typed() {
             raise(Raised::TypeMismatch)
@@ -492,107 +533,27 @@ fn bits(
     Ok(Value::Int(value))
 }
 
-fn concat(
-    eval: Evaluator<'_>,
-    a: &Value,
-    b: &Value,
-    left: Kind<'_>,
-    right: Kind<'_>,
+fn concat<'a>(
+    eval: Evaluator<'a>,
+    (a, left_expr): (&Value, &'a Expr),
+    (b, right_expr): (&Value, &'a Expr),
 ) -> Result<Value, Stop> {
+    let (left, right) = (eval.kind(left_expr), eval.kind(right_expr));
     if eval.typed() && !left.is_text() && !right.is_text() {
         return raise(Raised::TypeMismatch);
     }
     if a.is_null() || b.is_null() {
         return Ok(Value::Null);
     }
-    let text = |value: &Value, kind: Kind<'_>| {
-        let text = format::text(value, eval.dialect)
-            .ok_or_else(|| Stop::unsupported("the text of this value"))?;
+    let text = |value: &Value, expr: &Expr, kind: Kind<'_>| {
+        let text = convert::shown(eval.dialect, value, expr)?;
         Ok::<_, Stop>(if eval.typed() && kind == Kind::Char {
             text.trim_end_matches(' ').to_owned()
         } else {
             text
         })
     };
-    Ok(Value::Text(text(a, left)? + &text(b, right)?))
-}
-
-/// Dates and times moved by spans, and their differences.
-fn moments(eval: Evaluator<'_>, op: BinaryOp, a: &Value, b: &Value) -> Result<Option<Value>, Stop> {
-    let sign = match op {
-        BinaryOp::Add => 1,
-        BinaryOp::Subtract => -1,
-        _ => return Ok(None),
-    };
-    if eval.dialect == DialectName::Sqlite {
-        return Ok(None);
-    }
-    let (a, b) = match (a, b) {
-        (Value::Interval(_), Value::Date(_) | Value::DateTime(_) | Value::Instant(_))
-            if sign == 1 =>
-        {
-            (b, a)
-        }
-        _ => (a, b),
-    };
-    let out = |value: Option<Value>| match value {
-        Some(value) => Ok(Some(value)),
-        None => unsupported("a date outside the calendar"),
-    };
-    match (a, b) {
-        (Value::Date(date), Value::Interval(span)) if eval.dialect == DialectName::MySql => {
-            let at =
-                temporal::shifted(date.to_datetime(jiff::civil::Time::midnight()), *span, sign);
-            out(at.map(|at| {
-                if span.micros == 0 {
-                    Value::Date(at.date())
-                } else {
-                    Value::DateTime(at)
-                }
-            }))
-        }
-        (Value::Date(_) | Value::DateTime(_), Value::Interval(span)) => out(temporal::datetime(a)
-            .and_then(|at| temporal::shifted(at, *span, sign))
-            .map(Value::DateTime)),
-        (Value::Instant(_), Value::Interval(span)) => out(temporal::datetime(a)
-            .and_then(|at| temporal::shifted(at, *span, sign))
-            .and_then(temporal::instant)
-            .map(Value::Instant)),
-        (Value::Date(date), Value::Int(days)) if eval.typed() => {
-            let span = crate::value::Interval {
-                days: match i32::try_from(*days) {
-                    Ok(days) => days,
-                    Err(_) => return unsupported("a date outside the calendar"),
-                },
-                ..Default::default()
-            };
-            let at = date.to_datetime(jiff::civil::Time::midnight());
-            out(temporal::shifted(at, span, sign).map(|at| Value::Date(at.date())))
-        }
-        (Value::Int(_), Value::Date(_)) if eval.typed() && sign == 1 => moments(eval, op, b, a),
-        (Value::Date(x), Value::Date(y)) if eval.typed() && sign == -1 => {
-            out(temporal::days_between(*y, *x).map(|days| Value::Int(days.into())))
-        }
-        (
-            Value::Date(_) | Value::DateTime(_) | Value::Instant(_),
-            Value::Date(_) | Value::DateTime(_) | Value::Instant(_),
-        ) if eval.typed() && sign == -1 => out(temporal::datetime(a)
-            .zip(temporal::datetime(b))
-            .and_then(|(x, y)| temporal::span_between(y, x))
-            .map(Value::Interval)),
-        (Value::Interval(x), Value::Interval(y)) => out((|| {
-            Some(Value::Interval(crate::value::Interval {
-                months: x.months.checked_add(y.months.checked_mul(sign)?)?,
-                days: x.days.checked_add(y.days.checked_mul(sign)?)?,
-                micros: x
-                    .micros
-                    .checked_add(y.micros.checked_mul(i64::from(sign))?)?,
-            }))
-        })()),
-        (Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::Instant(_), _)
-        | (_, Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::Instant(_)) => {
-            unsupported("arithmetic on dates and times")
-        }
-        _ => Ok(None),
-    }
+    Ok(Value::Text(
+        text(a, left_expr, left)? + &text(b, right_expr, right)?,
+    ))
 }

@@ -1,7 +1,6 @@
 //! Comparisons of two values, by each database's rules of coercion.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
 use isobath_distance::{Relation, STEP, Truth, date};
 
@@ -13,8 +12,9 @@ use super::collate::Collation;
 use super::kind::Kind;
 use super::number::Number;
 use super::stop::{Raised, Stop, raise, unsupported};
+use super::storage::{Storage, affinity};
 use super::walk::Evaluator;
-use super::{arithmetic, convert, format, parse, temporal};
+use super::{arithmetic, convert, parse, temporal};
 
 /// Stands for a side that names no column.
 static NO_COLUMN: Expr = Expr::Literal(Value::Null);
@@ -63,6 +63,12 @@ impl<'a> Evaluator<'a> {
                 self.collation(x.expr, &NO_COLUMN),
             );
         }
+        if self.dialect == DialectName::MySql
+            && self.family(x) == Some(Family::Text)
+            && self.family(element) == Some(Family::Moment)
+        {
+            return unsupported("a date in a list of strings");
+        }
         self.compare(Relation::Equal, x, element)
     }
 
@@ -97,7 +103,9 @@ impl<'a> Evaluator<'a> {
         families.sort_unstable();
         families.dedup();
         // Moments with strings are compared as moments, all others in ways we do not follow.
-        if families.len() > 1 && families != [Family::Text, Family::Moment] {
+        let moments = families == [Family::Text, Family::Moment]
+            && self.family(operands[0]) == Some(Family::Moment);
+        if families.len() > 1 && !moments {
             return unsupported("BETWEEN over mixed types");
         }
         Ok(())
@@ -131,9 +139,10 @@ impl<'a> Evaluator<'a> {
             (Value::Bytes(_), _) => Family::Bytes,
             (Value::Null, Kind::Unknown) => return None,
             (Value::Null, kind) if kind.is_number() || kind == Kind::Bool => Family::Number,
-            (Value::Null, Kind::Text | Kind::Char | Kind::Enum(_) | Kind::Json { .. }) => {
-                Family::Text
-            }
+            (
+                Value::Null,
+                Kind::Text | Kind::Varchar | Kind::Char | Kind::Enum(_) | Kind::Json { .. },
+            ) => Family::Text,
             (Value::Null, Kind::Bytes) => Family::Bytes,
             (Value::Null, Kind::Other) => Family::Other,
             _ => Family::Moment,
@@ -166,13 +175,13 @@ impl<'a> Evaluator<'a> {
     pub(super) fn collation_of(self, exprs: &[&Expr]) -> Collation {
         fn gather(expr: &Expr, into: &mut Vec<Collation>) {
             match expr {
-                Expr::Column(column) => {
-                    if column.data_type.is_text() || column.collation.is_some() {
-                        into.push(Collation::of(
-                            column.collation.as_deref(),
-                            DialectName::MySql,
-                        ));
-                    }
+                Expr::Column(column)
+                    if column.data_type.is_text() || column.collation.is_some() =>
+                {
+                    into.push(Collation::of(
+                        column.collation.as_deref(),
+                        DialectName::MySql,
+                    ));
                 }
                 Expr::Case {
                     branches,
@@ -186,6 +195,10 @@ impl<'a> Evaluator<'a> {
                     {
                         gather(result, into);
                     }
+                }
+                // The first argument alone is what may come out.
+                Expr::Function { name, args } if name == "nullif" => {
+                    args.iter().take(1).for_each(|arg| gather(arg, into));
                 }
                 Expr::Function { args, .. } => args.iter().for_each(|arg| gather(arg, into)),
                 Expr::Binary { left, right, .. } => {
@@ -235,6 +248,10 @@ impl<'a> Evaluator<'a> {
             _ => {}
         }
         if a.is_null() || b.is_null() {
+            let known = |kind| !matches!(kind, Kind::Unknown | Kind::Other);
+            if known(left_kind) && known(right_kind) && left_kind.unified(right_kind).is_none() {
+                return raise(Raised::TypeMismatch);
+            }
             return Ok(Truth::UNKNOWN);
         }
         match (&*a, &*b) {
@@ -258,8 +275,13 @@ impl<'a> Evaluator<'a> {
                 (Kind::Enum(_), _) | (_, Kind::Enum(_)) => raise(Raised::TypeMismatch),
                 (Kind::Other, _) | (_, Kind::Other) => unsupported("a comparison of this type"),
                 _ => {
+                    let padded = matches!(
+                        (left_kind, right_kind),
+                        (Kind::Char, Kind::Varchar) | (Kind::Varchar, Kind::Char)
+                    );
                     let trim = |text: &'_ str, kind| match kind {
                         Kind::Char => text.trim_end_matches(' ').len(),
+                        _ if padded => text.trim_end_matches(' ').len(),
                         _ => text.len(),
                     };
                     let x = &x[..trim(x, left_kind)];
@@ -303,10 +325,30 @@ impl<'a> Evaluator<'a> {
         right: &Operand<'a>,
     ) -> Result<Truth, Stop> {
         let (a, b) = (&*left.value, &*right.value);
+        // MariaDB reads the pattern of a LIKE as a number when the LIKE is compared.
+        let like = |operand: &Operand<'a>| matches!(operand.expr, Expr::Like { .. });
+        if self.env.writes && (like(left) || like(right)) {
+            return unsupported("a comparison of LIKE with a value");
+        }
+        if self.family(left) == Some(Family::Number) || self.family(right) == Some(Family::Number) {
+            arithmetic::as_number(self, left.expr)?;
+            arithmetic::as_number(self, right.expr)?;
+        }
         match (self.family(left), self.family(right)) {
             (Some(Family::Number), Some(Family::Moment | Family::Other))
             | (Some(Family::Moment | Family::Other), Some(Family::Number)) => {
                 return unsupported("a comparison of a number with a date");
+            }
+            // Constants are read even beside NULL, and columns perhaps.
+            (Some(Family::Text), Some(Family::Moment | Family::Number))
+                if self.env.writes && b.is_null() =>
+            {
+                return unsupported("text beside NULL of another type");
+            }
+            (Some(Family::Moment | Family::Number), Some(Family::Text))
+                if self.env.writes && a.is_null() =>
+            {
+                return unsupported("text beside NULL of another type");
             }
             _ => {}
         }
@@ -465,96 +507,6 @@ enum Family {
     Other,
 }
 
-/// A value in one of SQLite's storage classes, NULL apart.
-pub(crate) enum Storage<'a> {
-    Number(Number),
-    Text(Cow<'a, str>),
-    Blob(&'a [u8]),
-}
-
-impl<'a> Storage<'a> {
-    /// The storage class of a value; types that SQLite lacks are numbers or ISO text.
-    pub(crate) fn of(value: &'a Value) -> Option<Self> {
-        Some(match value {
-            Value::Null => return None,
-            Value::Bool(value) => Self::Number(Number::Int((*value).into())),
-            Value::Int(value) => match i64::try_from(*value) {
-                Ok(_) => Self::Number(Number::Int(*value)),
-                Err(_) => Self::Number(Number::Float(*value as f64)),
-            },
-            Value::Decimal(value) => {
-                Self::Number(Number::Float(super::number::decimal_to_f64(*value)))
-            }
-            Value::Float(value) => Self::Number(Number::Float(*value)),
-            Value::Text(value) | Value::Json(value) => Self::Text(Cow::Borrowed(value)),
-            Value::Bytes(value) => Self::Blob(value),
-            other => Self::Text(Cow::Owned(
-                format::text(other, DialectName::Sqlite).unwrap_or_else(|| other.to_string()),
-            )),
-        })
-    }
-
-    /// NUMERIC affinity: text that is a number becomes one.
-    pub(crate) fn numeric(self) -> Self {
-        let found = match &self {
-            Self::Text(text) => parse::whole(text).map(|found| sqlite_number(&found, text)),
-            _ => None,
-        };
-        match found {
-            Some(number) => Self::Number(number),
-            None => self,
-        }
-    }
-
-    /// TEXT affinity: numbers become text; `None` where its spelling is not certain.
-    pub(crate) fn text(self) -> Option<Self> {
-        match self {
-            Self::Number(number) => format::text(&number.into_value(), DialectName::Sqlite)
-                .map(|text| Self::Text(Cow::Owned(text))),
-            other => Some(other),
-        }
-    }
-
-    /// As a value.
-    pub(crate) fn into_value(self) -> Value {
-        match self {
-            Self::Number(number) => number.into_value(),
-            Self::Text(text) => Value::Text(text.into_owned()),
-            Self::Blob(bytes) => Value::Bytes(bytes.to_vec()),
-        }
-    }
-
-    pub(crate) fn rank(&self) -> u8 {
-        match self {
-            Self::Number(_) => 0,
-            Self::Text(_) => 1,
-            Self::Blob(_) => 2,
-        }
-    }
-}
-
-/// A numeral as SQLite reads it: a 64-bit integer or a float.
-pub(crate) fn sqlite_number(found: &parse::Prefix, text: &str) -> Number {
-    match found.number {
-        Number::Int(value) if found.integral && i64::try_from(value).is_ok() => Number::Int(value),
-        other => Number::Float(
-            text[..found.rest]
-                .trim_start()
-                .parse()
-                .unwrap_or_else(|_| other.to_f64()),
-        ),
-    }
-}
-
-/// The affinity of an expression.
-pub(crate) fn affinity(expr: &Expr) -> Affinity {
-    match expr {
-        Expr::Column(column) => Affinity::of(&column.data_type),
-        Expr::Cast { data_type, .. } => Affinity::of(data_type),
-        _ => Affinity::Blob,
-    }
-}
-
 fn is_equality(relation: Relation) -> bool {
     matches!(relation, Relation::Equal | Relation::NotEqual)
 }
@@ -570,9 +522,8 @@ fn swapped(relation: Relation) -> Relation {
 }
 
 fn bytes_gap(a: &[u8], b: &[u8]) -> f64 {
-    let chars = |bytes: &'_ [u8]| bytes.to_vec().into_iter().map(char::from);
-    match a.cmp(b) {
-        Ordering::Equal => 0.0,
-        _ => isobath_distance::text::positions(chars(a), chars(b)),
-    }
+    isobath_distance::text::positions(
+        a.iter().copied().map(char::from),
+        b.iter().copied().map(char::from),
+    )
 }

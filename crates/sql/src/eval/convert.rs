@@ -3,16 +3,26 @@
 use std::borrow::Cow;
 
 use crate::dialect::{Affinity, DialectName, StoreError};
+use crate::expr::Expr;
 use crate::types::DataType;
 use crate::value::Value;
 
 use super::arithmetic::{text_as_number, to_i64};
-use super::compare::{Storage, sqlite_number};
 use super::kind::Kind;
 use super::number::{self, Number};
 use super::stop::{Raised, Stop, raise, unsupported};
+use super::storage::{Storage, sqlite_number};
 use super::walk::Evaluator;
 use super::{format, parse, temporal};
+
+/// The text of a value; MariaDB shows decimals with the digits of their static type.
+pub(crate) fn shown(dialect: DialectName, value: &Value, expr: &Expr) -> Result<String, Stop> {
+    let plain = matches!(expr, Expr::Column(_) | Expr::Literal(_));
+    if dialect == DialectName::MySql && matches!(value, Value::Decimal(_)) && !plain {
+        return unsupported("the digits of a computed decimal");
+    }
+    format::text(value, dialect).ok_or_else(|| Stop::unsupported("the text of this value"))
+}
 
 /// Whether a value is of a type as storage would leave it.
 pub(crate) fn conforms(value: &Value, data_type: &DataType) -> bool {
@@ -63,7 +73,9 @@ pub(crate) fn untyped<'a>(value: Cow<'a, Value>, kind: Kind<'_>) -> Result<Cow<'
         return Ok(value);
     };
     let read = match kind {
-        Kind::Unknown | Kind::Text | Kind::Char | Kind::Other => return Ok(value),
+        Kind::Unknown | Kind::Text | Kind::Varchar | Kind::Char | Kind::Other => {
+            return Ok(value);
+        }
         Kind::Bool => parse::boolean(text).map(Value::Bool),
         Kind::Int { bits, unsigned } => parse::int(text).and_then(|int| {
             let range = DataType::Integer { bits, unsigned }.integer_range();
@@ -135,12 +147,16 @@ pub(crate) fn to_kind<'a>(
         return untyped(value, common);
     }
     Ok(match (&*value, common) {
-        (Value::Text(text), Kind::Text) if own == Kind::Char && eval.typed() => {
+        (Value::Text(text), Kind::Text | Kind::Varchar) if own == Kind::Char && eval.typed() => {
             Cow::Owned(Value::Text(text.trim_end_matches(' ').to_owned()))
         }
         (Value::Int(_), Kind::Decimal) => match Number::of(&value).and_then(Number::to_decimal) {
             Some(decimal) => Cow::Owned(Value::Decimal(decimal)),
             None => return unsupported("a decimal of many digits"),
+        },
+        (Value::Int(_) | Value::Decimal(_), Kind::Float { bits: 32 }) => match Number::of(&value) {
+            Some(number) => Cow::Owned(Value::Float(f64::from(number.to_f64() as f32))),
+            None => value,
         },
         (Value::Int(_) | Value::Decimal(_), Kind::Float { .. }) => match Number::of(&value) {
             Some(number) => Cow::Owned(Value::Float(number.to_f64())),
@@ -179,7 +195,7 @@ pub(crate) fn cast<'a>(
                 (Value::Text(text), Kind::Char) if !matches!(data_type, DataType::Char { .. }) => {
                     Cow::Owned(Value::Text(text.trim_end_matches(' ').to_owned()))
                 }
-                (Value::Text(_), Kind::Text | Kind::Char | Kind::Unknown) => value,
+                (Value::Text(_), Kind::Text | Kind::Varchar | Kind::Char | Kind::Unknown) => value,
                 // A label, or a type that we do not know, goes only to text.
                 (Value::Text(_), _) if !data_type.is_text() => {
                     return unsupported("this cast");

@@ -20,6 +20,8 @@ pub(crate) fn text(value: &Value, dialect: DialectName) -> Option<String> {
         Value::Int(value) => value.to_string(),
         Value::Decimal(value) => match dialect {
             DialectName::Sqlite => float(super::number::decimal_to_f64(*value), dialect)?,
+            // A quotient is shown with fewer digits than it is computed with.
+            DialectName::MySql if value.scale() >= 9 => return None,
             _ => value.to_string(),
         },
         Value::Float(value) => float(*value, dialect)?,
@@ -54,7 +56,14 @@ fn float(value: f64, dialect: DialectName) -> Option<String> {
     }
     let shortest = value.to_string();
     let digits = shortest.bytes().filter(u8::is_ascii_digit).count();
-    if digits > 15 {
+    // SQLite prints more digits than needed when there are many.
+    if digits
+        > if dialect == DialectName::Sqlite {
+            12
+        } else {
+            15
+        }
+    {
         return None;
     }
     Some(match dialect {

@@ -21,7 +21,10 @@ pub(crate) enum Kind<'a> {
     Float {
         bits: u8,
     },
+    /// TEXT, and strings that functions make.
     Text,
+    /// VARCHAR, which PostgreSQL compares with CHAR as CHAR.
+    Varchar,
     /// CHAR(n), whose trailing blanks do not count.
     Char,
     Bytes,
@@ -62,7 +65,8 @@ impl<'a> Kind<'a> {
             DataType::Decimal { .. } => Self::Decimal,
             DataType::Float { bits } => Self::Float { bits: *bits },
             DataType::Char { .. } => Self::Char,
-            DataType::Varchar { .. } | DataType::Text => Self::Text,
+            DataType::Varchar { .. } => Self::Varchar,
+            DataType::Text => Self::Text,
             DataType::Bytes { .. } => Self::Bytes,
             DataType::Date => Self::Date,
             DataType::Time { zoned: false, .. } => Self::Time,
@@ -113,7 +117,10 @@ impl<'a> Kind<'a> {
     }
 
     pub(crate) fn is_text(self) -> bool {
-        matches!(self, Self::Text | Self::Char | Self::Unknown)
+        matches!(
+            self,
+            Self::Text | Self::Varchar | Self::Char | Self::Unknown
+        )
     }
 
     /// The type of arithmetic between two numbers, as PostgreSQL promotes them.
@@ -148,10 +155,19 @@ impl<'a> Kind<'a> {
             (a, b) if a == b => Some(a),
             (Self::Unknown, other) | (other, Self::Unknown) => Some(other),
             // Strings convert both ways, so the first type stays.
-            (Self::Text | Self::Char, Self::Text | Self::Char) => Some(self),
+            (Self::Text | Self::Varchar | Self::Char, Self::Text | Self::Varchar | Self::Char) => {
+                Some(self)
+            }
             (Self::Date, Self::DateTime) | (Self::DateTime, Self::Date) => Some(Self::DateTime),
             (Self::Date | Self::DateTime, Self::Instant)
             | (Self::Instant, Self::Date | Self::DateTime) => Some(Self::Instant),
+            // MariaDB makes decimals of these.
+            (Self::Int { unsigned: a, .. }, Self::Int { unsigned: b, .. }) if a != b => None,
+            // Other numbers become REAL without a detour over DOUBLE PRECISION.
+            (Self::Float { bits: 32 }, Self::Int { .. } | Self::Decimal)
+            | (Self::Int { .. } | Self::Decimal, Self::Float { bits: 32 }) => {
+                Some(Self::Float { bits: 32 })
+            }
             (a, b) if a.is_number() && b.is_number() => a.promoted(b),
             _ => None,
         }
@@ -160,17 +176,56 @@ impl<'a> Kind<'a> {
 
 /// The static type of an expression; `Other` where we do not know.
 pub(crate) fn kind_of<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
+    match (standard_kind(expr, dialect), dialect) {
+        // There, booleans are numbers, and every text literal is text.
+        (Kind::Bool, DialectName::MySql) => Kind::INT4,
+        (Kind::Unknown, DialectName::MySql) if matches!(expr, Expr::Literal(Value::Text(_))) => {
+            Kind::Text
+        }
+        (kind, _) => kind,
+    }
+}
+
+fn standard_kind<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
     match expr {
         Expr::Literal(value) => Kind::of_literal(value),
         Expr::Parameter(_) => Kind::Unknown,
         Expr::Column(column) => Kind::of_type(&column.data_type),
         Expr::Cast { data_type, .. } => Kind::of_type(data_type),
+        // A sign belongs to its literal.
+        Expr::Unary {
+            op: UnaryOp::Minus,
+            expr,
+        } if matches!(expr.as_ref(), Expr::Literal(Value::Int(_))) => match expr.as_ref() {
+            Expr::Literal(Value::Int(value)) => Kind::of_literal(&Value::Int(-value)),
+            other => kind_of(other, dialect),
+        },
         Expr::Unary { op, expr } => match (op, kind_of(expr, dialect)) {
+            (UnaryOp::Minus, Kind::Int { unsigned: true, .. }) => Kind::INT8,
             (UnaryOp::Minus | UnaryOp::Plus, Kind::Unknown) => Kind::DOUBLE,
             (_, kind) => kind,
         },
         Expr::Binary { op, left, right } => {
-            binary(*op, kind_of(left, dialect), kind_of(right, dialect))
+            let typed = matches!(dialect, DialectName::Ansi | DialectName::Postgres);
+            let (left, right) = (kind_of(left, dialect), kind_of(right, dialect));
+            let bits = matches!(
+                op,
+                BinaryOp::BitAnd
+                    | BinaryOp::BitOr
+                    | BinaryOp::BitXor
+                    | BinaryOp::ShiftLeft
+                    | BinaryOp::ShiftRight
+            );
+            if bits && dialect == DialectName::MySql {
+                return Kind::Int {
+                    bits: 64,
+                    unsigned: true,
+                };
+            }
+            if typed && !super::arithmetic::exists(*op, left, right) {
+                return Kind::Other;
+            }
+            binary(*op, left, right)
         }
         Expr::Case {
             branches,

@@ -5,20 +5,23 @@
 //! [`Raised`].
 //!
 //! Reading order: `walk` for the shape of evaluation, `kind` for static types,
-//! `compare` and `arithmetic` for operators, `convert` and `parse` for values
+//! `compare` and `arithmetic` for operators, `folding` for errors that never happen, `convert` and `parse` for values
 //! changing type, `pattern` for LIKE and its kin, `function` for calls.
 
 pub(crate) mod arithmetic;
 pub(crate) mod collate;
 mod compare;
 pub(crate) mod convert;
+mod folding;
 pub(crate) mod format;
 mod function;
 pub(crate) mod kind;
+mod moments;
 pub(crate) mod number;
 pub(crate) mod parse;
 mod pattern;
 mod stop;
+mod storage;
 pub(crate) mod temporal;
 mod walk;
 
@@ -28,8 +31,8 @@ use crate::dialect::Dialect;
 use crate::expr::Expr;
 use crate::value::Value;
 
-pub(crate) use compare::Storage;
 pub use stop::{Raised, Stop, Unsupported};
+pub(crate) use storage::Storage;
 
 /// Below this, SQLite turns floats that are whole numbers into integers for sure.
 pub(crate) const WHOLE_FLOATS: f64 = 9.2e18;
@@ -92,9 +95,11 @@ pub fn truth(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Truth,
 ///
 /// As for [`value`].
 pub fn value_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Value, Stop> {
-    walk::Evaluator::new(env, dialect)
-        .value(expr)
-        .map(std::borrow::Cow::into_owned)
+    let eval = walk::Evaluator::new(env, dialect);
+    match eval.value(expr) {
+        Ok(value) => Ok(value.into_owned()),
+        Err(stop) => Err(eval.certain(expr, stop)),
+    }
 }
 
 /// The verdict of a condition in any setting, with its distances.
@@ -103,7 +108,8 @@ pub fn value_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Valu
 ///
 /// As for [`value`].
 pub fn truth_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Truth, Stop> {
-    walk::Evaluator::new(env, dialect).truth(expr)
+    let eval = walk::Evaluator::new(env, dialect);
+    eval.truth(expr).map_err(|stop| eval.certain(expr, stop))
 }
 
 /// Whether two index keys, computed from the same expressions, are the same to the database.

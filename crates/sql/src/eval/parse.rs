@@ -200,9 +200,11 @@ fn not_a_number(text: &str) -> Bad {
         .trim()
         .trim_start_matches(['+', '-'])
         .to_ascii_lowercase();
-    if word.starts_with("nan") || word.starts_with("inf") || word.contains('_') {
-        Bad::Unsure
-    } else if word.starts_with('0') && word.contains(['x', 'o', 'b']) {
+    if word.starts_with("nan")
+        || word.starts_with("inf")
+        || word.contains('_')
+        || word.starts_with('0') && word.contains(['x', 'o', 'b'])
+    {
         Bad::Unsure
     } else {
         Bad::Invalid

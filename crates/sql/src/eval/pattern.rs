@@ -216,8 +216,11 @@ fn regex_distance(regex: &Regex, text: &str) -> f64 {
     STEP + text.chars().count() as f64
 }
 
+/// Patterns by text and case; `None` for those that do not compile.
+type Cache = FxHashMap<(String, bool), Option<Rc<Regex>>>;
+
 thread_local! {
-    static COMPILED: RefCell<FxHashMap<(String, bool), Option<Rc<Regex>>>> =
+    static COMPILED: RefCell<Cache> =
         RefCell::new(FxHashMap::default());
 }
 

@@ -9,7 +9,8 @@ use crate::expr::{ColumnUse, CompareOp, Expr};
 use crate::value::Value;
 
 use super::compare::Operand;
-use super::kind::{Kind, kind_of, unify};
+use super::folding::holds_constant;
+use super::kind::{Kind, kind_of};
 use super::number::Number;
 use super::stop::{Raised, Stop, raise, unsupported};
 use super::{Env, arithmetic, convert, parse};
@@ -52,15 +53,23 @@ impl<'a> Evaluator<'a> {
                 arithmetic::binary(self, *op, left, right).map(Cow::Owned)
             }
             Expr::Case { .. } => {
-                let Some(chosen) = self.branch(expr)? else {
-                    return Ok(Cow::Owned(Value::Null));
-                };
+                let chosen = self.branch(expr)?;
                 self.quiet(expr)?;
+                let Some(chosen) = chosen else {
+                    let kind = self.kind(expr);
+                    return self.alternative(Cow::Owned(Value::Null), kind, kind);
+                };
                 let value = self.value(chosen)?;
                 self.alternative(value, self.kind(chosen), self.kind(expr))
             }
             Expr::Cast { expr, data_type } => {
                 let value = self.value(expr)?;
+                if data_type.is_numeric() {
+                    arithmetic::as_number(self, expr)?;
+                }
+                if data_type.is_text() && matches!(*value, Value::Decimal(_)) {
+                    convert::shown(self.dialect, &value, expr)?;
+                }
                 convert::cast(self, value, self.kind(expr), data_type)
             }
             Expr::Function { name, args } => self.call(name, args),
@@ -85,10 +94,25 @@ impl<'a> Evaluator<'a> {
             Expr::Or(parts) => self.fold(parts, Truth::or, Some(true)),
             Expr::Not(inner) => Ok(!self.truth(inner)?),
             Expr::Compare { op, left, right } => {
-                self.compare(relation(*op), &self.operand(left)?, &self.operand(right)?)
+                let left = self.operand(left)?;
+                let right = match self.operand(right) {
+                    Err(Stop::Raises(_))
+                        if left.value.is_null() && self.dialect == DialectName::MySql =>
+                    {
+                        return unsupported("an error in a part that may not be reached");
+                    }
+                    other => other?,
+                };
+                self.compare(relation(*op), &left, &right)
             }
             Expr::IsNull { expr, negated } => {
-                let null = self.value(expr)?.is_null();
+                let null = match self.value(expr) {
+                    // Whether something is NULL can be known without computing it.
+                    Err(Stop::Raises(_)) if self.dialect == DialectName::MySql => {
+                        return unsupported("IS NULL of an error");
+                    }
+                    other => other?.is_null(),
+                };
                 Ok(Truth::of(Some(null != *negated)))
             }
             Expr::IsTruth {
@@ -96,7 +120,15 @@ impl<'a> Evaluator<'a> {
                 verdict,
                 negated,
             } => {
-                let inner = self.truth(expr)?;
+                let inner = match self.truth(expr) {
+                    // Whether something is NULL can be known without computing it.
+                    Err(Stop::Raises(_))
+                        if verdict.is_none() && self.dialect == DialectName::MySql =>
+                    {
+                        return unsupported("IS UNKNOWN of an error");
+                    }
+                    other => other?,
+                };
                 let is = match verdict {
                     Some(true) => Self::decided(inner),
                     Some(false) => Self::decided(!inner),
@@ -128,7 +160,13 @@ impl<'a> Evaluator<'a> {
                 negated,
                 symmetric,
             } => {
-                let (x, low) = (self.operand(expr)?, self.operand(low)?);
+                let x = self.operand(expr)?;
+                let low = match self.operand(low) {
+                    Err(Stop::Raises(_)) if x.value.is_null() && !self.typed() => {
+                        return unsupported("an error in a part that may not be reached");
+                    }
+                    other => other?,
+                };
                 let bound: &'a Expr = high;
                 let high = match self.operand(bound) {
                     Err(Stop::Raises(raised)) if !*symmetric => {
@@ -146,6 +184,9 @@ impl<'a> Evaluator<'a> {
                     }
                     other => other?,
                 };
+                if self.dialect == DialectName::MySql && is_logical(x.expr) {
+                    return unsupported("BETWEEN over conditions");
+                }
                 self.alike(&[&x, &low, &high])?;
                 let within = |low: &Operand<'a>, high: &Operand<'a>| {
                     Ok::<_, Stop>(member::between(
@@ -166,6 +207,7 @@ impl<'a> Evaluator<'a> {
             } => {
                 let x = self.operand(expr)?;
                 self.one_collation(expr, list)?;
+                self.one_type(expr, list)?;
                 let mut truth = Truth::FALSE;
                 for (index, element) in list.iter().enumerate() {
                     let equal = match self
@@ -174,6 +216,14 @@ impl<'a> Evaluator<'a> {
                     {
                         // MariaDB stops at the first match and compares in groups of types.
                         Err(Stop::Raises(_)) if self.dialect == DialectName::MySql => {
+                            return unsupported("an error in a part that may not be reached");
+                        }
+                        // Members with columns are looked at one after the other.
+                        Err(Stop::Raises(raised))
+                            if list.len() > 1
+                                && raised != Raised::TypeMismatch
+                                && !holds_constant(element).0 =>
+                        {
                             return unsupported("an error in a part that may not be reached");
                         }
                         other => other?,
@@ -250,104 +300,6 @@ impl<'a> Evaluator<'a> {
         Ok(all.unwrap_or(Truth::of(decisive.map(|v| !v))))
     }
 
-    /// Refuses expressions whose constant parts raise errors even when they are not reached.
-    ///
-    /// PostgreSQL computes constant parts before anything runs.
-    pub(super) fn quiet(self, expr: &'a Expr) -> Result<(), Stop> {
-        if !self.typed() {
-            return Ok(());
-        }
-        let mut misfit = None;
-        expr.walk(&mut |part| {
-            if misfit.is_none() {
-                misfit = self.literals_fit(part).err();
-            }
-        });
-        if let Some(stop) = misfit {
-            return Err(stop);
-        }
-        if holds_constant(expr).1 {
-            let mut raises = false;
-            expr.walk(&mut |part| {
-                let constant = is_computed(part) && holds_constant(part).0;
-                raises |= constant && self.value(part).is_err();
-            });
-            if raises {
-                return unsupported("an error in a part that may not be reached");
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads the untyped literals directly inside an expression, as a typed database does at once.
-    fn literals_fit(self, expr: &'a Expr) -> Result<(), Stop> {
-        let group: Vec<&'a Expr> = match expr {
-            Expr::Compare { left, right, .. } | Expr::IsDistinct { left, right, .. } => {
-                vec![left, right]
-            }
-            Expr::Between {
-                expr, low, high, ..
-            } => vec![expr, low, high],
-            Expr::InList { expr, list, .. } => std::iter::once(expr.as_ref()).chain(list).collect(),
-            Expr::Function { name, args }
-                if matches!(name.as_str(), "coalesce" | "nullif" | "greatest" | "least") =>
-            {
-                args.iter().collect()
-            }
-            Expr::Case {
-                branches,
-                otherwise,
-                ..
-            } => otherwise
-                .as_deref()
-                .into_iter()
-                .chain(branches.iter().map(|(_, then)| then))
-                .collect(),
-            _ => return Ok(()),
-        };
-        let untyped = |part: &&Expr| matches!(part, Expr::Literal(Value::Text(_)));
-        if group.iter().any(untyped) {
-            let common = unify(group.iter().copied(), self.dialect);
-            for part in group {
-                if let Expr::Literal(value @ Value::Text(_)) = part {
-                    convert::untyped(Cow::Borrowed(value), common)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether an error in a part that is not reached really stays silent.
-    fn never_reached(self, part: &'a Expr, raised: Raised) -> Result<(), Stop> {
-        if !self.typed() {
-            return Ok(());
-        }
-        // Types and literals are checked before anything runs, and constant
-        // parts are computed then, so those errors come all the same.
-        if raised == Raised::TypeMismatch {
-            return raise(raised);
-        }
-        let mut eager = raised == Raised::InvalidText;
-        part.walk(&mut |expr| {
-            let composite = matches!(
-                expr,
-                Expr::Binary { .. }
-                    | Expr::Unary { .. }
-                    | Expr::Cast { .. }
-                    | Expr::Function { .. }
-            );
-            let literal = matches!(expr, Expr::Literal(Value::Text(_)));
-            eager |= literal && raised == Raised::OutOfRange;
-            if composite && expr.columns().is_empty() && self.value(expr).is_err() {
-                eager = true;
-            }
-        });
-        if eager {
-            return unsupported("an error in a part that may not be reached");
-        }
-        Ok(())
-    }
-
     /// The branch of a CASE that is taken.
     fn branch(self, case: &'a Expr) -> Result<Option<&'a Expr>, Stop> {
         let Expr::Case {
@@ -381,7 +333,7 @@ impl<'a> Evaluator<'a> {
         own: Kind<'_>,
         common: Kind<'_>,
     ) -> Result<Cow<'a, Value>, Stop> {
-        if common == Kind::Other && self.typed() {
+        if common == Kind::Other && self.dialect != DialectName::Sqlite {
             return unsupported("alternatives of different types");
         }
         if value.is_null() || own == common {
@@ -472,30 +424,21 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// Whether an expression computes a value in a way that can raise an error.
-fn is_computed(expr: &Expr) -> bool {
+/// Whether an expression is a condition by its form.
+fn is_logical(expr: &Expr) -> bool {
     matches!(
         expr,
-        Expr::Binary { .. } | Expr::Unary { .. } | Expr::Cast { .. } | Expr::Function { .. }
+        Expr::Compare { .. }
+            | Expr::And(_)
+            | Expr::Or(_)
+            | Expr::Not(_)
+            | Expr::IsNull { .. }
+            | Expr::IsTruth { .. }
+            | Expr::IsDistinct { .. }
+            | Expr::Between { .. }
+            | Expr::InList { .. }
+            | Expr::Like { .. }
     )
-}
-
-/// Whether an expression is constant, and whether something in it is both constant and computed.
-fn holds_constant(expr: &Expr) -> (bool, bool) {
-    match expr {
-        Expr::Literal(_) => (true, false),
-        Expr::Column(_) | Expr::Parameter(_) | Expr::Opaque { .. } => (false, false),
-        _ => {
-            let mut all = true;
-            let mut any = false;
-            for child in expr.children() {
-                let (constant, inside) = holds_constant(child);
-                all &= constant;
-                any |= inside;
-            }
-            (all, any || (all && is_computed(expr)))
-        }
-    }
 }
 
 /// The relation that an operator names.

@@ -6,6 +6,12 @@
 //!
 //! `ISOBATH_AGREEMENT_SEEDS=20` tries more seeds than the few of every run.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests, outside of functions marked as tests"
+)]
+
 mod evaluation;
 mod generate;
 mod lexicon;

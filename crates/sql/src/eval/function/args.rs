@@ -7,12 +7,12 @@ use crate::expr::Expr;
 use crate::value::Value;
 
 use super::super::arithmetic::to_i64;
-use super::super::compare::{Storage, sqlite_number};
 use super::super::kind::Kind;
 use super::super::number::Number;
 use super::super::stop::{Raised, Stop, raise, unsupported};
+use super::super::storage::{Storage, sqlite_number};
 use super::super::walk::Evaluator;
-use super::super::{convert, format, parse};
+use super::super::{convert, parse};
 
 /// The arguments of a call, evaluated.
 pub(super) struct Args<'a> {
@@ -49,17 +49,16 @@ impl<'a> Args<'a> {
             let kind = self.kind(index);
             return match (&**value, kind) {
                 (Value::Text(text), Kind::Char) => Ok(Cow::Borrowed(text.trim_end_matches(' '))),
-                (Value::Text(text), Kind::Text | Kind::Unknown) => Ok(Cow::Borrowed(text)),
+                (Value::Text(text), Kind::Text | Kind::Varchar | Kind::Unknown) => {
+                    Ok(Cow::Borrowed(text))
+                }
                 (_, Kind::Other | Kind::Bytes) => unsupported("a function over this type"),
                 _ => raise(Raised::TypeMismatch),
             };
         }
         match &**value {
             Value::Text(text) => Ok(Cow::Borrowed(text)),
-            other => match format::text(other, self.eval.dialect) {
-                Some(text) => Ok(Cow::Owned(text)),
-                None => unsupported("the text of this value"),
-            },
+            other => convert::shown(self.eval.dialect, other, &self.exprs[index]).map(Cow::Owned),
         }
     }
 

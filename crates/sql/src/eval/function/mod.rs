@@ -27,7 +27,15 @@ impl<'a> Evaluator<'a> {
             ("ifnull", [_, _]) if !self.typed() => self.first_not_null(args),
             ("nvl", [_, _]) if self.dialect == DialectName::MySql => self.first_not_null(args),
             ("nullif", [left, right]) => {
-                let (left, right) = (self.operand(left)?, self.operand(right)?);
+                let left = self.operand(left)?;
+                let right = match self.operand(right) {
+                    Err(Stop::Raises(_))
+                        if left.value.is_null() && self.dialect == DialectName::MySql =>
+                    {
+                        return unsupported("an error in a part that may not be reached");
+                    }
+                    other => other?,
+                };
                 if self.same(&left, &right)?.verdict() == Some(true) {
                     return Ok(Cow::Owned(Value::Null));
                 }
@@ -78,7 +86,7 @@ impl<'a> Evaluator<'a> {
                 return self.alternative(value, self.kind(arg), common);
             }
         }
-        Ok(Cow::Owned(Value::Null))
+        self.alternative(Cow::Owned(Value::Null), common, common)
     }
 
     fn choose(
@@ -108,11 +116,14 @@ impl<'a> Evaluator<'a> {
                 }
                 return Ok(Cow::Owned(Value::Null));
             }
-            if self.typed() && common == Kind::Char && self.kind(arg) == Kind::Text {
+            if self.typed()
+                && common == Kind::Char
+                && matches!(self.kind(arg), Kind::Text | Kind::Varchar)
+            {
                 return unsupported("CHAR among strings of other types");
             }
             if self.dialect == DialectName::MySql
-                && !(self.kind(arg).is_number() == common.is_number())
+                && self.kind(arg).is_number() != common.is_number()
             {
                 return unsupported("alternatives of different types");
             }
@@ -150,6 +161,8 @@ pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Ki
                 (Kind::Unknown, Kind::Unknown) if dialect == DialectName::Postgres => Kind::Text,
                 (Kind::Unknown, kind) => kind,
                 (Kind::Char, Kind::Text) => Kind::Text,
+                (Kind::Varchar, Kind::Char) => Kind::Char,
+                (Kind::Varchar, _) => Kind::Text,
                 (a @ Kind::Int { .. }, b @ (Kind::Decimal | Kind::Float { .. }))
                 | (a @ Kind::Decimal, b @ Kind::Float { .. })
                 | (a @ Kind::Float { bits: 32 }, b @ (Kind::Int { .. } | Kind::Decimal))
@@ -171,7 +184,14 @@ pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Ki
         ("extract", _) => Kind::Decimal,
         ("date_part" | "power" | "pow" | "sqrt", _) => Kind::DOUBLE,
         ("date", _) if dialect == DialectName::MySql => Kind::Date,
-        ("abs", [x]) => kind_of(x, dialect),
+        ("abs", [x]) => match kind_of(x, dialect) {
+            Kind::Unknown => Kind::DOUBLE,
+            kind => kind,
+        },
+        ("sign", _) if dialect == DialectName::MySql => Kind::INT4,
+        ("round" | "floor" | "ceil" | "ceiling", [x, ..]) if dialect == DialectName::MySql => {
+            kind_of(x, dialect)
+        }
         ("round" | "trunc" | "floor" | "ceil" | "ceiling" | "sign", [x, rest @ ..]) => {
             match (kind_of(x, dialect), rest.is_empty()) {
                 (Kind::Decimal, _) | (Kind::Int { .. }, false) => Kind::Decimal,

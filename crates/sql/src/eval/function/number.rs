@@ -117,7 +117,7 @@ fn sign(args: &Args<'_>, x: Number) -> Value {
     let sign = match x {
         Number::Int(x) => x.signum(),
         Number::Decimal(x) => x.mantissa().signum(),
-        Number::Float(x) if x == 0.0 => 0,
+        Number::Float(0.0) => 0,
         Number::Float(x) if x < 0.0 => -1,
         Number::Float(_) => 1,
     };
@@ -137,7 +137,13 @@ fn toward(
     Ok(match x {
         Number::Int(int) if args.eval.typed() => Value::Float(int as f64),
         Number::Int(int) => Value::Int(int),
-        Number::Decimal(x) if args.eval.typed() => Value::Decimal(exact(&x)),
+        Number::Decimal(x) if args.eval.typed() => {
+            let mut whole = exact(&x);
+            if whole.is_zero() {
+                whole.set_sign_positive(true);
+            }
+            Value::Decimal(whole)
+        }
         Number::Decimal(x) => match number::round_to_int(exact(&x)) {
             Some(int) => Value::Int(int),
             None => return unsupported("a long number"),

@@ -3,7 +3,8 @@
 use crate::dialect::DialectName;
 use crate::value::Value;
 
-use super::super::format;
+use super::super::collate::Collation;
+use super::super::convert;
 use super::super::kind::Kind;
 use super::super::stop::{Raised, Stop, raise, unsupported};
 use super::args::Args;
@@ -28,6 +29,9 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
         if matches!(&*args.values[1], Value::Text(from) if from.is_empty()) {
             return Ok(Some(Value::Text(args.text(0)?.into_owned())));
         }
+    }
+    if mysql && name == "replace" && args.values[2].is_null() {
+        return unsupported("replace by NULL");
     }
     if args.any_null() {
         // Wrong types are refused all the same.
@@ -159,17 +163,23 @@ fn concat(name: &str, args: &Args<'_>) -> Result<Value, Stop> {
             (Value::Bool(value), _) if args.eval.typed() => {
                 Ok(Some(if *value { "t" } else { "f" }.to_owned()))
             }
-            (other, _) => match format::text(other, dialect) {
-                Some(text) => Ok(Some(text)),
-                None => unsupported("the text of this value"),
-            },
+            (other, _) => convert::shown(dialect, other, &args.exprs[index]).map(Some),
         }
     };
     let mut out = String::new();
     let (separator, first) = if name == "concat_ws" {
         match args.values.first() {
             Some(value) if value.is_null() => return Ok(Value::Null),
-            Some(_) => (text(0)?.unwrap_or_default(), 1),
+            Some(_) => {
+                let separator = text(0)?.unwrap_or_default();
+                // The separator is declared as text, which CHAR loses its padding on.
+                match args.kind(0) {
+                    Kind::Char if args.eval.typed() => {
+                        (separator.trim_end_matches(' ').to_owned(), 1)
+                    }
+                    _ => (separator, 1),
+                }
+            }
             None => return unsupported("concat_ws without arguments"),
         }
     } else {
@@ -260,7 +270,17 @@ fn substring(
 
 /// Where one text stands in another, counted from one; zero where it does not.
 fn position(args: &Args<'_>, of: usize, part: usize) -> Result<Value, Stop> {
-    let fold = args.eval.dialect == DialectName::MySql;
+    let fold = match args.eval.dialect {
+        DialectName::MySql => {
+            let exprs: Vec<_> = args.exprs.iter().collect();
+            match args.eval.collation_of(&exprs) {
+                Collation::General | Collation::OtherInsensitive => true,
+                Collation::Binary | Collation::BinaryPadded => false,
+                _ => return unsupported("this collation"),
+            }
+        }
+        _ => false,
+    };
     let (text, part) = if fold {
         (
             args.foldable(of)?.to_ascii_lowercase(),
