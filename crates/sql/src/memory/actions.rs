@@ -235,3 +235,74 @@ enum Acted {
     Removed,
     Changed(Vec<Value>),
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::dialect::Postgres;
+    use crate::row::{Row, Statement};
+    use crate::schema::{Column, Constraint, Filled, Schema, Table};
+    use crate::{DataType, Place};
+
+    fn table(name: &str, n_columns: usize, constraints: Vec<ConstraintKind>) -> Arc<Table> {
+        Arc::new(Table {
+            name: name.to_owned(),
+            namespace: None,
+            columns: (0..n_columns)
+                .map(|column| Column {
+                    name: format!("c{column}"),
+                    data_type: DataType::INT,
+                    declared: "INT".to_owned(),
+                    default: None,
+                    filled: Filled::No,
+                    collation: None,
+                })
+                .collect(),
+            constraints: constraints.into_iter().map(Constraint::unnamed).collect(),
+            strict: false,
+            without_rowid: false,
+            place: Place::default(),
+        })
+    }
+
+    #[test]
+    fn an_update_is_followed_only_by_keys_that_refer_to_its_table() {
+        let key = |column| ConstraintKind::PrimaryKey {
+            columns: vec![column],
+        };
+        let refers = |parent, column| {
+            ConstraintKind::ForeignKey(ForeignKey {
+                columns: vec![0],
+                parent,
+                parent_columns: vec![column],
+                match_full: false,
+                on_delete: Action::Cascade,
+                on_update: Action::Cascade,
+            })
+        };
+        // The key that `child` refers to lies beyond the columns of `narrow`.
+        let schema = Schema {
+            name: "sample".to_owned(),
+            tables: vec![
+                table("narrow", 1, vec![key(0)]),
+                table("wide", 3, vec![key(2)]),
+                table("child", 1, vec![refers(1, 2)]),
+                table("follower", 1, vec![refers(0, 0)]),
+            ],
+        };
+        let mut memory = Memory::new(&schema, &Postgres);
+        for table in [0, 3] {
+            let row = Row::of(table, [Value::from(1)]);
+            assert!(memory.insert(&row).unwrap().is_accepted());
+        }
+        let update = Statement::Update {
+            table: 0,
+            set: vec![(0, Cell::Value(Value::from(2)))],
+            only: vec![],
+        };
+        assert!(memory.run(&update).unwrap().is_accepted());
+        assert_eq!(memory.rows(3), [[Value::from(2)]]);
+    }
+}

@@ -9,8 +9,10 @@
 
 use std::borrow::Cow;
 
+use isobath_sql::dialect::StoreError;
 use isobath_sql::memory::{Memory, Verdict, Violation};
 use isobath_sql::row::Statement;
+use isobath_sql::schema::Filled;
 use isobath_sql::{Dialect, Schema, Value};
 
 use super::analysis::MutantStatus;
@@ -112,6 +114,11 @@ impl<'a> Judge<'a> {
                     narrow.clear();
                     narrowed.kills(replay, &mut narrow)
                 }
+                (Ok(replay), _)
+                    if replay.plain && !self.is_affected(&self.suite[*test], mutant) =>
+                {
+                    Ok(false)
+                }
                 (Ok(replay), _) => {
                     full.clear();
                     kills_in_full(&self.suite[*test], replay, &mut full)
@@ -131,6 +138,46 @@ impl<'a> Judge<'a> {
             }
         }
         (killers, unsupported)
+    }
+}
+
+impl Judge<'_> {
+    /// Whether a changed column makes any difference to the rows that a test inserts.
+    ///
+    /// Where it stores the same values, or fails to in both versions, all outcomes are the same.
+    fn is_affected(&self, test: &TestCase, mutant: &Mutant) -> bool {
+        let Change::Column { column } = mutant.change else {
+            return true;
+        };
+        let (before, after) = (&self.schema.tables[mutant.table], mutant.mutated_table());
+        let strict = before.strict;
+        let (old, new) = (&before.columns[column], &after.columns[column]);
+        // Values that follow from the column, or that the database makes up, are not looked into.
+        let computed = before
+            .columns
+            .iter()
+            .any(|other| matches!(other.filled, Filled::Generated(_)));
+        if computed
+            || old.filled != Filled::No
+            || self.dialect.rowid_alias(before) != self.dialect.rowid_alias(after)
+        {
+            return true;
+        }
+        test.statements().any(|statement| match statement {
+            Statement::Insert(row) if row.table == mutant.table => match row.value(column) {
+                Some(Value::Null) => false,
+                Some(value) => {
+                    let stored = self.dialect.store(value, old, strict);
+                    match (stored, self.dialect.store(value, new, strict)) {
+                        (Ok(old), Ok(new)) => old != new,
+                        (Err(StoreError::Unknown(_)), _) | (_, Err(StoreError::Unknown(_))) => true,
+                        (old, new) => old.is_ok() != new.is_ok(),
+                    }
+                }
+                None => true,
+            },
+            _ => false,
+        })
     }
 }
 

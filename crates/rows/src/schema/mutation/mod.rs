@@ -8,6 +8,7 @@ pub mod analysis;
 mod buildable;
 mod check;
 mod column;
+pub mod confirm;
 pub(crate) mod difference;
 mod foreign_key;
 pub mod judge;
@@ -23,6 +24,7 @@ pub mod strengthen;
 mod tests;
 
 pub use analysis::{Analysis, MutantStatus, analyse};
+pub use confirm::{Confirmed, confirm};
 pub use judge::Judge;
 pub use mutant::{Change, Mutant, mutants};
 pub use operator::{Operator, OperatorSet};
