@@ -12,6 +12,7 @@ pub mod confirm;
 pub mod criterion;
 pub mod diff;
 pub mod expectation;
+pub mod extras;
 pub mod generator;
 pub mod ground;
 pub mod job;

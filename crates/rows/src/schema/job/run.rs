@@ -8,6 +8,7 @@ use super::config::{Config, Finding, Outcome, Status};
 use super::naming::Names;
 use crate::schema::case::{Expected, TestCase};
 use crate::schema::criterion::requirements;
+use crate::schema::extras::extras;
 use crate::schema::lead_up::Seeds;
 
 /// Generates a suite for a schema under the rules of a dialect.
@@ -75,6 +76,12 @@ pub fn generate(schema: &Schema, dialect: &'static dyn Dialect, config: &Config)
             }
         };
         outcome.statuses.push(status);
+    }
+    if config.extras {
+        for mut case in extras(schema, dialect, &seeds, &outcome.tests) {
+            case.name = names.unique(case.name);
+            outcome.tests.push(case);
+        }
     }
     outcome.evaluations = generator.evaluations();
     outcome
