@@ -7,6 +7,7 @@ mod coverage;
 mod mutants;
 mod query_targets;
 mod requirements;
+mod schema;
 mod subjects;
 
 use std::path::Path;
@@ -18,6 +19,8 @@ fn main() -> ExitCode {
     match args.as_slice() {
         ["requirements", folder] => requirements::compare(Path::new(folder)),
         ["coverage", folder, generators @ ..] => coverage::table(Path::new(folder), generators),
+        ["schema", folder] => schema::all(Path::new(folder), 30, None),
+        ["schema", folder, binary] => schema::all(Path::new(folder), 30, Some(Path::new(binary))),
         ["mutants", folder] => mutants::compare(Path::new(folder)),
         ["strengthen", folder] => mutants::strengthen(Path::new(folder), false),
         ["strengthen", folder, "names"] => mutants::strengthen(Path::new(folder), true),
@@ -25,6 +28,7 @@ fn main() -> ExitCode {
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
         _ => {
             eprintln!("usage: isobath-bench requirements FOLDER");
+            eprintln!("       isobath-bench schema FOLDER [BINARY]");
             eprintln!("       isobath-bench mutants FOLDER");
             eprintln!("       isobath-bench strengthen FOLDER [names]");
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");

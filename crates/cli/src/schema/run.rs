@@ -12,7 +12,7 @@ use isobath_rows::schema::confirm::{self, Confirmation};
 use isobath_rows::schema::criterion::Criterion;
 use isobath_rows::schema::generator::GeneratorName;
 use isobath_rows::schema::job::Config;
-use isobath_rows::schema::mutation::OperatorSet;
+use isobath_rows::schema::mutation::{self, OperatorSet};
 use isobath_rows::schema::overview::overview;
 use isobath_rows::schema::study::{Plan, Study, study};
 use isobath_sql::ddl::{self, Loaded, Source};
@@ -302,6 +302,27 @@ fn confirm_all(
     report.engine = first.to_string();
     let confirmation = confirm::confirm(suite, engines.database(first)?)?;
     let mut exit = told(&confirmation, first, report, terminal);
+    if let (true, Some(analysis)) = (options.confirm, &found.analysis) {
+        let kills = mutation::confirm(
+            analysis,
+            &found.outcome.tests,
+            engines.database(first)?,
+            usize::MAX,
+        )?;
+        let skipped = match kills.skipped {
+            0 => String::new(),
+            skipped => format!(", {skipped} could not be tried"),
+        };
+        let line = format!("  {} kills confirmed on {first}{skipped}", kills.agreed);
+        terminal.say(Tone::Good, &line);
+        for one in &kills.disagreements {
+            terminal.complain(&format!(
+                "  {first} disagrees about a mutant ({}): expected {}, got {} for {}",
+                analysis.mutants[one.mutant].description, one.memory, one.engine, one.sql
+            ));
+            exit = exit.max(Exit::Findings);
+        }
+    }
     for other in wanted {
         let differences = across::compare(
             loaded,
