@@ -32,10 +32,10 @@ pub(super) struct Lowering<'t, 'a> {
     seeds: Why,
 }
 
-/// The task as it stands.
-pub(super) fn concrete<'a>(task: &Task<'a>) -> Problem<'a> {
+/// The task as it stands, with these fresh rows.
+pub(super) fn concrete<'a>(task: &Task<'a>, fresh: &[usize]) -> Problem<'a> {
     let mut lowering = Lowering::new(task, None);
-    for table in task.fresh {
+    for table in fresh {
         let row = lowering.add_row(*table);
         lowering.obey(row, true);
     }

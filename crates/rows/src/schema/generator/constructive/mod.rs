@@ -126,7 +126,7 @@ impl<'t, 'a> Attempt<'t, 'a> {
     }
 
     fn run(mut self, rng: &mut fastrand::Rng) -> Found {
-        let problem = lower::concrete(self.task);
+        let problem = lower::concrete(self.task, self.task.fresh);
         let outcome = solve::solve(&problem, &mut |state| self.complete(state, rng));
         let why = match outcome {
             Ok(answers) => return Found::Rows(answers),
@@ -139,12 +139,47 @@ impl<'t, 'a> Attempt<'t, 'a> {
         if let Some(proof) = self.prove() {
             return Found::Infeasible { proof };
         }
+        for fresh in self.other_fresh() {
+            let problem = lower::concrete(self.task, &fresh);
+            let outcome = solve::solve(&problem, &mut |state| self.complete(state, rng));
+            if let Ok(answers) = outcome {
+                return Found::Rows(answers);
+            }
+        }
         match self.unsupported {
             Some(what) => Found::Unsupported { what },
             None => Found::GaveUp {
                 evaluations: self.evaluations,
             },
         }
+    }
+
+    /// Other rows to bring along. A fresh row may itself be impossible: its key may need yet another
+    /// row of the table under test, when the tables refer to each other.
+    fn other_fresh(&self) -> Vec<Vec<usize>> {
+        let Task {
+            schema,
+            table,
+            fresh,
+            ..
+        } = *self.task;
+        if fresh.is_empty() {
+            return Vec::new();
+        }
+        let refers = |of: &usize| {
+            schema.tables[*of]
+                .foreign_keys()
+                .any(|key| key.parent == table)
+        };
+        let mut others = vec![Vec::new()];
+        if fresh.iter().any(refers) && !fresh.contains(&table) {
+            others.push(
+                std::iter::once(table)
+                    .chain(fresh.iter().copied())
+                    .collect(),
+            );
+        }
+        others
     }
 
     /// Tries to refute the task whatever rows are there.

@@ -212,10 +212,7 @@ impl Search<'_, '_, '_> {
         } else {
             for direction in [1, -1] {
                 let mut step = Decimal::from(direction);
-                loop {
-                    let Some(value) = self.moved(picked, cell, step) else {
-                        break;
-                    };
+                while let Some(value) = self.moved(picked, cell, step) {
                     let total = self.attempt(picked, cell, value, best);
                     if total >= best {
                         if step.abs() <= Decimal::ONE {

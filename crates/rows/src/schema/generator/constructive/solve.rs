@@ -107,10 +107,6 @@ impl<'p, 'a, T> Solver<'_, 'p, 'a, T> {
 
     /// Propagates, drops disjunctions that hold, and takes what has no alternative, until nothing
     /// changes. Returns the ways left for each that stays open, with why the others are closed.
-    #[expect(
-        clippy::type_complexity,
-        reason = "indices and reasons, used by one caller"
-    )]
     fn settle(&mut self, open: &mut Open<'p, 'a>) -> Result<Vec<(Vec<usize>, Why)>, Why> {
         'again: loop {
             self.state.propagate()?;
