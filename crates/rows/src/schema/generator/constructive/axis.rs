@@ -9,6 +9,7 @@ use isobath_sql::schema::Column;
 use isobath_sql::value::Interval;
 use isobath_sql::{DataType, Value};
 use jiff::{SignedDuration, Timestamp, civil};
+use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
 
 /// Which values share a line.
@@ -151,12 +152,11 @@ impl Axis {
                 point.rescale(scale);
                 Some(Value::Decimal(point))
             }
-            DataType::Float { .. } => point.to_string().parse().ok().map(Value::Float),
+            DataType::Float { .. } => point.to_f64().map(Value::Float),
             DataType::Date => Some(Value::Date(at(point)?.date())),
             DataType::Timestamp { zoned: false, .. } => Some(Value::DateTime(at(point)?)),
             DataType::Timestamp { zoned: true, .. } => {
-                let micros = (point * Decimal::new(1_000_000, 0)).trunc().to_string();
-                let micros = micros.parse().ok()?;
+                let micros = point.checked_mul(Decimal::new(1_000_000, 0))?.to_i64()?;
                 Some(Value::Instant(Timestamp::from_microsecond(micros).ok()?))
             }
             DataType::Time { .. } => {
@@ -249,8 +249,6 @@ fn at(point: Decimal) -> Option<civil::DateTime> {
 }
 
 fn seconds(point: Decimal) -> Option<SignedDuration> {
-    let micros = point.checked_mul(Decimal::new(1_000_000, 0))?.trunc();
-    Some(SignedDuration::from_micros(
-        micros.to_string().parse().ok()?,
-    ))
+    let micros = point.checked_mul(Decimal::new(1_000_000, 0))?.to_i64()?;
+    Some(SignedDuration::from_micros(micros))
 }

@@ -6,7 +6,7 @@
 //! requirement is about the cell: there they sit on the boundary.
 
 use isobath_sql::memory::Memory;
-use isobath_sql::{Expr, Value, eval};
+use isobath_sql::{DataType, Expr, Value, eval};
 use rust_decimal::Decimal;
 
 use super::axis::Axis;
@@ -14,7 +14,7 @@ use super::domain::{Bound, Domain};
 use super::pattern;
 use super::problem::{Form, GUESS, Test};
 use super::state::State;
-use super::words;
+use super::words::{self, Topic};
 
 /// Where in their domains the cells in focus are put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,31 +123,39 @@ impl<'a> Picker<'_, '_, 'a> {
         let mut fallback: Option<(Value, Value)> = None;
         let mut nearest: Option<(f64, Value, Value)> = None;
         let mut offered = false;
-        for value in self.candidates(cell, focused) {
-            offered = true;
-            let Some(stored) = problem.stored(cell, &value) else {
-                continue;
-            };
-            let mark = self.state.mark();
-            let fits =
-                self.state.assign(cell, &stored, GUESS).is_ok() && self.state.propagate().is_ok();
-            self.state.undo(mark);
-            if !fits {
-                continue;
-            }
-            let distance = self.distance(cell, &stored);
-            if distance > 0.0 {
-                if nearest.as_ref().is_none_or(|(best, ..)| distance < *best) {
-                    nearest = Some((distance, value, stored));
-                }
-                continue;
-            }
-            if focused || !self.is_near(cell, &stored) {
-                fallback = Some((value, stored));
+        for round in 0.. {
+            let Some(values) = self.candidates(cell, focused, round) else {
                 break;
-            }
-            if fallback.is_none() {
-                fallback = Some((value, stored));
+            };
+            for value in values {
+                offered = true;
+                let Some(stored) = problem.stored(cell, &value) else {
+                    continue;
+                };
+                let distance = self.distance(cell, &stored);
+                if distance > 0.0 {
+                    let nearer = nearest.as_ref().is_none_or(|(best, ..)| distance < *best);
+                    if nearer && self.fits(cell, &stored) {
+                        nearest = Some((distance, value, stored));
+                    }
+                    continue;
+                }
+                let near = !focused && self.is_near(cell, &stored);
+                if near && (fallback.is_some() || !self.fits(cell, &stored)) {
+                    continue;
+                }
+                if near {
+                    fallback = Some((value, stored));
+                    continue;
+                }
+                let mark = self.state.mark();
+                let assigned = self.state.assign(cell, &stored, GUESS);
+                if assigned.and_then(|()| self.state.propagate()).is_ok() {
+                    self.picked.given[cell] = Some(value);
+                    self.picked.stored[plan.row][plan.column] = stored;
+                    return Ok(());
+                }
+                self.state.undo(mark);
             }
         }
         let chosen = fallback.or(nearest.map(|(_, value, stored)| (value, stored)));
@@ -171,6 +179,15 @@ impl<'a> Picker<'_, '_, 'a> {
             None if !offered => Err(NoPick::Type(plan.definition.declared.clone())),
             None => Err(NoPick::Stuck),
         }
+    }
+
+    /// Whether a value contradicts nothing that is known.
+    fn fits(&mut self, cell: usize, stored: &Value) -> bool {
+        let mark = self.state.mark();
+        let assigned = self.state.assign(cell, stored, GUESS);
+        let fits = assigned.and_then(|()| self.state.propagate()).is_ok();
+        self.state.undo(mark);
+        fits
     }
 
     /// How far a value is from passing the tests that only it decides.
@@ -223,26 +240,33 @@ impl<'a> Picker<'_, '_, 'a> {
         there || own
     }
 
-    fn candidates(&self, cell: usize, focused: bool) -> Vec<Value> {
+    /// Values to try, a few more with every round; `None` when there are no others.
+    fn candidates(&self, cell: usize, focused: bool, round: u32) -> Option<Vec<Value>> {
         let problem = self.state.problem;
         let plan = &problem.cells[cell];
         let domain = &self.state.domains[cell];
         let index = self.base + 11 * u32::try_from(cell).unwrap_or(0);
         if let Some(choice) = &domain.choice {
-            return self.of_choice(&choice.values, index, focused);
+            return self.of_choice(&choice.values, index, focused, round);
         }
         if let Some(axis) = plan.axis {
-            return self.on_axis(cell, axis, domain, index, focused);
+            return self.on_axis(cell, axis, domain, index, focused, round);
         }
         if plan.definition.data_type.is_text() {
-            return self.as_text(cell, domain, index, focused);
+            return self.as_text(cell, domain, index, focused, round);
         }
-        (0..24)
-            .filter_map(|step| words::natural(plan.definition, index + step))
-            .collect()
+        (round < 24)
+            .then(|| words::natural(plan.definition, index + round))
+            .map(|value| value.into_iter().collect())
     }
 
-    fn of_choice(&self, values: &[Value], index: u32, focused: bool) -> Vec<Value> {
+    fn of_choice(
+        &self,
+        values: &[Value],
+        index: u32,
+        focused: bool,
+        round: u32,
+    ) -> Option<Vec<Value>> {
         let count = values.len();
         let start = match (focused, self.style) {
             (false, _) => usize::try_from(index).unwrap_or(0) % count,
@@ -250,11 +274,8 @@ impl<'a> Picker<'_, '_, 'a> {
             (true, Style::OtherEdge) => count - 1,
             (true, Style::Off | Style::Far) => count / 2,
         };
-        values[start..]
-            .iter()
-            .chain(&values[..start])
-            .cloned()
-            .collect()
+        let round = usize::try_from(round).ok().filter(|round| *round < count)?;
+        Some(vec![values[(start + round) % count].clone()])
     }
 
     fn on_axis(
@@ -264,7 +285,8 @@ impl<'a> Picker<'_, '_, 'a> {
         domain: &Domain,
         index: u32,
         focused: bool,
-    ) -> Vec<Value> {
+        round: u32,
+    ) -> Option<Vec<Value>> {
         let plan = &self.state.problem.cells[cell];
         let mut points: Vec<Decimal> = Vec::new();
         let low = domain
@@ -276,7 +298,7 @@ impl<'a> Picker<'_, '_, 'a> {
         let asked_low = low.filter(|_| self.matters(cell, domain.low));
         let asked_high = high.filter(|_| self.matters(cell, domain.high));
         let steps = |count: u32| axis.unit * Decimal::from(count);
-        if focused {
+        if focused && round == 0 {
             let excluded = domain.not.iter().filter_map(|(value, _)| axis.point(value));
             let beside: Vec<Decimal> = excluded
                 .flat_map(|point| [point + axis.unit, point - axis.unit])
@@ -304,36 +326,45 @@ impl<'a> Picker<'_, '_, 'a> {
                 Style::Off | Style::Far => {}
             }
         }
-        // Readable values, as far as they fit.
-        for step in 0..6 {
-            let natural = words::natural(plan.definition, index + step);
-            points.extend(natural.and_then(|value| axis.point(&value)));
+        match round {
+            // Readable values, as far as they fit.
+            0..6 => {
+                let natural = words::natural(plan.definition, index + round);
+                points.extend(natural.and_then(|value| axis.point(&value)));
+            }
+            // Then whatever fits.
+            6 => {
+                let spread = index % 40;
+                for count in [1 + spread, 2 + spread, 3 + spread, 0, 1, 2, 3, 4, 5, 6, 7] {
+                    points.extend(low.and_then(|low| low.checked_add(steps(count))));
+                    points.extend(high.and_then(|high| high.checked_sub(steps(count))));
+                }
+                if let (Some(low), Some(high)) = (domain.low, domain.high) {
+                    // A dense interval may hold no multiple of the unit.
+                    points.push((low.point + high.point) / Decimal::TWO);
+                }
+            }
+            _ => return None,
         }
-        // Then whatever fits.
-        let spread = index % 40;
-        for count in [1 + spread, 2 + spread, 3 + spread, 0, 1, 2, 3, 4, 5, 6, 7] {
-            points.extend(low.and_then(|low| low.checked_add(steps(count))));
-            points.extend(high.and_then(|high| high.checked_sub(steps(count))));
-        }
-        if let (Some(low), Some(high)) = (domain.low, domain.high) {
-            // A dense interval may hold no multiple of the unit.
-            points.push((low.point + high.point) / Decimal::TWO);
-        }
-        points
-            .into_iter()
-            .filter(|point| domain.admits(*point))
-            .filter_map(|point| axis.value(point, &plan.definition.data_type))
-            .collect()
+        let admitted = points.into_iter().filter(|point| domain.admits(*point));
+        let values = admitted.filter_map(|point| axis.value(point, &plan.definition.data_type));
+        Some(values.collect())
     }
 
-    fn as_text(&self, cell: usize, domain: &Domain, index: u32, focused: bool) -> Vec<Value> {
+    fn as_text(
+        &self,
+        cell: usize,
+        domain: &Domain,
+        index: u32,
+        focused: bool,
+        round: u32,
+    ) -> Option<Vec<Value>> {
         let problem = self.state.problem;
         let plan = &problem.cells[cell];
-        let name = plan.definition.name.to_ascii_lowercase();
+        let data_type = &plan.definition.data_type;
         let shortest = domain.shortest.0;
         let longest = domain.longest.map(|(most, _)| most);
-        let type_longest = plan.definition.data_type.max_chars();
-        let asked_longest = longest.filter(|_| longest != type_longest);
+        let asked_longest = longest.filter(|_| longest != data_type.max_chars());
         let wanted_length = match (focused, self.style) {
             (false, _) => None,
             (true, Style::Edge) if shortest > 0 => Some(shortest),
@@ -345,35 +376,35 @@ impl<'a> Picker<'_, '_, 'a> {
             self.state.tests.iter().copied().filter(mine)
         };
         let mut texts: Vec<String> = Vec::new();
-        for step in 0..8 {
-            let fill = words::text(&name, index + step, Some(longest.unwrap_or(40)), false);
-            for test in tests() {
-                match &test.form {
-                    Form::Prefix { text, .. } => texts.push(format!("{text}{fill}")),
-                    Form::Pattern => {
-                        texts.extend(proposals(test, &fill, problem.dialect));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        for step in 0..8 {
-            let full = matches!(plan.definition.data_type, isobath_sql::DataType::Char { length } if length <= 8);
-            texts.push(words::text(&name, index + step, longest, full));
-        }
-        // Text that a test compares with, and its neighbours in order.
-        for test in tests() {
-            if let (Some(expr), Form::Opaque) = (&test.expr, &test.form) {
-                for constant in constants(expr) {
-                    if let Value::Text(text) = constant {
-                        texts.push(text.clone());
-                        texts.push(format!("{text}a"));
-                        let mut shorter = text.clone();
-                        shorter.pop();
-                        texts.push(shorter);
+        match round {
+            0..8 => {
+                let topic = Topic::of(&plan.definition.name);
+                let fill = || words::text(topic, index + round, Some(longest.unwrap_or(40)), false);
+                for test in tests() {
+                    match &test.form {
+                        Form::Prefix { text, .. } => texts.push(format!("{text}{}", fill())),
+                        Form::Pattern => {
+                            texts.extend(proposals(test, &fill(), problem.dialect));
+                        }
+                        _ => {}
                     }
                 }
+                let full = matches!(data_type, DataType::Char { length } if *length <= 8);
+                texts.push(words::text(topic, index + round, longest, full));
             }
+            // Text that a test compares with, and its neighbours in order.
+            8 => {
+                for test in tests().filter(|test| matches!(test.form, Form::Opaque)) {
+                    for constant in test.expr.iter().flat_map(|expr| constants(expr)) {
+                        if let Value::Text(text) = constant {
+                            let mut shorter = text.clone();
+                            shorter.pop();
+                            texts.extend([text.clone(), format!("{text}a"), shorter]);
+                        }
+                    }
+                }
+            }
+            _ => return None,
         }
         let fit = |text: String| {
             let length = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
@@ -385,10 +416,8 @@ impl<'a> Picker<'_, '_, 'a> {
             };
             sized(text, target)
         };
-        texts
-            .into_iter()
-            .map(|text| Value::Text(fit(text)))
-            .collect()
+        let texts = texts.into_iter().map(|text| Value::Text(fit(text)));
+        Some(texts.collect())
     }
 }
 

@@ -104,9 +104,11 @@ pub(super) fn natural(column: &Column, index: u32) -> Option<Value> {
             Value::Decimal(decimal(number, *precision, scale.unwrap_or(0)))
         }
         DataType::Float { .. } => Value::Float((number % 1000) as f64 + 0.5),
-        DataType::Char { length } => Value::Text(text(&name, index, Some(*length), *length <= 8)),
-        DataType::Varchar { length } => Value::Text(text(&name, index, *length, false)),
-        DataType::Text => Value::Text(text(&name, index, None, false)),
+        DataType::Char { length } => {
+            Value::Text(text(Topic::of(&name), index, Some(*length), *length <= 8))
+        }
+        DataType::Varchar { length } => Value::Text(text(Topic::of(&name), index, *length, false)),
+        DataType::Text => Value::Text(text(Topic::of(&name), index, None, false)),
         DataType::Bytes { length, fixed } => Value::Bytes(bytes(index, *length, *fixed)),
         DataType::Date => Value::Date(day(&name, number)?),
         DataType::Time { .. } => Value::Time(time(number)),
@@ -216,43 +218,115 @@ fn pooled(pool: &[&str], index: u32) -> String {
     }
 }
 
-/// Text for a column, of at most `most` characters, exactly so many when `full`.
-pub(super) fn text(name: &str, index: u32, most: Option<u32>, full: bool) -> String {
-    let has = |part: &str| name.contains(part);
+/// What a column of text is about, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    Mail,
+    Phone,
+    Url,
+    FirstName,
+    LastName,
+    City,
+    Country,
+    Street,
+    Postcode,
+    Title,
+    Company,
+    Color,
+    Note,
+    Name,
+    Date,
+    Other,
+}
+
+/// Parts of names and what they speak of; the first that occurs decides.
+const TOPICS: &[(&str, Topic)] = &[
+    ("mail", Topic::Mail),
+    ("phone", Topic::Phone),
+    ("fax", Topic::Phone),
+    ("tel", Topic::Phone),
+    ("mobile", Topic::Phone),
+    ("url", Topic::Url),
+    ("website", Topic::Url),
+    ("homepage", Topic::Url),
+    ("link", Topic::Url),
+    ("first", Topic::FirstName),
+    ("given", Topic::FirstName),
+    ("fname", Topic::FirstName),
+    ("last", Topic::LastName),
+    ("surname", Topic::LastName),
+    ("family", Topic::LastName),
+    ("lname", Topic::LastName),
+    ("city", Topic::City),
+    ("town", Topic::City),
+    ("place", Topic::City),
+    ("location", Topic::City),
+    ("country", Topic::Country),
+    ("nation", Topic::Country),
+    ("street", Topic::Street),
+    ("address", Topic::Street),
+    ("zip", Topic::Postcode),
+    ("postal", Topic::Postcode),
+    ("postcode", Topic::Postcode),
+    ("title", Topic::Title),
+    ("company", Topic::Company),
+    ("publisher", Topic::Company),
+    ("organi", Topic::Company),
+    ("supplier", Topic::Company),
+    ("color", Topic::Color),
+    ("colour", Topic::Color),
+    ("note", Topic::Note),
+    ("comment", Topic::Note),
+    ("descr", Topic::Note),
+    ("remark", Topic::Note),
+    ("message", Topic::Note),
+    ("name", Topic::Name),
+    ("author", Topic::Name),
+    ("artist", Topic::Name),
+    ("owner", Topic::Name),
+    ("date", Topic::Date),
+];
+
+impl Topic {
+    /// What a column's name says.
+    pub(super) fn of(name: &str) -> Self {
+        let name = name.to_ascii_lowercase();
+        // Most parts are ruled out by a letter that the name lacks; this is asked for every cell.
+        let bit = |letter: u8| 1u32 << (letter & 31);
+        let letters = name
+            .bytes()
+            .fold(0, |letters, letter| letters | bit(letter));
+        let possible = |part: &str| part.bytes().all(|letter| letters & bit(letter) != 0);
+        TOPICS
+            .iter()
+            .find(|(part, _)| possible(part) && name.contains(part))
+            .map_or(Self::Other, |(_, topic)| *topic)
+    }
+}
+
+/// Text about something, of at most `most` characters, exactly so many when `full`.
+pub(super) fn text(topic: Topic, index: u32, most: Option<u32>, full: bool) -> String {
     let lower = |pool| pooled(pool, index).to_ascii_lowercase().replace(' ', "");
-    let found = if has("mail") {
-        format!("{}@example.org", lower(FIRST_NAMES))
-    } else if has("phone") || has("fax") || has("tel") || has("mobile") {
-        format!("555-{:04}", 100 + index % 9000)
-    } else if has("url") || has("website") || has("homepage") || has("link") {
-        format!("https://example.org/{}", lower(WORDS))
-    } else if has("first") || has("given") || has("fname") {
-        pooled(FIRST_NAMES, index)
-    } else if has("last") || has("surname") || has("family") || has("lname") {
-        pooled(LAST_NAMES, index)
-    } else if has("city") || has("town") || has("place") || has("location") {
-        pooled(CITIES, index)
-    } else if has("country") || has("nation") {
-        pooled(COUNTRIES, index)
-    } else if has("street") || has("address") {
-        format!("{} {}", 1 + index % 97, pooled(STREETS, index))
-    } else if has("zip") || has("postal") || has("postcode") {
-        format!("{:05}", 10_000 + index % 80_000)
-    } else if has("title") {
-        pooled(TITLES, index)
-    } else if has("company") || has("publisher") || has("organi") || has("supplier") {
-        pooled(COMPANIES, index)
-    } else if has("color") || has("colour") {
-        pooled(COLORS, index)
-    } else if has("note") || has("comment") || has("descr") || has("remark") || has("message") {
-        pooled(NOTES, index)
-    } else if has("name") || has("author") || has("artist") || has("owner") {
-        let last = usize::try_from(index / 3).unwrap_or(0) % LAST_NAMES.len();
-        format!("{} {}", pooled(FIRST_NAMES, index), LAST_NAMES[last])
-    } else if has("date") {
-        format!("2020-{:02}-{:02}", 1 + index % 12, 1 + index % 28)
-    } else {
-        pooled(WORDS, index)
+    let found = match topic {
+        Topic::Mail => format!("{}@example.org", lower(FIRST_NAMES)),
+        Topic::Phone => format!("555-{:04}", 100 + index % 9000),
+        Topic::Url => format!("https://example.org/{}", lower(WORDS)),
+        Topic::FirstName => pooled(FIRST_NAMES, index),
+        Topic::LastName => pooled(LAST_NAMES, index),
+        Topic::City => pooled(CITIES, index),
+        Topic::Country => pooled(COUNTRIES, index),
+        Topic::Street => format!("{} {}", 1 + index % 97, pooled(STREETS, index)),
+        Topic::Postcode => format!("{:05}", 10_000 + index % 80_000),
+        Topic::Title => pooled(TITLES, index),
+        Topic::Company => pooled(COMPANIES, index),
+        Topic::Color => pooled(COLORS, index),
+        Topic::Note => pooled(NOTES, index),
+        Topic::Name => {
+            let last = usize::try_from(index / 3).unwrap_or(0) % LAST_NAMES.len();
+            format!("{} {}", pooled(FIRST_NAMES, index), LAST_NAMES[last])
+        }
+        Topic::Date => format!("2020-{:02}-{:02}", 1 + index % 12, 1 + index % 28),
+        Topic::Other => pooled(WORDS, index),
     };
     match most {
         Some(most) => fitted(
