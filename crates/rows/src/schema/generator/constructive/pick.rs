@@ -379,7 +379,11 @@ impl<'a> Picker<'_, '_, 'a> {
         match round {
             0..8 => {
                 let topic = Topic::of(&plan.definition.name);
-                let fill = || words::text(topic, index + round, Some(longest.unwrap_or(40)), false);
+                let index = match round {
+                    0..5 => index + round,
+                    _ => words::numbered(index + round),
+                };
+                let fill = || words::text(topic, index, Some(longest.unwrap_or(40)), false);
                 for test in tests() {
                     match &test.form {
                         Form::Prefix { text, .. } => texts.push(format!("{text}{}", fill())),
@@ -390,7 +394,7 @@ impl<'a> Picker<'_, '_, 'a> {
                     }
                 }
                 let full = matches!(data_type, DataType::Char { length } if *length <= 8);
-                texts.push(words::text(topic, index + round, longest, full));
+                texts.push(words::text(topic, index, longest, full));
             }
             // Text that a test compares with, and its neighbours in order.
             8 => {

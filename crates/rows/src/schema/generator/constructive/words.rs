@@ -208,14 +208,25 @@ fn uuid(index: u32) -> [u8; 16] {
     bytes
 }
 
-/// A word of a pool; past its end, with a number.
+/// An index whose texts carry a number, for when plain words are taken.
+pub(super) fn numbered(index: u32) -> u32 {
+    index % NUMBERED + (1 + index % 90) * NUMBERED
+}
+
+/// From here on, words come with a number.
+const NUMBERED: u32 = 1 << 16;
+
+/// A word of a pool.
 fn pooled(pool: &[&str], index: u32) -> String {
-    let index = usize::try_from(index).unwrap_or(0);
-    let word = pool[index % pool.len()];
-    match index / pool.len() {
+    let word = pick(pool, index % NUMBERED);
+    match index / NUMBERED {
         0 => word.to_owned(),
-        round => format!("{word} {round}"),
+        number => format!("{word} {number}"),
     }
+}
+
+fn pick<'w>(pool: &[&'w str], index: u32) -> &'w str {
+    pool[usize::try_from(index).unwrap_or(0) % pool.len()]
 }
 
 /// What a column of text is about, by its name.
@@ -308,7 +319,10 @@ impl Topic {
 pub(super) fn text(topic: Topic, index: u32, most: Option<u32>, full: bool) -> String {
     let lower = |pool| pooled(pool, index).to_ascii_lowercase().replace(' ', "");
     let found = match topic {
-        Topic::Mail => format!("{}@example.org", lower(FIRST_NAMES)),
+        Topic::Mail => {
+            let last = pick(LAST_NAMES, index / 20).to_ascii_lowercase();
+            format!("{}.{last}@example.org", lower(FIRST_NAMES))
+        }
         Topic::Phone => format!("555-{:04}", 100 + index % 9000),
         Topic::Url => format!("https://example.org/{}", lower(WORDS)),
         Topic::FirstName => pooled(FIRST_NAMES, index),
@@ -322,8 +336,8 @@ pub(super) fn text(topic: Topic, index: u32, most: Option<u32>, full: bool) -> S
         Topic::Color => pooled(COLORS, index),
         Topic::Note => pooled(NOTES, index),
         Topic::Name => {
-            let last = usize::try_from(index / 3).unwrap_or(0) % LAST_NAMES.len();
-            format!("{} {}", pooled(FIRST_NAMES, index), LAST_NAMES[last])
+            let first = pick(FIRST_NAMES, index / 20);
+            format!("{first} {}", pooled(LAST_NAMES, index))
         }
         Topic::Date => format!("2020-{:02}-{:02}", 1 + index % 12, 1 + index % 28),
         Topic::Other => pooled(WORDS, index),
