@@ -40,8 +40,11 @@ pub fn rejection(violation: &Violation, schema: &Schema, dialect: DialectName) -
             rejection.code = code;
             rejection.sqlstate = state.map(str::to_owned);
             match &violation.kind {
+                // Quoted in several ways, some with the table's name before it.
+                ViolationKind::Type { column: at, .. } => {
+                    rejection.message_contains.push(column(*at).to_owned());
+                }
                 ViolationKind::Null { column: at }
-                | ViolationKind::Type { column: at, .. }
                 | ViolationKind::GivenGenerated { column: at } => {
                     rejection
                         .message_contains

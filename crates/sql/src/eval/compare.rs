@@ -287,7 +287,7 @@ impl<'a> Evaluator<'a> {
                     let x = &x[..trim(x, left_kind)];
                     let y = &y[..trim(y, right_kind)];
                     self.collation(left.expr, right.expr)
-                        .judge(relation, x, y)
+                        .judge(relation, x, y, self.graded)
                         .ok_or_else(|| Stop::unsupported("the order of this collation"))
                 }
             },
@@ -358,7 +358,7 @@ impl<'a> Evaluator<'a> {
         match (a, b) {
             (Value::Text(x), Value::Text(y)) => self
                 .collation(left.expr, right.expr)
-                .judge(relation, x, y)
+                .judge(relation, x, y, self.graded)
                 .ok_or_else(|| Stop::unsupported("a comparison of characters beyond ASCII")),
             (Value::Bytes(x), Value::Bytes(y)) => Ok(relation.judge(x.cmp(y), bytes_gap(x, y))),
             (Value::Bytes(x), Value::Text(y)) => {
@@ -487,10 +487,12 @@ impl<'a> Evaluator<'a> {
             (Storage::Number(x), Storage::Number(y)) => {
                 relation.judge(x.order_exactly(*y), x.gap(*y))
             }
-            (Storage::Text(x), Storage::Text(y)) => match collation.judge(relation, x, y) {
-                Some(truth) => truth,
-                None => return unsupported("this collation"),
-            },
+            (Storage::Text(x), Storage::Text(y)) => {
+                match collation.judge(relation, x, y, self.graded) {
+                    Some(truth) => truth,
+                    None => return unsupported("this collation"),
+                }
+            }
             (Storage::Blob(x), Storage::Blob(y)) => relation.judge(x.cmp(y), bytes_gap(x, y)),
             _ => relation.judge(a.rank().cmp(&b.rank()), STEP),
         })

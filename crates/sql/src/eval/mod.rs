@@ -89,6 +89,16 @@ pub fn truth(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Truth,
     truth_in(expr, Env::written(row), dialect)
 }
 
+/// The verdict of a condition on a row that is being written, without distances: `None` is unknown.
+///
+/// # Errors
+///
+/// As for [`value`].
+pub fn verdict(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Option<bool>, Stop> {
+    let evaluator = walk::Evaluator::new(Env::written(row), dialect).ungraded();
+    evaluator.truth(expr).map(Truth::verdict)
+}
+
 /// The value of an expression in any setting.
 ///
 /// # Errors

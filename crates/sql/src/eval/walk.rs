@@ -20,6 +20,8 @@ use super::{Env, arithmetic, convert, parse};
 pub(crate) struct Evaluator<'a> {
     pub(super) env: Env<'a>,
     pub(super) dialect: DialectName,
+    /// Whether distances are wanted, or only verdicts.
+    pub(super) graded: bool,
 }
 
 impl<'a> Evaluator<'a> {
@@ -27,6 +29,15 @@ impl<'a> Evaluator<'a> {
         Self {
             env,
             dialect: dialect.name(),
+            graded: true,
+        }
+    }
+
+    /// The same without the cost of distances between texts.
+    pub(crate) fn ungraded(self) -> Self {
+        Self {
+            graded: false,
+            ..self
         }
     }
 

@@ -68,10 +68,8 @@ impl Memory<'_> {
                         refuse(ViolationKind::Duplicate);
                     }
                 }
-                ConstraintKind::Check { expr } => match eval::truth(expr, values, self.dialect) {
-                    Ok(truth) if truth.verdict() == Some(false) => {
-                        refuse(ViolationKind::CheckFalse)
-                    }
+                ConstraintKind::Check { expr } => match eval::verdict(expr, values, self.dialect) {
+                    Ok(Some(false)) => refuse(ViolationKind::CheckFalse),
                     Ok(_) => {}
                     Err(Stop::Raises(raised)) => refuse(ViolationKind::Raises(raised)),
                     Err(Stop::Unsupported(unsupported)) => return Err(unsupported),
