@@ -10,7 +10,7 @@
 //!    and the IS tests become what they stand for. What is left is classified: a bound
 //!    (`2 * price - 1 > 10`), an order of two cells (`until >= since + 7`), membership, a length, a
 //!    pattern, or *opaque*.
-//! 2. **Propagate** ([`state`], [`domain`], [`axis`]). A cell has a domain: NULL or not, an interval
+//! 2. **Propagate** ([`state`], [`relations`], [`domain`], [`axis`]). A cell has a domain: NULL or not, an interval
 //!    with open or closed ends on an exact number line, a finite choice, values excluded, a length.
 //!    Leaves narrow domains, narrowed domains narrow others, until nothing changes. Each narrowing
 //!    remembers its reasons as a set of bits.
@@ -44,6 +44,7 @@ mod misfit;
 mod pattern;
 mod pick;
 mod problem;
+mod relations;
 mod search;
 mod solve;
 mod state;
