@@ -1,7 +1,7 @@
 //! What every generator of rows is asked and may answer, and the generators.
 //!
-//! The paper's generators search over a [`problem`]: `random` redraws, [`avm`]
-//! climbs, [`domino`] repairs. Ours, [`constructive`], builds and proves.
+//! The paper's generators search over a `problem`: `random` redraws, `avm`
+//! climbs, `domino` repairs. Ours, [`constructive`], builds and proves.
 
 mod avm;
 pub mod constructive;

@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //!
-//! 1. **Lower** ([`lower`], [`logic`], [`form`]). Every cell of the fresh rows and of the row under
+//! 1. **Lower** (`lower`, `logic`, `form`). Every cell of the fresh rows and of the row under
 //!    test is a variable. The predicate, and the rules of the fresh rows' tables, become goals: a
 //!    tree of *all* and *any* over leaves. A match with rows becomes equalities and inequalities of
 //!    cells. An expression with a wanted verdict is taken apart by three-valued logic: `p AND q` is
@@ -10,25 +10,25 @@
 //!    and the IS tests become what they stand for. What is left is classified: a bound
 //!    (`2 * price - 1 > 10`), an order of two cells (`until >= since + 7`), membership, a length, a
 //!    pattern, or *opaque*.
-//! 2. **Propagate** ([`state`], [`relations`], [`domain`], [`axis`]). A cell has a domain: NULL or not, an interval
+//! 2. **Propagate** (`state`, `relations`, `domain`, `axis`). A cell has a domain: NULL or not, an interval
 //!    with open or closed ends on an exact number line, a finite choice, values excluded, a length.
 //!    Leaves narrow domains, narrowed domains narrow others, until nothing changes. Each narrowing
 //!    remembers its reasons as a set of bits.
-//! 3. **Decide** ([`solve`]). Disjunctions are decided depth first; one whose alternatives are all
+//! 3. **Decide** (`solve`). Disjunctions are decided depth first; one whose alternatives are all
 //!    but one refuted decides itself. Values are preferred to NULL. A conflict names the decisions
 //!    that it rests on, so that those which do not matter are not tried again.
-//! 4. **Pick** ([`pick`], [`words`], [`pattern`]). Values are taken from the domains, one cell at a
+//! 4. **Pick** (`pick`, `words`, `pattern`). Values are taken from the domains, one cell at a
 //!    time with propagation in between: readable, different from what is near, and on boundaries in
 //!    the cells that the requirement is about. The same decisions give a few more rows at the other
 //!    boundary, one step inside and far inside.
-//! 5. **Repair** ([`search`]). Opaque tests that fail now are mended by a short guided search.
-//! 6. **Verify**. Every answer is checked by the in-memory database and [`Predicate::holds`]; only
+//! 5. **Repair** (`search`). Opaque tests that fail now are mended by a short guided search.
+//! 6. **Verify**. Every answer is checked by the in-memory database and [`Predicate::holds`](crate::schema::predicate::Predicate::holds); only
 //!    then is it returned.
 //!
 //! # What counts as a proof
 //!
 //! When step 2 and 3 end in a conflict, its reasons are facts that cannot hold together, and the
-//! sentence of the proof lists them ([`explain`]). A reason may carry one of two warnings. `GUESS`
+//! sentence of the proof lists them (`explain`). A reason may carry one of two warnings. `GUESS`
 //! marks what we narrowed for convenience (years before 1000, text that merely compares equal,
 //! failures while picking): no proof then. `SEED` marks what is a fact of the rows that happen to be
 //! there: then the task is lowered a second time with unknown rows in their place, each obeying its
