@@ -18,7 +18,7 @@ use isobath_rows::schema::study::{Plan, Study, study};
 use isobath_sql::ddl::{self, Loaded, Source};
 use isobath_sql::limitation::Severity;
 
-use super::args::{Operators, Options, SchemaArgs};
+use super::args::{EngineName, Operators, Options, SchemaArgs};
 use super::engines::Engines;
 use super::{output, summary};
 use crate::exit::Exit;
@@ -204,8 +204,15 @@ fn one(
     }
     let started = Instant::now();
     let found = study(loaded, plan);
-    let suite = dressed(found.suite(), options, loaded);
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    // A suite that nobody reads and no engine runs is not printed.
+    let out = match (&options.out, options.json) {
+        (Some(out), _) => Some(out.clone()),
+        (None, false) => Some("isobath-out".into()),
+        (None, true) => None,
+    };
+    let runs = engines_wanted(options).next().is_some();
+    let suite = (runs || out.is_some()).then(|| dressed(found.suite(), options, loaded));
     let limitations: Vec<_> = loaded
         .limitations
         .iter()
@@ -225,7 +232,7 @@ fn one(
         &found.schema,
         found.dialect,
         &found.outcome,
-        &suite,
+        suite.as_ref(),
         &limitations,
         found.analysis.as_ref(),
     );
@@ -233,20 +240,21 @@ fn one(
     report.dialect_evidence = loaded.evidence.clone();
     report.engine = "none".to_owned();
     report.totals.millis = Some(millis);
-    report.command = suite.command.clone();
-    let confirmed = confirm_all(
-        loaded,
-        &found,
-        &suite,
-        options,
-        engines,
-        &mut report,
-        terminal,
-    );
+    let confirmed = match &suite {
+        Some(suite) => confirm_all(
+            loaded,
+            &found,
+            suite,
+            options,
+            engines,
+            &mut report,
+            terminal,
+        ),
+        None => Ok(Exit::Clean),
+    };
     // What was found is handed over also when a database died on the way.
-    if !options.json || options.out.is_some() {
-        let out = options.out.clone().unwrap_or_else(|| "isobath-out".into());
-        let folder = output::write(&out, &suite, &report, &options.format)?;
+    if let (Some(out), Some(suite)) = (&out, &suite) {
+        let folder = output::write(out, suite, &report, &options.format)?;
         terminal.say(
             Tone::Plain,
             &format!("  wrote {}", folder.join("report.html").display()),
@@ -278,6 +286,13 @@ fn dressed(
     suite
 }
 
+/// The engines asked for, the one that the suite is made for first.
+fn engines_wanted(options: &Options) -> impl Iterator<Item = Engine> {
+    let several = options.engines.iter().copied();
+    let one = options.engines.is_empty().then_some(options.engine);
+    several.chain(one).filter_map(EngineName::engine)
+}
+
 /// Runs the suite on every engine asked for.
 fn confirm_all(
     loaded: &Loaded,
@@ -288,14 +303,7 @@ fn confirm_all(
     report: &mut RunReport,
     terminal: &Terminal,
 ) -> Result<Exit, RunError> {
-    let wanted = if options.engines.is_empty() {
-        vec![options.engine]
-    } else {
-        options.engines.clone()
-    };
-    let mut wanted = wanted
-        .into_iter()
-        .filter_map(super::args::EngineName::engine);
+    let mut wanted = engines_wanted(options);
     let Some(first) = wanted.next() else {
         return Ok(Exit::Clean);
     };

@@ -2,8 +2,8 @@
 
 use isobath_emit::Suite;
 use isobath_emit::report::{
-    AliveMutant, ColumnView, ConstraintView, Infeasible, LimitationView, Mutation, RunReport,
-    TableView, Totals, Uncovered,
+    AliveMutant, ColumnView, ConstraintView, Finding, Infeasible, LimitationView, Mutation,
+    RunReport, TableView, Totals, Uncovered,
 };
 use isobath_sql::limitation::Limitation;
 use isobath_sql::render;
@@ -15,11 +15,13 @@ use super::job::{Outcome, Status};
 use super::mutation::{Analysis, MutantStatus};
 
 /// The report of a run, without what only the caller knows (time, command line, engine versions).
+///
+/// The views that show statements need the printed suite; without it, the report has the rest.
 pub fn overview(
     schema: &Schema,
     dialect: DialectName,
     outcome: &Outcome,
-    suite: &Suite,
+    suite: Option<&Suite>,
     limitations: &[Limitation],
     analysis: Option<&Analysis>,
 ) -> RunReport {
@@ -31,19 +33,31 @@ pub fn overview(
     };
     let mut report = RunReport {
         schema: schema.name.clone(),
-        seed: suite.seed,
-        generator: suite.generator.clone(),
-        criterion: suite.criterion.clone(),
-        version: suite.version.clone(),
         totals: totals(schema, outcome),
         mutation: analysis.map(|analysis| mutation(schema, analysis)),
         limitations: limitation_views(limitations),
-        tables: (0..schema.tables.len())
-            .map(|table| table_view(schema, table, dialect, outcome, suite))
+        findings: outcome
+            .findings
+            .iter()
+            .map(|finding| Finding {
+                kind: "design".to_owned(),
+                table: schema.tables[finding.table].name.clone(),
+                explanation: finding.says.clone(),
+            })
             .collect(),
-        tests: suite.tests.clone(),
         ..RunReport::default()
     };
+    if let Some(suite) = suite {
+        report.seed = suite.seed;
+        report.generator.clone_from(&suite.generator);
+        report.criterion.clone_from(&suite.criterion);
+        report.version.clone_from(&suite.version);
+        report.command.clone_from(&suite.command);
+        report.tests.clone_from(&suite.tests);
+        report.tables = (0..schema.tables.len())
+            .map(|table| table_view(schema, table, dialect, outcome, suite))
+            .collect();
+    }
     for (index, status) in outcome.statuses.iter().enumerate() {
         match status {
             Status::Covered(_) => {}
