@@ -1,7 +1,7 @@
 //! What a row must be like for two versions of a table to disagree about it.
 
 use isobath_sql::expr::CompareOp;
-use isobath_sql::schema::{Column, Constraint, ConstraintKind, Table};
+use isobath_sql::schema::{Column, Constraint, ConstraintKind, Schema, Table};
 use isobath_sql::{DataType, Dialect, DialectName, Expr, Value};
 use rust_decimal::Decimal;
 
@@ -264,14 +264,15 @@ pub(crate) fn telling_values(types: [&DataType; 2], good: Option<&Value>) -> Vec
         types.iter().all(|data_type| data_type.is_text()),
     ) {
         let wanted = a.min(b) as usize + 1;
-        let mut text: String = match good {
-            Some(Value::Text(text)) => text.clone(),
-            _ => String::new(),
+        let text = match good {
+            Some(Value::Text(text)) => text.as_str(),
+            _ => "",
         };
-        while text.chars().count() < wanted {
-            text.push('x');
-        }
-        return vec![Value::Text(text)];
+        let missing = wanted.saturating_sub(text.chars().count());
+        // Blanks at the end are what some engines cut off instead of refusing the value.
+        return ["x", " "]
+            .map(|filler| Value::Text(format!("{text}{}", filler.repeat(missing))))
+            .to_vec();
     }
     let parts = types.map(|data_type| match *data_type {
         DataType::Decimal {
@@ -298,7 +299,7 @@ pub(crate) fn telling_values(types: [&DataType; 2], good: Option<&Value>) -> Vec
         .saturating_sub(a_scale)
         .min(b_precision.saturating_sub(b_scale));
     // The least number with a digit more before the point than the smaller type has.
-    values.push(10_i64.checked_pow(whole).map(Decimal::from));
+    values.push(power_of_ten(whole));
     values.into_iter().flatten().map(Value::Decimal).collect()
 }
 
@@ -354,11 +355,11 @@ fn beyond(slot: usize, column: &Column, limit: &DataType, engine: DialectName) -
         )];
     }
     if let (Some(roomy), Some(tight)) = (whole_digits(&column.data_type), whole_digits(limit)) {
-        let bound = 10_i64.checked_pow(tight).filter(|_| roomy > tight);
+        let bound = power_of_ten(tight).filter(|_| roomy > tight);
         return bound
             .into_iter()
             .flat_map(|bound| {
-                let literal = |value| Expr::Literal(Value::Decimal(Decimal::from(value)));
+                let literal = |value| Expr::Literal(Value::Decimal(value));
                 [
                     holds(used(), CompareOp::GreaterOrEqual, literal(bound)),
                     holds(used(), CompareOp::LessOrEqual, literal(-bound)),
@@ -367,6 +368,117 @@ fn beyond(slot: usize, column: &Column, limit: &DataType, engine: DialectName) -
             .collect();
     }
     Vec::new()
+}
+
+/// Why no row tells two sizes of a column apart, where its other constraints see to that.
+pub(crate) fn same_values(
+    schema: &Schema,
+    table: usize,
+    column: usize,
+    after: &DataType,
+    dialect: &dyn Dialect,
+) -> Option<String> {
+    let definition = &schema.tables[table];
+    let before = &definition.columns[column];
+    let sizes = [&before.data_type, after].map(DataType::max_chars);
+    let shorter = sizes[0]?.min(sizes[1]?) as usize;
+    let blank_padded = matches!(before.data_type, DataType::Char { .. });
+    for constraint in &definition.constraints {
+        match &constraint.kind {
+            ConstraintKind::Check { expr } => {
+                let Some(values) = listed(expr, column) else {
+                    continue;
+                };
+                // A value that fills the shorter type may also be what is left when blanks are cut off.
+                let fits = |text: &str| {
+                    let length = text.chars().count();
+                    length < shorter || (blank_padded && length == shorter)
+                };
+                if values
+                    .iter()
+                    .all(|value| matches!(value, Value::Text(text) if fits(text)))
+                {
+                    return Some(format!(
+                        "only the listed values of `{}` are accepted, and both types hold them",
+                        before.name
+                    ));
+                }
+            }
+            ConstraintKind::ForeignKey(key) => {
+                let Some(position) = key.columns.iter().position(|own| *own == column) else {
+                    continue;
+                };
+                let parent = &schema.tables[key.parent];
+                let referred = &parent.columns[key.parent_columns[position]].data_type;
+                let alone = key.columns.iter().all(|own| {
+                    *own == column
+                        || rules(definition, dialect).iter().any(|rule| {
+                            matches!(&rule.kind, ConstraintKind::NotNull { column } if column == own)
+                                || matches!(&rule.kind, ConstraintKind::PrimaryKey { columns } if columns.contains(own))
+                        })
+                });
+                if alone
+                    && referred
+                        .max_chars()
+                        .is_some_and(|most| most as usize <= shorter)
+                {
+                    return Some(format!(
+                        "`{}` refers to `{}`, which holds no longer values",
+                        before.name, parent.name
+                    ));
+                }
+            }
+            ConstraintKind::PrimaryKey { .. }
+            | ConstraintKind::NotNull { .. }
+            | ConstraintKind::Unique { .. }
+            | ConstraintKind::UniqueIndex { .. } => {}
+        }
+    }
+    None
+}
+
+/// The only values that a condition lets a column have, if it lists them.
+fn listed(expr: &Expr, column: usize) -> Option<Vec<&Value>> {
+    fn bare(expr: &Expr) -> &Expr {
+        match expr {
+            Expr::Cast { expr, .. } => bare(expr),
+            expr => expr,
+        }
+    }
+    let is_column = |expr: &Expr| matches!(bare(expr), Expr::Column(used) if used.slot == column);
+    let literal = |expr: &'_ Expr| matches!(bare(expr), Expr::Literal(_));
+    let value = |expr| match bare(expr) {
+        Expr::Literal(value) => Some(value),
+        _ => None,
+    };
+    match expr {
+        Expr::InList {
+            expr,
+            list,
+            negated: false,
+        } if is_column(expr) => list.iter().map(value).collect(),
+        Expr::Compare {
+            op: CompareOp::Equal,
+            left,
+            right,
+        } if is_column(left) && literal(right) => Some(vec![value(right)?]),
+        Expr::Compare {
+            op: CompareOp::Equal,
+            left,
+            right,
+        } if literal(left) && is_column(right) => Some(vec![value(left)?]),
+        Expr::Or(parts) => {
+            let lists: Option<Vec<Vec<&Value>>> =
+                parts.iter().map(|part| listed(part, column)).collect();
+            Some(lists?.into_iter().flatten().collect())
+        }
+        Expr::And(parts) => parts.iter().find_map(|part| listed(part, column)),
+        _ => None,
+    }
+}
+
+fn power_of_ten(digits: u32) -> Option<Decimal> {
+    (0..digits).try_fold(Decimal::ONE, |power, _| power.checked_mul(Decimal::TEN))
 }
 
 /// Digits before the point.

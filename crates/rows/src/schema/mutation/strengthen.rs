@@ -8,7 +8,7 @@
 
 use isobath_sql::memory::{Memory, Verdict};
 use isobath_sql::row::Statement;
-use isobath_sql::schema::{Action, ConstraintKind, ForeignKey, Schema};
+use isobath_sql::schema::{Action, ConstraintKind, ForeignKey, Schema, Table};
 use isobath_sql::{Cell, Dialect, Expr, Row, Value};
 use rustc_hash::FxHashSet;
 
@@ -82,6 +82,17 @@ fn make_unique(name: &mut String, taken: &mut FxHashSet<String>) {
         *name = format!("{wanted} ({number})");
         number += 1;
     }
+}
+
+/// A column of a table, in an expression.
+fn used(table: &Table, column: usize) -> Expr {
+    let definition = &table.columns[column];
+    Expr::Column(isobath_sql::expr::ColumnUse {
+        slot: column,
+        name: definition.name.clone(),
+        data_type: definition.data_type.clone(),
+        collation: definition.collation.clone(),
+    })
 }
 
 /// Whether a mutant can be noticed.
@@ -182,19 +193,68 @@ impl Finder<'_> {
 
     fn by_type(&self, mutant: &Mutant, column: usize) -> Noticed {
         let (before, after) = (&self.schema.tables[mutant.table], mutant.mutated_table());
+        let types = [before, after].map(|table| &table.columns[column].data_type);
         // A good row with a value at the limit usually does; where it does not, we must search.
         if let Some(good) = self.ground.good_row(mutant.table) {
-            let types = [before, after].map(|table| &table.columns[column].data_type);
             for value in difference::telling_values(types, good.value(column)) {
                 let mut row = good.clone();
+                let mut lead_up = self.ground.lead_up(mutant.table, false);
+                self.give(mutant.table, column, &value, &mut lead_up);
                 row.cells[column] = Cell::Value(value);
-                if let Some(test) = self.from_good_row(mutant, row, column) {
+                let act = Statement::Insert(row);
+                if let Some(test) = self.case(mutant, lead_up, act, &[column]) {
                     return Noticed::By(Box::new(test));
                 }
             }
         }
+        // A row id that is none any more no longer fills itself.
+        if let Some(good) = self.ground.good_row(mutant.table) {
+            let mut row = good.clone();
+            row.cells[column] = Cell::Default;
+            if let Some(test) = self.from_good_row(mutant, row, column) {
+                return Noticed::By(Box::new(test));
+            }
+        }
         let differences = difference::of_type((before, after), mutant.table, column, self.dialect);
-        self.by_row(mutant, &differences, &[])
+        match self.by_row(mutant, &differences, &[]) {
+            Noticed::Unknown => {
+                match difference::same_values(
+                    self.schema,
+                    mutant.table,
+                    column,
+                    types[1],
+                    self.dialect,
+                ) {
+                    Some(proof) => Noticed::Never(proof),
+                    None => Noticed::Unknown,
+                }
+            }
+            noticed => noticed,
+        }
+    }
+
+    /// Gives the rows that a column refers to the value that it is to have.
+    fn give(&self, table: usize, column: usize, value: &Value, lead_up: &mut [Statement]) {
+        for key in self.schema.tables[table].foreign_keys() {
+            let Some(position) = key.columns.iter().position(|own| *own == column) else {
+                continue;
+            };
+            let referred = key.parent_columns[position];
+            let mut changed = false;
+            for statement in lead_up.iter_mut() {
+                if let Statement::Insert(row) = statement
+                    && row.table == key.parent
+                    && row.cells[referred] != Cell::Value(value.clone())
+                {
+                    row.cells[referred] = Cell::Value(value.clone());
+                    changed = true;
+                }
+            }
+            // Where nothing changes any more, a circle of references is closed.
+            if changed {
+                self.give(key.parent, referred, value, lead_up);
+            }
+        }
     }
 
     fn by_default(&self, mutant: &Mutant, column: usize) -> Noticed {
@@ -216,16 +276,10 @@ impl Finder<'_> {
         let Ok(Ok(values)) = memory.stored(&row) else {
             return Noticed::Unknown;
         };
-        let used = Expr::Column(isobath_sql::expr::ColumnUse {
-            slot: column,
-            name: definition.columns[column].name.clone(),
-            data_type: definition.columns[column].data_type.clone(),
-            collation: definition.columns[column].collation.clone(),
-        });
         let is_default = Predicate::Expr {
             expr: Expr::Compare {
                 op: isobath_sql::expr::CompareOp::Equal,
-                left: Box::new(used),
+                left: Box::new(used(definition, column)),
                 right: Box::new(Expr::Literal(values[column].clone())),
             },
             wanted: Wanted::True,
@@ -313,67 +367,96 @@ impl Finder<'_> {
         };
         let mut memory = Memory::new(self.schema, self.dialect);
         let mut statements = lead_up;
-        statements.push(Statement::Insert(row));
-        for statement in &statements {
-            if !memory
-                .run(statement)
-                .is_ok_and(|verdict| verdict.is_accepted())
-            {
+        let act = Statement::Insert(row.clone());
+        for statement in statements.iter().chain([&act]) {
+            let accepted = memory.run(statement).is_ok_and(|v| v.is_accepted());
+            if !accepted {
                 return Noticed::Unknown;
             }
         }
         let Some(child) = memory.rows(mutant.table).last() else {
             return Noticed::Unknown;
         };
-        let only: Vec<(usize, Value)> = key
-            .parent_columns
-            .iter()
-            .copied()
-            .zip(key.columns.iter().map(|column| child[*column].clone()))
-            .collect();
-        let act = if deletes {
-            Statement::Delete {
-                table: key.parent,
-                only,
+        let referred: Vec<Value> = key.columns.iter().map(|c| child[*c].clone()).collect();
+        let mut attempts = vec![(statements.clone(), row.clone(), referred)];
+        // Other good rows may refer to the same parent and keep it: then it takes one of its own.
+        if let Some((own_lead_up, parent)) = self.another_parent(key, None) {
+            let cells = key.parent_columns.iter().map(|c| parent.value(*c).cloned());
+            if let Some(values) = cells.collect::<Option<Vec<Value>>>() {
+                let mut child = row;
+                for (own, value) in key.columns.iter().zip(&values) {
+                    child.cells[*own] = Cell::Value(value.clone());
+                }
+                for statement in own_lead_up {
+                    if !statements.contains(&statement) {
+                        statements.push(statement);
+                    }
+                }
+                statements.push(Statement::Insert(parent));
+                attempts.push((statements, child, values));
             }
-        } else {
-            let Some(set) = self.another_key(key) else {
-                return Noticed::Unknown;
-            };
-            Statement::Update {
-                table: key.parent,
-                set,
-                only,
-            }
-        };
-        match self.case(mutant, statements, act, &key.columns) {
-            Some(test) => Noticed::By(Box::new(test)),
-            None => Noticed::Unknown,
         }
+        for (mut lead_up, child, referred) in attempts {
+            lead_up.push(Statement::Insert(child));
+            let set = if deletes {
+                None
+            } else {
+                match self.another_parent(key, referred.first()) {
+                    Some((_, parent)) => Some(parent),
+                    None => continue,
+                }
+            };
+            let table = key.parent;
+            let only = key.parent_columns.iter().copied().zip(referred).collect();
+            let act = match set {
+                None => Statement::Delete { table, only },
+                Some(other) => Statement::Update {
+                    table,
+                    set: key
+                        .parent_columns
+                        .iter()
+                        .map(|column| (*column, other.cells[*column].clone()))
+                        .collect(),
+                    only,
+                },
+            };
+            if let Some(test) = self.case(mutant, lead_up, act, &key.columns) {
+                return Noticed::By(Box::new(test));
+            }
+        }
+        Noticed::Unknown
     }
 
-    /// Values that the referred columns may take besides those that they have.
-    fn another_key(&self, key: &ForeignKey) -> Option<Vec<(usize, Cell)>> {
+    /// A row that a key may refer to beside the good one, other than `but` in its first referred column.
+    fn another_parent(
+        &self,
+        key: &ForeignKey,
+        but: Option<&Value>,
+    ) -> Option<(Vec<Statement>, Row)> {
         let parent = &self.schema.tables[key.parent];
-        let good = all_hold(parent, key.parent, self.dialect);
+        let first = *key.parent_columns.first()?;
         let differs = Predicate::Match(Match {
             with: key.parent,
             equal: Vec::new(),
-            differ: key.parent_columns.iter().map(|c| (*c, *c)).collect(),
-            mode: Mode::Any,
+            differ: vec![(first, first)],
+            mode: Mode::All,
+        });
+        let other = but.map(|value| Predicate::Expr {
+            expr: Expr::Compare {
+                op: isobath_sql::expr::CompareOp::NotEqual,
+                left: Box::new(used(parent, first)),
+                right: Box::new(Expr::Literal(value.clone())),
+            },
+            wanted: Wanted::True,
         });
         let predicate = Predicate::and(
-            [good, differs]
+            [all_hold(parent, key.parent, self.dialect), differs]
                 .into_iter()
+                .chain(other)
                 .chain(key.parent_columns.iter().map(|c| Predicate::not_null(*c))),
         );
         match self.ground.find(key.parent, &predicate, true) {
-            Answer::Row { row, .. } => Some(
-                key.parent_columns
-                    .iter()
-                    .map(|column| (*column, row.cells[*column].clone()))
-                    .collect(),
-            ),
+            Answer::Row { lead_up, row } => Some((lead_up, row)),
             Answer::Never { .. } | Answer::Unknown => None,
         }
     }

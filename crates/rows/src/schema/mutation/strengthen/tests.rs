@@ -1,4 +1,4 @@
-use isobath_sql::expr::CompareOp;
+use isobath_sql::expr::{ColumnUse, CompareOp};
 use isobath_sql::schema::{Action, ConstraintKind};
 use isobath_sql::{DataType, DialectName, Expr, Schema};
 
@@ -174,4 +174,89 @@ fn names_say_what_is_guarded_and_are_unique() {
     );
     let unique: std::collections::BTreeSet<&str> = names.iter().copied().collect();
     assert_eq!(unique.len(), names.len());
+}
+
+#[test]
+fn a_longer_type_says_nothing_where_values_are_listed() {
+    let text = |length| DataType::Varchar {
+        length: Some(length),
+    };
+    let mut person = table(
+        "person",
+        &["id", "code"],
+        vec![
+            key(&[0]),
+            check(Expr::InList {
+                expr: Box::new(Expr::Column(ColumnUse {
+                    slot: 1,
+                    name: "code".to_owned(),
+                    data_type: text(9),
+                    collation: None,
+                })),
+                list: ["a", "bc"]
+                    .map(|value| Expr::Literal(value.into()))
+                    .to_vec(),
+                negated: false,
+            }),
+        ],
+    );
+    person.columns[0] = column("id", text(40));
+    person.columns[1] = column("code", text(9));
+    let mut note = table("note", &["person"], vec![refers(&[0], 0, &[0])]);
+    note.columns[0] = column("person", text(40));
+    let schema = schema(vec![person, note]);
+    let strengthened = from_nothing(&schema, DialectName::Postgres);
+    assert_eq!(undecided(&strengthened), [""; 0]);
+    let proof = |description: &str| {
+        let analysis = &strengthened.analysis;
+        let index = analysis
+            .mutants
+            .iter()
+            .position(|mutant| mutant.description == description)
+            .unwrap();
+        match &analysis.statuses[index] {
+            MutantStatus::Equivalent { proof } => proof.clone(),
+            status => format!("{status:?}"),
+        }
+    };
+    insta::assert_snapshot!(proof("`code` of `person` is VARCHAR(10) in place of VARCHAR(9)"), @"only the listed values of `code` are accepted, and both types hold them");
+    // PostgreSQL cuts off blanks beyond the shorter length, and then the parent is found.
+    assert!(
+        proof("`person` of `note` is VARCHAR(41) in place of VARCHAR(40)").starts_with("Killed")
+    );
+    // The shorter one is noticed, because the parent gets a value as long as needed.
+    assert!(
+        proof("`person` of `note` is VARCHAR(39) in place of VARCHAR(40)").starts_with("Killed")
+    );
+}
+
+#[test]
+fn an_action_is_shown_on_a_row_that_nothing_else_refers_to() {
+    // The good row of `b` refers to the good row of `a` as well, and would keep it from going.
+    let schema = schema(vec![
+        table("a", &["id"], vec![key(&[0])]),
+        table(
+            "b",
+            &["id", "a"],
+            vec![key(&[0]), not_null(1), refers(&[1], 0, &[0])],
+        ),
+        table(
+            "c",
+            &["id", "a", "b"],
+            vec![
+                key(&[0]),
+                not_null(1),
+                not_null(2),
+                refers(&[1], 0, &[0]),
+                refers(&[2], 1, &[0]),
+            ],
+        ),
+    ]);
+    for engine in ENGINES {
+        assert_eq!(
+            undecided(&from_nothing(&schema, engine)),
+            [""; 0],
+            "{engine}"
+        );
+    }
 }
