@@ -211,7 +211,7 @@ impl Finder<'_> {
         if let Some(good) = self.ground.good_row(mutant.table) {
             let mut row = good.clone();
             row.cells[column] = Cell::Default;
-            if let Some(test) = self.from_good_row(mutant, row, column) {
+            if let Some(test) = self.beside_good_rows(mutant, row, column) {
                 return Noticed::By(Box::new(test));
             }
         }
@@ -268,7 +268,7 @@ impl Finder<'_> {
         };
         let mut row = good.clone();
         row.cells[column] = Cell::Default;
-        if let Some(test) = self.from_good_row(mutant, row.clone(), column) {
+        if let Some(test) = self.beside_good_rows(mutant, row.clone(), column) {
             return Noticed::By(Box::new(test));
         }
         // The default does not go with the good row: look for one that it goes with.
@@ -299,7 +299,7 @@ impl Finder<'_> {
         }
     }
 
-    fn from_good_row(&self, mutant: &Mutant, row: Row, column: usize) -> Option<TestCase> {
+    fn beside_good_rows(&self, mutant: &Mutant, row: Row, column: usize) -> Option<TestCase> {
         let lead_up = self.ground.lead_up(mutant.table, false);
         self.case(mutant, lead_up, Statement::Insert(row), &[column])
     }
