@@ -12,7 +12,6 @@ use crate::subjects;
 
 /// Prints a line per schema, engine and generator, and every requirement that is neither covered nor proven infeasible.
 #[expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(crate) fn table(folder: &Path, generators: &[&str]) -> ExitCode {
     let sources = match subjects::sources(folder) {
         Ok(sources) => sources,

@@ -117,7 +117,6 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
 
 /// Prints what becomes of all mutants with the default suite, and when it is strengthened.
 #[expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(crate) fn strengthen(folder: &Path, by_name: bool) -> ExitCode {
     let sources = match subjects::sources(folder) {
         Ok(sources) => sources,

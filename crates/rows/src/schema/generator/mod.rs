@@ -10,6 +10,8 @@ mod moves;
 mod name;
 mod problem;
 mod random;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use isobath_sql::memory::Memory;

@@ -47,35 +47,35 @@ pub(super) fn search(
                 .any(|label| climb.attempt(at, Value::text(label))),
             _ => search_text(climb, at, text, data_type),
         },
-        Value::Date(_) => (0..3).fold(false, |improved, part| {
+        Value::Date(_) => any_helps(0..3, |part| {
             steps(climb, at, |value, by| match value {
                 Value::Date(date) => move_date(*date, part, by).map(Value::Date),
                 _ => None,
-            }) || improved
+            })
         }),
-        Value::Time(_) => (0..3).fold(false, |improved, part| {
+        Value::Time(_) => any_helps(0..3, |part| {
             steps(climb, at, |value, by| match value {
                 Value::Time(time) => move_time(*time, part, by).map(Value::Time),
                 _ => None,
-            }) || improved
+            })
         }),
-        Value::DateTime(_) => (0..6).fold(false, |improved, part| {
+        Value::DateTime(_) => any_helps(0..6, |part| {
             steps(climb, at, |value, by| match value {
                 Value::DateTime(moment) => move_date_time(*moment, part, by).map(Value::DateTime),
                 _ => None,
-            }) || improved
+            })
         }),
-        Value::Instant(_) => [86_400i128, 3_600, 1].iter().fold(false, |improved, unit| {
+        Value::Instant(_) => any_helps([86_400i128, 3_600, 1], |unit| {
             steps(climb, at, |value, by| match value {
                 Value::Instant(instant) => {
-                    let second = i128::from(instant.as_second()) + by.checked_mul(*unit)?;
+                    let second = i128::from(instant.as_second()) + by.checked_mul(unit)?;
                     let second = i64::try_from(second).ok()?;
                     jiff::Timestamp::from_second(second)
                         .ok()
                         .map(Value::Instant)
                 }
                 _ => None,
-            }) || improved
+            })
         }),
         // Nothing is near to anything in these; another draw is the only move.
         Value::Bytes(_) | Value::Interval(_) | Value::Uuid(_) | Value::Json(_) => {
@@ -83,6 +83,15 @@ pub(super) fn search(
             climb.attempt(at, value)
         }
     }
+}
+
+/// Searches every part of a value, also after one of them helped.
+fn any_helps<T>(parts: impl IntoIterator<Item = T>, mut search: impl FnMut(T) -> bool) -> bool {
+    let mut improved = false;
+    for part in parts {
+        improved |= search(part);
+    }
+    improved
 }
 
 /// One unit down or up, then ever doubled steps while they help, until neither direction helps.

@@ -16,6 +16,9 @@ use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
 /// The distance of a part that has no gradient.
 const WRONG: f64 = 1.0;
 
+/// The distance of a verdict from a NULL: any value is nearer, or search would rest at NULL.
+const FROM_NULL: f64 = 1e18;
+
 /// A cell to fill: row, then column.
 pub(super) type At = (usize, usize);
 
@@ -475,6 +478,7 @@ impl<'p> Draft<'p> {
 
 fn wanted_distance(wanted: Wanted, truth: Truth) -> f64 {
     match wanted {
+        Wanted::True | Wanted::False if truth.verdict().is_none() => FROM_NULL,
         Wanted::True => truth.to_true(),
         Wanted::False => truth.to_false(),
         Wanted::NotFalse if truth.verdict() != Some(false) => 0.0,
