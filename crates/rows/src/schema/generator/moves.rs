@@ -45,6 +45,11 @@ pub(super) fn search(
             DataType::Enum { labels, .. } => labels
                 .iter()
                 .any(|label| climb.attempt(at, Value::text(label))),
+            // Of types that we carry as text we know whole values only.
+            DataType::Other(_) => {
+                let value = profile.draw_value(column, rng);
+                climb.attempt(at, value)
+            }
             _ => search_text(climb, at, text, data_type),
         },
         Value::Date(_) => any_helps(0..3, |part| {
