@@ -13,14 +13,10 @@ mod subjects;
 use std::path::Path;
 use std::process::ExitCode;
 
-<<<<<<< HEAD
 #[expect(
     clippy::print_stderr,
     reason = "a wrong call is answered by how to call"
 )]
-=======
-#[expect(clippy::print_stderr, reason = "a program says how it is used")]
->>>>>>> 2072e36 (rows: say which reference refuses, and let search leave NULL)
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
