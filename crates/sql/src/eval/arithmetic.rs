@@ -1,7 +1,10 @@
 //! Operators that make a value of one or two.
 
+use std::borrow::Cow;
+
 use crate::dialect::DialectName;
 use crate::expr::{BinaryOp, Expr, UnaryOp};
+use crate::types::DataType;
 use crate::value::Value;
 
 use super::kind::Kind;
@@ -81,6 +84,58 @@ pub(crate) fn as_number(eval: Evaluator<'_>, expr: &Expr) -> Result<(), Stop> {
     }
 }
 
+/// An operand with all the digits that it is computed with.
+fn raw<'a>(eval: Evaluator<'a>, expr: &'a Expr) -> Result<Cow<'a, Value>, Stop> {
+    match (expr, eval.dialect) {
+        (Expr::Binary { op, left, right }, DialectName::MySql) => {
+            binary(eval, *op, left, right).map(Cow::Owned)
+        }
+        _ => eval.value(expr),
+    }
+}
+
+/// A result as it leaves arithmetic: MariaDB rounds quotients to four digits more
+/// than the dividend has, but only where they are used outside of arithmetic.
+pub(crate) fn settled(eval: Evaluator<'_>, expr: &Expr, value: Value) -> Result<Value, Stop> {
+    let Value::Decimal(decimal) = value else {
+        return Ok(value);
+    };
+    if eval.dialect != DialectName::MySql {
+        return Ok(value);
+    }
+    match scale(expr) {
+        Some(scale) if decimal.scale() <= scale => Ok(value),
+        Some(scale) => match number::rescale(decimal, scale) {
+            Some(rounded) => Ok(Value::Decimal(rounded)),
+            None => unsupported("a decimal of many digits"),
+        },
+        None if decimal.scale() < 9 => Ok(value),
+        None => unsupported("the digits of this quotient"),
+    }
+}
+
+/// The digits after the point that MariaDB gives a number, where we know.
+fn scale(expr: &Expr) -> Option<u32> {
+    match expr {
+        Expr::Column(column) => match column.data_type {
+            DataType::Integer { .. } | DataType::Boolean => Some(0),
+            DataType::Decimal { scale, .. } => Some(scale.unwrap_or(0)),
+            _ => None,
+        },
+        Expr::Literal(Value::Int(_)) => Some(0),
+        Expr::Literal(Value::Decimal(decimal)) => Some(decimal.scale()),
+        Expr::Binary { op, left, right } => match op {
+            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Modulo => {
+                Some(scale(left)?.max(scale(right)?))
+            }
+            BinaryOp::Multiply => Some(scale(left)? + scale(right)?),
+            BinaryOp::Divide => Some(scale(left)? + 4),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Any binary operator.
 pub(crate) fn binary<'a>(
     eval: Evaluator<'a>,
@@ -90,8 +145,8 @@ pub(crate) fn binary<'a>(
 ) -> Result<Value, Stop> {
     as_number(eval, left)?;
     as_number(eval, right)?;
-    let mut a = eval.value(left)?;
-    let mut b = match eval.value(right) {
+    let mut a = raw(eval, left)?;
+    let mut b = match raw(eval, right) {
         Err(Stop::Raises(_)) if a.is_null() && eval.dialect == DialectName::MySql => {
             return unsupported("an error in a part that may not be reached");
         }
@@ -386,12 +441,7 @@ fn mysql(
             let groups = |scale: u32| scale.div_ceil(9) * 9;
             let (fa, fb) = (groups(a.scale()), groups(b.scale()));
             let more = 4u32.saturating_sub(fa - a.scale() + fb - b.scale());
-            match number::divide(a, b, fa + fb + groups(more), false) {
-                Some(quotient) if quotient.is_zero() && !a.is_zero() => {
-                    return unsupported("a quotient that vanishes");
-                }
-                quotient => quotient,
-            }
+            number::divide(a, b, fa + fb + groups(more), false)
         }
         _ => return unsupported("DIV on decimals"),
     };

@@ -61,7 +61,8 @@ impl<'a> Evaluator<'a> {
             },
             Expr::Unary { op, expr } => arithmetic::unary(self, *op, expr).map(Cow::Owned),
             Expr::Binary { op, left, right } => {
-                arithmetic::binary(self, *op, left, right).map(Cow::Owned)
+                let value = arithmetic::binary(self, *op, left, right)?;
+                arithmetic::settled(self, expr, value).map(Cow::Owned)
             }
             Expr::Case { .. } => {
                 let chosen = self.branch(expr)?;
