@@ -165,11 +165,11 @@ pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Ki
                 (Kind::Varchar, _) => Kind::Text,
                 (a @ Kind::Int { .. }, b @ (Kind::Decimal | Kind::Float { .. }))
                 | (a @ Kind::Decimal, b @ Kind::Float { .. })
-                | (a @ Kind::Float { bits: 32 }, b @ (Kind::Int { .. } | Kind::Decimal))
                     if dialect != DialectName::MySql =>
                 {
                     a.promoted(b).unwrap_or(a)
                 }
+                (a, b) if dialect == DialectName::Postgres && a.unified(b).is_none() => Kind::Other,
                 (kind, _) => kind,
             }
         }
