@@ -96,7 +96,10 @@ pub fn truth(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Truth,
 /// As for [`value`].
 pub fn verdict(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Option<bool>, Stop> {
     let evaluator = walk::Evaluator::new(Env::written(row), dialect).ungraded();
-    evaluator.truth(expr).map(Truth::verdict)
+    match evaluator.truth(expr) {
+        Ok(truth) => Ok(truth.verdict()),
+        Err(stop) => Err(evaluator.certain(expr, stop)),
+    }
 }
 
 /// The value of an expression in any setting.
