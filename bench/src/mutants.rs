@@ -90,7 +90,7 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
             };
             let suite = generate(&schema, dialect, &config).tests;
             let made = mutants(&schema, dialect, OperatorSet::Paper);
-            analyse(&schema, dialect, made, Pipeline::Normalised, &suite).killed()
+            analyse(&schema, dialect, made, Pipeline::Normalised, &suite)
         };
         let (default, normalised) = (kept(Pipeline::Default), kept(Pipeline::Normalised));
         same += usize::from(default == peer.default && normalised == peer.normalised);
@@ -100,16 +100,23 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
             format!("{normalised} ({})", peer.normalised)
         );
         for (generator, theirs) in generators.into_iter().zip(peer.killed) {
-            line += &format!("{:>12}", format!("{} ({theirs})", killed(generator)));
+            line += &format!(
+                "{:>12}",
+                format!("{} ({theirs})", killed(generator).killed())
+            );
         }
-        println!("{line}{:>12}", killed(GeneratorName::Default));
+        let ours = killed(GeneratorName::Default);
+        println!("{line}{:>12}", ours.killed());
+        for (_, mutant) in ours.survivors() {
+            println!(
+                "    alive with the default generator: {}",
+                mutant.description
+            );
+        }
     }
     println!(
         "{same} of {} schemas have the peer's numbers of mutants",
         PEER.len()
-    );
-    println!(
-        "BookTown: the peer's model lacks a table whose definition follows a missing semicolon"
     );
     println!("Row ids: the peer writes INT for INTEGER, so NULL in such a key is no number there");
     ExitCode::SUCCESS
