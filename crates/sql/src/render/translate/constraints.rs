@@ -13,12 +13,39 @@ impl Work {
             let constraints = self.tables[table].constraints.clone();
             let mut kept = Vec::with_capacity(constraints.len());
             for mut constraint in constraints {
-                if self.host(table, &mut constraint) {
+                if self.host(table, &mut constraint) && !self.is_double(table, &constraint, &kept) {
                     kept.push(constraint);
                 }
             }
             self.tables[table].constraints = kept;
         }
+    }
+
+    /// PostgreSQL makes one index of keys over the same columns, and knows it by one name.
+    fn is_double(&mut self, table: usize, constraint: &Constraint, kept: &[Constraint]) -> bool {
+        let ConstraintKind::Unique {
+            columns,
+            nulls_distinct: true,
+        } = &constraint.kind
+        else {
+            return false;
+        };
+        let later_key = self.tables[table].primary_key() == Some(columns)
+            && constraint.deferrable == Deferrable::No;
+        let double = self.to == DialectName::Postgres
+            && (later_key
+                || kept.iter().any(|of| {
+                    of.kind == constraint.kind && of.deferrable == constraint.deferrable
+                }));
+        if double {
+            let label = self.tables[table].name.clone();
+            self.change(
+                &constraint.place,
+                label,
+                "PostgreSQL keeps one index for two keys over the same columns",
+            );
+        }
+        double
     }
 
     fn host(&mut self, table: usize, constraint: &mut Constraint) -> bool {

@@ -262,7 +262,7 @@ impl Work {
         match part {
             Expr::Opaque { sql, .. } => Some(format!("{engine} may not understand {sql}")),
             Expr::Function { name, .. } if is_clock(name) => {
-                let fixed = self.to == DialectName::Sqlite && !default;
+                let fixed = self.to != DialectName::Postgres && !default;
                 fixed.then(|| format!("{engine} takes no clock in a condition"))
             }
             Expr::Function { name, .. } => {

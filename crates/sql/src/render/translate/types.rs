@@ -505,6 +505,21 @@ fn to_sqlite(data_type: &DataType) -> Mapped {
             },
             Some("there is no YEAR"),
         ),
+        // Digits cannot stand inside a name of several words, and mean nothing there.
+        DataType::Time { zoned: true, .. } => into(
+            DataType::Time {
+                precision: 0,
+                zoned: true,
+            },
+            None,
+        ),
+        DataType::Timestamp { zoned: true, .. } => into(
+            DataType::Timestamp {
+                precision: 6,
+                zoned: true,
+            },
+            None,
+        ),
         DataType::Interval => into(DataType::Text, Some("there are no intervals")),
         DataType::Uuid => into(DataType::Text, Some("any text may stand for a UUID")),
         DataType::Json { .. } => into(DataType::Text, Some("any text may stand for JSON")),
