@@ -169,3 +169,22 @@ fn counters_stay_where_the_engine_can_count() {
     Unsupported b.id: SQLite cannot count in this column, so it is not filled
     ");
 }
+
+#[test]
+fn mariadb_changes_no_column_that_a_condition_reads() {
+    insta::assert_snapshot!(into(Postgres, MySql, "
+        CREATE TABLE p (id serial PRIMARY KEY CHECK (id > 0));
+        CREATE TABLE c (a int CHECK (a > 1) REFERENCES p ON UPDATE CASCADE ON DELETE CASCADE)"), @"
+    p
+      id Integer { bits: 32, unsigned: false }
+      - not null id
+      - primary key (id)
+      - check id > 0
+    c
+      a Integer { bits: 32, unsigned: false }
+      - check a > 1
+      - (a) -> p (id) on delete Cascade
+    Unsupported p.id: MariaDB cannot count in this column, so it is not filled
+    Unsupported c -> p: MariaDB cannot set these columns, so it refuses instead
+    ");
+}

@@ -3,7 +3,7 @@
 use super::Work;
 use crate::dialect::DialectName;
 use crate::render::table::prefix_part;
-use crate::schema::{Action, Constraint, ConstraintKind, Deferrable, ForeignKey};
+use crate::schema::{Action, Constraint, ConstraintKind, Deferrable, Filled, ForeignKey};
 use crate::types::DataType;
 
 impl Work {
@@ -137,7 +137,8 @@ impl Work {
         true
     }
 
-    /// MariaDB has no SET DEFAULT, and no SET NULL for columns that are never NULL.
+    /// MariaDB has no SET DEFAULT, no SET NULL for columns that are never NULL, and changes none that a
+    /// condition reads.
     fn mysql_actions(&mut self, table: usize, key: &mut ForeignKey, of: &Constraint, label: &str) {
         let never_null = {
             let of = &self.tables[table];
@@ -145,9 +146,20 @@ impl Work {
                 of.is_not_null(slot) || of.primary_key().is_some_and(|key| key.contains(&slot))
             })
         };
+        // What a condition or a generated column reads must not change behind its back.
+        let read = key
+            .columns
+            .iter()
+            .any(|&slot| self.in_condition(table, slot));
         let mut changed = false;
-        for action in [&mut key.on_delete, &mut key.on_update] {
-            if *action == Action::SetDefault || (*action == Action::SetNull && never_null) {
+        for (action, cascades) in [(&mut key.on_delete, false), (&mut key.on_update, true)] {
+            let impossible = match *action {
+                Action::SetDefault => true,
+                Action::SetNull => never_null || read,
+                Action::Cascade => cascades && read,
+                Action::NoAction | Action::Restrict => false,
+            };
+            if impossible {
                 *action = Action::NoAction;
                 changed = true;
             }
@@ -159,6 +171,17 @@ impl Work {
                 "MariaDB cannot set these columns, so it refuses instead",
             );
         }
+    }
+
+    /// Whether a CHECK or a generated column of the table reads a column.
+    pub(super) fn in_condition(&self, table: usize, slot: usize) -> bool {
+        let table = &self.tables[table];
+        table.constraints.iter().any(|constraint| {
+            matches!(constraint.kind, ConstraintKind::Check { .. })
+                && constraint.columns().contains(&slot)
+        }) || table.columns.iter().any(|column| {
+            matches!(&column.filled, Filled::Generated(expr) if expr.columns().contains(&slot))
+        })
     }
 
     /// Whether a key stands on the columns referred to: unique, or in MariaDB any that starts with them.

@@ -183,7 +183,7 @@ impl Work {
                     && !self.tables[table].without_rowid;
                 let possible = match self.to {
                     DialectName::Sqlite => whole && alone,
-                    DialectName::MySql => whole && !counted,
+                    DialectName::MySql => whole && !counted && !self.in_condition(table, slot),
                     DialectName::Postgres | DialectName::Ansi => true,
                 };
                 counted = true;
