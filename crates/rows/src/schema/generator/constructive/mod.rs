@@ -54,13 +54,14 @@ mod words;
 
 use isobath_sql::eval::Stop;
 use isobath_sql::memory::{Memory, Verdict};
-use isobath_sql::{Cell, Row, Value};
+use isobath_sql::{Cell, ConstraintKind, Row, Value};
 
 use self::pick::{NoPick, Picked, Style};
 use self::problem::{GUESS, Problem, SEED};
 use self::solve::Outcome;
 use self::state::State;
 use super::{Found, Generator, Task};
+use crate::schema::predicate::Predicate;
 
 /// Evaluations that one repair may spend, whatever the task allows.
 const REPAIR: u64 = 4_000;
@@ -128,7 +129,8 @@ impl<'t, 'a> Attempt<'t, 'a> {
 
     fn run(mut self, rng: &mut fastrand::Rng) -> Found {
         let problem = lower::concrete(self.task, self.task.fresh);
-        let outcome = solve::solve(&problem, &mut |state| self.complete(state, rng));
+        let turn = rng.u32(..);
+        let outcome = solve::solve(&problem, turn, &mut |state| self.complete(state, rng));
         let why = match outcome {
             Ok(answers) => return Found::Rows(answers),
             Err(why) => why,
@@ -142,7 +144,7 @@ impl<'t, 'a> Attempt<'t, 'a> {
         }
         for fresh in self.other_fresh() {
             let problem = lower::concrete(self.task, &fresh);
-            let outcome = solve::solve(&problem, &mut |state| self.complete(state, rng));
+            let outcome = solve::solve(&problem, turn, &mut |state| self.complete(state, rng));
             if let Ok(answers) = outcome {
                 return Found::Rows(answers);
             }
@@ -187,7 +189,7 @@ impl<'t, 'a> Attempt<'t, 'a> {
     fn prove(&self) -> Option<String> {
         let problem = lower::symbolic(self.task);
         // Reaching a consistent state means that there is nothing to prove.
-        let outcome = solve::solve(&problem, &mut |_| Outcome::Done(()));
+        let outcome = solve::solve(&problem, 0, &mut |_| Outcome::Done(()));
         let why = outcome.err()?;
         (why & (GUESS | SEED) == 0).then(|| explain::sentence(&problem, self.task.schema, why))
     }
@@ -208,6 +210,9 @@ impl<'t, 'a> Attempt<'t, 'a> {
             return Outcome::Failed;
         };
         let mut answers = vec![first];
+        if self.variants {
+            answers.extend(self.without_repeated_parents(state.problem, &picked));
+        }
         if self.variants && !(state.problem.focus.is_empty() && state.misfits.is_empty()) {
             let mut seen = vec![picked];
             for style in [Style::OtherEdge, Style::Off, Style::Far] {
@@ -220,6 +225,60 @@ impl<'t, 'a> Attempt<'t, 'a> {
             }
         }
         Outcome::Done(answers)
+    }
+
+    /// The same answer with NULL in references that repeat those of the row compared with.
+    ///
+    /// With one parent row at hand, a row that repeats a key often repeats the reference too, and then
+    /// does not tell the key from one that the reference belongs to.
+    fn without_repeated_parents(
+        &mut self,
+        problem: &Problem<'a>,
+        picked: &Picked,
+    ) -> Option<Vec<Row>> {
+        let Task { table, there, .. } = *self.task;
+        let definition = &self.task.schema.tables[table];
+        let is_key = |columns: &[usize]| {
+            definition
+                .constraints
+                .iter()
+                .any(|constraint| match &constraint.kind {
+                    ConstraintKind::PrimaryKey { columns: key }
+                    | ConstraintKind::Unique { columns: key, .. } => key == columns,
+                    _ => false,
+                })
+        };
+        let repeats = |part: &Predicate| match part {
+            Predicate::Match(wanted) if wanted.with == table && wanted.differ.is_empty() => {
+                let own: Vec<usize> = wanted.equal.iter().map(|(own, _)| *own).collect();
+                !wanted.crosses() && is_key(&own)
+            }
+            _ => false,
+        };
+        let asked = match self.task.predicate {
+            Predicate::And(parts) => parts.iter().any(repeats),
+            other => repeats(other),
+        };
+        let other = there.rows(table).first().filter(|_| asked)?;
+        let row = &problem.rows[problem.subject];
+        let mut without = picked.clone();
+        let columns: Vec<usize> = definition
+            .foreign_keys()
+            .flat_map(|key| key.columns.clone())
+            .collect();
+        for column in columns {
+            if !definition.is_not_null(column)
+                && without.stored[problem.subject][column] == other[column]
+            {
+                without.given[row.first + column] = Some(Value::Null);
+                without.stored[problem.subject][column] = Value::Null;
+            }
+        }
+        if without == *picked {
+            None
+        } else {
+            self.verified(problem, &without)
+        }
     }
 
     /// Rows in one style, verified.

@@ -211,6 +211,19 @@ impl<'a> Goal<'a> {
         }
     }
 
+    /// How many tests it holds, `None` where it also asks for NULL or compares rows.
+    pub(super) fn tests(&self) -> Option<u32> {
+        match self {
+            Self::Test(_) => Some(1),
+            Self::All(parts) | Self::Any(parts) => parts.iter().map(Self::tests).sum(),
+            Self::Null { is_null: false, .. } => Some(0),
+            Self::Null { is_null: true, .. }
+            | Self::Same(..)
+            | Self::Differ(..)
+            | Self::Misfit { .. } => None,
+        }
+    }
+
     /// Which alternatives to try first: values rather than NULL, known rather than opaque.
     pub(super) fn cost(&self) -> u32 {
         match self {

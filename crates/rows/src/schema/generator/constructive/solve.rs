@@ -27,14 +27,19 @@ pub(super) enum Outcome<T> {
 
 /// Finds a state in which all goals are decided and `complete` is content.
 ///
+/// Among alternatives of one condition, `turn` decides which is tried first, so that different
+/// requirements show different ones.
+///
 /// `Err` holds the reasons why there is none; with [`GUESS`] among them it is no proof.
 pub(super) fn solve<'p, 'a, T>(
     problem: &'p Problem<'a>,
+    turn: u32,
     complete: &mut dyn FnMut(&mut State<'p, 'a>) -> Outcome<T>,
 ) -> Result<T, Why> {
     let mut solver = Solver {
         state: State::new(problem),
         complete,
+        turn,
         nodes: 0,
     };
     let mut open = Vec::new();
@@ -47,10 +52,32 @@ pub(super) fn solve<'p, 'a, T>(
 struct Solver<'c, 'p, 'a, T> {
     state: State<'p, 'a>,
     complete: &'c mut dyn FnMut(&mut State<'p, 'a>) -> Outcome<T>,
+    turn: u32,
     nodes: u32,
 }
 
 impl<'p, 'a, T> Solver<'_, 'p, 'a, T> {
+    /// Moves the alternative whose turn it is to the front, where all are parts of one condition.
+    fn take_turns(&mut self, parts: &[Goal<'a>], ways: &mut [usize]) {
+        let tests: Option<Vec<u32>> = ways.iter().map(|way| parts[*way].tests()).collect();
+        let Some(tests) = tests else { return };
+        let total: u32 = tests.iter().sum();
+        if total < 2 {
+            return;
+        }
+        let mut at = self.turn % total;
+        // Alternatives inside the chosen one take turns of their own.
+        self.turn = self.turn.wrapping_mul(0x9E37_79B1).rotate_left(7) ^ total;
+        let first = tests.iter().position(|tests| {
+            let here = at < *tests;
+            at = at.saturating_sub(*tests);
+            here
+        });
+        if let Some(first) = first {
+            ways[..=first].rotate_right(1);
+        }
+    }
+
     /// Takes a goal for granted, leaving its disjunctions open.
     fn take(&mut self, goal: &'p Goal<'a>, why: Why, open: &mut Open<'p, 'a>) -> Result<(), Why> {
         match goal {
@@ -79,6 +106,7 @@ impl<'p, 'a, T> Solver<'_, 'p, 'a, T> {
         let (parts, why) = open.swap_remove(next);
         let (mut ways, mut reasons) = viable.into_iter().nth(next).unwrap_or_default();
         ways.sort_by_key(|index| parts[*index].cost());
+        self.take_turns(parts, &mut ways);
         let bit: Why = 1 << (FIRST_DECISION + depth.min(DEEPEST));
         reasons |= why;
         for way in ways {
