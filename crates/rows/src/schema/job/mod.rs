@@ -1,7 +1,7 @@
 //! From a schema to a suite: every requirement gets a test, a proof that there is none, or a reason.
 //!
-//! [`config`] says what is wanted and what came of it, [`attempt`] finds and
-//! verifies one test, [`naming`] gives it a name.
+//! `config` says what is wanted and what came of it, `attempt` finds and
+//! verifies one test, `naming` gives it a name.
 
 mod attempt;
 mod config;

@@ -1,6 +1,6 @@
 //! Mutation analysis: would the suite notice if the schema were slightly wrong?
 //!
-//! [`operator`]s make [`mutant`]s; [`sift`] sets aside those that no test can
+//! [`operator`]s make [`mutant`]s; [`mod@sift`] sets aside those that no test can
 //! be blamed for; [`judge`] holds the tests against the rest, and [`analysis`]
 //! is the result.
 
