@@ -146,8 +146,9 @@ impl Axis {
             DataType::Decimal { scale, precision } => {
                 let mut point = point.normalize();
                 let scale = match precision {
-                    Some(_) => scale.unwrap_or(0),
-                    None => scale.unwrap_or(0).max(point.scale()),
+                    // A type that is only advice holds more digits than it says.
+                    Some(precision) if self.limited || *precision > 28 => scale.unwrap_or(0),
+                    Some(_) | None => scale.unwrap_or(0).max(point.scale()),
                 };
                 point.rescale(scale);
                 Some(Value::Decimal(point))
