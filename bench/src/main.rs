@@ -5,6 +5,7 @@
 mod canonical;
 mod coverage;
 mod mutants;
+mod query_eval;
 mod query_targets;
 mod requirements;
 mod schema;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         ["mutants", folder] => mutants::compare(Path::new(folder)),
         ["strengthen", folder] => mutants::strengthen(Path::new(folder), false),
         ["strengthen", folder, "names"] => mutants::strengthen(Path::new(folder), true),
+        ["query-eval", folder] => query_eval::table(Path::new(folder)),
         ["query-targets", folder] => query_targets::compare(Path::new(folder), false),
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
         _ => {
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench mutants FOLDER");
             eprintln!("       isobath-bench strengthen FOLDER [names]");
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
+            eprintln!("       isobath-bench query-eval FOLDER");
             eprintln!("       isobath-bench query-targets FOLDER [-v]");
             ExitCode::from(2)
         }

@@ -12,6 +12,8 @@ pub enum Expr {
     Column(ColumnUse),
     /// A parameter of a statement, counted from zero.
     Parameter(usize),
+    /// A subquery, by its number in the SELECT that the expression belongs to.
+    Subquery(usize),
     /// `-x` or `+x` or `~x`.
     Unary {
         /// The operator.
@@ -297,9 +299,11 @@ impl Expr {
     /// The expressions directly inside this one, in reading order.
     pub fn children(&self) -> Vec<&Expr> {
         match self {
-            Self::Literal(_) | Self::Column(_) | Self::Parameter(_) | Self::Opaque { .. } => {
-                Vec::new()
-            }
+            Self::Literal(_)
+            | Self::Column(_)
+            | Self::Parameter(_)
+            | Self::Subquery(_)
+            | Self::Opaque { .. } => Vec::new(),
             Self::Unary { expr, .. }
             | Self::Not(expr)
             | Self::IsNull { expr, .. }
@@ -331,9 +335,11 @@ impl Expr {
     /// The expressions directly inside this one, in the order of [`Expr::children`], to change them.
     pub fn children_mut(&mut self) -> Vec<&mut Expr> {
         match self {
-            Self::Literal(_) | Self::Column(_) | Self::Parameter(_) | Self::Opaque { .. } => {
-                Vec::new()
-            }
+            Self::Literal(_)
+            | Self::Column(_)
+            | Self::Parameter(_)
+            | Self::Subquery(_)
+            | Self::Opaque { .. } => Vec::new(),
             Self::Unary { expr, .. }
             | Self::Not(expr)
             | Self::IsNull { expr, .. }

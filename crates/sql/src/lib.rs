@@ -22,6 +22,7 @@ pub mod eval;
 pub mod expr;
 pub mod limitation;
 pub mod memory;
+pub mod query;
 pub mod render;
 pub mod row;
 pub mod sample;

@@ -86,6 +86,7 @@ pub fn is_strict(expr: &Expr) -> bool {
         | Expr::IsDistinct { .. }
         | Expr::Case { .. }
         | Expr::Function { .. }
+        | Expr::Subquery(_)
         | Expr::Opaque { .. } => false,
     }
 }

@@ -13,7 +13,7 @@ mod keys;
 mod lex;
 mod load;
 mod order;
-mod parse;
+pub(crate) mod parse;
 mod repair;
 mod split;
 mod table;

@@ -9,10 +9,10 @@ use crate::dialect::DialectName;
 
 /// Why a text did not parse, and where in it (line and column from one).
 #[derive(Clone, Debug)]
-pub(super) struct SyntaxError {
-    pub(super) line: u64,
-    pub(super) column: u64,
-    pub(super) why: String,
+pub(crate) struct SyntaxError {
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+    pub(crate) why: String,
 }
 
 /// Nesting that we follow; pg_dump writes one pair of parentheses per OR.
@@ -22,7 +22,7 @@ const RECURSION: usize = 400;
 const OPERATORS: usize = 4_000;
 
 /// Parses one statement, in the given dialect first and in the others when that fails.
-pub(super) fn statement(text: &str, dialect: DialectName) -> Result<Statement, SyntaxError> {
+pub(crate) fn statement(text: &str, dialect: DialectName) -> Result<Statement, SyntaxError> {
     guard(text)?;
     let order: [&dyn Dialect; 4] = match dialect {
         DialectName::Ansi => [

@@ -64,6 +64,11 @@ pub trait Dialect: fmt::Debug + Sync {
         false
     }
 
+    /// Whether a scalar subquery with several rows yields the first one instead of an error (SQLite).
+    fn takes_first_of_many(&self) -> bool {
+        false
+    }
+
     /// Whether an explicit NULL in a counting column becomes the next number (MySQL).
     fn counts_on_null(&self) -> bool {
         false

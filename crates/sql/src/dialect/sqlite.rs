@@ -82,6 +82,10 @@ impl Dialect for Sqlite {
         !table.strict
     }
 
+    fn takes_first_of_many(&self) -> bool {
+        true
+    }
+
     fn key_admits_null(&self, table: &Table) -> bool {
         // A row id is never NULL: NULL there means a fresh number.
         !table.without_rowid && self.rowid_alias(table).is_none()

@@ -82,6 +82,43 @@ impl<'a> Kind<'a> {
         }
     }
 
+    /// A type that is of this kind, where there is one for sure.
+    pub(crate) fn data_type(self) -> Option<DataType> {
+        Some(match self {
+            Self::Unknown | Self::Other => return None,
+            Self::Bool => DataType::Boolean,
+            Self::Int { bits, unsigned } => DataType::Integer { bits, unsigned },
+            Self::Decimal => DataType::Decimal {
+                precision: None,
+                scale: None,
+            },
+            Self::Float { bits } => DataType::Float { bits },
+            Self::Text | Self::Char => DataType::Text,
+            Self::Varchar => DataType::Varchar { length: None },
+            Self::Bytes => DataType::Bytes {
+                length: None,
+                fixed: false,
+            },
+            Self::Date => DataType::Date,
+            Self::Time | Self::ZonedTime => DataType::Time {
+                precision: 6,
+                zoned: self == Self::ZonedTime,
+            },
+            Self::DateTime | Self::Instant => DataType::Timestamp {
+                precision: 6,
+                zoned: self == Self::Instant,
+            },
+            Self::Interval => DataType::Interval,
+            Self::Uuid => DataType::Uuid,
+            Self::Json { binary } => DataType::Json { binary },
+            Self::Enum(labels) => DataType::Enum {
+                name: None,
+                labels: labels.to_vec(),
+            },
+            Self::Year => DataType::Year,
+        })
+    }
+
     /// The type of a literal.
     pub(crate) fn of_literal(value: &Value) -> Self {
         match value {
@@ -189,7 +226,7 @@ pub(crate) fn kind_of<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
 fn standard_kind<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
     match expr {
         Expr::Literal(value) => Kind::of_literal(value),
-        Expr::Parameter(_) => Kind::Unknown,
+        Expr::Parameter(_) | Expr::Subquery(_) => Kind::Unknown,
         Expr::Column(column) => Kind::of_type(&column.data_type),
         Expr::Cast { data_type, .. } => Kind::of_type(data_type),
         // A sign belongs to its literal.

@@ -28,7 +28,7 @@ mod walk;
 use isobath_distance::Truth;
 
 use crate::dialect::Dialect;
-use crate::expr::Expr;
+use crate::expr::{CompareOp, Expr};
 use crate::value::Value;
 
 pub use stop::{Raised, Stop, Unsupported};
@@ -49,6 +49,24 @@ pub struct Env<'a> {
     /// MariaDB's strict mode turns what is NULL and a warning in a SELECT
     /// (division by zero, text that is no number) into an error.
     pub writes: bool,
+    /// What the subqueries of the expression say about the row, by their number.
+    pub answers: &'a [Answer<'a>],
+    /// What time it is; without it, NOW and its kin have no value.
+    pub now: Option<jiff::civil::DateTime>,
+}
+
+/// What a subquery says about a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer<'a> {
+    /// EXISTS, IN, ANY, ALL: a verdict with its distances.
+    Truth(Truth),
+    /// A scalar subquery.
+    Value {
+        /// Its value, NULL when it has no row.
+        value: Value,
+        /// The expression of its select list, which decides its type.
+        origin: &'a Expr,
+    },
 }
 
 impl<'a> Env<'a> {
@@ -58,6 +76,8 @@ impl<'a> Env<'a> {
             row,
             parameters: &[],
             writes: true,
+            answers: &[],
+            now: None,
         }
     }
 
@@ -67,7 +87,15 @@ impl<'a> Env<'a> {
             row,
             parameters,
             writes: false,
+            answers: &[],
+            now: None,
         }
+    }
+
+    /// The same setting with subqueries answered.
+    #[must_use]
+    pub fn answered(self, answers: &'a [Answer<'a>]) -> Self {
+        Self { answers, ..self }
     }
 }
 
@@ -123,6 +151,24 @@ pub fn value_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Valu
 pub fn truth_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Truth, Stop> {
     let eval = walk::Evaluator::new(env, dialect);
     eval.truth(expr).map_err(|stop| eval.certain(expr, stop))
+}
+
+/// The outcome of comparing two values that two expressions gave; the expressions decide types and collations.
+pub(crate) fn compare_values(
+    op: CompareOp,
+    (left, left_expr): (&Value, &Expr),
+    (right, right_expr): (&Value, &Expr),
+    dialect: &dyn Dialect,
+) -> Result<Truth, Stop> {
+    let operand = |value, expr| compare::Operand {
+        value: std::borrow::Cow::Borrowed(value),
+        expr,
+    };
+    walk::Evaluator::new(Env::queried(&[], &[]), dialect).compare(
+        walk::relation(op),
+        &operand(left, left_expr),
+        &operand(right, right_expr),
+    )
 }
 
 /// Whether two index keys, computed from the same expressions, are the same to the database.

@@ -6,6 +6,7 @@ use isobath_distance::{Relation, Truth, member};
 
 use crate::dialect::{Dialect, DialectName};
 use crate::expr::{ColumnUse, CompareOp, Expr};
+use crate::types::DataType;
 use crate::value::Value;
 
 use super::compare::Operand;
@@ -13,7 +14,7 @@ use super::folding::holds_constant;
 use super::kind::{Kind, kind_of};
 use super::number::Number;
 use super::stop::{Raised, Stop, raise, unsupported};
-use super::{Env, arithmetic, convert, parse};
+use super::{Answer, Env, arithmetic, convert, parse};
 
 /// Evaluates expressions of one dialect in one setting.
 #[derive(Clone, Copy)]
@@ -46,8 +47,31 @@ impl<'a> Evaluator<'a> {
         matches!(self.dialect, DialectName::Ansi | DialectName::Postgres)
     }
 
-    pub(super) fn kind<'e>(self, expr: &'e Expr) -> Kind<'e> {
-        kind_of(expr, self.dialect)
+    pub(super) fn kind<'e>(self, expr: &'e Expr) -> Kind<'e>
+    where
+        'a: 'e,
+    {
+        match expr {
+            Expr::Subquery(number) => match self.env.answers.get(*number) {
+                Some(Answer::Truth(_)) => Kind::Bool,
+                _ => kind_of(self.origin(expr), self.dialect),
+            },
+            _ => kind_of(expr, self.dialect),
+        }
+    }
+
+    /// The expression that decides the type: for a scalar subquery, that of its select list.
+    fn origin<'e>(self, expr: &'e Expr) -> &'e Expr
+    where
+        'a: 'e,
+    {
+        match expr {
+            Expr::Subquery(number) => match self.env.answers.get(*number) {
+                Some(Answer::Value { origin, .. }) => origin,
+                _ => expr,
+            },
+            _ => expr,
+        }
     }
 
     /// The value of an expression, borrowed from the row or the expression where possible.
@@ -58,6 +82,11 @@ impl<'a> Evaluator<'a> {
             Expr::Parameter(index) => match self.env.parameters.get(*index) {
                 Some(value) => Ok(Cow::Borrowed(value)),
                 None => unsupported(format!("parameter {index} without a value")),
+            },
+            Expr::Subquery(number) => match self.env.answers.get(*number) {
+                Some(Answer::Value { value, .. }) => Ok(Cow::Borrowed(value)),
+                Some(Answer::Truth(truth)) => Ok(Cow::Owned(self.boolean(truth.verdict()))),
+                None => unsupported("a subquery where there are none"),
             },
             Expr::Unary { op, expr } => arithmetic::unary(self, *op, expr).map(Cow::Owned),
             Expr::Binary { op, left, right } => {
@@ -265,9 +294,15 @@ impl<'a> Evaluator<'a> {
                 }
                 None => Ok(Truth::UNKNOWN),
             },
+            Expr::Subquery(number)
+                if let Some(Answer::Truth(truth)) = self.env.answers.get(*number) =>
+            {
+                Ok(*truth)
+            }
             Expr::Literal(_)
             | Expr::Column(_)
             | Expr::Parameter(_)
+            | Expr::Subquery(_)
             | Expr::Unary { .. }
             | Expr::Binary { .. }
             | Expr::Cast { .. }
@@ -376,7 +411,7 @@ impl<'a> Evaluator<'a> {
     pub(super) fn operand(self, expr: &'a Expr) -> Result<Operand<'a>, Stop> {
         Ok(Operand {
             value: self.value(expr)?,
-            expr,
+            expr: self.origin(expr),
         })
     }
 
@@ -386,6 +421,14 @@ impl<'a> Evaluator<'a> {
             return unsupported(format!("column {} outside the row", column.name));
         };
         if self.dialect == DialectName::Sqlite || convert::conforms(value, &column.data_type) {
+            return Ok(Cow::Borrowed(value));
+        }
+        // What a query computes may be a number of another kind than foretold, or of a type that we do not know.
+        let computed = match &column.data_type {
+            DataType::Other(name) => name.is_empty(),
+            known => known.is_numeric() && Number::of(value).is_some(),
+        };
+        if computed && !self.env.writes {
             return Ok(Cow::Borrowed(value));
         }
         match convert::assign(value, &column.data_type, self.dialect) {

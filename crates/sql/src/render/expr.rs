@@ -49,6 +49,7 @@ fn binding(expr: &Expr) -> Binding {
         Expr::Literal(_)
         | Expr::Column(_)
         | Expr::Parameter(_)
+        | Expr::Subquery(_)
         | Expr::Case { .. }
         | Expr::Cast { .. }
         | Expr::Function { .. } => Binding::Atom,
@@ -84,6 +85,8 @@ impl Writer {
                 DialectName::Postgres => format!("${}", index + 1),
                 DialectName::Ansi | DialectName::MySql | DialectName::Sqlite => "?".to_owned(),
             },
+            // Queries are printed from their own text; this is for messages only.
+            Expr::Subquery(number) => format!("(subquery {})", number + 1),
             Expr::Unary { op, expr } => {
                 let sign = match op {
                     UnaryOp::Minus => "-",

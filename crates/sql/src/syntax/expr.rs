@@ -53,6 +53,9 @@ impl<'a> Converter<'a> {
     }
 
     fn convert(&mut self, ast: &Ast) -> Expr {
+        if let Some(expr) = self.names.special(ast) {
+            return expr;
+        }
         match ast {
             Ast::Nested(inner) => self.expr(inner),
             Ast::Identifier(ident) => self.name(ast, std::slice::from_ref(ident)),
@@ -621,7 +624,7 @@ fn junction(op: &Op, mysql: bool) -> Option<Junction> {
     }
 }
 
-fn compare_op(op: &Op) -> Option<CompareOp> {
+pub(crate) fn compare_op(op: &Op) -> Option<CompareOp> {
     Some(match op {
         Op::Eq => CompareOp::Equal,
         Op::NotEq => CompareOp::NotEqual,

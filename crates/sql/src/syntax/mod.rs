@@ -11,10 +11,10 @@ mod types;
 use sqlparser::ast::{Ident, ObjectName};
 use sqlparser::tokenizer::Span;
 
-use crate::expr::ColumnUse;
+use crate::expr::{ColumnUse, Expr};
 use crate::types::DataType;
 
-pub(crate) use expr::Converter;
+pub(crate) use expr::{Converter, compare_op};
 pub(crate) use types::data_type;
 
 /// What names mean where an expression stands.
@@ -24,6 +24,12 @@ pub(crate) trait Names {
 
     /// The type that the user defined under a name.
     fn user_type(&self, name: &ObjectName) -> Option<DataType>;
+
+    /// What an expression stands for that only the caller understands: subqueries, aggregates.
+    fn special(&self, ast: &sqlparser::ast::Expr) -> Option<Expr> {
+        let _ = ast;
+        None
+    }
 }
 
 /// A part of an expression that has no form in the model.

@@ -96,6 +96,8 @@ fn run(seed: u64, dialect: DialectName, database: &mut dyn Database, tally: &mut
             row: &rows[row],
             parameters: &[],
             writes,
+            answers: &[],
+            now: None,
         };
         let ours = if condition {
             eval::truth_in(&term.expr, env, dialect.dialect()).map(|truth| {

@@ -15,6 +15,8 @@
 mod evaluation;
 mod generate;
 mod lexicon;
+mod queries;
+mod query_text;
 mod storage;
 
 use isobath_exec::engine::{Engine, Provisioned, provision};
@@ -66,4 +68,19 @@ fn postgres_stores_what_we_store() {
 #[test]
 fn mariadb_stores_what_we_store() {
     storage::agree(Engine::MariaDb);
+}
+
+#[test]
+fn sqlite_returns_the_rows_that_we_return() {
+    queries::agree(Engine::Sqlite);
+}
+
+#[test]
+fn postgres_returns_the_rows_that_we_return() {
+    queries::agree(Engine::Postgres);
+}
+
+#[test]
+fn mariadb_returns_the_rows_that_we_return() {
+    queries::agree(Engine::MariaDb);
 }

@@ -256,6 +256,7 @@ fn is_strict_in(expr: &Expr, column: usize) -> bool {
         | Expr::IsTruth { .. }
         | Expr::IsDistinct { .. }
         | Expr::Case { .. }
+        | Expr::Subquery(_)
         | Expr::Opaque { .. } => false,
     }
 }

@@ -1,6 +1,7 @@
 //! Function calls: the table of names, and those that choose among their arguments.
 
 mod args;
+mod clock;
 mod date;
 mod number;
 mod text;
@@ -62,7 +63,7 @@ impl<'a> Evaluator<'a> {
             }
             _ => {
                 let args = args::Args::new(self, args)?;
-                for family in [text::call, number::call, date::call] {
+                for family in [text::call, number::call, date::call, clock::call] {
                     if let Some(value) = family(name, &args)? {
                         return Ok(Cow::Owned(value));
                     }
@@ -150,6 +151,9 @@ impl<'a> Evaluator<'a> {
 
 /// The static type of a call, `Other` where we do not know.
 pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Kind<'a> {
+    if let Some(kind) = clock::kind(name, args, dialect) {
+        return kind;
+    }
     match (name, args) {
         ("coalesce" | "ifnull" | "nvl" | "greatest" | "least" | "max" | "min", _) => {
             unify(args.iter(), dialect)

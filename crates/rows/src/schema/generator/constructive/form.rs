@@ -91,6 +91,7 @@ pub(super) fn is_strict(expr: &Expr) -> bool {
         | Expr::IsTruth { .. }
         | Expr::IsDistinct { .. }
         | Expr::Case { .. }
+        | Expr::Subquery(_)
         | Expr::Opaque { .. } => false,
     }
 }

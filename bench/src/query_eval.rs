@@ -1,0 +1,180 @@
+//! All given queries and targets through the evaluator: what resolves, what is unsupported, how fast it is.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(clippy::print_stderr, reason = "and what is wrong with its input")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use isobath_sql::ddl::{Source, load};
+use isobath_sql::eval::Stop;
+use isobath_sql::query::{self, Query};
+use isobath_sql::{DataType, DialectName, Schema, Value};
+use jiff::civil::{DateTime, date};
+
+/// The systems, as folders of `data/queries`.
+const SYSTEMS: [&str; 3] = ["erpnext", "espocrm", "suitecrm"];
+/// How many contents of the tables are tried per query.
+const FILLINGS: u64 = 5;
+
+#[derive(Default)]
+struct Tally {
+    texts: usize,
+    resolved: usize,
+    unresolved: BTreeMap<String, usize>,
+    unsupported: BTreeMap<String, usize>,
+    raised: BTreeMap<String, usize>,
+    /// Queries and targets that have no answer on at least one filling.
+    incomplete: usize,
+    evaluations: u32,
+    spent: Duration,
+}
+
+/// Prints the tally of one folder.
+pub(crate) fn table(folder: &Path) -> ExitCode {
+    let mut tally = Tally::default();
+    for system in SYSTEMS {
+        let folder = folder.join("data").join("queries").join(system);
+        let read = |name: &str| std::fs::read_to_string(folder.join(name));
+        let (Ok(ddl), Ok(lines)) = (read("schema.sql"), read("queries.jsonl")) else {
+            eprintln!("{}: no schema.sql or queries.jsonl", folder.display());
+            return ExitCode::FAILURE;
+        };
+        let source = Source {
+            name: "schema.sql".to_owned(),
+            text: ddl,
+        };
+        let schema = load(system, &[source], Some(DialectName::MySql)).schema;
+        for line in lines.lines() {
+            let Ok(record) = serde_json::from_str::<serde_json::Value>(line) else {
+                eprintln!("{system}: a line is not JSON");
+                return ExitCode::FAILURE;
+            };
+            if let Some(sql) = record["query"].as_str() {
+                tally.run(sql, &schema, DialectName::MySql);
+            }
+            for target in record["targets"].as_array().into_iter().flatten() {
+                if let Some(sql) = target.as_str() {
+                    tally.run(sql, &schema, DialectName::Ansi);
+                }
+            }
+        }
+    }
+    tally.print();
+    ExitCode::SUCCESS
+}
+
+impl Tally {
+    fn run(&mut self, sql: &str, schema: &Schema, syntax: DialectName) {
+        self.texts += 1;
+        let query = match query::parse_as(sql, schema, syntax, DialectName::MySql) {
+            Ok(query) => query,
+            Err(error) => {
+                *self.unresolved.entry(error.to_string()).or_default() += 1;
+                return;
+            }
+        };
+        self.resolved += 1;
+        let mut complete = true;
+        for seed in 0..FILLINGS {
+            let tables = fill(schema, &query, seed);
+            complete &= self.evaluate(&query, &tables);
+        }
+        self.incomplete += usize::from(!complete);
+    }
+
+    fn evaluate(&mut self, query: &Query, tables: &Vec<Vec<Vec<Value>>>) -> bool {
+        let dialect = DialectName::MySql.dialect();
+        let started = Instant::now();
+        let outcome = query::distance(query, tables, &[], Some(now()), dialect);
+        self.spent += started.elapsed();
+        self.evaluations += 1;
+        match outcome {
+            Ok(_) => true,
+            Err(Stop::Unsupported(what)) => {
+                *self.unsupported.entry(what.what).or_default() += 1;
+                false
+            }
+            Err(Stop::Raises(raised)) => {
+                *self.raised.entry(raised.to_string()).or_default() += 1;
+                true
+            }
+        }
+    }
+
+    fn print(&self) {
+        println!(
+            "{} of {} queries and targets resolve; {} have no answer on some rows",
+            self.resolved, self.texts, self.incomplete
+        );
+        for (title, reasons) in [
+            ("do not resolve", &self.unresolved),
+            ("unsupported evaluations", &self.unsupported),
+            ("evaluations that raise an error", &self.raised),
+        ] {
+            println!("{title}: {}", reasons.values().sum::<usize>());
+            let mut reasons: Vec<_> = reasons.iter().collect();
+            reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+            for (why, count) in reasons.into_iter().take(15) {
+                println!("  {count:6}  {}", why.chars().take(160).collect::<String>());
+            }
+        }
+        let seconds = self.spent.as_secs_f64();
+        println!(
+            "{} evaluations, {:.0} per second, {:.2} µs each",
+            self.evaluations,
+            f64::from(self.evaluations) / seconds,
+            seconds * 1e6 / f64::from(self.evaluations)
+        );
+    }
+}
+
+fn now() -> DateTime {
+    date(2017, 3, 1).at(12, 0, 0, 0)
+}
+
+/// Nothing for the first seed, then one to three rows in every table that the query names.
+fn fill(schema: &Schema, query: &Query, seed: u64) -> Vec<Vec<Vec<Value>>> {
+    let mut tables = vec![Vec::new(); schema.tables.len()];
+    if seed == 0 {
+        return tables;
+    }
+    let mut rng = Rng::with_seed(seed);
+    for table in query.tables() {
+        let columns = &schema.tables[table].columns;
+        tables[table] = (0..rng.usize(1..4))
+            .map(|_| {
+                columns
+                    .iter()
+                    .map(|column| value(&mut rng, &column.data_type))
+                    .collect()
+            })
+            .collect();
+    }
+    tables
+}
+
+fn value(rng: &mut Rng, data_type: &DataType) -> Value {
+    if rng.u8(..6) == 0 {
+        return Value::Null;
+    }
+    match data_type {
+        DataType::Integer { .. } | DataType::Boolean => Value::from(rng.i64(0..4)),
+        DataType::Decimal { .. } => Value::Decimal(rust_decimal::Decimal::new(rng.i64(0..4000), 2)),
+        DataType::Float { .. } => Value::Float(f64::from(rng.u8(..9)) / 2.0),
+        DataType::Date => Value::Date(day(rng)),
+        DataType::Timestamp { .. } => Value::DateTime(day(rng).at(rng.i8(0..24), 0, 0, 0)),
+        DataType::Time { .. } => Value::Time(jiff::civil::time(rng.i8(0..24), 0, 0, 0)),
+        _ => Value::text(
+            *rng.choice(&["", "a", "Sales", "_Test Item", "1"])
+                .unwrap_or(&""),
+        ),
+    }
+}
+
+fn day(rng: &mut Rng) -> jiff::civil::Date {
+    date(rng.i16(2012..2018), rng.i8(1..13), rng.i8(1..28))
+}

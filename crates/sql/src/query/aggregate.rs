@@ -1,0 +1,192 @@
+//! Aggregate functions.
+
+use rust_decimal::Decimal;
+
+use crate::dialect::DialectName;
+use crate::eval::kind::{Kind, kind_of};
+use crate::eval::{self, Stop};
+use crate::expr::{BinaryOp, Expr};
+use crate::types::DataType;
+use crate::value::Value;
+
+use super::compare::Pair;
+use super::evaluate::Run;
+use super::model::{Aggregate, AggregateFunction, Select};
+use super::subquery::Answers;
+
+impl Run<'_> {
+    /// The value of an aggregate over the rows of a group.
+    pub(super) fn aggregate<'r, 's>(
+        &self,
+        aggregate: &'s Aggregate,
+        members: impl Iterator<Item = &'r [Value]>,
+        select: &'s Select,
+        answers: &mut Answers<'s>,
+    ) -> Result<Value, Stop> {
+        let mut values = Vec::new();
+        let mut count = 0;
+        for row in members {
+            if let Some(filter) = &aggregate.filter
+                && self.truth(filter, row, select, answers)?.verdict() != Some(true)
+            {
+                continue;
+            }
+            count += 1;
+            if let Some(argument) = &aggregate.argument {
+                let value = self.value(argument, row, select, answers)?;
+                if !value.is_null() {
+                    values.push(value);
+                }
+            }
+        }
+        let pair = Pair::perhaps(aggregate.argument.as_ref());
+        if aggregate.distinct {
+            let mut kept: Vec<Value> = Vec::new();
+            for value in values {
+                let mut seen = false;
+                for other in &kept {
+                    seen |= pair.is_same(&value, other, self)?;
+                }
+                if !seen {
+                    kept.push(value);
+                }
+            }
+            values = kept;
+        }
+        match &aggregate.function {
+            AggregateFunction::Count if aggregate.argument.is_none() => Ok(Value::Int(count)),
+            AggregateFunction::Count => Ok(Value::Int(values.len() as i128)),
+            AggregateFunction::Min | AggregateFunction::Max => {
+                let wanted = match aggregate.function {
+                    AggregateFunction::Min => std::cmp::Ordering::Less,
+                    _ => std::cmp::Ordering::Greater,
+                };
+                let mut best: Option<Value> = None;
+                for value in values {
+                    let better = match &best {
+                        Some(best) => pair.order(&value, best, self)? == wanted,
+                        None => true,
+                    };
+                    if better {
+                        best = Some(value);
+                    }
+                }
+                Ok(best.unwrap_or(Value::Null))
+            }
+            AggregateFunction::Sum => self.sum(&values, aggregate.argument.as_ref()),
+            AggregateFunction::Avg => self.average(&values, aggregate.argument.as_ref()),
+            AggregateFunction::Total => match self.sum(&values, aggregate.argument.as_ref())? {
+                Value::Null => Ok(Value::Float(0.0)),
+                Value::Int(sum) => Ok(Value::Float(sum as f64)),
+                other => Ok(other),
+            },
+            AggregateFunction::Concat(separator) => {
+                if values.is_empty() {
+                    return Ok(Value::Null);
+                }
+                let texts: Vec<String> = values
+                    .iter()
+                    .map(|value| self.as_text(value))
+                    .collect::<Result<_, _>>()?;
+                Ok(Value::Text(texts.join(separator)))
+            }
+            AggregateFunction::BoolAnd | AggregateFunction::BoolOr => {
+                let mut verdicts = Vec::new();
+                for value in &values {
+                    match value {
+                        Value::Bool(verdict) => verdicts.push(*verdict),
+                        other => {
+                            return Err(Stop::unsupported(format!(
+                                "a boolean aggregate of {other}"
+                            )));
+                        }
+                    }
+                }
+                Ok(match (&aggregate.function, verdicts.is_empty()) {
+                    (_, true) => Value::Null,
+                    (AggregateFunction::BoolAnd, false) => {
+                        Value::Bool(verdicts.iter().all(|verdict| *verdict))
+                    }
+                    (_, false) => Value::Bool(verdicts.iter().any(|verdict| *verdict)),
+                })
+            }
+        }
+    }
+
+    /// Adds up by the dialect's own `+`; integers widen as sums do.
+    fn sum(&self, values: &[Value], argument: Option<&Expr>) -> Result<Value, Stop> {
+        let dialect = self.dialect.name();
+        let wide = argument.is_none_or(|argument| {
+            !matches!(
+                kind_of(argument, dialect),
+                Kind::Int {
+                    bits: 8..=32,
+                    unsigned: false
+                }
+            )
+        });
+        let widened = |value: &Value| -> Result<Value, Stop> {
+            Ok(match (value, dialect) {
+                // SUM of integers is DECIMAL in MySQL, and in PostgreSQL that of long ones.
+                (Value::Int(number), DialectName::MySql) => decimal(*number)?,
+                (Value::Int(number), DialectName::Postgres | DialectName::Ansi) if wide => {
+                    decimal(*number)?
+                }
+                (Value::Bool(verdict), DialectName::MySql) => decimal(i128::from(*verdict))?,
+                (Value::Text(_), DialectName::MySql) => {
+                    self.arithmetic(BinaryOp::Add, value.clone(), Value::Float(0.0))?
+                }
+                (Value::Int(_) | Value::Decimal(_) | Value::Float(_), _) => value.clone(),
+                (Value::Bool(verdict), DialectName::Sqlite) => Value::Int(i128::from(*verdict)),
+                (other, _) => return Err(Stop::unsupported(format!("SUM of {other}"))),
+            })
+        };
+        let Some((first, rest)) = values.split_first() else {
+            return Ok(Value::Null);
+        };
+        let mut sum = widened(first)?;
+        for value in rest {
+            sum = self.arithmetic(BinaryOp::Add, sum, widened(value)?)?;
+        }
+        Ok(sum)
+    }
+
+    fn average(&self, values: &[Value], argument: Option<&Expr>) -> Result<Value, Stop> {
+        let count = values.len();
+        match (self.sum(values, argument)?, self.dialect.name()) {
+            (Value::Null, _) => Ok(Value::Null),
+            (Value::Int(sum), DialectName::Sqlite) => Ok(Value::Float(sum as f64 / count as f64)),
+            (Value::Int(sum), _) => {
+                self.arithmetic(BinaryOp::Divide, decimal(sum)?, Value::Int(count as i128))
+            }
+            (sum, _) => self.arithmetic(BinaryOp::Divide, sum, Value::Int(count as i128)),
+        }
+    }
+
+    fn arithmetic(&self, op: BinaryOp, a: Value, b: Value) -> Result<Value, Stop> {
+        let operand = |value: Value| Box::new(Expr::Literal(value));
+        let expr = Expr::Binary {
+            op,
+            left: operand(a),
+            right: operand(b),
+        };
+        eval::value_in(&expr, self.env(&[]), self.dialect)
+    }
+
+    fn as_text(&self, value: &Value) -> Result<String, Stop> {
+        let expr = Expr::Cast {
+            expr: Box::new(Expr::Literal(value.clone())),
+            data_type: DataType::Text,
+        };
+        match eval::value_in(&expr, self.env(&[]), self.dialect)? {
+            Value::Text(text) => Ok(text),
+            other => Err(Stop::unsupported(format!("{other} as text"))),
+        }
+    }
+}
+
+fn decimal(number: i128) -> Result<Value, Stop> {
+    Decimal::try_from_i128_with_scale(number, 0)
+        .map(Value::Decimal)
+        .map_err(|_| Stop::unsupported("a sum of very long numbers"))
+}

@@ -1,0 +1,27 @@
+//! Queries over rows in memory: what they return, and how far they are from returning something.
+//!
+//! [`model`] is the resolved query, `resolve` makes it from text, [`evaluate`] runs it.
+
+pub mod model;
+
+mod aggregate;
+mod call;
+mod compare;
+mod evaluate;
+mod from;
+mod group;
+mod join;
+mod order;
+mod output;
+mod pool;
+mod reads;
+mod resolve;
+mod scope;
+mod select;
+mod set;
+mod subquery;
+mod window;
+
+pub use evaluate::{Evaluated, Relations, distance, evaluate, evaluate_at};
+pub use model::Query;
+pub use resolve::{ResolveError, parse, parse_as, resolve};

@@ -1,0 +1,147 @@
+//! Subqueries in expressions: answered for a row before the expression is evaluated.
+
+use std::rc::Rc;
+
+use isobath_distance::Truth;
+
+use crate::eval::{Answer, Raised, Stop};
+use crate::expr::{CompareOp, Expr};
+use crate::value::Value;
+
+use super::compare::{Pair, shape};
+use super::evaluate::{Outcome, Run};
+use super::model::{Select, Subquery, SubqueryUsage};
+use super::pool::normalize;
+
+/// What the subqueries of one SELECT say about the row at hand.
+///
+/// Those that do not look at the row are run once.
+pub(super) struct Answers<'s> {
+    answers: Vec<Answer<'s>>,
+    outcomes: Vec<Option<Rc<Outcome>>>,
+}
+
+impl<'s> Answers<'s> {
+    pub(super) fn new(select: &Select) -> Self {
+        let count = select.subqueries.len();
+        Self {
+            answers: vec![Answer::Truth(Truth::UNKNOWN); count],
+            outcomes: vec![None; count],
+        }
+    }
+
+    pub(super) fn as_slice(&self) -> &[Answer<'s>] {
+        &self.answers
+    }
+}
+
+impl Run<'_> {
+    /// Answers the subqueries that an expression uses.
+    pub(super) fn answer<'s>(
+        &self,
+        expr: &'s Expr,
+        row: &[Value],
+        select: &'s Select,
+        answers: &mut Answers<'s>,
+    ) -> Result<(), Stop> {
+        if select.subqueries.is_empty() {
+            return Ok(());
+        }
+        let mut used = Vec::new();
+        expr.walk(&mut |part| {
+            if let Expr::Subquery(number) = part {
+                used.push(*number);
+            }
+        });
+        for number in used {
+            answers.answers[number] = self.ask(number, row, select, answers)?;
+        }
+        Ok(())
+    }
+
+    fn ask<'s>(
+        &self,
+        number: usize,
+        row: &[Value],
+        select: &'s Select,
+        answers: &mut Answers<'s>,
+    ) -> Result<Answer<'s>, Stop> {
+        let subquery = &select.subqueries[number];
+        let value = match &subquery.usage {
+            SubqueryUsage::Any { left, .. } | SubqueryUsage::All { left, .. } => {
+                self.value(left, row, select, answers)?
+            }
+            SubqueryUsage::Exists | SubqueryUsage::Scalar => Value::Null,
+        };
+        let outcome = match &answers.outcomes[number] {
+            Some(outcome) => Rc::clone(outcome),
+            None => {
+                let shown = !matches!(subquery.usage, SubqueryUsage::Exists);
+                let outcome = Rc::new(self.outcome(&subquery.query, row, shown)?);
+                if !subquery.correlated {
+                    answers.outcomes[number] = Some(Rc::clone(&outcome));
+                }
+                outcome
+            }
+        };
+        Ok(match &subquery.usage {
+            SubqueryUsage::Exists => Answer::Truth(if outcome.rows.is_empty() {
+                Truth::fails(outcome.to_some())
+            } else {
+                Truth::holds(outcome.to_none())
+            }),
+            SubqueryUsage::Scalar => {
+                if outcome.rows.len() > 1 && !self.dialect.takes_first_of_many() {
+                    return Err(Raised::InvalidArgument.into());
+                }
+                let first = outcome.rows.first().and_then(|(row, _)| row.first());
+                Answer::Value {
+                    value: first.cloned().unwrap_or(Value::Null),
+                    origin: shape(&subquery.query, 0),
+                }
+            }
+            SubqueryUsage::Any { left, op } => {
+                Answer::Truth(self.any(subquery, (&value, left), *op, &outcome)?)
+            }
+            // x op ALL (q) is NOT (x negated-op ANY (q)), also with NULLs.
+            SubqueryUsage::All { left, op } => {
+                Answer::Truth(!self.any(subquery, (&value, left), op.negated(), &outcome)?)
+            }
+        })
+    }
+
+    /// A disjunction over the rows of the subquery; near misses offer a way to make it true.
+    fn any(
+        &self,
+        subquery: &Subquery,
+        (value, left): (&Value, &Expr),
+        op: CompareOp,
+        outcome: &Outcome,
+    ) -> Result<Truth, Stop> {
+        let pair = Pair::of(left, &subquery.query);
+        // Over no rows at all a disjunction is false, whatever the operand.
+        let mut truth = Truth::fails(normalize(outcome.distance) + 1.0);
+        for (index, (values, to_remove)) in outcome.rows.iter().enumerate() {
+            let Some(other) = values.first() else {
+                continue;
+            };
+            let equal = pair.truth(op, value, other, self)?;
+            let part = match equal.verdict() {
+                Some(true) => Truth::holds(equal.to_false().min(*to_remove)),
+                _ => equal,
+            };
+            truth = if index == 0 { part } else { truth.or(part) };
+        }
+        if truth.verdict() != Some(true) {
+            for (values, cost) in &outcome.near {
+                let equal = values
+                    .first()
+                    .and_then(|other| pair.truth(op, value, other, self).ok());
+                if let Some(equal) = equal {
+                    truth = truth.or(Truth::fails(cost + normalize(equal.to_true())));
+                }
+            }
+        }
+        Ok(truth)
+    }
+}
