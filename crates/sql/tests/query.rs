@@ -1,5 +1,5 @@
 //! Queries over rows in memory: what they return, and how far they are from returning a row.
-#![allow(missing_docs, reason = "a test")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::query::{self, Evaluated};
