@@ -10,4 +10,5 @@
 //!
 //! [`schema`] and its modules in the order in which they are listed there.
 
+pub mod query;
 pub mod schema;

@@ -1,0 +1,176 @@
+//! From values of the cells that matter to whole rows that a database accepts.
+
+use isobath_sql::memory::Memory;
+use isobath_sql::schema::{Filled, Table};
+use isobath_sql::{Cell, ConstraintKind, Row, Value};
+
+use super::Setting;
+use super::state::State;
+use super::values::fresh;
+use crate::query::candidate::Candidate;
+
+/// How many rows are added for the sake of foreign keys.
+const MOST_PARENTS: usize = 24;
+
+/// Whether a column of a stored row is never NULL.
+pub(crate) fn is_not_null(setting: &Setting<'_>, table: &Table, column: usize) -> bool {
+    table.is_not_null(column)
+        || (!setting.dialect.key_admits_null(table)
+            && table.primary_key().is_some_and(|key| key.contains(&column)))
+}
+
+/// The rows of a state, filled up.
+pub(super) fn fill(state: &State<'_>, values: &[Value]) -> Option<Candidate> {
+    let setting = &state.setting;
+    let mut rows = Vec::new();
+    for plan in state.rows.iter().filter(|plan| plan.is.is_none()) {
+        let number = rows.len() + 1;
+        rows.push(whole_row(setting, plan.table, number, &|column| {
+            plan.cells.get(&column).map(|cell| values[*cell].clone())
+        }));
+    }
+    let count = state.parameters.keys().max().map_or(0, |most| most + 1);
+    let mut parameters = vec![Value::Null; count];
+    for (number, cell) in &state.parameters {
+        parameters[*number] = values[*cell].clone();
+    }
+    insert_all(setting, rows, parameters)
+}
+
+/// A row in which everything that is not given is NULL, a default or something readable.
+fn whole_row(
+    setting: &Setting<'_>,
+    table: usize,
+    number: usize,
+    given: &dyn Fn(usize) -> Option<Value>,
+) -> Row {
+    let definition = &setting.schema.tables[table];
+    let mut in_key = vec![false; definition.columns.len()];
+    for constraint in &definition.constraints {
+        if let ConstraintKind::PrimaryKey { columns } | ConstraintKind::Unique { columns, .. } =
+            &constraint.kind
+        {
+            columns.iter().for_each(|column| in_key[*column] = true);
+        }
+    }
+    let cells = definition.columns.iter().enumerate().map(|(index, column)| {
+        if let Some(value) = given(index)
+            && !matches!(column.filled, Filled::CounterAlways | Filled::Generated(_))
+        {
+            return Cell::Value(value);
+        }
+        match &column.filled {
+            Filled::Counter | Filled::CounterAlways | Filled::Generated(_) => Cell::Default,
+            Filled::No if !is_not_null(setting, definition, index) => Cell::Value(Value::Null),
+            Filled::No if column.default.is_some() && !in_key[index] => Cell::Default,
+            Filled::No => {
+                let number = if in_key[index] { number + 25 } else { 0 };
+                Cell::Value(fresh(&column.data_type, number))
+            }
+        }
+    });
+    Row {
+        table,
+        cells: cells.collect(),
+    }
+}
+
+/// Puts rows into an empty database, with those that their foreign keys ask for.
+pub(crate) fn insert_all(
+    setting: &Setting<'_>,
+    rows: Vec<Row>,
+    parameters: Vec<Value>,
+) -> Option<Candidate> {
+    let memory = Memory::new(setting.schema, setting.dialect);
+    let mut stored = Vec::new();
+    for row in rows {
+        stored.push((row.table, stored_row(setting, &memory, &row)?));
+    }
+    if setting.constraints {
+        add_parents(setting, &memory, &mut stored)?;
+        if !obeys(setting, &stored) {
+            return None;
+        }
+    }
+    let mut candidate = Candidate {
+        parameters,
+        ..Candidate::default()
+    };
+    for (table, row) in stored {
+        candidate.push(table, row);
+    }
+    Some(candidate)
+}
+
+/// What a row stores; lengths do not count where constraints do not.
+fn stored_row(setting: &Setting<'_>, memory: &Memory<'_>, row: &Row) -> Option<Vec<Value>> {
+    match memory.stored(row) {
+        Ok(Ok(values)) => Some(values),
+        Ok(Err(_)) | Err(_) if !setting.constraints => Some(
+            row.cells
+                .iter()
+                .map(|cell| match cell {
+                    Cell::Value(value) => value.clone(),
+                    Cell::Default => Value::Null,
+                })
+                .collect(),
+        ),
+        Ok(Err(_)) | Err(_) => None,
+    }
+}
+
+fn add_parents(
+    setting: &Setting<'_>,
+    memory: &Memory<'_>,
+    stored: &mut Vec<(usize, Vec<Value>)>,
+) -> Option<()> {
+    let mut next = 0;
+    let given = stored.len();
+    while next < stored.len() {
+        let (table, values) = stored[next].clone();
+        next += 1;
+        for key in setting.schema.tables[table].foreign_keys() {
+            let wanted: Vec<&Value> = key.columns.iter().map(|column| &values[*column]).collect();
+            if wanted.iter().any(|value| value.is_null()) {
+                continue;
+            }
+            let there = stored.iter().any(|(of, row)| {
+                *of == key.parent
+                    && key.parent_columns.iter().zip(&wanted).all(|(column, value)| {
+                        row[*column] == **value
+                    })
+            });
+            if there {
+                continue;
+            }
+            if stored.len() >= given + MOST_PARENTS {
+                return None;
+            }
+            let number = stored.len() + 1;
+            let parent = whole_row(setting, key.parent, number, &|column| {
+                let at = key.parent_columns.iter().position(|of| *of == column)?;
+                Some(wanted[at].clone())
+            });
+            let row = stored_row(setting, memory, &parent)?;
+            stored.push((key.parent, row));
+        }
+    }
+    Some(())
+}
+
+/// Whether all rows together obey all constraints.
+fn obeys(setting: &Setting<'_>, stored: &[(usize, Vec<Value>)]) -> bool {
+    let mut memory = Memory::new(setting.schema, setting.dialect);
+    let mut waiting: Vec<&(usize, Vec<Value>)> = stored.iter().collect();
+    // Parents first; what remains in the end is refused for another reason, or refers in a circle.
+    while !waiting.is_empty() {
+        let before = waiting.len();
+        waiting.retain(|(table, row)| {
+            !matches!(memory.insert_stored(*table, row.clone()), Ok(verdict) if verdict.is_accepted())
+        });
+        if waiting.len() == before {
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,79 @@
+//! Builds rows for a target instead of searching for them, and proves when there are none.
+//!
+//! # How it works
+//!
+//! 1. **Expand** ([`expand`], [`group`]). A query returns a row when there is a row for each of
+//!    its relations and all its conditions hold: ON, WHERE, HAVING. Each relation gets a row of
+//!    its own, whose cells are variables, and every condition is rewritten over these cells. An
+//!    outer join is a choice: its rows meet, or one side is missing and all its columns are NULL.
+//!    So are OR, a NOT over AND, the sides of UNION, and the members of a group. EXISTS and IN
+//!    bring rows of their own; NOT EXISTS and missing sides are conditions on all rows that are
+//!    there in the end. Two rows of a table with a key are either one row or differ in the key.
+//!    What remains of every choice is a list of leaves: conditions over cells with a wanted verdict.
+//! 2. **Pick** ([`pick`]). Cells that must be equal form classes. A class has values to try: the
+//!    constants that it is compared with, their neighbours, what patterns and functions suggest,
+//!    a fresh value, NULL. Every leaf over one class alone is asked of every value at once, by the
+//!    same evaluator that judges the whole query later; leaves over several classes are met by
+//!    depth-first search.
+//! 3. **Fill** ([`fill`]). Columns that nobody mentions become NULL, their default, or something
+//!    readable; rows that foreign keys ask for are added.
+//!
+//! # What counts as a proof
+//!
+//! A class whose leaves are comparisons with constants only is decided by a value from every
+//! region that the constants divide its type into. When none passes, no value does, and the
+//! choices made so far are refuted. A target is infeasible when every alternative of every choice
+//! is refuted and nothing was left out for convenience.
+
+mod expand;
+mod fill;
+mod group;
+mod pick;
+mod state;
+mod values;
+
+use isobath_sql::query::Query;
+use isobath_sql::{Dialect, Schema};
+
+use self::expand::Expansion;
+use super::candidate::Candidate;
+
+pub(crate) use self::fill::{insert_all, is_not_null};
+pub(crate) use self::values::{fresh, neighbours};
+
+/// What stays the same while candidates are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The tables.
+    pub schema: &'a Schema,
+    /// How values compare and are stored.
+    pub dialect: &'static dyn Dialect,
+    /// Whether rows obey keys, foreign keys, CHECKs and lengths; NOT NULL always counts.
+    pub constraints: bool,
+}
+
+/// What became of a target.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Construction {
+    /// Candidates that should cover it, the likeliest first; not yet verified.
+    Candidate(Candidate),
+    /// No rows can cover it.
+    Infeasible {
+        /// Why, as a sentence.
+        proof: String,
+    },
+    /// Neither was found.
+    Unknown,
+}
+
+/// Builds a candidate for a target, or proves that there is none.
+///
+/// `accept` judges what is built; what it refuses is built differently, as long as there are
+/// choices left.
+pub fn construct(
+    query: &Query,
+    setting: Setting<'_>,
+    accept: &mut dyn FnMut(&Candidate) -> bool,
+) -> Construction {
+    Expansion::new(setting, accept).run(query)
+}

@@ -1,0 +1,318 @@
+//! What has been decided so far: rows, their cells, and the conditions on them.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use isobath_sql::expr::{ColumnUse, CompareOp};
+use isobath_sql::query::model::{Query, Select, Subquery};
+use isobath_sql::{Expr, Value};
+
+use super::Setting;
+
+/// The verdict that is wanted of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Want {
+    True,
+    False,
+    NotTrue,
+    NotFalse,
+}
+
+impl Want {
+    /// What NOT asks of its operand.
+    pub(super) fn negated(self) -> Self {
+        match self {
+            Self::True => Self::False,
+            Self::False => Self::True,
+            Self::NotTrue => Self::NotFalse,
+            Self::NotFalse => Self::NotTrue,
+        }
+    }
+
+    pub(super) fn met_by(self, verdict: Option<bool>) -> bool {
+        match self {
+            Self::True => verdict == Some(true),
+            Self::False => verdict == Some(false),
+            Self::NotTrue => verdict != Some(true),
+            Self::NotFalse => verdict != Some(false),
+        }
+    }
+}
+
+/// What a slot of a query's row stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Binding {
+    /// A column of a row.
+    Column { row: usize, column: usize },
+    /// Anything else, over cells: NULL for a missing side, an item of a derived table, an aggregate.
+    Expr(Expr),
+}
+
+/// What the slots of a query's row stand for.
+pub(super) type Env = Rc<Vec<Binding>>;
+
+/// Something to be achieved.
+#[derive(Clone)]
+pub(super) enum Goal<'a> {
+    /// A condition over cells.
+    Holds { expr: Expr, want: Want },
+    /// Any of these.
+    Any(Vec<Goal<'a>>),
+    /// All of these.
+    All(Vec<Goal<'a>>),
+    /// A query returns a row, whose first column compares so with a value.
+    Returns {
+        query: &'a Query,
+        env: Env,
+        with: Option<(CompareOp, Expr)>,
+    },
+    /// A SELECT without groups, its outer joins decided, returns a row.
+    Joined {
+        select: &'a Select,
+        env: Env,
+        missing: u64,
+        with: Option<(CompareOp, Expr)>,
+    },
+    /// A SELECT with groups returns a row, in this manner.
+    Grouped {
+        select: &'a Select,
+        env: Env,
+        missing: u64,
+        plan: super::group::GroupPlan,
+        with: Option<(CompareOp, Expr)>,
+    },
+    /// A scalar subquery stands in a condition: it yields a row, and the condition holds.
+    Scalar {
+        expr: Expr,
+        want: Want,
+        number: usize,
+    },
+    /// No row that is there in the end makes the query return one whose first column compares so.
+    Avoids {
+        query: &'a Query,
+        env: Env,
+        /// The comparison, and what of it must not happen.
+        with: Option<(CompareOp, Expr, Want)>,
+    },
+    /// No row of the missing side that is there in the end meets this ON.
+    Unmatched {
+        select: &'a Select,
+        env: Env,
+        on: &'a Expr,
+        /// Table and slots of the missing relation.
+        table: usize,
+        slot: usize,
+        columns: usize,
+        /// Whether the missing side is more than this relation, so that the condition is stricter than need be.
+        stricter: bool,
+    },
+    /// Rows of one table are one row, or differ in a key.
+    Apart { a: usize, b: usize },
+    /// Two rows are one.
+    Same { a: usize, b: usize },
+}
+
+/// A condition that is not taken apart any more.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    pub(super) expr: Expr,
+    pub(super) want: Want,
+    /// The cells that it reads.
+    pub(super) cells: Vec<usize>,
+    /// Asked for convenience: it may fail where the target is still covered.
+    pub(super) guess: bool,
+}
+
+/// A row to be made.
+#[derive(Clone, Debug)]
+pub(super) struct RowPlan {
+    pub(super) table: usize,
+    /// Its cells that matter, by column.
+    pub(super) cells: BTreeMap<usize, usize>,
+    /// The row that it turned out to be.
+    pub(super) is: Option<usize>,
+}
+
+/// What a cell is a cell of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Column { table: usize, column: usize },
+    Parameter(usize),
+}
+
+/// Everything decided so far; cloned at a choice.
+#[derive(Clone)]
+pub(super) struct State<'a> {
+    pub(super) setting: Setting<'a>,
+    pub(super) rows: Vec<RowPlan>,
+    pub(super) cells: Vec<Place>,
+    pub(super) parameters: BTreeMap<usize, usize>,
+    pub(super) leaves: Vec<Leaf>,
+    /// Cells that are one cell because their rows are.
+    pub(super) merged: Vec<(usize, usize)>,
+    pub(super) subqueries: Vec<(&'a Subquery, Env)>,
+    /// To be done, the next one last.
+    pub(super) pending: Vec<Goal<'a>>,
+    /// To be done when all rows are known.
+    pub(super) later: Vec<Goal<'a>>,
+    /// Whether rows of one table have been told apart.
+    pub(super) keys_done: bool,
+    /// Rows that must not be made one.
+    pub(super) several: Vec<(usize, usize)>,
+    /// Whether something was left out or asked for in excess, so that a conflict proves nothing.
+    pub(super) guess: bool,
+}
+
+impl<'a> State<'a> {
+    pub(super) fn new(setting: Setting<'a>) -> Self {
+        Self {
+            setting,
+            rows: Vec::new(),
+            cells: Vec::new(),
+            parameters: BTreeMap::new(),
+            leaves: Vec::new(),
+            merged: Vec::new(),
+            subqueries: Vec::new(),
+            pending: Vec::new(),
+            later: Vec::new(),
+            keys_done: false,
+            several: Vec::new(),
+            guess: false,
+        }
+    }
+
+    pub(super) fn add_row(&mut self, table: usize) -> usize {
+        self.rows.push(RowPlan {
+            table,
+            cells: BTreeMap::new(),
+            is: None,
+        });
+        self.rows.len() - 1
+    }
+
+    /// The row that a row turned out to be.
+    pub(super) fn real(&self, mut row: usize) -> usize {
+        while let Some(other) = self.rows[row].is {
+            row = other;
+        }
+        row
+    }
+
+    pub(super) fn cell(&mut self, row: usize, column: usize) -> usize {
+        let row = self.real(row);
+        if let Some(cell) = self.rows[row].cells.get(&column) {
+            return *cell;
+        }
+        let table = self.rows[row].table;
+        self.cells.push(Place::Column { table, column });
+        let cell = self.cells.len() - 1;
+        self.rows[row].cells.insert(column, cell);
+        cell
+    }
+
+    fn parameter(&mut self, number: usize) -> usize {
+        if let Some(cell) = self.parameters.get(&number) {
+            return *cell;
+        }
+        self.cells.push(Place::Parameter(number));
+        let cell = self.cells.len() - 1;
+        self.parameters.insert(number, cell);
+        cell
+    }
+
+    pub(super) fn column_expr(&mut self, row: usize, column: usize) -> Expr {
+        let cell = self.cell(row, column);
+        let table = self.rows[self.real(row)].table;
+        let definition = &self.setting.schema.tables[table].columns[column];
+        Expr::Column(ColumnUse {
+            slot: cell,
+            name: definition.name.clone(),
+            data_type: definition.data_type.clone(),
+            collation: definition.collation.clone(),
+        })
+    }
+
+    /// An expression of a SELECT, over cells.
+    pub(super) fn over_cells(&mut self, expr: &Expr, env: &Env, select: &'a Select) -> Expr {
+        let mut expr = expr.clone();
+        self.rewrite(&mut expr, env, select);
+        expr
+    }
+
+    fn rewrite(&mut self, expr: &mut Expr, env: &Env, select: &'a Select) {
+        match expr {
+            Expr::Column(column) => match env.get(column.slot) {
+                Some(Binding::Column {
+                    row,
+                    column: column_index,
+                }) => column.slot = self.cell(*row, *column_index),
+                Some(Binding::Expr(bound)) => *expr = bound.clone(),
+                None => *expr = Expr::Literal(Value::Null),
+            },
+            Expr::Subquery(number) => {
+                self.subqueries
+                    .push((&select.subqueries[*number], Rc::clone(env)));
+                *number = self.subqueries.len() - 1;
+            }
+            Expr::Parameter(number) => {
+                self.parameter(*number);
+            }
+            _ => {
+                for child in expr.children_mut() {
+                    self.rewrite(child, env, select);
+                }
+            }
+        }
+    }
+
+    /// Adds a condition that is not taken apart.
+    pub(super) fn add_leaf(&mut self, expr: Expr, want: Want, guess: bool) {
+        let mut cells = expr.columns();
+        expr.walk(&mut |part| {
+            if let Expr::Parameter(number) = part
+                && let Some(cell) = self.parameters.get(number)
+                && !cells.contains(cell)
+            {
+                cells.push(*cell);
+            }
+        });
+        self.leaves.push(Leaf {
+            expr,
+            want,
+            cells,
+            guess,
+        });
+    }
+
+    /// The rows of a table, each once.
+    pub(super) fn rows_of(&self, table: usize) -> Vec<usize> {
+        (0..self.rows.len())
+            .filter(|row| self.rows[*row].table == table && self.rows[*row].is.is_none())
+            .collect()
+    }
+
+    /// All rows, each once.
+    pub(super) fn rows_of_all(&self) -> Vec<usize> {
+        (0..self.rows.len())
+            .filter(|row| self.rows[*row].is.is_none())
+            .collect()
+    }
+
+    /// Makes row `b` the row `a`.
+    pub(super) fn unite(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.real(a), self.real(b));
+        if a == b {
+            return;
+        }
+        let cells = std::mem::take(&mut self.rows[b].cells);
+        for (column, cell) in cells {
+            match self.rows[a].cells.get(&column) {
+                Some(other) => self.merged.push((*other, cell)),
+                None => {
+                    self.rows[a].cells.insert(column, cell);
+                }
+            }
+        }
+        self.rows[b].is = Some(a);
+    }
+}

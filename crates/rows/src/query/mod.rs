@@ -1,0 +1,10 @@
+//! The query job: the smallest rows that exercise every part of a query.
+//!
+//! A coverage [`target`] is a query that must return a row. A [`candidate`] brings rows and
+//! parameter values. [`construct`] builds one from the target's conditions or proves that there
+//! is none; [`search`] looks for what could not be built; [`job`] does all targets of a query.
+
+pub mod candidate;
+pub mod construct;
+pub mod job;
+pub mod target;
