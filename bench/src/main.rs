@@ -5,6 +5,7 @@
 mod canonical;
 mod coverage;
 mod mutants;
+mod query;
 mod query_eval;
 mod query_targets;
 mod requirements;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         ["query-eval", folder] => query_eval::table(Path::new(folder)),
         ["query-targets", folder] => query_targets::compare(Path::new(folder), false),
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
+        ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
         _ => {
             eprintln!("usage: isobath-bench requirements FOLDER");
             eprintln!("       isobath-bench schema FOLDER [BINARY]");
@@ -40,6 +42,9 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
             eprintln!("       isobath-bench query-eval FOLDER");
             eprintln!("       isobath-bench query-targets FOLDER [-v]");
+            eprintln!(
+                "       isobath-bench query FOLDER [--seeds N] [--algorithm NAME] [--ignore-constraints] [-v]"
+            );
             ExitCode::from(2)
         }
     }

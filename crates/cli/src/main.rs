@@ -2,6 +2,7 @@
 
 mod exit;
 mod input;
+mod query;
 mod schema;
 mod terminal;
 
@@ -27,6 +28,8 @@ struct Cli {
 enum Job {
     /// Tests for the integrity constraints of a SQL schema.
     Schema(Box<schema::SchemaArgs>),
+    /// The smallest rows that exercise every part of SQL queries.
+    Query(Box<query::QueryArgs>),
 }
 
 fn main() -> ExitCode {
@@ -37,5 +40,6 @@ fn main() -> ExitCode {
     }));
     match Cli::parse().job {
         Job::Schema(args) => schema::run(&args).into(),
+        Job::Query(args) => query::run(&args).into(),
     }
 }

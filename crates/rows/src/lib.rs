@@ -2,7 +2,8 @@
 //!
 //! Stands between the SQL engine (`sql`), which says what is true of rows, and
 //! the command line, which says what is wanted. The **schema job** finds rows
-//! that each integrity constraint must accept or refuse.
+//! that each integrity constraint must accept or refuse; the **query job** finds
+//! rows over which each part of a query does its work.
 //!
 //! This crate does not print, and talks to databases only through `exec`.
 //!

@@ -7,7 +7,8 @@ mod output;
 mod run;
 mod summary;
 
-pub(crate) use args::SchemaArgs;
+pub(crate) use args::{EngineName, SchemaArgs};
+pub(crate) use engines::Engines;
 
 use crate::exit::Exit;
 use crate::terminal::Terminal;

@@ -38,13 +38,17 @@ impl Outcome {
     /// How many targets are covered.
     pub fn covered(&self) -> usize {
         let covered = self.fates.iter();
-        covered.filter(|fate| matches!(fate, Fate::Covered(_))).count()
+        covered
+            .filter(|fate| matches!(fate, Fate::Covered(_)))
+            .count()
     }
 
     /// How many targets are proven infeasible.
     pub fn infeasible(&self) -> usize {
         let proven = self.fates.iter();
-        proven.filter(|fate| matches!(fate, Fate::Infeasible { .. })).count()
+        proven
+            .filter(|fate| matches!(fate, Fate::Infeasible { .. }))
+            .count()
     }
 
     /// How many rows all fixtures have.
@@ -53,8 +57,54 @@ impl Outcome {
     }
 }
 
+/// How candidates are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Algorithm {
+    /// Built from the conditions, then searched for; proofs.
+    #[default]
+    Default,
+}
+
+impl std::str::FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "default" => Ok(Self::Default),
+            _ => Err(UnknownAlgorithm(text.to_owned())),
+        }
+    }
+}
+
+/// A name that is no algorithm.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no algorithm; known are default, ga, biased, random")]
+pub struct UnknownAlgorithm(String);
+
+/// What the job needs to know.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// How candidates are found.
+    pub algorithm: Algorithm,
+    /// Where chance begins.
+    pub seed: u64,
+    /// How many evaluations one target may cost.
+    pub budget: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            algorithm: Algorithm::Default,
+            seed: 1,
+            budget: 10_000,
+        }
+    }
+}
+
 /// Covers the targets of a query.
-pub fn run(targets: &[Target], setting: Setting<'_>) -> Outcome {
+pub fn run(targets: &[Target], setting: Setting<'_>, config: &Config) -> Outcome {
+    let _ = config;
     let mut outcome = Outcome::default();
     for target in targets {
         let fate = match &target.query {
@@ -70,6 +120,10 @@ pub fn run(targets: &[Target], setting: Setting<'_>) -> Outcome {
 
 fn one(query: &Query, setting: Setting<'_>, outcome: &mut Outcome) -> Fate {
     for index in 0..outcome.fixtures.len() {
+        // Parameters are numbered by each target for itself.
+        if !outcome.fixtures[index].parameters.is_empty() {
+            continue;
+        }
         outcome.evaluations += 1;
         if covers(query, &outcome.fixtures[index], setting) {
             return Fate::Covered(index);

@@ -55,7 +55,9 @@ impl<'s, 'f> Expansion<'s, 'f> {
         match self.go(state) {
             End::Found(candidate) => Construction::Candidate(candidate),
             End::Refuted => Construction::Infeasible {
-                proof: self.proof.unwrap_or_else(|| "no row can be returned".to_owned()),
+                proof: self
+                    .proof
+                    .unwrap_or_else(|| "no row can be returned".to_owned()),
             },
             End::Failed => Construction::Unknown,
         }
@@ -78,7 +80,11 @@ impl<'s, 'f> Expansion<'s, 'f> {
                 Step::Done => continue,
                 Step::Never(why) => {
                     self.proof.get_or_insert(why);
-                    return if state.guess { End::Failed } else { End::Refuted };
+                    return if state.guess {
+                        End::Failed
+                    } else {
+                        End::Refuted
+                    };
                 }
                 Step::Choice(alternatives) => alternatives,
                 Step::Needs(needs, alternatives) => {
@@ -100,7 +106,11 @@ impl<'s, 'f> Expansion<'s, 'f> {
                 && let Some(why) = pick::conflict(&state)
             {
                 self.proof.get_or_insert(why);
-                return if state.guess { End::Failed } else { End::Refuted };
+                return if state.guess {
+                    End::Failed
+                } else {
+                    End::Refuted
+                };
             }
             let mut refuted = true;
             for alternative in alternatives {
@@ -115,7 +125,11 @@ impl<'s, 'f> Expansion<'s, 'f> {
                     return End::Failed;
                 }
             }
-            return if refuted && !state.guess { End::Refuted } else { End::Failed };
+            return if refuted && !state.guess {
+                End::Refuted
+            } else {
+                End::Failed
+            };
         }
     }
 
@@ -123,14 +137,10 @@ impl<'s, 'f> Expansion<'s, 'f> {
     fn end(&mut self, state: &State<'_>) -> End {
         self.ends += 1;
         match pick::pick(state) {
-            Picked::Values(values) => {
-                for candidate in fill::fill(state, &values) {
-                    if (self.accept)(&candidate) {
-                        return End::Found(candidate);
-                    }
-                }
-                End::Failed
-            }
+            Picked::Values(values) => match fill::fill(state, &values) {
+                Some(candidate) if (self.accept)(&candidate) => End::Found(candidate),
+                _ => End::Failed,
+            },
             Picked::Conflict(why) if !state.guess => {
                 self.proof.get_or_insert(why);
                 End::Refuted
@@ -246,9 +256,7 @@ fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want) -> Step<'a> {
             let (subquery, env) = state.subqueries[number].clone();
             let positive = matches!(want, Want::True | Want::NotFalse);
             match &subquery.usage {
-                SubqueryUsage::Exists if positive => {
-                    returns(state, &subquery.query, &env, None)
-                }
+                SubqueryUsage::Exists if positive => returns(state, &subquery.query, &env, None),
                 SubqueryUsage::Exists => {
                     state.later.push(Goal::Avoids {
                         query: &subquery.query,
@@ -264,7 +272,14 @@ fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want) -> Step<'a> {
                 // x op ALL (q) is NOT (x negated-op ANY (q)).
                 SubqueryUsage::All { left, op } => {
                     let left = over_outer(state, left, &env);
-                    quantified(state, &subquery.query, env, left, op.negated(), want.negated())
+                    quantified(
+                        state,
+                        &subquery.query,
+                        env,
+                        left,
+                        op.negated(),
+                        want.negated(),
+                    )
                 }
                 SubqueryUsage::Scalar => scalar(state, Expr::Subquery(number), want, number),
             }
@@ -278,10 +293,7 @@ fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want) -> Step<'a> {
             });
             match inside {
                 Some(number)
-                    if matches!(
-                        state.subqueries[number].0.usage,
-                        SubqueryUsage::Scalar
-                    ) =>
+                    if matches!(state.subqueries[number].0.usage, SubqueryUsage::Scalar) =>
                 {
                     Step::Choice(vec![Goal::Scalar { expr, want, number }])
                 }
@@ -450,7 +462,11 @@ fn shapes(select: &Select) -> Vec<u64> {
     let count = outer.len().min(63);
     let mut likely = 0u64;
     for (number, (kind, left, right)) in outer.iter().take(count).enumerate() {
-        let missing = if *kind == JoinKind::Right { left } else { right };
+        let missing = if *kind == JoinKind::Right {
+            left
+        } else {
+            right
+        };
         if let Some(filter) = &select.filter
             && asks_null(filter, missing)
         {
@@ -642,10 +658,8 @@ impl<'a> Placing<'_, 'a> {
                 outer_joins(left, &mut inside);
                 outer_joins(right, &mut inside);
                 let own = self.joins + u32::try_from(inside.len()).unwrap_or(u32::MAX);
-                let misses = there
-                    && *kind != JoinKind::Inner
-                    && own < 63
-                    && self.missing & (1 << own) != 0;
+                let misses =
+                    there && *kind != JoinKind::Inner && own < 63 && self.missing & (1 << own) != 0;
                 let drop_left = misses && *kind == JoinKind::Right;
                 let drop_right = misses && !drop_left;
                 self.place(left, there && !drop_left);
@@ -768,13 +782,19 @@ fn avoids<'a>(
     let mut conditions = Vec::new();
     let plain = select.grouping.is_none()
         && query.limit.is_none()
-        && select.from.as_ref().is_none_or(|from| inner_only(from, &mut tables, &mut conditions));
+        && select
+            .from
+            .as_ref()
+            .is_none_or(|from| inner_only(from, &mut tables, &mut conditions));
     if !plain {
         state.guess = true;
         return;
     }
     conditions.extend(&select.filter);
-    let choices: Vec<Vec<usize>> = tables.iter().map(|(table, ..)| state.rows_of(*table)).collect();
+    let choices: Vec<Vec<usize>> = tables
+        .iter()
+        .map(|(table, ..)| state.rows_of(*table))
+        .collect();
     let combinations: usize = choices.iter().map(Vec::len).product();
     if combinations > MOST_COMBINATIONS {
         state.guess = true;
@@ -858,8 +878,10 @@ fn keys_in_question<'a>(state: &mut State<'a>) -> Option<Vec<Goal<'a>>> {
     for a in 0..state.rows.len() {
         for b in a + 1..state.rows.len() {
             if state.rows[a].table == state.rows[b].table
-                && keys(state, state.rows[a].table)
-                    .any(|key| key.iter().all(|column| mentions(state, a, *column) && mentions(state, b, *column)))
+                && keys(state, state.rows[a].table).any(|key| {
+                    key.iter()
+                        .all(|column| mentions(state, a, *column) && mentions(state, b, *column))
+                })
             {
                 pairs.push(Goal::Apart { a, b });
             }
@@ -917,7 +939,10 @@ fn apart<'a>(state: &mut State<'a>, a: usize, b: usize) -> Step<'a> {
     }
     let table = state.rows[a].table;
     let keys: Vec<&[usize]> = keys(state, table)
-        .filter(|key| key.iter().all(|column| mentions(state, a, *column) && mentions(state, b, *column)))
+        .filter(|key| {
+            key.iter()
+                .all(|column| mentions(state, a, *column) && mentions(state, b, *column))
+        })
         .collect();
     let mut all = Vec::new();
     for key in keys {

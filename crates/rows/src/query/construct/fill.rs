@@ -53,22 +53,26 @@ fn whole_row(
             columns.iter().for_each(|column| in_key[*column] = true);
         }
     }
-    let cells = definition.columns.iter().enumerate().map(|(index, column)| {
-        if let Some(value) = given(index)
-            && !matches!(column.filled, Filled::CounterAlways | Filled::Generated(_))
-        {
-            return Cell::Value(value);
-        }
-        match &column.filled {
-            Filled::Counter | Filled::CounterAlways | Filled::Generated(_) => Cell::Default,
-            Filled::No if !is_not_null(setting, definition, index) => Cell::Value(Value::Null),
-            Filled::No if column.default.is_some() && !in_key[index] => Cell::Default,
-            Filled::No => {
-                let number = if in_key[index] { number + 25 } else { 0 };
-                Cell::Value(fresh(&column.data_type, number))
+    let cells = definition
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| {
+            if let Some(value) = given(index)
+                && !matches!(column.filled, Filled::CounterAlways | Filled::Generated(_))
+            {
+                return Cell::Value(value);
             }
-        }
-    });
+            match &column.filled {
+                Filled::Counter | Filled::CounterAlways | Filled::Generated(_) => Cell::Default,
+                Filled::No if !is_not_null(setting, definition, index) => Cell::Value(Value::Null),
+                Filled::No if column.default.is_some() && !in_key[index] => Cell::Default,
+                Filled::No => {
+                    let number = if in_key[index] { number + 25 } else { 0 };
+                    Cell::Value(fresh(&column.data_type, number))
+                }
+            }
+        });
     Row {
         table,
         cells: cells.collect(),
@@ -136,9 +140,11 @@ fn add_parents(
             }
             let there = stored.iter().any(|(of, row)| {
                 *of == key.parent
-                    && key.parent_columns.iter().zip(&wanted).all(|(column, value)| {
-                        row[*column] == **value
-                    })
+                    && key
+                        .parent_columns
+                        .iter()
+                        .zip(&wanted)
+                        .all(|(column, value)| row[*column] == **value)
             });
             if there {
                 continue;

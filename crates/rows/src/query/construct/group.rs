@@ -223,11 +223,7 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
             (Some(argument), Expr::Literal(Value::Int(1)), _)
                 if count.distinct && op == CompareOp::Greater =>
             {
-                need(
-                    2,
-                    vec![(argument.clone(), vec![Some(0), Some(1)])],
-                    false,
-                );
+                need(2, vec![(argument.clone(), vec![Some(0), Some(1)])], false);
             }
             (Some(argument), _, Some(other))
                 if !count.distinct

@@ -38,9 +38,6 @@ use isobath_sql::{Dialect, Schema};
 use self::expand::Expansion;
 use super::candidate::Candidate;
 
-pub(crate) use self::fill::{insert_all, is_not_null};
-pub(crate) use self::values::{fresh, neighbours};
-
 /// What stays the same while candidates are made.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {

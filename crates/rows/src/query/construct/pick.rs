@@ -124,7 +124,12 @@ impl<'p, 'a> Picker<'p, 'a> {
 
     /// Asks every class's own leaves of every value to try.
     fn narrow(&mut self) -> Result<(), Picked> {
-        for leaf in self.state.leaves.iter().filter(|leaf| leaf.cells.is_empty()) {
+        for leaf in self
+            .state
+            .leaves
+            .iter()
+            .filter(|leaf| leaf.cells.is_empty())
+        {
             if self.met(leaf) == Some(false) {
                 return Err(if leaf.guess {
                     Picked::Nothing
@@ -636,9 +641,11 @@ fn steps(value: &Value, data_type: Option<&DataType>) -> Vec<Value> {
     let mut steps = neighbours(value, data_type);
     match value {
         Value::Int(number) => {
-            steps.extend([10, 100, 1000].iter().flat_map(|step| {
-                [Value::Int(number - step), Value::Int(number + step)]
-            }));
+            steps.extend(
+                [10, 100, 1000]
+                    .iter()
+                    .flat_map(|step| [Value::Int(number - step), Value::Int(number + step)]),
+            );
         }
         Value::Text(text) => {
             let chars: Vec<char> = text.chars().collect();

@@ -18,7 +18,9 @@ pub(crate) fn fresh(data_type: &DataType, number: usize) -> Value {
         DataType::Decimal { precision, scale } => {
             let digits = precision.unwrap_or(9).saturating_sub(scale.unwrap_or(0));
             let limit = 10i64.checked_pow(digits.min(9)).unwrap_or(i64::MAX);
-            Value::Decimal(Decimal::from(i64::try_from(int).unwrap_or(1) % limit.max(1)))
+            Value::Decimal(Decimal::from(
+                i64::try_from(int).unwrap_or(1) % limit.max(1),
+            ))
         }
         DataType::Float { .. } => Value::Float(number as f64),
         DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text | DataType::Other(_) => {
@@ -63,7 +65,9 @@ fn word(mut number: usize) -> String {
 
 fn day(number: usize) -> DateTime {
     let days = i64::try_from(number % 3000).unwrap_or(0);
-    date(2024, 1, 1).at(9, 0, 0, 0).saturating_add(Span::new().days(days))
+    date(2024, 1, 1)
+        .at(9, 0, 0, 0)
+        .saturating_add(Span::new().days(days))
 }
 
 /// The values just below and just above, as finely as the type goes, and one step away.
@@ -132,7 +136,9 @@ pub(crate) fn neighbours(value: &Value, data_type: Option<&DataType>) -> Vec<Val
 
 fn moments(data_type: Option<&DataType>) -> Vec<SignedDuration> {
     let precision = match data_type {
-        Some(DataType::Time { precision, .. } | DataType::Timestamp { precision, .. }) => *precision,
+        Some(DataType::Time { precision, .. } | DataType::Timestamp { precision, .. }) => {
+            *precision
+        }
         _ => 0,
     };
     let mut steps = vec![SignedDuration::from_secs(-1), SignedDuration::from_secs(1)];

@@ -1,0 +1,257 @@
+//! Targets on a real engine: what does not return a row there does not count.
+
+use isobath_exec::{Answer, Database, DatabaseError};
+use isobath_sql::schema::{ConstraintKind, Filled};
+use isobath_sql::{Cell, DialectName, Row, Schema, Value, render};
+
+use super::candidate::Candidate;
+
+/// What an engine said of a target.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// It returns a row.
+    Agrees,
+    /// It does not, or refuses.
+    Disagrees {
+        /// What happened instead.
+        actual: String,
+    },
+}
+
+/// The schema as fixtures need it: without keys, foreign keys and CHECKs where they do not count.
+pub fn fixture_schema(schema: &Schema, constraints: bool) -> Schema {
+    let mut schema = schema.clone();
+    if !constraints {
+        for table in &mut schema.tables {
+            let table = std::sync::Arc::make_mut(table);
+            let key: Vec<usize> = table
+                .primary_key()
+                .map(<[usize]>::to_vec)
+                .unwrap_or_default();
+            table
+                .constraints
+                .retain(|constraint| matches!(constraint.kind, ConstraintKind::NotNull { .. }));
+            for column in key {
+                if !table.is_not_null(column) {
+                    let kind = ConstraintKind::NotNull { column };
+                    table
+                        .constraints
+                        .push(isobath_sql::Constraint::unnamed(kind));
+                }
+            }
+            // A counter needs a key.
+            for column in &mut table.columns {
+                if matches!(column.filled, Filled::Counter) {
+                    column.filled = Filled::No;
+                }
+            }
+        }
+    }
+    schema
+}
+
+/// Creates the tables; returns what the engine refused, with its message.
+///
+/// # Errors
+///
+/// When the connection is lost.
+pub fn prepare(
+    schema: &Schema,
+    database: &mut dyn Database,
+) -> Result<Vec<(String, String)>, DatabaseError> {
+    let mut refused = Vec::new();
+    for sql in render::create_statements(schema, database.dialect()) {
+        if let Answer::Refused(refusal) = database.execute(&sql)? {
+            refused.push((sql, refusal.message));
+        }
+    }
+    Ok(refused)
+}
+
+/// The INSERTs of a candidate, parents before children.
+pub fn inserts(candidate: &Candidate, schema: &Schema, dialect: DialectName) -> Vec<String> {
+    let mut statements = Vec::new();
+    for table in render::table_order(schema) {
+        for values in candidate.rows.get(&table).into_iter().flatten() {
+            let definition = &schema.tables[table];
+            let cells = values
+                .iter()
+                .zip(&definition.columns)
+                .map(|(value, column)| match column.filled {
+                    Filled::CounterAlways | Filled::Generated(_) => Cell::Default,
+                    _ => Cell::Value(value.clone()),
+                });
+            let row = Row {
+                table,
+                cells: cells.collect(),
+            };
+            statements.push(render::insert(schema, &row, dialect));
+        }
+    }
+    statements
+}
+
+/// Asks the engine about targets over one candidate; all is undone afterwards.
+///
+/// # Errors
+///
+/// When the connection is lost.
+pub fn confirm(
+    candidate: &Candidate,
+    targets: &[String],
+    schema: &Schema,
+    database: &mut dyn Database,
+) -> Result<Vec<Verdict>, DatabaseError> {
+    database.begin()?;
+    let mut refused = None;
+    for sql in inserts(candidate, schema, database.dialect()) {
+        if let Answer::Refused(refusal) = database.execute(&sql)? {
+            refused = Some(format!("{sql}: {}", refusal.message));
+            break;
+        }
+    }
+    let mut verdicts = Vec::new();
+    for sql in targets {
+        let disagrees = |actual: String| Verdict::Disagrees { actual };
+        verdicts.push(match &refused {
+            Some(why) => disagrees(format!("the engine refuses a row: {why}")),
+            None => match database.query(sql)? {
+                Ok(rows) if rows.rows.is_empty() => disagrees("it returns no row".to_owned()),
+                Ok(_) => Verdict::Agrees,
+                Err(refusal) => disagrees(format!("the engine refuses it: {}", refusal.message)),
+            },
+        });
+        if let (Some(Verdict::Disagrees { .. }), DialectName::Postgres) =
+            (verdicts.last(), database.dialect())
+        {
+            // A refused statement ends the transaction's usefulness.
+            refused.get_or_insert_with(|| "an earlier target was refused".to_owned());
+        }
+    }
+    database.rollback()?;
+    Ok(verdicts)
+}
+
+/// A target with ANSI quotes as another dialect reads it, tables spelled as the schema spells them.
+pub fn spelled(sql: &str, schema: &Schema, dialect: DialectName) -> String {
+    let mut spelled = String::with_capacity(sql.len());
+    let mut rest = sql.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\'' => {
+                spelled.push(c);
+                for inner in rest.by_ref() {
+                    spelled.push(inner);
+                    // A doubled quote closes and opens again, which comes to the same.
+                    if inner == '\'' {
+                        break;
+                    }
+                }
+            }
+            '"' => {
+                let mut name = String::new();
+                while let Some(inner) = rest.next() {
+                    if inner == '"' {
+                        if rest.peek() == Some(&'"') {
+                            rest.next();
+                        } else {
+                            break;
+                        }
+                    }
+                    name.push(inner);
+                }
+                if let Some(table) = schema.table_index(&name) {
+                    name.clone_from(&schema.tables[table].name);
+                }
+                let quote = if dialect == DialectName::MySql {
+                    '`'
+                } else {
+                    '"'
+                };
+                let doubled = name.replace(quote, &format!("{quote}{quote}"));
+                spelled.push(quote);
+                spelled.push_str(&doubled);
+                spelled.push(quote);
+            }
+            _ => spelled.push(c),
+        }
+    }
+    spelled
+}
+
+/// A query with its parameters replaced by values.
+pub fn bound(sql: &str, values: &[Value], dialect: DialectName) -> String {
+    let mut text = String::with_capacity(sql.len());
+    let mut names: Vec<String> = Vec::new();
+    let mut rest = sql.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        if matches!(c, '\'' | '"' | '`') {
+            text.push(c);
+            for (_, inner) in rest.by_ref() {
+                text.push(inner);
+                if inner == c {
+                    break;
+                }
+            }
+            continue;
+        }
+        let tail = &sql[at..];
+        let word = |from: usize| -> usize {
+            tail[from..]
+                .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .map_or(tail.len(), |end| from + end)
+        };
+        let before = sql[..at].chars().next_back();
+        let length = match c {
+            '?' => 1,
+            '%' if tail.starts_with("%s") => 2,
+            '$' | '@' | ':' if before != Some(c) && word(1) > 1 => word(1),
+            _ => 0,
+        };
+        if length == 0 || tail.starts_with("::") {
+            text.push(c);
+            continue;
+        }
+        let name = &tail[..length];
+        let unnamed = matches!(name, "?" | "%s");
+        let known = names.iter().position(|known| !unnamed && known == name);
+        let index = known.unwrap_or_else(|| {
+            names.push(name.to_owned());
+            names.len() - 1
+        });
+        let value = values.get(index).unwrap_or(&Value::Null);
+        text.push_str(&render::literal(value, dialect));
+        while rest.peek().is_some_and(|(next, _)| *next < at + length) {
+            rest.next();
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_every_style_are_bound() {
+        let values = [Value::from(1), Value::text("a")];
+        let bind = |sql| bound(sql, &values, DialectName::Postgres);
+        assert_eq!(bind("x = ? AND y = ?"), "x = 1 AND y = 'a'");
+        assert_eq!(
+            bind("x = $1 AND y = $2 OR z = $1"),
+            "x = 1 AND y = 'a' OR z = 1"
+        );
+        assert_eq!(bind("x = :a AND y = :b::text"), "x = 1 AND y = 'a'::text");
+        assert_eq!(bind("x = %s AND y = '%s'"), "x = 1 AND y = '%s'");
+    }
+
+    #[test]
+    fn quoted_names_follow_the_dialect() {
+        let schema = Schema::default();
+        let sql = r#"SELECT "A" FROM t WHERE b = 'it''s "x"'"#;
+        assert_eq!(
+            spelled(sql, &schema, DialectName::MySql),
+            r#"SELECT `A` FROM t WHERE b = 'it''s "x"'"#
+        );
+    }
+}
