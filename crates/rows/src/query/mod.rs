@@ -9,3 +9,6 @@ pub mod confirm;
 pub mod construct;
 pub mod job;
 pub mod target;
+
+#[cfg(test)]
+mod tests;

@@ -69,7 +69,6 @@ pub fn is_strict(expr: &Expr) -> bool {
     match expr {
         Expr::Literal(value) => !value.is_null(),
         Expr::Column(_) | Expr::Parameter(_) => true,
-        Expr::Subquery(_) => false,
         Expr::Unary { expr, .. } | Expr::Not(expr) | Expr::Cast { expr, .. } => is_strict(expr),
         Expr::Binary { left, right, .. } | Expr::Compare { left, right, .. } => {
             is_strict(left) && is_strict(right)

@@ -252,7 +252,6 @@ fn is_strict_in(expr: &Expr, column: usize) -> bool {
         }
         Expr::Literal(value) => matches!(value, Value::Null),
         Expr::Parameter(_)
-        | Expr::Subquery(_)
         | Expr::IsNull { .. }
         | Expr::IsTruth { .. }
         | Expr::IsDistinct { .. }

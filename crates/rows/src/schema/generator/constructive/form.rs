@@ -87,7 +87,6 @@ pub(super) fn is_strict(expr: &Expr) -> bool {
         | Expr::Between { .. }
         | Expr::Cast { .. }
         | Expr::Parameter(_)
-        | Expr::Subquery(_)
         | Expr::IsNull { .. }
         | Expr::IsTruth { .. }
         | Expr::IsDistinct { .. }

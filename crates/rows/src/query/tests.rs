@@ -1,0 +1,130 @@
+//! Small queries over a small shop.
+
+use isobath_sql::ddl::{Source, load};
+use isobath_sql::{DialectName, Schema};
+
+use super::construct::Setting;
+use super::job::{Config, Fate, Outcome, run};
+use super::target::Target;
+
+const SHOP: &str = "
+    CREATE TABLE customers (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL, city VARCHAR(40));
+    CREATE TABLE orders (
+        id INT PRIMARY KEY,
+        customer INT NOT NULL REFERENCES customers (id),
+        total INT CHECK (total >= 0),
+        state VARCHAR(10)
+    );";
+
+fn shop() -> Schema {
+    let source = Source {
+        name: "shop.sql".to_owned(),
+        text: SHOP.to_owned(),
+    };
+    load("shop", &[source], Some(DialectName::Postgres)).schema
+}
+
+fn cover(schema: &Schema, targets: &[&str]) -> Outcome {
+    let setting = Setting {
+        schema,
+        dialect: DialectName::Postgres.dialect(),
+        constraints: true,
+    };
+    let read = |sql: &&str| Target::read(sql, "", "", schema, DialectName::Postgres);
+    let targets: Vec<Target> = targets.iter().map(read).collect();
+    run(&targets, setting, &Config::default())
+}
+
+#[track_caller]
+fn is_covered(sql: &str) {
+    let outcome = cover(&shop(), &[sql]);
+    assert_eq!(outcome.fates, [Fate::Covered(0)], "{sql}");
+    assert!(outcome.evaluations <= 20, "{}", outcome.evaluations);
+}
+
+#[track_caller]
+fn is_infeasible(sql: &str) {
+    let outcome = cover(&shop(), &[sql]);
+    assert!(
+        matches!(outcome.fates.as_slice(), [Fate::Infeasible { .. }]),
+        "{sql}: {:?}",
+        outcome.fates
+    );
+}
+
+#[test]
+fn conditions_of_all_kinds_are_met() {
+    is_covered("SELECT * FROM customers WHERE name = 'Ada' AND city IS NULL");
+    is_covered("SELECT * FROM orders WHERE NOT (total > 5) AND state IN ('new', 'paid')");
+    is_covered("SELECT * FROM customers WHERE name LIKE 'A%' AND city <> name");
+    is_covered("SELECT * FROM orders WHERE total = 7 OR (total < 0 AND state = 'x')");
+}
+
+#[test]
+fn string_functions_are_met_in_a_few_evaluations() {
+    is_covered("SELECT * FROM customers WHERE length(name) = 12 AND left(name, 5) = 'abcde'");
+    is_covered("SELECT * FROM customers WHERE reverse(name) = 'olleh'");
+}
+
+#[test]
+fn joined_rows_meet_and_missing_sides_are_missing() {
+    is_covered(
+        "SELECT * FROM customers c JOIN orders o ON o.customer = c.id WHERE o.state = 'new'",
+    );
+    is_covered(
+        "SELECT * FROM customers c LEFT JOIN orders o ON o.customer = c.id WHERE o.id IS NULL",
+    );
+}
+
+#[test]
+fn subqueries_bring_rows_or_keep_them_out() {
+    is_covered(
+        "SELECT * FROM customers c WHERE EXISTS (SELECT 1 FROM orders WHERE customer = c.id)",
+    );
+    is_covered(
+        "SELECT * FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders WHERE customer = c.id)",
+    );
+    is_covered("SELECT * FROM customers WHERE id IN (SELECT customer FROM orders)");
+}
+
+#[test]
+fn groups_get_the_rows_that_having_asks_for() {
+    is_covered("SELECT state FROM orders GROUP BY state HAVING COUNT(*) > 1");
+    is_covered(
+        "SELECT COUNT(total) FROM orders \
+         HAVING COUNT(total) > COUNT(DISTINCT total) AND COUNT(DISTINCT total) > 1",
+    );
+}
+
+#[test]
+fn what_no_row_can_meet_is_proven() {
+    is_infeasible("SELECT * FROM customers WHERE name IS NULL");
+    is_infeasible("SELECT * FROM orders WHERE total = 3 AND total = 4");
+    is_infeasible("SELECT * FROM customers WHERE city = NULL");
+    is_infeasible("SELECT * FROM orders WHERE total < 0");
+    is_infeasible("SELECT state FROM orders GROUP BY state HAVING COUNT(*) = 0");
+    is_infeasible(
+        "SELECT COUNT(id) FROM orders \
+         HAVING COUNT(id) > COUNT(DISTINCT id) AND COUNT(DISTINCT id) > 1",
+    );
+}
+
+#[test]
+fn rows_bring_the_parents_that_their_foreign_keys_ask_for() {
+    let schema = shop();
+    let outcome = cover(&schema, &["SELECT * FROM orders WHERE customer = 7"]);
+    assert_eq!(outcome.fates, [Fate::Covered(0)]);
+    assert_eq!(outcome.fixtures[0].row_count(), 2);
+}
+
+#[test]
+fn one_fixture_serves_several_targets_and_runs_repeat() {
+    let targets = [
+        "SELECT * FROM orders WHERE total = 1",
+        "SELECT id FROM orders WHERE total = 1",
+    ];
+    let schema = shop();
+    let (first, second) = (cover(&schema, &targets), cover(&schema, &targets));
+    assert_eq!(first.fates, [Fate::Covered(0), Fate::Covered(0)]);
+    assert_eq!(first.fixtures, second.fixtures);
+}
