@@ -6,7 +6,7 @@ use isobath_sql::expr::{BinaryOp, CompareOp};
 use isobath_sql::query::model::{Aggregate, AggregateFunction, From, Grouping, Select};
 use isobath_sql::{Expr, Value};
 
-use super::expand::joined;
+use super::join::joined;
 use super::state::{Binding, Env, Goal, State, Want};
 
 /// How a group is made.
@@ -384,11 +384,11 @@ fn aggregated<'a>(
     let mut letters: Vec<u8> = Vec::new();
     let mut present: Vec<Expr> = Vec::new();
     for (value, letter) in values.into_iter().zip(pattern) {
-        if let Some(letter) = letter {
-            if !(aggregate.distinct && letters.contains(letter)) {
-                letters.push(*letter);
-                present.push(value);
-            }
+        if let Some(letter) = letter
+            && !(aggregate.distinct && letters.contains(letter))
+        {
+            letters.push(*letter);
+            present.push(value);
         }
     }
     match aggregate.function {

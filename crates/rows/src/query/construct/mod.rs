@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //!
-//! 1. **Expand** ([`expand`], [`group`]). A query returns a row when there is a row for each of
+//! 1. **Expand** ([`expand`], [`join`], [`group`], [`apart`]). A query returns a row when there is a row for each of
 //!    its relations and all its conditions hold: ON, WHERE, HAVING. Each relation gets a row of
 //!    its own, whose cells are variables, and every condition is rewritten over these cells. An
 //!    outer join is a choice: its rows meet, or one side is missing and all its columns are NULL.
@@ -25,9 +25,11 @@
 //! choices made so far are refuted. A target is infeasible when every alternative of every choice
 //! is refuted and nothing was left out for convenience.
 
+mod apart;
 mod expand;
 mod fill;
 mod group;
+mod join;
 mod pick;
 mod state;
 mod values;

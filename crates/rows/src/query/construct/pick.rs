@@ -33,9 +33,8 @@ pub(super) fn conflict(state: &State<'_>) -> Option<String> {
 /// Values that meet all leaves.
 pub(super) fn pick(state: &State<'_>) -> Picked {
     let mut picker = Picker::new(state);
-    match picker.narrow() {
-        Err(picked) => return picked,
-        Ok(()) => {}
+    if let Err(picked) = picker.narrow() {
+        return picked;
     }
     picker.assign()
 }
