@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //!
-//! 1. **Expand** ([`expand`], [`join`], [`group`], [`apart`]). A query returns a row when there is a row for each of
+//! 1. **Expand** (`expand`, `join`, `group`, `apart`). A query returns a row when there is a row for each of
 //!    its relations and all its conditions hold: ON, WHERE, HAVING. Each relation gets a row of
 //!    its own, whose cells are variables, and every condition is rewritten over these cells. An
 //!    outer join is a choice: its rows meet, or one side is missing and all its columns are NULL.
@@ -10,12 +10,12 @@
 //!    bring rows of their own; NOT EXISTS and missing sides are conditions on all rows that are
 //!    there in the end. Two rows of a table with a key are either one row or differ in the key.
 //!    What remains of every choice is a list of leaves: conditions over cells with a wanted verdict.
-//! 2. **Pick** ([`pick`]). Cells that must be equal form classes. A class has values to try: the
+//! 2. **Pick** (`pick`). Cells that must be equal form classes. A class has values to try: the
 //!    constants that it is compared with, their neighbours, what patterns and functions suggest,
 //!    a fresh value, NULL. Every leaf over one class alone is asked of every value at once, by the
 //!    same evaluator that judges the whole query later; leaves over several classes are met by
 //!    depth-first search.
-//! 3. **Fill** ([`fill`]). Columns that nobody mentions become NULL, their default, or something
+//! 3. **Fill** (`fill`). Columns that nobody mentions become NULL, their default, or something
 //!    readable; rows that foreign keys ask for are added.
 //!
 //! # What counts as a proof
