@@ -130,9 +130,16 @@ fn one(query: &Query, setting: Setting<'_>, outcome: &mut Outcome) -> Fate {
         }
     }
     let mut evaluations = 0;
+    let mut unable = String::new();
     let found = construct(query, setting, &mut |candidate| {
         evaluations += 1;
-        covers(query, candidate, setting)
+        match evaluate(query, candidate, &candidate.parameters, setting.dialect) {
+            Ok(evaluated) => !evaluated.rows.is_empty(),
+            Err(stop) => {
+                unable = stop.to_string();
+                false
+            }
+        }
     });
     outcome.evaluations += evaluations;
     match found {
@@ -141,7 +148,7 @@ fn one(query: &Query, setting: Setting<'_>, outcome: &mut Outcome) -> Fate {
             Fate::Covered(outcome.fixtures.len() - 1)
         }
         Construction::Infeasible { proof } => Fate::Infeasible { proof },
-        Construction::Unknown => Fate::Uncovered { why: String::new() },
+        Construction::Unknown => Fate::Uncovered { why: unable },
     }
 }
 
