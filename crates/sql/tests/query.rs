@@ -198,3 +198,54 @@ fn a_product_of_many_rows_is_refused_instead_of_filling_the_memory() {
     let tables: Tables = vec![Vec::new(), songs];
     assert!(query::evaluate(&query, &tables, &[], DialectName::MySql.dialect()).is_err());
 }
+
+#[test]
+fn alternatives_of_different_types_are_their_texts() {
+    let artists = [artist(1, "x")];
+    assert_eq!(
+        shown(
+            "SELECT IFNULL(born, ''), IFNULL(id, 'none') FROM artist",
+            &artists,
+            &[]
+        ),
+        "1970-01-01|1"
+    );
+    assert_eq!(
+        run(
+            "SELECT 1 FROM artist WHERE '1970-06-01' BETWEEN IFNULL(born, '2000-01-01') AND '1971'",
+            &artists,
+            &[]
+        )
+        .rows
+        .len(),
+        1
+    );
+}
+
+#[test]
+fn between_compares_strings_with_dates_as_dates() {
+    let artists = [artist(1, "x")];
+    for (condition, rows) in [
+        ("'1970-1-1' BETWEEN born AND '1970-01-02'", 1),
+        ("'1970-01-02' BETWEEN '1970-01-01' AND born", 0),
+        ("born BETWEEN '1969-12-31' AND '1970-01-01 10:00:00'", 1),
+        ("'7' BETWEEN 6 AND '10'", 1),
+    ] {
+        let sql = format!("SELECT 1 FROM artist WHERE {condition}");
+        assert_eq!(run(&sql, &artists, &[]).rows.len(), rows, "{condition}");
+    }
+}
+
+#[test]
+fn a_query_knows_whether_it_reads_the_clock() {
+    let reads = |sql: &str| {
+        query::parse(sql, &schema(), DialectName::MySql)
+            .unwrap()
+            .reads_clock()
+    };
+    assert!(reads(
+        "SELECT 1 FROM artist WHERE EXISTS (SELECT 1 FROM song WHERE born < NOW())"
+    ));
+    assert!(reads("SELECT MAX(CURDATE()) FROM artist"));
+    assert!(!reads("SELECT DATE(born) FROM artist"));
+}

@@ -85,8 +85,18 @@ pub(crate) fn as_number(eval: Evaluator<'_>, expr: &Expr) -> Result<(), Stop> {
 }
 
 /// An operand with all the digits that it is computed with.
-fn raw<'a>(eval: Evaluator<'a>, expr: &'a Expr) -> Result<Cow<'a, Value>, Stop> {
+pub(super) fn raw<'a>(eval: Evaluator<'a>, expr: &'a Expr) -> Result<Cow<'a, Value>, Stop> {
     match (expr, eval.dialect) {
+        (
+            Expr::Unary {
+                op: UnaryOp::Minus,
+                expr: inner,
+            },
+            DialectName::MySql,
+        ) if matches!(**inner, Expr::Binary { .. }) => match raw(eval, inner)?.into_owned() {
+            Value::Decimal(value) => Ok(Cow::Owned(Value::Decimal(-value))),
+            _ => eval.value(expr),
+        },
         (Expr::Binary { op, left, right }, DialectName::MySql) => {
             binary(eval, *op, left, right).map(Cow::Owned)
         }
@@ -204,7 +214,10 @@ pub(crate) fn binary<'a>(
     }
     match eval.dialect {
         DialectName::Sqlite => Ok(sqlite(op, x, y)),
-        DialectName::MySql => mysql(eval, op, x, y, unsigned(left_kind) || unsigned(right_kind)),
+        DialectName::MySql => {
+            let either = op != BinaryOp::Modulo && unsigned(right_kind);
+            mysql(eval, op, x, y, unsigned(left_kind) || either)
+        }
         DialectName::Ansi | DialectName::Postgres => {
             let Some(kind) = left_kind.promoted(right_kind) else {
                 return raise(Raised::TypeMismatch);

@@ -87,28 +87,51 @@ impl<'a> Evaluator<'a> {
         self.compare(Relation::Equal, left, right)
     }
 
-    /// Refuses three-way comparisons that MariaDB makes in one common type.
-    pub(super) fn alike(self, operands: &[&Operand<'a>]) -> Result<(), Stop> {
+    /// The operands of BETWEEN in the one type in which MariaDB compares all three.
+    pub(super) fn alike(self, operands: [Operand<'a>; 3]) -> Result<[Operand<'a>; 3], Stop> {
         if self.dialect != DialectName::MySql {
-            return Ok(());
+            return Ok(operands);
         }
-        let all: Vec<&Expr> = operands.iter().map(|operand| operand.expr).collect();
-        if self.collation_of(&all) != self.collation_of(&all[..1]) {
-            return unsupported("a mix of collations");
+        let families = operands.each_ref().map(|operand| self.family(operand));
+        let has = |family| families.contains(&Some(family));
+        let strange = has(Family::Bytes) || has(Family::Other);
+        let (numbers, texts, moments) =
+            (has(Family::Number), has(Family::Text), has(Family::Moment));
+        let kinds = [numbers, texts, moments, strange];
+        if kinds.into_iter().filter(|there| *there).count() < 2 {
+            let all = operands.each_ref().map(|operand| operand.expr);
+            if self.collation_of(&all) != self.collation_of(&all[..1]) {
+                return unsupported("a mix of collations");
+            }
+            return Ok(operands);
         }
-        let mut families: Vec<Family> = operands
-            .iter()
-            .filter_map(|operand| self.family(operand))
-            .collect();
-        families.sort_unstable();
-        families.dedup();
-        // Moments with strings are compared as moments, all others in ways we do not follow.
-        let moments = families == [Family::Text, Family::Moment]
-            && self.family(operands[0]) == Some(Family::Moment);
-        if families.len() > 1 && !moments {
-            return unsupported("BETWEEN over mixed types");
+        let converted = |operand: Operand<'a>| {
+            let Value::Text(text) = &*operand.value else {
+                return Ok(operand);
+            };
+            let value = if moments {
+                self.text_as_moment(text)?.into_value()
+            } else {
+                arithmetic::as_number(self, operand.expr)?;
+                let number = arithmetic::text_as_number(self, text)?;
+                // All three meet as doubles.
+                if number.to_f64().abs() >= 9.007e15 {
+                    return unsupported("a comparison of text with a long number");
+                }
+                number.into_value()
+            };
+            Ok(Operand {
+                value: Cow::Owned(value),
+                expr: &NO_COLUMN,
+            })
+        };
+        match (numbers, moments, strange || self.env.writes) {
+            (true, false, false) | (false, true, false) => {
+                let [x, low, high] = operands;
+                Ok([converted(x)?, converted(low)?, converted(high)?])
+            }
+            _ => unsupported("BETWEEN over mixed types"),
         }
-        Ok(())
     }
 
     /// Refuses lists whose members bring collations of their own (MariaDB finds one for all).
@@ -388,7 +411,11 @@ impl<'a> Evaluator<'a> {
                 Ok(relation.judge(x.cmp(y), bytes_gap(x, y)))
             }
             _ => match (Number::of(a), Number::of(b)) {
-                (Some(x), Some(y)) => Ok(relation.judge(x.order(y), x.gap(y))),
+                (Some(x), Some(y)) => {
+                    let x = self.beside(left, x, y);
+                    let y = self.beside(right, y, x);
+                    Ok(relation.judge(x.order(y), x.gap(y)))
+                }
                 (Some(x), None) => self.number_with_text(relation, x, left, b, right),
                 (None, Some(_)) => match (a, Number::of(b)) {
                     (Value::Text(_), Some(y)) => {
@@ -398,6 +425,18 @@ impl<'a> Evaluator<'a> {
                 },
                 (None, None) => self.moments_mysql(relation, a, b),
             },
+        }
+    }
+
+    /// A number as MariaDB compares it with another: beside a float, a quotient keeps all its digits.
+    fn beside(self, operand: &Operand<'a>, own: Number, other: Number) -> Number {
+        match (operand.expr, own, other) {
+            (Expr::Binary { .. } | Expr::Unary { .. }, Number::Decimal(_), Number::Float(_)) => {
+                // Without its row, the value was stored before, and lost its digits there.
+                let raw = arithmetic::raw(self, operand.expr).ok();
+                raw.and_then(|raw| Number::of(&raw)).unwrap_or(own)
+            }
+            _ => own,
         }
     }
 
@@ -419,6 +458,7 @@ impl<'a> Evaluator<'a> {
         }
         arithmetic::as_number(self, text_side.expr)?;
         let other = arithmetic::text_as_number(self, text)?;
+        let number = self.beside(number_side, number, Number::Float(other.to_f64()));
         // The common type is a double or a decimal; they agree up to 2^53 and fifteen digits.
         if number.to_f64().abs() >= 9.007e15 || other.to_f64().abs() >= 9.007e15 {
             return unsupported("a comparison of text with a long number");

@@ -8,7 +8,7 @@ use crate::types::DataType;
 use crate::value::Value;
 
 use super::arithmetic::{text_as_number, to_i64};
-use super::kind::Kind;
+use super::kind::{Kind, kind_of};
 use super::number::{self, Number};
 use super::stop::{Raised, Stop, raise, unsupported};
 use super::storage::{Storage, sqlite_number};
@@ -18,10 +18,35 @@ use super::{format, parse, temporal};
 /// The text of a value; MariaDB shows decimals with the digits of their static type.
 pub(crate) fn shown(dialect: DialectName, value: &Value, expr: &Expr) -> Result<String, Stop> {
     let plain = matches!(expr, Expr::Column(_) | Expr::Literal(_));
-    if dialect == DialectName::MySql && matches!(value, Value::Decimal(_)) && !plain {
+    if dialect == DialectName::MySql
+        && !plain
+        && (matches!(value, Value::Decimal(_)) || kind_of(expr, dialect) == Kind::Decimal)
+    {
         return unsupported("the digits of a computed decimal");
     }
-    format::text(value, dialect).ok_or_else(|| Stop::unsupported("the text of this value"))
+    let text = match (value, dialect) {
+        (Value::Time(_) | Value::DateTime(_), DialectName::MySql) => {
+            clock_digits(expr).and_then(|digits| format::clock(value, digits))
+        }
+        _ => format::text(value, dialect),
+    };
+    text.ok_or_else(|| Stop::unsupported("the text of this value"))
+}
+
+/// How many digits of the second MariaDB shows, where that is certain.
+fn clock_digits(expr: &Expr) -> Option<u8> {
+    match expr {
+        Expr::Column(column) => match column.data_type {
+            DataType::Time { precision, .. } | DataType::Timestamp { precision, .. } => {
+                Some(precision)
+            }
+            _ => None,
+        },
+        Expr::Literal(Value::Time(at)) if at.subsec_nanosecond() == 0 => Some(0),
+        Expr::Literal(Value::DateTime(at)) if at.subsec_nanosecond() == 0 => Some(0),
+        Expr::Function { args, .. } if args.is_empty() => Some(0),
+        _ => None,
+    }
 }
 
 /// Whether a value is of a type as storage would leave it.

@@ -72,6 +72,32 @@ fn float(value: f64, dialect: DialectName) -> Option<String> {
     })
 }
 
+/// The time of day, and its day where there is one, with exactly so many fractional digits.
+pub(crate) fn clock(value: &Value, digits: u8) -> Option<String> {
+    let at = match value {
+        Value::Time(at) => *at,
+        Value::DateTime(at) => at.time(),
+        _ => return None,
+    };
+    let digits = usize::from(digits.min(6));
+    let fraction = format!("{:06}", at.subsec_nanosecond() / 1000);
+    let (kept, lost) = fraction.split_at(digits);
+    if lost.bytes().any(|digit| digit != b'0') {
+        return None;
+    }
+    let point = if digits > 0 { "." } else { "" };
+    let clock = format!(
+        "{:02}:{:02}:{:02}{point}{kept}",
+        at.hour(),
+        at.minute(),
+        at.second()
+    );
+    Some(match value {
+        Value::DateTime(at) => format!("{} {clock}", at.date()),
+        _ => clock,
+    })
+}
+
 /// `HH:MM:SS` with as many fractional digits as needed.
 pub(crate) fn time(at: Time) -> String {
     let mut text = format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second());

@@ -160,6 +160,28 @@ impl<'a> Kind<'a> {
         )
     }
 
+    pub(crate) fn is_moment(self) -> bool {
+        matches!(self, Self::Date | Self::Time | Self::DateTime)
+    }
+
+    /// The type in which MySQL computes with values of this one: text is a number there.
+    pub(crate) fn computed(self) -> Self {
+        match self {
+            Self::Text | Self::Varchar | Self::Char => Self::DOUBLE,
+            kind => kind,
+        }
+    }
+
+    /// Whether MySQL makes strings of alternatives of these two types.
+    fn is_texts_with(self, other: Self) -> bool {
+        let strings = |kind: Self| kind.is_text() || matches!(kind, Self::Enum(_));
+        let spelled = |kind: Self| {
+            strings(kind) || kind.is_moment() || (kind.is_number() && kind != Self::Year)
+        };
+        let apart = strings(self) || strings(other) || self.is_moment() != other.is_moment();
+        spelled(self) && spelled(other) && apart
+    }
+
     /// The type of arithmetic between two numbers, as PostgreSQL promotes them.
     pub(crate) fn promoted(self, other: Self) -> Option<Self> {
         Some(match (self, other) {
@@ -240,6 +262,7 @@ fn standard_kind<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
         Expr::Unary { op, expr } => match (op, kind_of(expr, dialect)) {
             (UnaryOp::Minus, Kind::Int { unsigned: true, .. }) => Kind::INT8,
             (UnaryOp::Minus | UnaryOp::Plus, Kind::Unknown) => Kind::DOUBLE,
+            (UnaryOp::Minus, kind) if dialect == DialectName::MySql => kind.computed(),
             (_, kind) => kind,
         },
         Expr::Binary { op, left, right } => {
@@ -261,6 +284,17 @@ fn standard_kind<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
             }
             if typed && !super::arithmetic::exists(*op, left, right) {
                 return Kind::Other;
+            }
+            if dialect == DialectName::MySql && !matches!(op, BinaryOp::Concat) {
+                return match binary(*op, left.computed(), right.computed()) {
+                    Kind::Int { .. } if *op == BinaryOp::Divide => Kind::Decimal,
+                    // The sign of a remainder is that of the dividend.
+                    Kind::Int { bits, .. } if *op == BinaryOp::Modulo => Kind::Int {
+                        bits,
+                        unsigned: matches!(left, Kind::Int { unsigned: true, .. }),
+                    },
+                    kind => kind,
+                };
             }
             binary(*op, left, right)
         }
@@ -295,8 +329,13 @@ fn standard_kind<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
 pub(crate) fn unify<'a>(parts: impl Iterator<Item = &'a Expr>, dialect: DialectName) -> Kind<'a> {
     let mut common = Kind::Unknown;
     for part in parts {
-        match common.unified(kind_of(part, dialect)) {
+        let kind = kind_of(part, dialect);
+        match common.unified(kind) {
             Some(kind) => common = kind,
+            // Where types do not meet, MySQL takes the text of each.
+            None if dialect == DialectName::MySql && common.is_texts_with(kind) => {
+                common = Kind::Text;
+            }
             None => return Kind::Other,
         }
     }

@@ -6,7 +6,7 @@
 use jiff::civil::{Date, DateTime, Time};
 use rust_decimal::Decimal;
 
-use crate::value::Interval;
+use crate::value::{Interval, Value};
 
 use super::number::{Number, decimal, power_of_ten};
 use super::stop::{Raised, Stop};
@@ -421,6 +421,16 @@ impl Moment {
             self.date?
                 .to_datetime(self.time.unwrap_or(Time::midnight())),
         )
+    }
+
+    /// A day, a time of day or both, as a value; the offset is not kept.
+    pub(crate) fn into_value(self) -> Value {
+        match (self.date, self.time) {
+            (Some(date), None) => Value::Date(date),
+            (Some(date), Some(time)) => Value::DateTime(date.to_datetime(time)),
+            (None, Some(time)) => Value::Time(time),
+            (None, None) => Value::Null,
+        }
     }
 }
 

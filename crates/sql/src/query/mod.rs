@@ -20,6 +20,7 @@ mod scope;
 mod select;
 mod set;
 mod subquery;
+mod visit;
 mod window;
 
 pub use evaluate::{Evaluated, Relations, distance, evaluate, evaluate_at};

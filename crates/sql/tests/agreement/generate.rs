@@ -169,7 +169,12 @@ impl Generator<'_> {
     }
 
     fn coalesce(&mut self, sort: Sort, depth: u8) -> Term {
-        let args = vec![self.column(sort), self.scalar(sort, depth)];
+        let other = match self.dialect {
+            // The lax databases take alternatives of any types.
+            DialectName::MySql if self.rng.u8(..3) == 0 => self.sort(),
+            _ => self.partner(sort),
+        };
+        let args = vec![self.column(sort), self.scalar(other, depth)];
         let name = match self.dialect {
             DialectName::Postgres => "coalesce",
             _ => self.pick(&["coalesce", "ifnull"]),
@@ -550,7 +555,10 @@ impl Generator<'_> {
     }
 
     fn between(&mut self, x: Term, sort: Sort, depth: u8) -> Term {
-        let (low_sort, high_sort) = (self.partner(sort), self.partner(sort));
+        let (low_sort, high_sort) = match self.dialect {
+            DialectName::MySql if self.rng.u8(..4) == 0 => (self.sort(), self.sort()),
+            _ => (self.partner(sort), self.partner(sort)),
+        };
         let low = self.scalar(low_sort, depth);
         let high = self.scalar(high_sort, depth);
         let negated = self.rng.bool();

@@ -40,8 +40,8 @@ impl<'a> Evaluator<'a> {
                 if self.same(&left, &right)?.verdict() == Some(true) {
                     return Ok(Cow::Owned(Value::Null));
                 }
-                let (own, kind) = (self.kind(left.expr), kind(name, args, self.dialect));
-                self.alternative(left.value, own, kind)
+                let kind = kind(name, args, self.dialect);
+                self.alternative(left.value, left.expr, kind)
             }
             ("if", [condition, then, otherwise]) if self.dialect == DialectName::MySql => {
                 self.choose(condition, then, otherwise)
@@ -84,10 +84,10 @@ impl<'a> Evaluator<'a> {
                         convert::untyped(Cow::Borrowed(literal), common)?;
                     }
                 }
-                return self.alternative(value, self.kind(arg), common);
+                return self.alternative(value, arg, common);
             }
         }
-        self.alternative(Cow::Owned(Value::Null), common, common)
+        self.alternative(Cow::Owned(Value::Null), &Expr::Literal(Value::Null), common)
     }
 
     fn choose(
@@ -102,7 +102,7 @@ impl<'a> Evaluator<'a> {
         } else {
             otherwise
         };
-        self.alternative(self.value(chosen)?, self.kind(chosen), common)
+        self.alternative(self.value(chosen)?, chosen, common)
     }
 
     fn extreme(self, args: &'a [Expr], better: Relation) -> Result<Cow<'a, Value>, Stop> {
@@ -140,10 +140,7 @@ impl<'a> Evaluator<'a> {
             };
         }
         match best {
-            Some(best) => {
-                let kind = self.kind(best.expr);
-                self.alternative(best.value, kind, common)
-            }
+            Some(best) => self.alternative(best.value, best.expr, common),
             None => Ok(Cow::Owned(Value::Null)),
         }
     }
@@ -190,11 +187,12 @@ pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Ki
         ("date", _) if dialect == DialectName::MySql => Kind::Date,
         ("abs", [x]) => match kind_of(x, dialect) {
             Kind::Unknown => Kind::DOUBLE,
+            kind if dialect == DialectName::MySql => kind.computed(),
             kind => kind,
         },
         ("sign", _) if dialect == DialectName::MySql => Kind::INT4,
         ("round" | "floor" | "ceil" | "ceiling", [x, ..]) if dialect == DialectName::MySql => {
-            kind_of(x, dialect)
+            kind_of(x, dialect).computed()
         }
         ("round" | "trunc" | "floor" | "ceil" | "ceiling" | "sign", [x, rest @ ..]) => {
             match (kind_of(x, dialect), rest.is_empty()) {
