@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use isobath_rows::query::algorithm::Config;
 use isobath_rows::query::construct::Setting;
-use isobath_rows::query::job::{Config, Fate, run as run_job};
+use isobath_rows::query::job::{Fate, run as run_job};
 use isobath_rows::query::target::Target;
 use isobath_sql::DialectName;
 use isobath_sql::ddl::{Source, load};
@@ -110,9 +111,8 @@ fn one(
     };
     let schema = load("schema", &[source], Some(DialectName::MySql)).schema;
     let setting = Setting {
-        schema: &schema,
-        dialect: DialectName::MySql.dialect(),
         constraints,
+        ..Setting::new(&schema, DialectName::MySql.dialect())
     };
     let mut counts = Counts::default();
     for line in fs::read_to_string(system.join("queries.jsonl"))?.lines() {
@@ -155,7 +155,7 @@ fn one(
                         }
                     }
                 }
-                Fate::Infeasible { proof } => {
+                Fate::Infeasible { proof, .. } => {
                     counts.proven += 1;
                     counts.agreed += usize::from(recorded);
                     if verbose && !recorded {

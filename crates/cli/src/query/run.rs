@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use isobath_exec::Engine;
+use isobath_rows::query::algorithm::Config;
 use isobath_rows::query::confirm::{self, Verdict};
 use isobath_rows::query::construct::Setting;
-use isobath_rows::query::job::{self, Config, Fate, Outcome};
+use isobath_rows::query::job::{self, Fate, Outcome};
+use isobath_rows::query::parameter;
 use isobath_rows::query::target::Target;
 use isobath_sql::coverage::{self, Criterion};
 use isobath_sql::ddl::{self, Source};
@@ -145,10 +147,7 @@ impl Run<'_> {
             Ok(targets) => Some(
                 targets
                     .iter()
-                    .map(|target| {
-                        let rule = target.label();
-                        Target::read(&target.sql, &rule, &target.says, self.schema, self.written)
-                    })
+                    .map(|target| Target::of(target, self.schema, self.written))
                     .collect(),
             ),
             Err(error) => {
@@ -205,9 +204,8 @@ impl Run<'_> {
         };
         let rules = self.engine.map_or(self.written, Engine::dialect);
         let setting = Setting {
-            schema: self.schema,
-            dialect: rules.dialect(),
             constraints: !self.options.ignore_constraints,
+            ..Setting::new(self.schema, rules.dialect())
         };
         let config = Config {
             seed: self.options.seed,
@@ -259,7 +257,12 @@ impl Run<'_> {
                         }
                         _ => targets[*index].sql.clone(),
                     };
-                    confirm::bound(&sql, &fixture.parameters, dialect)
+                    parameter::bound(
+                        &sql,
+                        &targets[*index].parameters,
+                        fixture.parameters(),
+                        dialect,
+                    )
                 })
                 .collect();
             let verdicts = confirm::confirm(fixture, &sql, stored, database)?;
@@ -323,7 +326,7 @@ impl Run<'_> {
         for (fate, target) in outcome.fates.iter().zip(targets) {
             match fate {
                 Fate::Covered(_) => {}
-                Fate::Infeasible { proof } => {
+                Fate::Infeasible { proof, .. } => {
                     let line = format!("  infeasible: {}\n    {proof}", target.sql);
                     self.terminal.say(Tone::Faint, &line);
                 }
@@ -357,7 +360,7 @@ impl Run<'_> {
                     text.push_str(&format!("-- covers: {}\n", says.replace('\n', " ")));
                 }
             }
-            for (index, value) in fixture.parameters.iter().enumerate() {
+            for (index, value) in fixture.parameters().iter().enumerate() {
                 text.push_str(&format!("-- parameter {}: {value}\n", index + 1));
             }
             for insert in confirm::inserts(fixture, self.schema, dialect) {

@@ -10,7 +10,7 @@ use isobath_sql::query::Relations;
 pub struct Candidate {
     /// The rows, as stored, by the index of their table; tables without rows are left out.
     pub rows: BTreeMap<usize, Vec<Vec<Value>>>,
-    /// One value per parameter, in the order of their numbers.
+    /// Values of the query's parameters, in the order of their numbers.
     pub parameters: Vec<Value>,
 }
 
@@ -23,6 +23,14 @@ impl Candidate {
     /// Adds a row.
     pub fn push(&mut self, table: usize, row: Vec<Value>) {
         self.rows.entry(table).or_default().push(row);
+    }
+
+    /// Gives a parameter a value.
+    pub fn bind(&mut self, number: usize, value: Value) {
+        if self.parameters.len() <= number {
+            self.parameters.resize(number + 1, Value::Null);
+        }
+        self.parameters[number] = value;
     }
 }
 

@@ -2,9 +2,9 @@
 
 use isobath_exec::{Answer, Database, DatabaseError};
 use isobath_sql::schema::{ConstraintKind, Filled};
-use isobath_sql::{Cell, DialectName, Row, Schema, Value, render};
+use isobath_sql::{DialectName, Schema, render};
 
-use super::candidate::Candidate;
+use super::fixture::Fixture;
 
 /// What an engine said of a target.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,43 +68,27 @@ pub fn prepare(
     Ok(refused)
 }
 
-/// The INSERTs of a candidate, parents before children.
-pub fn inserts(candidate: &Candidate, schema: &Schema, dialect: DialectName) -> Vec<String> {
-    let mut statements = Vec::new();
-    for table in render::table_order(schema) {
-        for values in candidate.rows.get(&table).into_iter().flatten() {
-            let definition = &schema.tables[table];
-            let cells = values
-                .iter()
-                .zip(&definition.columns)
-                .map(|(value, column)| match column.filled {
-                    Filled::CounterAlways | Filled::Generated(_) => Cell::Default,
-                    _ => Cell::Value(value.clone()),
-                });
-            let row = Row {
-                table,
-                cells: cells.collect(),
-            };
-            statements.push(render::insert(schema, &row, dialect));
-        }
-    }
-    statements
+/// The INSERTs of a fixture, parents before children.
+pub fn inserts(fixture: &Fixture, schema: &Schema, dialect: DialectName) -> Vec<String> {
+    let rows = fixture.rows.iter();
+    rows.map(|row| render::insert(schema, row, dialect))
+        .collect()
 }
 
-/// Asks the engine about targets over one candidate; all is undone afterwards.
+/// Asks the engine about targets over one fixture; all is undone afterwards.
 ///
 /// # Errors
 ///
 /// When the connection is lost.
 pub fn confirm(
-    candidate: &Candidate,
+    fixture: &Fixture,
     targets: &[String],
     schema: &Schema,
     database: &mut dyn Database,
 ) -> Result<Vec<Verdict>, DatabaseError> {
     database.begin()?;
     let mut refused = None;
-    for sql in inserts(candidate, schema, database.dialect()) {
+    for sql in inserts(fixture, schema, database.dialect()) {
         if let Answer::Refused(refusal) = database.execute(&sql)? {
             refused = Some(format!("{sql}: {}", refusal.message));
             break;
@@ -179,71 +163,9 @@ pub fn spelled(sql: &str, schema: &Schema, dialect: DialectName) -> String {
     spelled
 }
 
-/// A query with its parameters replaced by values.
-pub fn bound(sql: &str, values: &[Value], dialect: DialectName) -> String {
-    let mut text = String::with_capacity(sql.len());
-    let mut names: Vec<String> = Vec::new();
-    let mut rest = sql.char_indices().peekable();
-    while let Some((at, c)) = rest.next() {
-        if matches!(c, '\'' | '"' | '`') {
-            text.push(c);
-            for (_, inner) in rest.by_ref() {
-                text.push(inner);
-                if inner == c {
-                    break;
-                }
-            }
-            continue;
-        }
-        let tail = &sql[at..];
-        let word = |from: usize| -> usize {
-            tail[from..]
-                .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-                .map_or(tail.len(), |end| from + end)
-        };
-        let before = sql[..at].chars().next_back();
-        let length = match c {
-            '?' => 1,
-            '%' if tail.starts_with("%s") => 2,
-            '$' | '@' | ':' if before != Some(c) && word(1) > 1 => word(1),
-            _ => 0,
-        };
-        if length == 0 || tail.starts_with("::") {
-            text.push(c);
-            continue;
-        }
-        let name = &tail[..length];
-        let unnamed = matches!(name, "?" | "%s");
-        let known = names.iter().position(|known| !unnamed && known == name);
-        let index = known.unwrap_or_else(|| {
-            names.push(name.to_owned());
-            names.len() - 1
-        });
-        let value = values.get(index).unwrap_or(&Value::Null);
-        text.push_str(&render::literal(value, dialect));
-        while rest.peek().is_some_and(|(next, _)| *next < at + length) {
-            rest.next();
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parameters_of_every_style_are_bound() {
-        let values = [Value::from(1), Value::text("a")];
-        let bind = |sql| bound(sql, &values, DialectName::Postgres);
-        assert_eq!(bind("x = ? AND y = ?"), "x = 1 AND y = 'a'");
-        assert_eq!(
-            bind("x = $1 AND y = $2 OR z = $1"),
-            "x = 1 AND y = 'a' OR z = 1"
-        );
-        assert_eq!(bind("x = :a AND y = :b::text"), "x = 1 AND y = 'a'::text");
-        assert_eq!(bind("x = %s AND y = '%s'"), "x = 1 AND y = '%s'");
-    }
 
     #[test]
     fn quoted_names_follow_the_dialect() {

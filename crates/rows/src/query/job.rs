@@ -1,10 +1,17 @@
 //! All targets of one query.
 
-use isobath_sql::query::{Query, evaluate};
-
-use super::candidate::Candidate;
-use super::construct::{Construction, Setting, construct};
+use super::algorithm::{Algorithm, Config};
+use super::archive::Archive;
+use super::construct::{Construction, Setting, complete, construct};
+use super::fixture::Fixture;
+use super::minimize::fixtures;
+use super::search::baseline;
+use super::search::draw::Maker;
+use super::search::genetic::Population;
+use super::search::space::Space;
 use super::target::Target;
+
+pub use super::construct::Cause;
 
 /// What became of one target.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +20,8 @@ pub enum Fate {
     Covered(usize),
     /// No rows can.
     Infeasible {
+        /// What kind of reason there is.
+        cause: Cause,
         /// Why, as a sentence.
         proof: String,
     },
@@ -26,8 +35,8 @@ pub enum Fate {
 /// What became of a query's targets.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The candidates that cover targets.
-    pub fixtures: Vec<Candidate>,
+    /// What covers the targets.
+    pub fixtures: Vec<Fixture>,
     /// One per target.
     pub fates: Vec<Fate>,
     /// How often a query was run over a candidate.
@@ -53,107 +62,87 @@ impl Outcome {
 
     /// How many rows all fixtures have.
     pub fn rows(&self) -> usize {
-        self.fixtures.iter().map(Candidate::row_count).sum()
-    }
-}
-
-/// How candidates are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Algorithm {
-    /// Built from the conditions, then searched for; proofs.
-    #[default]
-    Default,
-}
-
-impl std::str::FromStr for Algorithm {
-    type Err = UnknownAlgorithm;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "default" => Ok(Self::Default),
-            _ => Err(UnknownAlgorithm(text.to_owned())),
-        }
-    }
-}
-
-/// A name that is no algorithm.
-#[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no algorithm; known are default, ga, biased, random")]
-pub struct UnknownAlgorithm(String);
-
-/// What the job needs to know.
-#[derive(Clone, Copy, Debug)]
-pub struct Config {
-    /// How candidates are found.
-    pub algorithm: Algorithm,
-    /// Where chance begins.
-    pub seed: u64,
-    /// How many evaluations one target may cost.
-    pub budget: u64,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            algorithm: Algorithm::Default,
-            seed: 1,
-            budget: 10_000,
-        }
+        self.fixtures.iter().map(Fixture::row_count).sum()
     }
 }
 
 /// Covers the targets of a query.
 pub fn run(targets: &[Target], setting: Setting<'_>, config: &Config) -> Outcome {
-    let _ = config;
-    let mut outcome = Outcome::default();
-    for target in targets {
-        let fate = match &target.query {
-            Ok(query) => one(query, setting, &mut outcome),
-            Err(error) => Fate::Uncovered {
-                why: error.to_string(),
-            },
-        };
-        outcome.fates.push(fate);
+    let mut archive = Archive::new(setting, targets);
+    match config.algorithm {
+        Algorithm::Default => ours(&mut archive, config),
+        Algorithm::Ga | Algorithm::Biased | Algorithm::Random => papers(&mut archive, config),
     }
-    outcome
+    fixtures(archive)
 }
 
-fn one(query: &Query, setting: Setting<'_>, outcome: &mut Outcome) -> Fate {
-    for index in 0..outcome.fixtures.len() {
-        // Parameters are numbered by each target for itself.
-        if !outcome.fixtures[index].parameters.is_empty() {
+/// Builds what can be built, proves what cannot be.
+fn ours(archive: &mut Archive<'_>, _config: &Config) {
+    for target in 0..archive.targets.len() {
+        let Ok(query) = &archive.targets[target].query else {
+            continue;
+        };
+        if !archive.is_open(target) {
             continue;
         }
-        outcome.evaluations += 1;
-        if covers(query, &outcome.fixtures[index], setting) {
-            return Fate::Covered(index);
-        }
-    }
-    let mut evaluations = 0;
-    let mut unable = String::new();
-    let found = construct(query, setting, &mut |candidate| {
-        evaluations += 1;
-        match evaluate(query, candidate, &candidate.parameters, setting.dialect) {
-            Ok(evaluated) => !evaluated.rows.is_empty(),
-            Err(stop) => {
-                unable = stop.to_string();
-                false
+        let setting = archive.setting;
+        let made = archive.found.len();
+        let found = construct(query, setting, made, &mut |candidate| {
+            archive.covers(target, candidate)
+        });
+        match found {
+            Construction::Candidate(candidate) => archive.keep(target, candidate),
+            Construction::Infeasible { cause, proof } => {
+                archive.fates[target] = Some(Fate::Infeasible { cause, proof });
             }
+            Construction::Unknown => {}
         }
-    });
-    outcome.evaluations += evaluations;
-    match found {
-        Construction::Candidate(candidate) => {
-            outcome.fixtures.push(candidate);
-            Fate::Covered(outcome.fixtures.len() - 1)
-        }
-        Construction::Infeasible { proof } => Fate::Infeasible { proof },
-        Construction::Unknown => Fate::Uncovered { why: unable },
     }
 }
 
-/// Whether a query returns a row over a candidate.
-pub fn covers(query: &Query, candidate: &Candidate, setting: Setting<'_>) -> bool {
-    evaluate(query, candidate, &candidate.parameters, setting.dialect)
-        .is_ok_and(|evaluated| !evaluated.rows.is_empty())
+/// One target after the other, each with its share of what is left of the budget.
+fn papers(archive: &mut Archive<'_>, config: &Config) {
+    let mut left = config.budget.saturating_mul(archive.targets.len() as u64);
+    let mut population = Population::default();
+    let mut round = 0;
+    // What is left over goes to the targets that are still open.
+    while left > 0 && round < 8 {
+        round += 1;
+        let open = archive.open();
+        for (index, target) in open.iter().copied().enumerate() {
+            let Ok(query) = &archive.targets[target].query else {
+                continue;
+            };
+            let share = left / ((open.len() - index) as u64);
+            let space = Space::new(query);
+            let seeded = config.algorithm != Algorithm::Random;
+            let chance = config
+                .seed
+                .wrapping_mul(0x9e37_79b9)
+                .wrapping_add(round << 32 | target as u64);
+            let mut maker = Maker::new(archive.setting, &space, seeded, chance);
+            let mut distance = |candidate: &_| archive.lawful_distance(target, candidate);
+            let (found, spent) = match config.algorithm {
+                Algorithm::Ga => population.evolve(&mut maker, share, &mut distance),
+                _ => baseline::random(&mut maker, share, &mut distance),
+            };
+            left = left.saturating_sub(spent);
+            if let Some(candidate) = found {
+                let setting = archive.setting;
+                let completed = if setting.constraints {
+                    complete(&setting, candidate)
+                } else {
+                    Some(candidate)
+                };
+                if let Some(candidate) = completed {
+                    let number = archive.found.len();
+                    archive.fates[target] = Some(Fate::Covered(number));
+                    archive.found.push(candidate);
+                }
+            }
+        }
+        if archive.open().is_empty() || open.is_empty() {
+            break;
+        }
+    }
 }

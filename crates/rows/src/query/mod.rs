@@ -1,13 +1,20 @@
 //! The query job: the smallest rows that exercise every part of a query.
 //!
-//! A coverage [`target`] is a query that must return a row. A [`candidate`] brings rows and
-//! parameter values. [`construct`] builds one from the target's conditions or proves that there
-//! is none; [`job`] does all targets of a query; [`confirm`] asks a real engine.
+//! A coverage [`target`] is a query that must return a row. A [`candidate`] brings rows and values
+//! of parameters ([`parameter`]). [`construct`] builds one from the target's conditions or proves
+//! that there is none; `search` looks for one; `archive` keeps what was found. [`job`] does all
+//! targets of a query by an [`algorithm`] and hands over [`fixture`]s; [`confirm`] asks a real engine.
 
+pub mod algorithm;
+mod archive;
 pub mod candidate;
 pub mod confirm;
 pub mod construct;
+pub mod fixture;
 pub mod job;
+mod minimize;
+pub mod parameter;
+mod search;
 pub mod target;
 
 #[cfg(test)]

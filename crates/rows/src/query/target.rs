@@ -1,7 +1,9 @@
 //! Coverage targets: queries that must return a row.
 
 use isobath_sql::query::{Query, ResolveError, parse};
-use isobath_sql::{DialectName, Schema};
+use isobath_sql::{DialectName, Schema, coverage};
+
+use super::parameter;
 
 /// A query that must return a row for something to be covered.
 #[derive(Clone, Debug)]
@@ -12,18 +14,50 @@ pub struct Target {
     pub rule: String,
     /// What it asks for, for people.
     pub says: String,
-    /// The query, or why we cannot evaluate it.
+    /// For each place of a parameter in `sql`, which of the covered query's parameters it is.
+    pub parameters: Vec<usize>,
+    /// The query, with the covered query's numbers of parameters, or why we cannot evaluate it.
     pub query: Result<Query, ResolveError>,
 }
 
 impl Target {
-    /// Reads a target; `syntax` is how it is written.
+    /// Reads a target that stands for itself; `syntax` is how it is written.
     pub fn read(sql: &str, rule: &str, says: &str, schema: &Schema, syntax: DialectName) -> Self {
+        Self::with_parameters(sql, rule, says, parameter::numbers(sql), schema, syntax)
+    }
+
+    /// A target that a criterion made of a query in this dialect.
+    pub fn of(target: &coverage::Target, schema: &Schema, syntax: DialectName) -> Self {
+        Self::with_parameters(
+            &target.sql,
+            &target.label(),
+            &target.says,
+            target.parameters.clone(),
+            schema,
+            syntax,
+        )
+    }
+
+    fn with_parameters(
+        sql: &str,
+        rule: &str,
+        says: &str,
+        parameters: Vec<usize>,
+        schema: &Schema,
+        syntax: DialectName,
+    ) -> Self {
+        let query = if parameters.is_empty() {
+            parse(sql, schema, syntax)
+        } else {
+            let numbered = parameter::numbered(sql, &parameters, syntax);
+            parse(&numbered, schema, syntax)
+        };
         Self {
             sql: sql.to_owned(),
             rule: rule.to_owned(),
             says: says.to_owned(),
-            query: parse(sql, schema, syntax),
+            parameters,
+            query,
         }
     }
 }

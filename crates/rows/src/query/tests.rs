@@ -1,10 +1,11 @@
 //! Small queries over a small shop.
 
 use isobath_sql::ddl::{Source, load};
-use isobath_sql::{DialectName, Schema};
+use isobath_sql::{DialectName, Schema, Value};
 
+use super::algorithm::{Algorithm, Config};
 use super::construct::Setting;
-use super::job::{Config, Fate, Outcome, run};
+use super::job::{Fate, Outcome, run};
 use super::target::Target;
 
 const SHOP: &str = "
@@ -25,14 +26,14 @@ fn shop() -> Schema {
 }
 
 fn cover(schema: &Schema, targets: &[&str]) -> Outcome {
-    let setting = Setting {
-        schema,
-        dialect: DialectName::Postgres.dialect(),
-        constraints: true,
-    };
+    cover_by(Config::default(), schema, targets)
+}
+
+fn cover_by(config: Config, schema: &Schema, targets: &[&str]) -> Outcome {
+    let setting = Setting::new(schema, DialectName::Postgres.dialect());
     let read = |sql: &&str| Target::read(sql, "", "", schema, DialectName::Postgres);
     let targets: Vec<Target> = targets.iter().map(read).collect();
-    run(&targets, setting, &Config::default())
+    run(&targets, setting, &config)
 }
 
 #[track_caller]
@@ -127,4 +128,50 @@ fn one_fixture_serves_several_targets_and_runs_repeat() {
     let (first, second) = (cover(&schema, &targets), cover(&schema, &targets));
     assert_eq!(first.fates, [Fate::Covered(0), Fate::Covered(0)]);
     assert_eq!(first.fixtures, second.fixtures);
+}
+
+#[test]
+fn every_algorithm_covers_easy_targets_and_repeats_with_its_seed() {
+    let targets = [
+        "SELECT * FROM orders WHERE total > 5 AND state = 'new'",
+        "SELECT * FROM customers c JOIN orders o ON o.customer = c.id WHERE c.city IS NULL",
+    ];
+    let schema = shop();
+    for algorithm in [Algorithm::Default, Algorithm::Ga, Algorithm::Biased] {
+        let config = Config {
+            algorithm,
+            ..Config::default()
+        };
+        let (first, second) = (
+            cover_by(config, &schema, &targets),
+            cover_by(config, &schema, &targets),
+        );
+        assert_eq!(first.covered(), 2, "{algorithm}");
+        assert_eq!(first.fixtures, second.fixtures, "{algorithm}");
+        assert_eq!(first.evaluations, second.evaluations, "{algorithm}");
+    }
+}
+
+#[test]
+fn random_search_gives_up_when_its_budget_is_spent() {
+    let config = Config {
+        algorithm: Algorithm::Random,
+        budget: 50,
+        ..Config::default()
+    };
+    let outcome = cover_by(
+        config,
+        &shop(),
+        &["SELECT * FROM orders WHERE state = 'new'"],
+    );
+    assert!(matches!(outcome.fates.as_slice(), [Fate::Uncovered { .. }]));
+    assert_eq!(outcome.evaluations, 50);
+}
+
+#[test]
+fn parameters_are_bound_by_the_numbers_of_the_query() {
+    let targets = ["SELECT * FROM orders WHERE total = ? AND state = ? AND total = 7"];
+    let outcome = cover(&shop(), &targets);
+    assert_eq!(outcome.fates, [Fate::Covered(0)]);
+    assert_eq!(outcome.fixtures[0].parameters()[0], Value::Int(7));
 }

@@ -142,7 +142,8 @@ pub(super) struct Resolver<'a> {
     parameters: &'a RefCell<Parameters>,
 }
 
-/// Parameters met so far: unnamed ones are counted, named ones are numbered by first mention.
+/// Parameters met so far: unnamed ones are counted, named ones are numbered by first mention, and
+/// `?3` and `$3` say their number themselves.
 #[derive(Default)]
 struct Parameters {
     names: Vec<String>,
@@ -151,6 +152,10 @@ struct Parameters {
 impl<'a> Resolver<'a> {
     /// The number of a parameter.
     pub(super) fn parameter(&self, name: &str) -> usize {
+        let number = name.strip_prefix(['?', '$']);
+        if let Some(number @ 1..) = number.and_then(|digits| digits.parse().ok()) {
+            return number - 1;
+        }
         let mut parameters = self.parameters.borrow_mut();
         let unnamed = matches!(name, "?" | "%s");
         let known = parameters.names.iter().position(|known| known == name);

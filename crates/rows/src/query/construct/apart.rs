@@ -8,7 +8,7 @@ use isobath_sql::{ConstraintKind, Expr, Value};
 
 use super::expand::{Step, rebind};
 use super::fill;
-use super::state::{Binding, Env, Goal, State, Want};
+use super::state::{Binding, Env, Goal, Origin, State, Want};
 
 /// How many combinations of rows a condition on all rows is written out for.
 const MOST_COMBINATIONS: usize = 64;
@@ -64,6 +64,7 @@ pub(super) fn avoids<'a>(
             ways.push(Goal::Holds {
                 expr,
                 want: Want::NotTrue,
+                origin: Origin::Query,
             });
         }
         if let (Some((op, left, want)), Some(item)) = (&with, select.items.first()) {
@@ -77,6 +78,7 @@ pub(super) fn avoids<'a>(
                         right: Box::new(right),
                     },
                     want: *want,
+                    origin: Origin::Query,
                 },
             );
         }
@@ -159,6 +161,7 @@ fn obey_checks<'a>(state: &mut State<'a>, row: usize, goals: &mut Vec<Goal<'a>>)
         goals.push(Goal::Holds {
             expr,
             want: Want::NotFalse,
+            origin: Origin::Check,
         });
     }
 }
@@ -202,6 +205,7 @@ pub(super) fn apart<'a>(state: &mut State<'a>, a: usize, b: usize) -> Step<'a> {
                     right: Box::new(right),
                 },
                 want: Want::NotTrue,
+                origin: Origin::Key,
             });
         }
         all.push(Goal::Any(ways));

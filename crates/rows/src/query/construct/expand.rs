@@ -9,7 +9,8 @@ use isobath_sql::{Expr, Value};
 use super::apart::{apart, avoids, keys_in_question};
 use super::join::{derived, joined, shapes};
 use super::pick::{self, Picked};
-use super::state::{Binding, Env, Goal, State, Want};
+use super::proof::{Cause, Proof};
+use super::state::{Binding, Env, Goal, Origin, State, Want};
 use super::{Construction, Setting, fill, group};
 use crate::query::candidate::Candidate;
 
@@ -21,7 +22,8 @@ pub(super) struct Expansion<'s, 'f> {
     setting: Setting<'s>,
     accept: &'f mut dyn FnMut(&Candidate) -> bool,
     ends: u32,
-    proof: Option<String>,
+    made: usize,
+    proof: Option<Proof>,
 }
 
 /// What became of a state.
@@ -34,17 +36,22 @@ enum End {
 }
 
 impl<'s, 'f> Expansion<'s, 'f> {
-    pub(super) fn new(setting: Setting<'s>, accept: &'f mut dyn FnMut(&Candidate) -> bool) -> Self {
+    pub(super) fn new(
+        setting: Setting<'s>,
+        made: usize,
+        accept: &'f mut dyn FnMut(&Candidate) -> bool,
+    ) -> Self {
         Self {
             setting,
             accept,
             ends: 0,
+            made,
             proof: None,
         }
     }
 
     pub(super) fn run(mut self, query: &Query) -> Construction {
-        let mut state = State::new(self.setting);
+        let mut state = State::new(self.setting, self.made);
         state.pending.push(Goal::Returns {
             query,
             env: Rc::default(),
@@ -52,11 +59,15 @@ impl<'s, 'f> Expansion<'s, 'f> {
         });
         match self.go(state) {
             End::Found(candidate) => Construction::Candidate(candidate),
-            End::Refuted => Construction::Infeasible {
-                proof: self
+            End::Refuted => {
+                let proof = self
                     .proof
-                    .unwrap_or_else(|| "no row can be returned".to_owned()),
-            },
+                    .unwrap_or_else(|| Proof::new(Cause::Contradiction, "no row can be returned"));
+                Construction::Infeasible {
+                    cause: proof.cause,
+                    proof: proof.says,
+                }
+            }
             End::Failed => Construction::Unknown,
         }
     }
@@ -151,7 +162,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
 /// What a goal leads to.
 pub(super) enum Step<'a> {
     Done,
-    Never(String),
+    Never(Proof),
     Choice(Vec<Goal<'a>>),
     /// What any way must meet, then ways that are not all there are.
     Needs(Vec<Goal<'a>>, Vec<Goal<'a>>),
@@ -164,7 +175,7 @@ fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
             Step::Done
         }
         Goal::Any(goals) => Step::Choice(goals),
-        Goal::Holds { expr, want } => holds(state, expr, want),
+        Goal::Holds { expr, want, origin } => holds(state, expr, want, origin),
         Goal::Returns { query, env, with } => returns(state, query, &env, with),
         Goal::Joined {
             select,
@@ -178,6 +189,7 @@ fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
                 state.pending.push(Goal::Holds {
                     expr,
                     want: Want::True,
+                    origin: Origin::Query,
                 });
             }
             compare_item(state, select, &env, with);
@@ -194,7 +206,7 @@ fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
                 compare_item(state, select, &env, with);
                 Step::Done
             }
-            None => Step::Never("a group cannot have so many rows".to_owned()),
+            None => Step::Never(Proof::new(Cause::Group, "a group cannot have so many rows")),
         },
         Goal::Scalar { expr, want, number } => scalar(state, expr, want, number),
         Goal::Avoids { query, env, with } => {
@@ -220,6 +232,7 @@ fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
                 state.pending.push(Goal::Holds {
                     expr,
                     want: Want::NotTrue,
+                    origin: Origin::Query,
                 });
             }
             Step::Done
@@ -233,15 +246,15 @@ fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
 }
 
 /// Takes a condition apart.
-fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want) -> Step<'a> {
+fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want, origin: Origin) -> Step<'a> {
     let each = |parts: Vec<Expr>| -> Vec<Goal<'a>> {
         parts
             .into_iter()
-            .map(|expr| Goal::Holds { expr, want })
+            .map(|expr| Goal::Holds { expr, want, origin })
             .collect()
     };
     match expr {
-        Expr::Not(inner) => holds(state, *inner, want.negated()),
+        Expr::Not(inner) => holds(state, *inner, want.negated(), origin),
         Expr::And(parts) => match want {
             Want::True | Want::NotFalse => step(state, Goal::All(each(parts))),
             Want::False | Want::NotTrue => Step::Choice(each(parts)),
@@ -302,7 +315,7 @@ fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want) -> Step<'a> {
                 }
                 None => {
                     let guess = state.guess;
-                    state.add_leaf(expr, want, guess);
+                    state.add_leaf(expr, want, guess, origin);
                     Step::Done
                 }
             }
@@ -442,7 +455,7 @@ fn returns<'a>(
         }
         Body::Values(rows) => {
             if rows.is_empty() {
-                Step::Never("VALUES has no rows".to_owned())
+                Step::Never(Proof::new(Cause::Contradiction, "VALUES has no rows"))
             } else {
                 state.guess |= with.is_some();
                 Step::Done
@@ -466,6 +479,7 @@ fn compare_item<'a>(
                 right: Box::new(right),
             },
             want: Want::True,
+            origin: Origin::Query,
         });
     }
 }
@@ -488,5 +502,9 @@ fn scalar<'a>(state: &mut State<'a>, mut expr: Expr, want: Want, number: usize) 
             *part = item.clone();
         }
     });
-    Step::Choice(vec![Goal::Holds { expr, want }])
+    Step::Choice(vec![Goal::Holds {
+        expr,
+        want,
+        origin: Origin::Query,
+    }])
 }

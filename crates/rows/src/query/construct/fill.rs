@@ -1,8 +1,8 @@
 //! From values of the cells that matter to whole rows that a database accepts.
 
 use isobath_sql::memory::Memory;
-use isobath_sql::schema::{Filled, Table};
-use isobath_sql::{Cell, ConstraintKind, Row, Value};
+use isobath_sql::schema::{Column, Filled, Table};
+use isobath_sql::{Cell, ConstraintKind, Row, Value, eval};
 
 use super::Setting;
 use super::state::State;
@@ -24,7 +24,7 @@ pub(super) fn fill(state: &State<'_>, values: &[Value]) -> Option<Candidate> {
     let setting = &state.setting;
     let mut rows = Vec::new();
     for plan in state.rows.iter().filter(|plan| plan.is.is_none()) {
-        let number = rows.len() + 1;
+        let number = rows.len() + 11 + 20 * state.made;
         rows.push(whole_row(setting, plan.table, number, &|column| {
             plan.cells.get(&column).map(|cell| values[*cell].clone())
         }));
@@ -34,7 +34,51 @@ pub(super) fn fill(state: &State<'_>, values: &[Value]) -> Option<Candidate> {
     for (number, cell) in &state.parameters {
         parameters[*number] = values[*cell].clone();
     }
-    insert_all(setting, rows, parameters)
+    insert_all(setting, rows, parameters, 15 + 20 * state.made)
+}
+
+/// What a column stores when an INSERT leaves it out, as far as that is known.
+pub(crate) fn omitted(setting: &Setting<'_>, table: usize, column: usize) -> Option<Value> {
+    let definition = &setting.schema.tables[table];
+    match (
+        &definition.columns[column].filled,
+        &definition.columns[column].default,
+    ) {
+        (Filled::No, None) => Some(Value::Null),
+        (Filled::No, Some(_)) => {
+            let value = default(setting, &definition.columns[column])?;
+            if value.is_null() {
+                return Some(Value::Null);
+            }
+            setting.dialect.store_in(&value, definition, column).ok()
+        }
+        _ => None,
+    }
+}
+
+/// What a DEFAULT amounts to, where that does not depend on when it is asked.
+fn default(setting: &Setting<'_>, column: &Column) -> Option<Value> {
+    eval::value(column.default.as_ref()?, &[], setting.dialect).ok()
+}
+
+/// A row in which nothing is given, as stored.
+pub(crate) fn blank_row(setting: &Setting<'_>, table: usize) -> Option<Vec<Value>> {
+    let row = whole_row(setting, table, 1, &|_| None);
+    stored_row(setting, &Memory::new(setting.schema, setting.dialect), &row)
+}
+
+/// Adds the rows that foreign keys ask for; `None` when the database would refuse the candidate.
+pub(crate) fn complete(setting: &Setting<'_>, candidate: Candidate) -> Option<Candidate> {
+    let memory = Memory::new(setting.schema, setting.dialect);
+    let mut stored: Vec<(usize, Vec<Value>)> = Vec::new();
+    for (table, rows) in candidate.rows {
+        stored.extend(rows.into_iter().map(|row| (table, row)));
+    }
+    add_parents(setting, &memory, &mut stored, 500)?;
+    if !obeys(setting, &stored) {
+        return None;
+    }
+    Some(gathered(stored, candidate.parameters))
 }
 
 /// A row in which everything that is not given is NULL, a default or something readable.
@@ -66,9 +110,9 @@ fn whole_row(
             match &column.filled {
                 Filled::Counter | Filled::CounterAlways | Filled::Generated(_) => Cell::Default,
                 Filled::No if !is_not_null(setting, definition, index) => Cell::Value(Value::Null),
-                Filled::No if column.default.is_some() && !in_key[index] => Cell::Default,
+                Filled::No if !in_key[index] && default(setting, column).is_some() => Cell::Default,
                 Filled::No => {
-                    let number = if in_key[index] { number + 25 } else { 0 };
+                    let number = if in_key[index] { number } else { 0 };
                     Cell::Value(fresh(&column.data_type, number))
                 }
             }
@@ -80,10 +124,11 @@ fn whole_row(
 }
 
 /// Puts rows into an empty database, with those that their foreign keys ask for.
-pub(crate) fn insert_all(
+fn insert_all(
     setting: &Setting<'_>,
     rows: Vec<Row>,
     parameters: Vec<Value>,
+    first: usize,
 ) -> Option<Candidate> {
     let memory = Memory::new(setting.schema, setting.dialect);
     let mut stored = Vec::new();
@@ -91,11 +136,15 @@ pub(crate) fn insert_all(
         stored.push((row.table, stored_row(setting, &memory, &row)?));
     }
     if setting.constraints {
-        add_parents(setting, &memory, &mut stored)?;
+        add_parents(setting, &memory, &mut stored, first)?;
         if !obeys(setting, &stored) {
             return None;
         }
     }
+    Some(gathered(stored, parameters))
+}
+
+fn gathered(stored: Vec<(usize, Vec<Value>)>, parameters: Vec<Value>) -> Candidate {
     let mut candidate = Candidate {
         parameters,
         ..Candidate::default()
@@ -103,7 +152,7 @@ pub(crate) fn insert_all(
     for (table, row) in stored {
         candidate.push(table, row);
     }
-    Some(candidate)
+    candidate
 }
 
 /// What a row stores; lengths do not count where constraints do not.
@@ -127,6 +176,7 @@ fn add_parents(
     setting: &Setting<'_>,
     memory: &Memory<'_>,
     stored: &mut Vec<(usize, Vec<Value>)>,
+    first: usize,
 ) -> Option<()> {
     let mut next = 0;
     let given = stored.len();
@@ -152,7 +202,7 @@ fn add_parents(
             if stored.len() >= given + MOST_PARENTS {
                 return None;
             }
-            let number = stored.len() + 1;
+            let number = first + stored.len();
             let parent = whole_row(setting, key.parent, number, &|column| {
                 let at = key.parent_columns.iter().position(|of| *of == column)?;
                 Some(wanted[at].clone())

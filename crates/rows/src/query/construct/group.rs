@@ -7,7 +7,8 @@ use isobath_sql::query::model::{Aggregate, AggregateFunction, From, Grouping, Se
 use isobath_sql::{Expr, Value};
 
 use super::join::joined;
-use super::state::{Binding, Env, Goal, State, Want};
+use super::proof::{Cause, Proof};
+use super::state::{Binding, Env, Goal, Origin, State, Want};
 
 /// How a group is made.
 #[derive(Clone, Debug)]
@@ -165,7 +166,7 @@ fn relations(from: &From, found: &mut Vec<std::ops::Range<usize>>) {
 /// # Errors
 ///
 /// When no group can have it.
-pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPlan>, String> {
+pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPlan>, Proof> {
     let mut needs = Vec::new();
     let mut need = |copies, patterns, several| {
         needs.push(GroupPlan {
@@ -214,10 +215,11 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
                     _ => true,
                 };
                 if !possible {
-                    return Err(format!(
+                    let says = format!(
                         "a group has at least {least} rows, so that COUNT(*) {} {bound} is never true",
                         op.symbol()
-                    ));
+                    );
+                    return Err(Proof::new(Cause::Group, says));
                 }
             }
             (Some(argument), Expr::Literal(Value::Int(1)), _)
@@ -267,6 +269,7 @@ pub(super) fn expand<'a>(
             state.pending.push(Goal::Holds {
                 expr,
                 want: Want::True,
+                origin: Origin::Query,
             });
         }
         copies.push(env);
@@ -317,6 +320,7 @@ pub(super) fn expand<'a>(
         state.pending.push(Goal::Holds {
             expr,
             want: Want::True,
+            origin: Origin::Query,
         });
     }
     Some(env)
@@ -352,6 +356,7 @@ fn compare<'a>(op: CompareOp, left: &Expr, right: &Expr) -> Goal<'a> {
             right: Box::new(right.clone()),
         },
         want: Want::True,
+        origin: Origin::Query,
     }
 }
 
@@ -362,6 +367,7 @@ fn is_null<'a>(expr: Expr, null: bool) -> Goal<'a> {
             negated: !null,
         },
         want: Want::True,
+        origin: Origin::Query,
     }
 }
 

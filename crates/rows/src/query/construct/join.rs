@@ -6,7 +6,7 @@ use isobath_sql::query::model::{Body, From, JoinKind, Query, Select};
 use isobath_sql::{Expr, Value};
 
 use super::group;
-use super::state::{Binding, Env, Goal, State, Want};
+use super::state::{Binding, Env, Goal, Origin, State, Want};
 
 /// The ways in which outer joins can come out, the likeliest first: a bit per outer join whose rows do not meet.
 pub(super) fn shapes(select: &Select) -> Vec<u64> {
@@ -108,6 +108,7 @@ pub(super) fn joined<'a>(
                 state.pending.push(Goal::Holds {
                     expr,
                     want: Want::True,
+                    origin: Origin::Query,
                 });
             }
             Condition::Misses { on, side } => {
@@ -264,6 +265,7 @@ pub(super) fn derived<'a>(
                 state.pending.push(Goal::Holds {
                     expr,
                     want: Want::True,
+                    origin: Origin::Query,
                 });
             }
             env

@@ -31,14 +31,20 @@ mod fill;
 mod group;
 mod join;
 mod pick;
+mod proof;
 mod state;
 mod values;
 
 use isobath_sql::query::Query;
 use isobath_sql::{Dialect, Schema};
+use jiff::civil::DateTime;
 
 use self::expand::Expansion;
 use super::candidate::Candidate;
+
+pub(super) use self::fill::{blank_row, complete, is_not_null, omitted};
+pub use self::proof::Cause;
+pub(super) use self::values::fresh;
 
 /// What stays the same while candidates are made.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +55,20 @@ pub struct Setting<'a> {
     pub dialect: &'static dyn Dialect,
     /// Whether rows obey keys, foreign keys, CHECKs and lengths; NOT NULL always counts.
     pub constraints: bool,
+    /// What NOW and its kin answer.
+    pub now: DateTime,
+}
+
+impl<'a> Setting<'a> {
+    /// Rows of a schema under all its constraints, at a fixed time.
+    pub fn new(schema: &'a Schema, dialect: &'static dyn Dialect) -> Self {
+        Self {
+            schema,
+            dialect,
+            constraints: true,
+            now: jiff::civil::date(2024, 7, 1).at(12, 0, 0, 0),
+        }
+    }
 }
 
 /// What became of a target.
@@ -58,6 +78,8 @@ pub enum Construction {
     Candidate(Candidate),
     /// No rows can cover it.
     Infeasible {
+        /// What kind of reason there is.
+        cause: Cause,
         /// Why, as a sentence.
         proof: String,
     },
@@ -68,11 +90,13 @@ pub enum Construction {
 /// Builds a candidate for a target, or proves that there is none.
 ///
 /// `accept` judges what is built; what it refuses is built differently, as long as there are
-/// choices left.
+/// choices left. `made` is how many candidates were built before, whose keys and names are not
+/// used again, so that their rows can stand side by side.
 pub fn construct(
     query: &Query,
     setting: Setting<'_>,
+    made: usize,
     accept: &mut dyn FnMut(&Candidate) -> bool,
 ) -> Construction {
-    Expansion::new(setting, accept).run(query)
+    Expansion::new(setting, made, accept).run(query)
 }

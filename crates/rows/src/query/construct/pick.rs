@@ -6,7 +6,8 @@ use isobath_sql::expr::CompareOp;
 use isobath_sql::{DataType, Expr, Value, render};
 
 use super::fill::is_not_null;
-use super::state::{Leaf, Place, State, Want};
+use super::proof::{Cause, Proof};
+use super::state::{Leaf, Origin, Place, State, Want};
 use super::values::{add, fresh, neighbours, padded, suggest};
 
 /// How many conditions over several classes are evaluated before giving up.
@@ -17,13 +18,13 @@ pub(super) enum Picked {
     /// A value per cell.
     Values(Vec<Value>),
     /// No values exist, and why.
-    Conflict(String),
+    Conflict(Proof),
     /// No values were found.
     Nothing,
 }
 
 /// A conflict that is there already, whatever else is decided.
-pub(super) fn conflict(state: &State<'_>) -> Option<String> {
+pub(super) fn conflict(state: &State<'_>) -> Option<Proof> {
     match Picker::new(state).narrow() {
         Err(Picked::Conflict(why)) => Some(why),
         _ => None,
@@ -133,7 +134,13 @@ impl<'p, 'a> Picker<'p, 'a> {
                 return Err(if leaf.guess {
                     Picked::Nothing
                 } else {
-                    Picked::Conflict(format!("{} cannot be", self.says(leaf)))
+                    let cause = if compares_with_null(&leaf.expr) {
+                        Cause::ComparedWithNull
+                    } else {
+                        Cause::Join
+                    };
+                    let says = format!("{} cannot be", self.says(leaf));
+                    Picked::Conflict(Proof::new(cause, says))
                 });
             }
         }
@@ -251,7 +258,7 @@ impl<'p, 'a> Picker<'p, 'a> {
                 if !(known && here) {
                     continue;
                 }
-                let env = Env::queried(&self.values, &self.parameters);
+                let env = self.env();
                 if let Ok(value) = eval::value_in(other, env, self.state.setting.dialect) {
                     let near = neighbours(&value, None);
                     add(&mut tries, value);
@@ -291,7 +298,7 @@ impl<'p, 'a> Picker<'p, 'a> {
 
     /// Whether a leaf is as wanted on the values at hand; `None` when we cannot tell.
     fn met(&self, leaf: &Leaf) -> Option<bool> {
-        let env = Env::queried(&self.values, &self.parameters);
+        let env = self.env();
         match eval::truth_in(&leaf.expr, env, self.state.setting.dialect) {
             Ok(truth) => Some(leaf.want.met_by(truth.verdict())),
             Err(Stop::Raises(_)) => Some(false),
@@ -301,7 +308,7 @@ impl<'p, 'a> Picker<'p, 'a> {
 
     /// How far the class's own leaves are from being met.
     fn distance(&self, index: usize) -> f64 {
-        let env = Env::queried(&self.values, &self.parameters);
+        let env = self.env();
         let mut sum = 0.0;
         for leaf in &self.classes[index].own {
             let leaf = &self.state.leaves[*leaf];
@@ -355,6 +362,12 @@ impl<'p, 'a> Picker<'p, 'a> {
         let stored = self.stored(index, value)?;
         self.put(index, &stored);
         Some(self.distance(index))
+    }
+
+    fn env(&self) -> Env<'_> {
+        let mut env = Env::queried(&self.values, &self.parameters);
+        env.now = Some(self.state.setting.now);
+        env
     }
 
     fn put(&mut self, index: usize, stored: &[Value]) {
@@ -429,7 +442,7 @@ impl<'p, 'a> Picker<'p, 'a> {
             add(&mut tries, constant.clone());
         }
         // A fresh value first where nothing has to be equal to a constant.
-        let number = index + 1;
+        let number = index + 1 + 20 * self.state.made;
         if let Some(data_type) = &data_type {
             for number in [number, number + 1, number + 2, number + 53] {
                 add(&mut tries, fresh(data_type, number));
@@ -485,7 +498,7 @@ impl<'p, 'a> Picker<'p, 'a> {
         })
     }
 
-    fn explain(&self, index: usize) -> String {
+    fn explain(&self, index: usize) -> Proof {
         let class = &self.classes[index];
         let mut names: Vec<String> = Vec::new();
         for member in &class.members {
@@ -509,11 +522,24 @@ impl<'p, 'a> Picker<'p, 'a> {
         } else {
             ""
         };
-        format!(
+        let says = format!(
             "no value of {}{rule} is such that {}",
             names.join(" = "),
             asked.join(" and ")
-        )
+        );
+        let leaves = || class.own.iter().map(|leaf| &self.state.leaves[*leaf]);
+        let cause = if leaves().any(|leaf| compares_with_null(&leaf.expr)) {
+            Cause::ComparedWithNull
+        } else if leaves().any(|leaf| leaf.origin == Origin::Key) {
+            Cause::Key
+        } else if leaves().any(|leaf| leaf.origin == Origin::Check) {
+            Cause::Domain
+        } else if !rule.is_empty() {
+            Cause::NotNull
+        } else {
+            Cause::Contradiction
+        };
+        Proof::new(cause, says)
     }
 
     fn says(&self, leaf: &Leaf) -> String {
@@ -591,6 +617,17 @@ fn is_plain(expr: &Expr, ordered: bool) -> bool {
         Expr::IsNull { expr, .. } => column(expr),
         _ => false,
     }
+}
+
+/// Whether a comparison has NULL itself on one side.
+fn compares_with_null(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |part| {
+        if let Expr::Compare { left, right, .. } = part {
+            found |= is_null_literal(left) || is_null_literal(right);
+        }
+    });
+    found
 }
 
 fn is_null_literal(expr: &Expr) -> bool {

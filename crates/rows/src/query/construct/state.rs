@@ -55,7 +55,11 @@ pub(super) type Env = Rc<Vec<Binding>>;
 #[derive(Clone)]
 pub(super) enum Goal<'a> {
     /// A condition over cells.
-    Holds { expr: Expr, want: Want },
+    Holds {
+        expr: Expr,
+        want: Want,
+        origin: Origin,
+    },
     /// Any of these.
     Any(Vec<Goal<'a>>),
     /// All of these.
@@ -121,6 +125,15 @@ pub(super) struct Leaf {
     pub(super) cells: Vec<usize>,
     /// Asked for convenience: it may fail where the target is still covered.
     pub(super) guess: bool,
+    pub(super) origin: Origin,
+}
+
+/// Who asks for a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Query,
+    Key,
+    Check,
 }
 
 /// A row to be made.
@@ -161,12 +174,15 @@ pub(super) struct State<'a> {
     pub(super) several: Vec<(usize, usize)>,
     /// Whether something was left out or asked for in excess, so that a conflict proves nothing.
     pub(super) guess: bool,
+    /// How many candidates were built before.
+    pub(super) made: usize,
 }
 
 impl<'a> State<'a> {
-    pub(super) fn new(setting: Setting<'a>) -> Self {
+    pub(super) fn new(setting: Setting<'a>, made: usize) -> Self {
         Self {
             setting,
+            made,
             rows: Vec::new(),
             cells: Vec::new(),
             parameters: BTreeMap::new(),
@@ -266,7 +282,7 @@ impl<'a> State<'a> {
     }
 
     /// Adds a condition that is not taken apart.
-    pub(super) fn add_leaf(&mut self, expr: Expr, want: Want, guess: bool) {
+    pub(super) fn add_leaf(&mut self, expr: Expr, want: Want, guess: bool, origin: Origin) {
         let mut cells = expr.columns();
         expr.walk(&mut |part| {
             if let Expr::Parameter(number) = part
@@ -281,6 +297,7 @@ impl<'a> State<'a> {
             want,
             cells,
             guess,
+            origin,
         });
     }
 

@@ -1,0 +1,107 @@
+//! What has been found so far, for all targets of a query at once.
+
+use isobath_sql::eval::Stop;
+use isobath_sql::query::distance;
+
+use super::candidate::Candidate;
+use super::construct::{Setting, complete};
+use super::job::Fate;
+use super::target::Target;
+
+/// How far a target is that we cannot evaluate over a candidate.
+const UNKNOWN: f64 = 1e9;
+
+/// Candidates that cover something, and what became of each target.
+pub(super) struct Archive<'a> {
+    pub(super) setting: Setting<'a>,
+    pub(super) targets: &'a [Target],
+    /// `None` is open.
+    pub(super) fates: Vec<Option<Fate>>,
+    pub(super) found: Vec<Candidate>,
+    /// What we could not evaluate, by target.
+    pub(super) unable: Vec<Option<String>>,
+    pub(super) evaluations: u64,
+}
+
+impl<'a> Archive<'a> {
+    pub(super) fn new(setting: Setting<'a>, targets: &'a [Target]) -> Self {
+        let fates = targets.iter().map(|target| match &target.query {
+            Ok(_) => None,
+            Err(error) => Some(Fate::Uncovered {
+                why: error.to_string(),
+            }),
+        });
+        Self {
+            setting,
+            targets,
+            fates: fates.collect(),
+            found: Vec::new(),
+            unable: vec![None; targets.len()],
+            evaluations: 0,
+        }
+    }
+
+    pub(super) fn is_open(&self, target: usize) -> bool {
+        self.fates[target].is_none()
+    }
+
+    /// The targets that are neither covered nor proven infeasible.
+    pub(super) fn open(&self) -> Vec<usize> {
+        (0..self.targets.len())
+            .filter(|target| self.is_open(*target))
+            .collect()
+    }
+
+    /// How far a target is from returning a row over a candidate.
+    pub(super) fn distance(&mut self, target: usize, candidate: &Candidate) -> f64 {
+        let Ok(query) = &self.targets[target].query else {
+            return UNKNOWN;
+        };
+        self.evaluations += 1;
+        let parameters = &candidate.parameters;
+        let setting = &self.setting;
+        match distance(
+            query,
+            candidate,
+            parameters,
+            Some(setting.now),
+            setting.dialect,
+        ) {
+            Ok(distance) => distance,
+            Err(stop) => {
+                if let Stop::Unsupported(_) = stop {
+                    self.unable[target] = Some(stop.to_string());
+                }
+                UNKNOWN
+            }
+        }
+    }
+
+    pub(super) fn covers(&mut self, target: usize, candidate: &Candidate) -> bool {
+        self.distance(target, candidate) == 0.0
+    }
+
+    /// As [`Archive::distance`], where rows that the database refuses do not count.
+    pub(super) fn lawful_distance(&mut self, target: usize, candidate: &Candidate) -> f64 {
+        let distance = self.distance(target, candidate);
+        if distance > 0.0 || !self.setting.constraints {
+            return distance;
+        }
+        match complete(&self.setting, candidate.clone()) {
+            Some(completed) if self.covers(target, &completed) => 0.0,
+            _ => f64::MIN_POSITIVE,
+        }
+    }
+
+    /// Keeps a candidate that covers a target, and asks the other open targets about it.
+    pub(super) fn keep(&mut self, target: usize, candidate: Candidate) {
+        let number = self.found.len();
+        self.fates[target] = Some(Fate::Covered(number));
+        for other in self.open() {
+            if self.covers(other, &candidate) {
+                self.fates[other] = Some(Fate::Covered(number));
+            }
+        }
+        self.found.push(candidate);
+    }
+}

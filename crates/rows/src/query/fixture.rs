@@ -1,0 +1,49 @@
+//! What a test needs: rows to insert, values to bind, and what this covers.
+
+use isobath_sql::eval::Stop;
+use isobath_sql::query::{Query, evaluate_at};
+use isobath_sql::{Row, Value};
+
+use super::candidate::Candidate;
+use super::construct::Setting;
+
+/// Rows to insert and parameters to bind, and the targets that they cover.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fixture {
+    /// The rows in the order of insertion, parents before children. A column that need not be set
+    /// is left to its default.
+    pub rows: Vec<Row>,
+    /// The same rows as a database stores them, and one value per parameter of the query.
+    pub candidate: Candidate,
+    /// The targets that it covers, by their index.
+    pub covers: Vec<usize>,
+}
+
+impl Fixture {
+    /// One value per parameter of the query, in the order of their numbers; NULL where it does not matter.
+    pub fn parameters(&self) -> &[Value] {
+        &self.candidate.parameters
+    }
+
+    /// How many rows it has.
+    pub fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// What a query returns over it.
+    ///
+    /// # Errors
+    ///
+    /// When a part of the query is outside what we evaluate, or when the database would raise an error.
+    pub fn result(&self, query: &Query, setting: Setting<'_>) -> Result<Vec<Vec<Value>>, Stop> {
+        let parameters = self.parameters();
+        evaluate_at(
+            query,
+            &self.candidate,
+            parameters,
+            Some(setting.now),
+            setting.dialect,
+        )
+        .map(|evaluated| evaluated.rows)
+    }
+}
