@@ -5,6 +5,7 @@
 mod canonical;
 mod coverage;
 mod mutants;
+mod protocol;
 mod query;
 mod query_eval;
 mod query_targets;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         ["query-targets", folder] => query_targets::compare(Path::new(folder), false),
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
+        ["protocol"] => protocol::table(),
         _ => {
             eprintln!("usage: isobath-bench requirements FOLDER");
             eprintln!("       isobath-bench schema FOLDER [BINARY]");
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
             eprintln!(
                 "       isobath-bench query FOLDER [--seeds N] [--algorithm NAME] [--ignore-constraints] [-v]"
             );
+            eprintln!("       isobath-bench protocol");
             ExitCode::from(2)
         }
     }
