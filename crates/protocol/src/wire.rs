@@ -265,7 +265,6 @@ macro_rules! records {
 
         impl $type {
             /// The tag, name, meaning and fields of each, for the documentation.
-            #[expect(clippy::type_complexity, reason = "a table, read in one place")]
             pub fn shape() -> Vec<(u8, &'static str, &'static str, Vec<(&'static str, String, &'static str)>)> {
                 use $crate::wire::Wire;
                 vec![$((
