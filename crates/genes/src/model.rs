@@ -1,0 +1,401 @@
+//! The fixed half of a gene: what its value may be.
+//!
+//! A model is an arena of nodes, so that schemas may refer to themselves. It is built once per
+//! document and shared by every gene; a gene of a recursive schema is bounded by its sampling.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use serde_json::Value as Json;
+
+use crate::binary::BinaryDomain;
+use crate::moment::MomentKind;
+use crate::number::{FloatDomain, IntegerDomain};
+use crate::pattern::PatternDomain;
+use crate::text::TextDomain;
+
+/// Index of a node in its model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a value may be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Domain {
+    /// Only null.
+    Null,
+    /// True or false.
+    Boolean,
+    /// A whole number or decimal.
+    Integer(IntegerDomain),
+    /// A floating-point number.
+    Float(FloatDomain),
+    /// Free text.
+    Text(TextDomain),
+    /// Text of a pattern or of a format described by one.
+    Pattern(PatternDomain),
+    /// A date or time.
+    Moment(MomentKind),
+    /// Bytes, as Base64 in text.
+    Binary(BinaryDomain),
+    /// One of the listed values.
+    Enum(Box<[Arc<Json>]>),
+    /// A list of values of one node.
+    Array(ArrayDomain),
+    /// Properties, declared and additional.
+    Object(ObjectDomain),
+    /// A value of one of several nodes.
+    Choice(Box<[NodeId]>),
+}
+
+/// A list of values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayDomain {
+    /// What each item is.
+    pub item: NodeId,
+    /// The least number of items.
+    pub min: u32,
+    /// The greatest number of items, if any.
+    pub max: Option<u32>,
+    /// Whether all items differ.
+    pub unique: bool,
+}
+
+/// Properties of an object; a map is an object with additional properties only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectDomain {
+    /// Declared properties, in the order of the document.
+    pub fields: Box<[Field]>,
+    /// What additional properties are, if any are to be made.
+    pub extra: Option<Extra>,
+    /// Whether undeclared properties are refused; only meaningful without `extra`.
+    pub closed: bool,
+    /// The least number of properties.
+    pub min: u32,
+    /// The greatest number of properties, if any.
+    pub max: Option<u32>,
+}
+
+/// A declared property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What it is.
+    pub node: NodeId,
+    /// Whether it must be there.
+    pub required: bool,
+}
+
+/// Additional properties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extra {
+    /// What a name is; a node of text.
+    pub key: NodeId,
+    /// What a value is.
+    pub value: NodeId,
+}
+
+/// A value that the document gives as an example or default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example {
+    /// Its name, for those that go together.
+    pub name: Option<Arc<str>>,
+    /// The value.
+    pub value: Arc<Json>,
+    /// Whether it fits the node; found out by [`ModelBuilder::finish`].
+    pub fits: bool,
+}
+
+impl Example {
+    /// An example with a name, if it has one.
+    #[must_use]
+    pub fn new(name: Option<&str>, value: Json) -> Self {
+        Self {
+            name: name.map(Into::into),
+            value: value.into(),
+            fits: true,
+        }
+    }
+}
+
+/// One node of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What the value may be.
+    pub domain: Domain,
+    /// Whether it may be null as well.
+    pub nullable: bool,
+    /// Values that the document suggests.
+    pub examples: Vec<Example>,
+}
+
+impl Node {
+    /// A node without null and without examples.
+    #[must_use]
+    pub fn new(domain: Domain) -> Self {
+        Self {
+            domain,
+            nullable: false,
+            examples: Vec::new(),
+        }
+    }
+}
+
+impl From<Domain> for Node {
+    fn from(domain: Domain) -> Self {
+        Self::new(domain)
+    }
+}
+
+/// No finite value: the node requires itself.
+const ENDLESS: u16 = u16::MAX;
+
+/// An arena of nodes; see the module.
+#[derive(Debug, PartialEq)]
+pub struct Model {
+    nodes: Vec<Node>,
+    /// The least nesting of a value of each node.
+    heights: Vec<u16>,
+}
+
+impl Model {
+    /// The node of an index that this model gave out.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// All node indices.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)).map(NodeId)
+    }
+
+    /// Whether the node requires itself, so that no finite value fits it.
+    #[must_use]
+    pub fn is_endless(&self, id: NodeId) -> bool {
+        self.heights[id.index()] == ENDLESS
+    }
+
+    /// The names of the examples in the node and below it, each once, in order.
+    #[must_use]
+    pub fn example_names(&self, root: NodeId) -> Vec<Arc<str>> {
+        let mut names = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut known = FxHashSet::default();
+        let mut stack = vec![root];
+        while let Some(id) = stack.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            for example in &self.node(id).examples {
+                if let Some(name) = &example.name
+                    && known.insert(name.clone())
+                {
+                    names.push(name.clone());
+                }
+            }
+            let from = stack.len();
+            for_each_child(&self.node(id).domain, |child, _| stack.push(child));
+            stack[from..].reverse();
+        }
+        names
+    }
+
+    pub(crate) fn height(&self, id: NodeId) -> u16 {
+        self.heights[id.index()]
+    }
+
+    /// How many different values a node has, as far as that is easily said.
+    pub(crate) fn count(&self, id: NodeId) -> u64 {
+        self.count_within(id, 8)
+    }
+
+    fn count_within(&self, id: NodeId, depth: u8) -> u64 {
+        let node = self.node(id);
+        let n = match &node.domain {
+            Domain::Null => 1,
+            Domain::Boolean => 2,
+            Domain::Integer(domain) => domain.count(),
+            Domain::Enum(members) => members.len() as u64,
+            Domain::Choice(options) if depth > 0 => options
+                .iter()
+                .map(|&id| self.count_within(id, depth - 1))
+                .fold(0, u64::saturating_add),
+            Domain::Text(domain) if domain.max() == Some(0) => 1,
+            Domain::Float(_)
+            | Domain::Text(_)
+            | Domain::Pattern(_)
+            | Domain::Moment(_)
+            | Domain::Binary(_)
+            | Domain::Array(_)
+            | Domain::Object(_)
+            | Domain::Choice(_) => u64::MAX,
+        };
+        n.saturating_add(u64::from(node.nullable))
+    }
+}
+
+/// Calls `f` with each child and whether a value cannot do without it.
+fn for_each_child(domain: &Domain, mut f: impl FnMut(NodeId, bool)) {
+    match domain {
+        Domain::Array(array) => f(array.item, array.min > 0),
+        Domain::Object(object) => {
+            for field in &object.fields {
+                f(field.node, field.required);
+            }
+            if let Some(extra) = object.extra {
+                f(extra.key, false);
+                f(extra.value, false);
+            }
+        }
+        Domain::Choice(options) => options.iter().for_each(|&id| f(id, false)),
+        Domain::Null
+        | Domain::Boolean
+        | Domain::Integer(_)
+        | Domain::Float(_)
+        | Domain::Text(_)
+        | Domain::Pattern(_)
+        | Domain::Moment(_)
+        | Domain::Binary(_)
+        | Domain::Enum(_) => {}
+    }
+}
+
+/// Makes a [`Model`] node by node.
+#[derive(Debug, Default)]
+pub struct ModelBuilder {
+    nodes: Vec<Option<Node>>,
+}
+
+impl ModelBuilder {
+    /// An empty builder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An index for a node that comes later, so that it can be referred to.
+    pub fn reserve(&mut self) -> NodeId {
+        self.nodes.push(None);
+        NodeId(u32::try_from(self.nodes.len() - 1).expect("fewer than four billion nodes"))
+    }
+
+    /// Says what a reserved index is.
+    pub fn define(&mut self, id: NodeId, node: impl Into<Node>) {
+        self.nodes[id.index()] = Some(node.into());
+    }
+
+    /// A new node.
+    pub fn add(&mut self, node: impl Into<Node>) -> NodeId {
+        let id = self.reserve();
+        self.define(id, node);
+        id
+    }
+
+    /// The node of an index, if it has been defined.
+    #[must_use]
+    pub fn get(&self, id: NodeId) -> Option<&Node> {
+        self.nodes.get(id.index()).and_then(Option::as_ref)
+    }
+
+    /// The node of an index, to add to it.
+    pub fn get_mut(&mut self, id: NodeId) -> Option<&mut Node> {
+        self.nodes.get_mut(id.index()).and_then(Option::as_mut)
+    }
+
+    /// How many indices have been given out.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether none has been given out.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The finished model. Reserved nodes that were never defined are free text.
+    #[must_use]
+    pub fn finish(self) -> Model {
+        let nodes: Vec<Node> = self
+            .nodes
+            .into_iter()
+            .map(|node| node.unwrap_or_else(|| Node::new(Domain::Text(TextDomain::any()))))
+            .collect();
+        let heights = heights(&nodes);
+        let mut model = Model { nodes, heights };
+        for id in model.ids() {
+            let fits: Vec<bool> = model
+                .node(id)
+                .examples
+                .iter()
+                .map(|example| model.read(id, &example.value).is_ok())
+                .collect();
+            for (example, fits) in model.nodes[id.index()].examples.iter_mut().zip(fits) {
+                example.fits = fits;
+            }
+        }
+        model
+    }
+}
+
+/// The least nesting of a value of each node, by iteration to a fixpoint. The number of rounds is
+/// bounded: a value that needs more nesting than that is as good as endless.
+fn heights(nodes: &[Node]) -> Vec<u16> {
+    let mut heights = vec![ENDLESS; nodes.len()];
+    for _ in 0..64 {
+        let mut changed = false;
+        for (i, node) in nodes.iter().enumerate().rev() {
+            let mut height = match &node.domain {
+                Domain::Choice(options) => options
+                    .iter()
+                    .map(|id| heights[id.index()])
+                    .min()
+                    .unwrap_or(ENDLESS),
+                _ if node.nullable => 0,
+                domain => {
+                    let mut height = 0;
+                    for_each_child(domain, |id, needed| {
+                        if needed {
+                            height = height.max(heights[id.index()]);
+                        }
+                    });
+                    height
+                }
+            };
+            if node.nullable {
+                height = 0;
+            }
+            if height != ENDLESS {
+                height += 1;
+            }
+            if height < heights[i] {
+                heights[i] = height;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    heights
+}

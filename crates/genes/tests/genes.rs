@@ -1,0 +1,324 @@
+//! Facts about genes that are easier to read one by one.
+
+use std::sync::Arc;
+
+use fastrand::Rng;
+use isobath_genes::{
+    Domain, Example, Facet, Field, Gene, IntegerDomain, Model, ModelBuilder, MomentKind, Node,
+    NodeId, ObjectDomain, Reference, Resolve, Rule, Specialization, TextDomain, Tuning, Unresolved,
+    Value, marker_number,
+};
+use serde_json::{Value as Json, json};
+
+fn object(builder: &mut ModelBuilder, fields: &[(&str, NodeId, bool)]) -> NodeId {
+    builder.add(Domain::Object(ObjectDomain {
+        fields: fields
+            .iter()
+            .map(|&(name, node, required)| Field {
+                name: name.into(),
+                node,
+                required,
+            })
+            .collect(),
+        extra: None,
+        closed: false,
+        min: 0,
+        max: None,
+    }))
+}
+
+/// `{id: 1..=100, name: text?}`
+fn person() -> (Arc<Model>, NodeId) {
+    let mut builder = ModelBuilder::new();
+    let domain = IntegerDomain::new(Some(1), Some(100)).expect("a hundred numbers");
+    let id = builder.add(Domain::Integer(domain));
+    let name = builder.add(Domain::Text(TextDomain::any()));
+    let root = object(&mut builder, &[("id", id, true), ("name", name, false)]);
+    (Arc::new(builder.finish()), root)
+}
+
+fn read(json: Json) -> Gene {
+    let (model, root) = person();
+    Gene::read(&model, root, &json).expect("a person")
+}
+
+struct Answers(Json);
+
+impl Resolve for Answers {
+    fn resolve(&self, reference: &Reference) -> Option<Json> {
+        self.0.pointer(&reference.place).cloned()
+    }
+}
+
+#[test]
+fn a_bound_value_is_taken_from_the_answer_and_else_from_itself() {
+    let mut gene = read(json!({"id": 5, "name": "x"}));
+    let reference = Reference {
+        source: 0,
+        place: "/key".into(),
+    };
+    assert!(gene.bind("/id", reference.clone()));
+    assert!(gene.bind("/name", reference.clone()));
+    assert!(!gene.bind("/nothing", reference.clone()));
+    let answers = Answers(json!({"key": 77}));
+    assert_eq!(
+        gene.to_json(&answers),
+        Some(json!({"id": 77, "name": "77"})),
+        "a number becomes text where text is due"
+    );
+    assert_eq!(
+        gene.to_json(&Unresolved),
+        Some(json!({"id": 5, "name": "x"}))
+    );
+    assert_eq!(gene.references().len(), 2);
+    gene.rebind(|reference| {
+        Some(Reference {
+            source: reference.source + 1,
+            place: reference.place.clone(),
+        })
+    });
+    assert!(gene.references().iter().all(|(_, r)| r.source == 1));
+    gene.unbind(|_| false);
+    assert!(gene.references().is_empty());
+    assert_eq!(gene.to_json(&answers), Some(json!({"id": 5, "name": "x"})));
+}
+
+#[test]
+fn a_tainted_text_can_be_specialized_and_is_then_mutated_as_such() {
+    let mut gene = read(json!({"id": 5, "name": "x"}));
+    let mut next = 7;
+    let marked = gene.taint(&mut next);
+    assert_eq!(marked, [("/name".to_owned(), 7)]);
+    let json = gene.to_json(&Unresolved).expect("present");
+    assert_eq!(json["name"].as_str().and_then(marker_number), Some(7));
+
+    let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+    let date = Specialization::Moment(MomentKind::Date)
+        .model()
+        .expect("no pattern");
+    assert!(gene.specialize("/name", &date, &mut rng, &tuning));
+    assert!(
+        !gene.specialize("/id", &date, &mut rng, &tuning),
+        "only text is specialized"
+    );
+    for _ in 0..50 {
+        gene.mutate(&mut rng, &tuning);
+        let json = gene.to_json(&Unresolved).expect("present");
+        if let Some(Value::Object(object)) = Some(gene.value())
+            && matches!(object.fields[1], Value::Special(_))
+        {
+            let text = json["name"].as_str().expect("text");
+            assert_eq!(text.len(), 10, "{text} is a date");
+        }
+    }
+
+    let number = Specialization::Integer { min: 3, max: 3 }
+        .model()
+        .expect("no pattern");
+    assert!(gene.resample("/name", &mut rng, &tuning));
+    assert!(gene.specialize("/name", &number, &mut rng, &tuning));
+    let json = gene.to_json(&Unresolved).expect("present");
+    assert_eq!(
+        json["name"], "3",
+        "still text, because the schema says text"
+    );
+}
+
+#[test]
+fn mutation_goes_where_change_mattered() {
+    let mut gene = read(json!({"id": 50, "name": "x"}));
+    let (mut rng, tuning) = (Rng::with_seed(3), Tuning::default());
+    // Find the site of the name by looking at what changes, and give it credit.
+    for _ in 0..200 {
+        let before = gene.to_json(&Unresolved).expect("present");
+        let mut next = gene.clone();
+        let change = next.mutate(&mut rng, &tuning).expect("a person can change");
+        let after = next.to_json(&Unresolved).expect("present");
+        gene.credit(
+            change.site,
+            before["name"] != after["name"] && after["name"].is_string(),
+        );
+    }
+    let mut n_names = 0;
+    for _ in 0..200 {
+        let mut next = gene.clone();
+        next.mutate(&mut rng, &tuning);
+        n_names += usize::from(next.to_json(&Unresolved).expect("present")["name"] != "x");
+    }
+    assert!(n_names > 150, "the name changed {n_names} of 200 times");
+}
+
+#[test]
+fn named_examples_are_used_together() {
+    let mut builder = ModelBuilder::new();
+    let mut text = |value: &str| {
+        let mut node = Node::new(Domain::Text(TextDomain::any()));
+        node.examples.push(Example::new(Some("other"), json!("no")));
+        node.examples.push(Example::new(Some("ada"), json!(value)));
+        builder.add(node)
+    };
+    let (first, last) = (text("Ada"), text("Lovelace"));
+    let root = object(
+        &mut builder,
+        &[("first", first, true), ("last", last, true)],
+    );
+    let model = Arc::new(builder.finish());
+    let names = model.example_names(root);
+    assert_eq!(
+        names.iter().map(|n| &**n).collect::<Vec<_>>(),
+        ["other", "ada"]
+    );
+    let tuning = Tuning {
+        named_example: Some("ada".into()),
+        ..Tuning::default()
+    };
+    let gene = Gene::sample(&model, root, &mut Rng::with_seed(1), &tuning);
+    assert_eq!(
+        gene.to_json(&Unresolved),
+        Some(json!({"first": "Ada", "last": "Lovelace"}))
+    );
+}
+
+#[test]
+fn facets_tell_values_apart() {
+    let gene = read(json!({"id": 100}));
+    let mut seen = Vec::new();
+    gene.walk(|place| {
+        let pointer = place.pointer.to_owned();
+        place.facets(|facet| seen.push((pointer.clone(), facet)));
+    });
+    let of = |pointer: &str, facet| (pointer.to_owned(), facet);
+    assert_eq!(
+        seen,
+        [
+            of("/id", Facet::Positive),
+            of("/id", Facet::Maximum),
+            of("/name", Facet::Absent)
+        ]
+    );
+}
+
+#[test]
+fn impossible_dates_are_made_on_request_only() {
+    let mut builder = ModelBuilder::new();
+    let root = builder.add(Domain::Moment(MomentKind::DateTime));
+    let model = Arc::new(builder.finish());
+    let invalid = |tuning: &Tuning| {
+        let mut rng = Rng::with_seed(9);
+        (0..200)
+            .filter(|_| {
+                Gene::sample(&model, root, &mut rng, tuning)
+                    .check()
+                    .is_err()
+            })
+            .count()
+    };
+    assert_eq!(invalid(&Tuning::default()), 0);
+    let robust = Tuning {
+        invalid_time: 0.5,
+        ..Tuning::default()
+    };
+    assert!(invalid(&robust) > 50);
+}
+
+#[test]
+fn a_schema_that_requires_itself_is_known_and_does_not_hang() {
+    let mut builder = ModelBuilder::new();
+    let id = builder.reserve();
+    let fields = [Field {
+        name: "next".into(),
+        node: id,
+        required: true,
+    }];
+    builder.define(
+        id,
+        Domain::Object(ObjectDomain {
+            fields: fields.into(),
+            extra: None,
+            closed: false,
+            min: 0,
+            max: None,
+        }),
+    );
+    let model = Arc::new(builder.finish());
+    assert!(model.is_endless(id));
+    let gene = Gene::sample(&model, id, &mut Rng::with_seed(1), &Tuning::default());
+    assert!(gene.to_json(&Unresolved).is_some());
+}
+
+#[test]
+fn a_wide_recursive_schema_stays_small() {
+    let mut builder = ModelBuilder::new();
+    let id = builder.reserve();
+    let fields = (0..30)
+        .map(|i| Field {
+            name: format!("child{i}").as_str().into(),
+            node: id,
+            required: false,
+        })
+        .collect();
+    builder.define(
+        id,
+        Domain::Object(ObjectDomain {
+            fields,
+            extra: None,
+            closed: false,
+            min: 0,
+            max: None,
+        }),
+    );
+    let model = Arc::new(builder.finish());
+    for seed in 0..20 {
+        let gene = Gene::sample(&model, id, &mut Rng::with_seed(seed), &Tuning::default());
+        let mut n = 0;
+        gene.walk(|place| n += usize::from(*place.value != Value::Absent));
+        assert!(n <= 300, "{n} values");
+    }
+}
+
+#[test]
+fn breaches_name_every_rule_of_a_schema() {
+    let gene = read(json!({"id": 5, "name": "x"}));
+    let rules: Vec<String> = gene
+        .breaches()
+        .iter()
+        .map(|breach| format!("{} {}", breach.pointer, breach.rule))
+        .collect();
+    insta::assert_snapshot!(rules.join("\n"), @r"
+     type
+     nullable
+    /id required
+    /id type
+    /id nullable
+    /id minimum
+    /id maximum
+    /name type
+    /name nullable
+    ");
+    let breach = gene
+        .breaches()
+        .into_iter()
+        .find(|breach| breach.rule == Rule::Maximum)
+        .expect("it has a maximum");
+    let broken = gene.breach(&breach, &mut Rng::with_seed(1), &Tuning::default());
+    let json = broken.expect("it can be broken").to_json(&Unresolved);
+    assert_eq!(json, Some(json!({"id": 101, "name": "x"})));
+}
+
+#[test]
+fn whole_numbers_reach_both_ends_of_their_types() {
+    let mut builder = ModelBuilder::new();
+    let unsigned = IntegerDomain::new(Some(0), Some(i128::from(u64::MAX))).expect("many");
+    let root = builder.add(Domain::Integer(unsigned));
+    let model = Arc::new(builder.finish());
+    let greatest = Gene::read(&model, root, &json!(u64::MAX)).expect("the greatest");
+    assert_eq!(greatest.to_json(&Unresolved), Some(json!(u64::MAX)));
+    let misfit = Gene::read(&model, root, &json!(1e30)).expect_err("too large");
+    assert_eq!(misfit.rule, Rule::Maximum);
+    let misfit = Gene::read(&model, root, &json!(1.5)).expect_err("not whole");
+    assert_eq!(misfit.rule, Rule::Type);
+    assert!(
+        Gene::read(&model, root, &json!(2.0)).is_ok(),
+        "2.0 is a whole number in JSON"
+    );
+}
