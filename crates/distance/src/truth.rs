@@ -37,6 +37,15 @@ impl Truth {
         to_false: STEP,
     };
 
+    /// Neither, because a value is missing: farther from both verdicts than values usually are.
+    ///
+    /// Where unlike distances are added or the least is taken, a wrong value is
+    /// then nearer than none, so that a search does not settle on NULL.
+    pub const MISSING: Self = Self {
+        to_true: 1e9,
+        to_false: 1e9,
+    };
+
     /// True, with the distance that would make it false (at least a tiny step).
     pub fn holds(to_false: f64) -> Self {
         Self {
@@ -81,6 +90,19 @@ impl Truth {
     /// The distance to being false; zero when it is.
     pub fn to_false(self) -> f64 {
         self.to_false
+    }
+
+    /// The same verdict with both distances rescaled; zero must stay zero, and nothing else become it.
+    #[must_use]
+    pub fn rescaled(self, by: impl Fn(f64) -> f64) -> Self {
+        let side = |distance: f64| match distance {
+            0.0 => 0.0,
+            other => positive(by(other)),
+        };
+        Self {
+            to_true: side(self.to_true),
+            to_false: side(self.to_false),
+        }
     }
 
     /// Conjunction: all must hold, the cheapest one breaks it.

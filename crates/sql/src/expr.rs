@@ -283,9 +283,7 @@ impl Expr {
     /// Calls `visit` on this expression and everything inside it, outermost first.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);
-        for child in self.children() {
-            child.walk(visit);
-        }
+        self.each_child(&mut |child| child.walk(visit));
     }
 
     /// Calls `visit` on this expression and everything inside it, outermost first, to change them.
@@ -298,37 +296,59 @@ impl Expr {
 
     /// The expressions directly inside this one, in reading order.
     pub fn children(&self) -> Vec<&Expr> {
+        let mut children = Vec::new();
+        self.each_child(&mut |child| children.push(child));
+        children
+    }
+
+    /// Calls `visit` on the expressions directly inside this one, in reading order.
+    pub fn each_child<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         match self {
             Self::Literal(_)
             | Self::Column(_)
             | Self::Parameter(_)
             | Self::Subquery(_)
-            | Self::Opaque { .. } => Vec::new(),
+            | Self::Opaque { .. } => {}
             Self::Unary { expr, .. }
             | Self::Not(expr)
             | Self::IsNull { expr, .. }
             | Self::IsTruth { expr, .. }
-            | Self::Cast { expr, .. } => vec![expr],
+            | Self::Cast { expr, .. } => visit(expr),
             Self::Binary { left, right, .. }
             | Self::Compare { left, right, .. }
-            | Self::IsDistinct { left, right, .. } => vec![left, right],
-            Self::And(parts) | Self::Or(parts) => parts.iter().collect(),
+            | Self::IsDistinct { left, right, .. } => {
+                visit(left);
+                visit(right);
+            }
+            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(visit),
             Self::Between {
                 expr, low, high, ..
-            } => vec![expr, low, high],
-            Self::InList { expr, list, .. } => std::iter::once(expr.as_ref()).chain(list).collect(),
-            Self::Like { expr, pattern, .. } => vec![expr, pattern],
+            } => {
+                visit(expr);
+                visit(low);
+                visit(high);
+            }
+            Self::InList { expr, list, .. } => {
+                visit(expr);
+                list.iter().for_each(visit);
+            }
+            Self::Like { expr, pattern, .. } => {
+                visit(expr);
+                visit(pattern);
+            }
             Self::Case {
                 operand,
                 branches,
                 otherwise,
-            } => operand
-                .as_deref()
-                .into_iter()
-                .chain(branches.iter().flat_map(|(when, then)| [when, then]))
-                .chain(otherwise.as_deref())
-                .collect(),
-            Self::Function { args, .. } => args.iter().collect(),
+            } => {
+                operand.iter().for_each(|operand| visit(operand));
+                for (when, then) in branches {
+                    visit(when);
+                    visit(then);
+                }
+                otherwise.iter().for_each(|otherwise| visit(otherwise));
+            }
+            Self::Function { args, .. } => args.iter().for_each(visit),
         }
     }
 

@@ -275,7 +275,7 @@ impl<'a> Evaluator<'a> {
             if known(left_kind) && known(right_kind) && left_kind.unified(right_kind).is_none() {
                 return raise(Raised::TypeMismatch);
             }
-            return Ok(Truth::UNKNOWN);
+            return Ok(self.unknown());
         }
         match (&*a, &*b) {
             (Value::Bool(a), Value::Bool(b)) => Ok(relation.judge(a.cmp(b), STEP)),
@@ -376,7 +376,7 @@ impl<'a> Evaluator<'a> {
             _ => {}
         }
         if a.is_null() || b.is_null() {
-            return Ok(Truth::UNKNOWN);
+            return Ok(self.unknown());
         }
         match (a, b) {
             (Value::Text(x), Value::Text(y)) => self
@@ -511,7 +511,7 @@ impl<'a> Evaluator<'a> {
     ) -> Result<Truth, Stop> {
         let (Some(mut a), Some(mut b)) = (Storage::of(&left.value), Storage::of(&right.value))
         else {
-            return Ok(Truth::UNKNOWN);
+            return Ok(self.unknown());
         };
         let unsure = || Stop::unsupported("the text of this number");
         if left_affinity.is_numeric() && !right_affinity.is_numeric() {

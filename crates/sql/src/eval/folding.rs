@@ -215,11 +215,11 @@ pub(super) fn holds_constant(expr: &Expr) -> (bool, bool) {
         _ => {
             let mut all = true;
             let mut any = false;
-            for child in expr.children() {
+            expr.each_child(&mut |child| {
                 let (constant, inside) = holds_constant(child);
                 all &= constant;
                 any |= inside;
-            }
+            });
             (all, any || (all && is_computed(expr)))
         }
     }

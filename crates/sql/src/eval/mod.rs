@@ -20,6 +20,7 @@ mod moments;
 pub(crate) mod number;
 pub(crate) mod parse;
 mod pattern;
+mod row;
 mod stop;
 mod storage;
 pub(crate) mod temporal;
@@ -31,8 +32,10 @@ use crate::dialect::Dialect;
 use crate::expr::{CompareOp, Expr};
 use crate::value::Value;
 
+pub use row::{Part, Row};
 pub use stop::{Raised, Stop, Unsupported};
 pub(crate) use storage::Storage;
+pub(crate) use walk::squeezed;
 
 /// Below this, SQLite turns floats that are whole numbers into integers for sure.
 pub(crate) const WHOLE_FLOATS: f64 = 9.2e18;
@@ -41,7 +44,7 @@ pub(crate) const WHOLE_FLOATS: f64 = 9.2e18;
 #[derive(Clone, Copy, Debug)]
 pub struct Env<'a> {
     /// The row; for a query, the rows of all its relations one after another.
-    pub row: &'a [Value],
+    pub row: Row<'a>,
     /// The statement's parameters.
     pub parameters: &'a [Value],
     /// Whether the statement writes, as it does when a CHECK or a DEFAULT is evaluated.
@@ -66,6 +69,8 @@ pub enum Answer<'a> {
         value: Value,
         /// The expression of its select list, which decides its type.
         origin: &'a Expr,
+        /// Where it is NULL for want of a row: how far the subquery is from having one.
+        lacking: f64,
     },
 }
 
@@ -73,7 +78,7 @@ impl<'a> Env<'a> {
     /// A row that is being written, as CHECKs see it.
     pub fn written(row: &'a [Value]) -> Self {
         Self {
-            row,
+            row: row.into(),
             parameters: &[],
             writes: true,
             answers: &[],
@@ -84,7 +89,7 @@ impl<'a> Env<'a> {
     /// A row that a query reads.
     pub fn queried(row: &'a [Value], parameters: &'a [Value]) -> Self {
         Self {
-            row,
+            row: row.into(),
             parameters,
             writes: false,
             answers: &[],
@@ -123,7 +128,8 @@ pub fn truth(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Truth,
 ///
 /// As for [`value`].
 pub fn verdict(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Option<bool>, Stop> {
-    let evaluator = walk::Evaluator::new(Env::written(row), dialect).ungraded();
+    let env = Env::written(row);
+    let evaluator = walk::Evaluator::new(&env, dialect).ungraded();
     match evaluator.truth(expr) {
         Ok(truth) => Ok(truth.verdict()),
         Err(stop) => Err(evaluator.certain(expr, stop)),
@@ -136,7 +142,7 @@ pub fn verdict(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Opti
 ///
 /// As for [`value`].
 pub fn value_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Value, Stop> {
-    let eval = walk::Evaluator::new(env, dialect);
+    let eval = walk::Evaluator::new(&env, dialect);
     match eval.value(expr) {
         Ok(value) => Ok(value.into_owned()),
         Err(stop) => Err(eval.certain(expr, stop)),
@@ -149,7 +155,13 @@ pub fn value_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Valu
 ///
 /// As for [`value`].
 pub fn truth_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Truth, Stop> {
-    let eval = walk::Evaluator::new(env, dialect);
+    let eval = walk::Evaluator::new(&env, dialect);
+    eval.truth(expr).map_err(|stop| eval.certain(expr, stop))
+}
+
+/// The verdict of a condition of a query: every part of it counts alike, and NULL is far from either verdict.
+pub(crate) fn weigh(expr: &Expr, env: &Env<'_>, dialect: &dyn Dialect) -> Result<Truth, Stop> {
+    let eval = walk::Evaluator::new(env, dialect).squeezing();
     eval.truth(expr).map_err(|stop| eval.certain(expr, stop))
 }
 
@@ -164,7 +176,8 @@ pub(crate) fn compare_values(
         value: std::borrow::Cow::Borrowed(value),
         expr,
     };
-    walk::Evaluator::new(Env::queried(&[], &[]), dialect).compare(
+    let env = Env::queried(&[], &[]);
+    walk::Evaluator::new(&env, dialect).compare(
         walk::relation(op),
         &operand(left, left_expr),
         &operand(right, right_expr),

@@ -42,7 +42,7 @@ impl<'a> Evaluator<'a> {
         }
         let (Some(text), Some(pattern)) = (self.subject(&text)?, self.subject(&pattern_value)?)
         else {
-            return Ok(Truth::UNKNOWN);
+            return Ok(self.unknown());
         };
         let collation = match expr {
             _ if self.dialect == DialectName::MySql => self.collation_of(&[expr, pattern_expr]),

@@ -19,18 +19,38 @@ use super::{Answer, Env, arithmetic, convert, parse};
 /// Evaluates expressions of one dialect in one setting.
 #[derive(Clone, Copy)]
 pub(crate) struct Evaluator<'a> {
-    pub(super) env: Env<'a>,
+    pub(super) env: &'a Env<'a>,
     pub(super) dialect: DialectName,
     /// Whether distances are wanted, or only verdicts.
     pub(super) graded: bool,
+    /// Whether the distance of every condition is squeezed below one before conditions are joined.
+    squeezes: bool,
 }
 
 impl<'a> Evaluator<'a> {
-    pub(crate) fn new(env: Env<'a>, dialect: &dyn Dialect) -> Self {
+    pub(crate) fn new(env: &'a Env<'a>, dialect: &dyn Dialect) -> Self {
         Self {
             env,
             dialect: dialect.name(),
             graded: true,
+            squeezes: false,
+        }
+    }
+
+    /// The same with conditions that weigh alike, whatever the size of their numbers.
+    pub(crate) fn squeezing(self) -> Self {
+        Self {
+            squeezes: true,
+            ..self
+        }
+    }
+
+    /// What a comparison with NULL is.
+    pub(super) fn unknown(self) -> Truth {
+        if self.squeezes {
+            Truth::MISSING
+        } else {
+            Truth::UNKNOWN
         }
     }
 
@@ -140,9 +160,22 @@ impl<'a> Evaluator<'a> {
             Expr::And(parts) => self.fold(parts, Truth::and, Some(false)),
             Expr::Or(parts) => self.fold(parts, Truth::or, Some(true)),
             Expr::Not(inner) => Ok(!self.truth(inner)?),
-            Expr::Compare { op, left, right } => {
-                let left = self.operand(left)?;
-                let right = match self.operand(right) {
+            leaf if self.squeezes => Ok(self.leaf(leaf)?.rescaled(squeezed)),
+            leaf => self.leaf(leaf),
+        }
+    }
+
+    /// The verdict of a condition that is no conjunction, disjunction or negation.
+    fn leaf(self, expr: &'a Expr) -> Result<Truth, Stop> {
+        match expr {
+            Expr::And(_) | Expr::Or(_) | Expr::Not(_) => self.truth(expr),
+            Expr::Compare {
+                op,
+                left: left_expr,
+                right: right_expr,
+            } => {
+                let left = self.operand(left_expr)?;
+                let right = match self.operand(right_expr) {
                     Err(Stop::Raises(_))
                         if left.value.is_null() && self.dialect == DialectName::MySql =>
                     {
@@ -150,7 +183,12 @@ impl<'a> Evaluator<'a> {
                     }
                     other => other?,
                 };
-                self.compare(relation(*op), &left, &right)
+                let truth = self.compare(relation(*op), &left, &right)?;
+                Ok(match self.lacking(left_expr) + self.lacking(right_expr) {
+                    0.0 => truth,
+                    // The row that a subquery lacks can be near or far.
+                    lacking => truth.rescaled(|distance| distance * (1.0 + squeezed(lacking))),
+                })
             }
             Expr::IsNull { expr, negated } => {
                 let null = match self.value(expr) {
@@ -298,7 +336,7 @@ impl<'a> Evaluator<'a> {
                     self.quiet(expr)?;
                     self.truth(chosen)
                 }
-                None => Ok(Truth::UNKNOWN),
+                None => Ok(self.unknown()),
             },
             Expr::Subquery(number)
                 if let Some(Answer::Truth(truth)) = self.env.answers.get(*number) =>
@@ -318,6 +356,17 @@ impl<'a> Evaluator<'a> {
                 let value = self.value(expr)?;
                 self.condition(&value, self.kind(expr))
             }
+        }
+    }
+
+    /// How far a subquery is from having the row that it lacks; zero for anything else.
+    fn lacking(self, expr: &Expr) -> f64 {
+        match expr {
+            Expr::Subquery(number) if self.squeezes => match self.env.answers.get(*number) {
+                Some(Answer::Value { lacking, .. }) => *lacking,
+                _ => 0.0,
+            },
+            _ => 0.0,
         }
     }
 
@@ -473,7 +522,7 @@ impl<'a> Evaluator<'a> {
     /// The verdict of a value that stands where a condition is wanted.
     fn condition(self, value: &Value, kind: Kind<'_>) -> Result<Truth, Stop> {
         if value.is_null() {
-            return Ok(Truth::UNKNOWN);
+            return Ok(self.unknown());
         }
         if self.typed() {
             return match (value, kind) {
@@ -501,6 +550,15 @@ impl<'a> Evaluator<'a> {
         let zero = Number::of(&zero).unwrap_or(number);
         Ok(Relation::NotEqual.judge(number.order(zero), number.gap(zero)))
     }
+}
+
+/// Squeezes a distance into `0..1`, so that unlike distances can be added.
+///
+/// By its logarithm, because `d / (d + 1)` no longer moves where dates and
+/// money lie apart: a step of one in 10⁹ must still count.
+pub(crate) fn squeezed(distance: f64) -> f64 {
+    let logarithm = distance.ln_1p();
+    logarithm / (logarithm + 1.0)
 }
 
 /// Whether an expression is a condition by its form.

@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 
 use crate::dialect::DialectName;
 use crate::eval::kind::{Kind, kind_of};
-use crate::eval::{self, Stop};
+use crate::eval::{self, Part, Row, Stop};
 use crate::expr::{BinaryOp, Expr};
 use crate::types::DataType;
 use crate::value::Value;
@@ -14,15 +14,18 @@ use super::evaluate::Run;
 use super::model::{Aggregate, AggregateFunction, Select};
 use super::subquery::Answers;
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// The value of an aggregate over the rows of a group.
     pub(super) fn aggregate<'r, 's>(
         &self,
         aggregate: &'s Aggregate,
-        members: impl Iterator<Item = &'r [Value]>,
+        members: impl Iterator<Item = &'r [Part<'a>]>,
         select: &'s Select,
         answers: &mut Answers<'s>,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, Stop>
+    where
+        'a: 'r,
+    {
         let mut values = Vec::new();
         let mut count = 0;
         for row in members {
@@ -170,7 +173,7 @@ impl Run<'_> {
             left: operand(a),
             right: operand(b),
         };
-        eval::value_in(&expr, self.env(&[]), self.dialect)
+        eval::value_in(&expr, self.env(Row::Whole(&[])), self.dialect)
     }
 
     fn as_text(&self, value: &Value) -> Result<String, Stop> {
@@ -178,7 +181,7 @@ impl Run<'_> {
             expr: Box::new(Expr::Literal(value.clone())),
             data_type: DataType::Text,
         };
-        match eval::value_in(&expr, self.env(&[]), self.dialect)? {
+        match eval::value_in(&expr, self.env(Row::Whole(&[])), self.dialect)? {
             Value::Text(text) => Ok(text),
             other => Err(Stop::unsupported(format!("{other} as text"))),
         }

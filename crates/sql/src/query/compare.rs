@@ -76,7 +76,7 @@ impl<'q> Pair<'q> {
             (true, false) | (false, true) => 1.0,
             (false, false) => self
                 .truth(CompareOp::Equal, a, b, run)
-                .map_or(1.0, |truth| super::pool::normalize(truth.to_true())),
+                .map_or(1.0, |truth| eval::squeezed(truth.to_true())),
         }
     }
 

@@ -25,12 +25,12 @@
 use jiff::civil::DateTime;
 
 use crate::dialect::{Dialect, DialectName};
-use crate::eval::{Env, Raised, Stop};
+use crate::eval::{Env, Part, Raised, Row, Stop, squeezed};
 use crate::expr::Expr;
 use crate::value::Value;
 
 use super::model::{Body, Query};
-use super::pool::{NOTHING, normalize};
+use super::pool::NOTHING;
 
 /// Where a query finds the rows of tables.
 pub trait Relations {
@@ -53,6 +53,9 @@ pub struct Evaluated {
     pub distance: f64,
     /// How far it is from returning none: zero when it does.
     pub to_empty: f64,
+    /// The distance of the paper (equation 2): how many steps no row reached, plus the squeezed distance of the
+    /// nearest row in the first step that it does not pass; zero when a row is returned.
+    pub stepwise: f64,
 }
 
 /// Runs a query.
@@ -89,10 +92,12 @@ pub fn evaluate_at(
     };
     let outcome = run.outcome(query, &[], true)?;
     let (distance, to_empty) = (outcome.to_some(), outcome.to_none());
+    let stepwise = outcome.stepwise_to_some();
     Ok(Evaluated {
         rows: outcome.rows.into_iter().map(|(row, _)| row).collect(),
         distance,
         to_empty,
+        stepwise,
     })
 }
 
@@ -134,6 +139,10 @@ pub(super) struct Outcome {
     pub(super) near: Vec<(Vec<Value>, f64)>,
     /// The least cost of a row, when none is returned.
     pub(super) distance: f64,
+    /// The steps that no row reached, and the distance in the one before them: equation 2 of the paper.
+    pub(super) stepwise: f64,
+    /// What an aggregate over no rows lacks to have one.
+    pub(super) lacking: f64,
 }
 
 impl Outcome {
@@ -141,6 +150,15 @@ impl Outcome {
     pub(super) fn to_some(&self) -> f64 {
         if self.rows.is_empty() {
             self.distance.max(f64::MIN_POSITIVE)
+        } else {
+            0.0
+        }
+    }
+
+    /// How far it is from a row by the steps of the paper.
+    fn stepwise_to_some(&self) -> f64 {
+        if self.rows.is_empty() {
+            self.stepwise.max(f64::MIN_POSITIVE)
         } else {
             0.0
         }
@@ -160,12 +178,12 @@ impl Outcome {
     }
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Runs a query below an enclosing row; `shown` when the values of its rows matter and not only their number.
     pub(super) fn outcome(
         &self,
         query: &Query,
-        outer: &[Value],
+        outer: &[Part<'a>],
         shown: bool,
     ) -> Result<Outcome, Stop> {
         let mut outcome = match &query.body {
@@ -200,7 +218,7 @@ impl Run<'_> {
                 combined
             }
             Body::Values(rows) => {
-                let env = self.env(outer);
+                let env = self.env(Row::Parts(outer));
                 let rows = rows
                     .iter()
                     .map(|row| {
@@ -214,6 +232,8 @@ impl Run<'_> {
                     rows,
                     near: Vec::new(),
                     distance: 0.0,
+                    stepwise: 0.0,
+                    lacking: 0.0,
                 }
             }
         };
@@ -224,9 +244,9 @@ impl Run<'_> {
     }
 
     /// LIMIT and OFFSET.
-    fn cut(&self, outcome: &mut Outcome, query: &Query, outer: &[Value]) -> Result<(), Stop> {
+    fn cut(&self, outcome: &mut Outcome, query: &Query, outer: &[Part<'a>]) -> Result<(), Stop> {
         let count = |expr: &Expr| -> Result<Option<usize>, Stop> {
-            match crate::eval::value_in(expr, self.env(outer), self.dialect)? {
+            match crate::eval::value_in(expr, self.env(Row::Parts(outer)), self.dialect)? {
                 Value::Null => Ok(None),
                 Value::Int(count) => match usize::try_from(count) {
                     Ok(count) => Ok(Some(count)),
@@ -242,7 +262,7 @@ impl Run<'_> {
         if offset > 0 {
             let missing = offset.saturating_add(1).saturating_sub(outcome.rows.len());
             if missing > 0 {
-                outcome.distance = missing as f64 + normalize(outcome.near_cost());
+                outcome.distance = missing as f64 + squeezed(outcome.near_cost());
             }
             outcome.rows.drain(..offset.min(outcome.rows.len()));
         }
@@ -255,10 +275,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    pub(super) fn env<'e>(&'e self, row: &'e [Value]) -> Env<'e> {
+    pub(super) fn env<'e>(&'e self, row: Row<'e>) -> Env<'e> {
         Env {
+            row,
             now: self.now,
-            ..Env::queried(row, self.parameters)
+            ..Env::queried(&[], self.parameters)
         }
     }
 }

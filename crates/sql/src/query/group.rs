@@ -1,19 +1,20 @@
 //! GROUP BY and HAVING.
 
-use std::borrow::Cow;
-
-use crate::eval::Stop;
+use crate::eval::{Part, Stop, squeezed};
 use crate::value::Value;
 
 use super::compare::Pair;
 use super::evaluate::Run;
 use super::join::Frame;
 use super::model::Grouping;
-use super::pool::{Costed, NOTHING, Pool, normalize};
+use super::pool::{Costed, NOTHING, Parts, Pool};
 use super::subquery::Answers;
 
 /// How much it counts that another row is near to joining a group that HAVING refuses.
 const ONE_MORE_ROW: f64 = 0.1;
+
+/// How much it counts that two values are near to being one, where values are counted once.
+const ONE_VALUE_LESS: f64 = 0.05;
 
 /// Rows that GROUP BY does not tell apart.
 struct Group<'r> {
@@ -27,58 +28,56 @@ impl<'a> Run<'a> {
         &self,
         grouping: &'s Grouping,
         rows: Pool<'a>,
-        frame: Frame<'s>,
+        frame: Frame<'s, 'a>,
         answers: &mut Answers<'s>,
+        passed: u32,
     ) -> Result<Pool<'a>, Stop> {
         let select = frame.select;
         let pairs: Vec<Pair<'_>> = grouping.keys.iter().map(Pair::same).collect();
         let groups = self.groups(grouping, &pairs, rows.there, frame, answers)?;
         let mut grouped = Pool::default();
         for (index, group) in groups.iter().enumerate() {
-            let mut row = match group.members.first() {
-                Some(first) => {
-                    let mut row = frame.blank();
-                    frame.copy(select.base..first.row.len(), &first.row, &mut row);
-                    row
-                }
+            let mut computed = vec![Value::Null; select.width - select.computed];
+            for (slot, aggregate) in &grouping.aggregates {
+                let members = group.members.iter().map(|member| &member.row[..]);
+                computed[slot - select.computed] =
+                    self.aggregate(aggregate, members, select, answers)?;
+            }
+            let mut row: Parts<'a> = match group.members.first() {
+                Some(first) => first.row.clone(),
                 None => frame.blank(),
             };
-            for (slot, aggregate) in &grouping.aggregates {
-                let members = group.members.iter().map(|member| &*member.row);
-                row[*slot] = self.aggregate(aggregate, members, select, answers)?;
-            }
-            let (mut cost, mut to_false) = (0.0, f64::INFINITY);
-            if let Some(having) = &select.having {
-                (cost, to_false) = self.weigh(having, &row, select, answers)?;
-            }
-            if cost > 0.0 {
-                // What a group lacks is often one more row, so the nearest one counts for a little.
-                let nearest = self.nearest(index, &groups, &rows.near, grouping, frame, answers);
-                cost += ONE_MORE_ROW * normalize(nearest);
-            }
+            row.push(Part::kept(select.computed, computed));
             let to_remove = if grouping.keys.is_empty() {
                 // A group of all rows is there even when it is empty.
                 NOTHING
             } else {
                 group.members.iter().map(|member| member.to_remove).sum()
             };
-            grouped.push(Costed {
-                row: Cow::Owned(row),
-                cost,
-                to_remove: to_remove.min(to_false),
-            })?;
+            let mut costed = Costed {
+                to_remove,
+                ..Costed::there(row)
+            };
+            if let Some(having) = &select.having {
+                let (mut price, to_false) = self.weigh(having, &costed.row, select, answers)?;
+                if price > 0.0 {
+                    // What a group lacks is often one more row, so the nearest one counts for a little.
+                    let nearest =
+                        self.nearest(index, &groups, &rows.near, grouping, frame, answers);
+                    price += ONE_MORE_ROW * squeezed(nearest);
+                    price += ONE_VALUE_LESS * self.closest(group, grouping, frame, answers);
+                }
+                costed.to_remove = costed.to_remove.min(to_false);
+                costed.pays(price, passed);
+            }
+            grouped.push(costed)?;
         }
         if grouped.there.is_empty() && !grouping.keys.is_empty() {
             // The nearest row would make a group, which HAVING has still to judge.
-            let having = if select.having.is_some() { 1.0 } else { 0.0 };
-            for costed in rows.near {
-                let mut row = frame.blank();
-                frame.copy(select.base..costed.row.len(), &costed.row, &mut row);
-                grouped.push(Costed {
-                    row: Cow::Owned(row),
-                    cost: costed.cost + having,
-                    to_remove: costed.to_remove,
-                })?;
+            let having = if select.having.is_some() { 2.0 } else { 0.0 };
+            for mut costed in rows.near {
+                costed.cost += having;
+                grouped.push(costed)?;
             }
         }
         Ok(grouped)
@@ -89,7 +88,7 @@ impl<'a> Run<'a> {
         grouping: &'s Grouping,
         pairs: &[Pair<'_>],
         there: Vec<Costed<'a>>,
-        frame: Frame<'s>,
+        frame: Frame<'s, 'a>,
         answers: &mut Answers<'s>,
     ) -> Result<Vec<Group<'a>>, Stop> {
         if grouping.keys.is_empty() {
@@ -122,8 +121,8 @@ impl<'a> Run<'a> {
     fn key<'s>(
         &self,
         grouping: &'s Grouping,
-        row: &[Value],
-        frame: Frame<'s>,
+        row: &[Part<'a>],
+        frame: Frame<'s, 'a>,
         answers: &mut Answers<'s>,
     ) -> Result<Vec<Value>, Stop> {
         grouping
@@ -140,7 +139,7 @@ impl<'a> Run<'a> {
         groups: &[Group<'a>],
         near: &[Costed<'a>],
         grouping: &'s Grouping,
-        frame: Frame<'s>,
+        frame: Frame<'s, 'a>,
         answers: &mut Answers<'s>,
     ) -> f64 {
         let own = &groups[index].key;
@@ -163,5 +162,39 @@ impl<'a> Run<'a> {
                 Some(costed.cost + apart(&key))
             })
             .fold(others, f64::min)
+    }
+
+    /// How far the two values of a group that are most alike are from being the same, where values count once.
+    fn closest<'s>(
+        &self,
+        group: &Group<'a>,
+        grouping: &'s Grouping,
+        frame: Frame<'s, 'a>,
+        answers: &mut Answers<'s>,
+    ) -> f64 {
+        let mut sum = 0.0;
+        for (_, aggregate) in &grouping.aggregates {
+            let Some(argument) = aggregate.argument.as_ref().filter(|_| aggregate.distinct) else {
+                continue;
+            };
+            let pair = Pair::same(argument);
+            let values: Vec<Value> = group
+                .members
+                .iter()
+                .filter_map(|member| {
+                    self.value(argument, &member.row, frame.select, answers)
+                        .ok()
+                })
+                .take(16)
+                .collect();
+            let mut least = 1.0;
+            for (index, a) in values.iter().enumerate() {
+                for b in &values[index + 1..] {
+                    least = f64::min(least, pair.apart(a, b, self));
+                }
+            }
+            sum += least;
+        }
+        sum
     }
 }

@@ -1,107 +1,66 @@
 //! FROM: tables, derived tables and joins, as rows with a cost.
 
-use std::borrow::Cow;
-use std::ops::Range;
-
-use crate::eval::Stop;
+use crate::eval::{Part, Stop};
 use crate::expr::Expr;
-use crate::value::Value;
 
-use super::evaluate::Run;
+use super::evaluate::{Outcome, Run};
 use super::model::{From, JoinKind, Select};
-use super::pool::{Costed, Pool, normalize};
+use super::pool::{Costed, Parts, Pool};
 use super::subquery::Answers;
 
 /// The most pairs that one join looks at.
 const MOST_PAIRS: usize = 4_000_000;
 
-/// A SELECT under evaluation: below which row, and whether its select list matters.
+/// A SELECT under evaluation, and below which row.
 #[derive(Clone, Copy)]
-pub(super) struct Frame<'s> {
+pub(super) struct Frame<'s, 'a> {
     pub(super) select: &'s Select,
-    pub(super) outer: &'s [Value],
-    pub(super) shown: bool,
+    /// The row of the enclosing query, as far as the SELECT may read it.
+    pub(super) outer: &'s [Part<'a>],
 }
 
-impl Frame<'_> {
-    /// A row of NULLs behind what is read of the enclosing row.
-    pub(super) fn blank(&self) -> Vec<Value> {
-        let mut row = vec![Value::Null; self.select.width];
-        self.copy(0..self.select.base, self.outer, &mut row);
-        row
+impl<'a> Frame<'_, 'a> {
+    /// A row of this SELECT that has nothing yet but what encloses it.
+    pub(super) fn blank(&self) -> Parts<'a> {
+        Parts::from(self.outer)
     }
 
-    /// Copies those slots of a range that anything reads.
-    pub(super) fn copy(&self, range: Range<usize>, from: &[Value], to: &mut [Value]) {
-        self.each_read(&range, |slot| {
-            if let Some(value) = from.get(slot) {
-                to[slot].clone_from(value);
-            }
-        });
-    }
-
-    fn each_read(&self, range: &Range<usize>, mut visit: impl FnMut(usize)) {
-        let within = |slots: &[usize], visit: &mut dyn FnMut(usize)| {
-            let first = slots.partition_point(|slot| *slot < range.start);
-            for slot in &slots[first..] {
-                if *slot >= range.end {
-                    break;
-                }
-                visit(*slot);
-            }
-        };
-        within(&self.select.reads, &mut visit);
-        if self.shown {
-            within(&self.select.shows, &mut visit);
-        }
-    }
-
-    fn placed(&self, slot: usize, values: &[Value]) -> Vec<Value> {
+    fn with(&self, part: Part<'a>) -> Parts<'a> {
         let mut row = self.blank();
-        self.each_read(&(slot..slot + values.len()), |at| {
-            row[at].clone_from(&values[at - slot]);
-        });
+        row.push(part);
         row
     }
 }
 
 impl<'a> Run<'a> {
-    /// The rows of a FROM tree; every row is as wide as the SELECT's, with NULL where others stand.
-    pub(super) fn from(&self, from: &From, frame: Frame<'_>) -> Result<Pool<'a>, Stop> {
+    /// The rows of a FROM tree, and the number of steps that it takes.
+    pub(super) fn from(&self, from: &From, frame: Frame<'_, 'a>) -> Result<(Pool<'a>, u32), Stop> {
         let mut pool = Pool::default();
         match from {
             From::Table { table, slot, .. } => {
-                // One table alone needs no rows of its own.
-                let alone = *slot == 0 && matches!(frame.select.from, Some(From::Table { .. }));
                 let relations: &'a dyn super::Relations = self.relations;
-                for values in relations.rows(*table) {
-                    pool.push(Costed {
-                        row: if alone {
-                            Cow::Borrowed(values.as_slice())
-                        } else {
-                            Cow::Owned(frame.placed(*slot, values))
-                        },
-                        cost: 0.0,
-                        to_remove: 1.0,
-                    })?;
+                let rows = relations.rows(*table);
+                pool.there.reserve_exact(rows.len());
+                for values in rows {
+                    pool.push(Costed::there(frame.with(Part::lent(*slot, values))))?;
                 }
+                Ok((pool, 0))
             }
             From::Derived { query, slot, .. } => {
-                let outcome = self.outcome(query, frame.outer, true)?;
-                for (values, to_remove) in &outcome.rows {
+                let Outcome { rows, near, .. } = self.outcome(query, frame.outer, true)?;
+                for (values, to_remove) in rows {
+                    let row = frame.with(Part::kept(*slot, values));
                     pool.push(Costed {
-                        row: Cow::Owned(frame.placed(*slot, values)),
-                        cost: 0.0,
-                        to_remove: *to_remove,
+                        to_remove,
+                        ..Costed::there(row)
                     })?;
                 }
-                for (values, cost) in &outcome.near {
-                    pool.push(Costed {
-                        row: Cow::Owned(frame.placed(*slot, values)),
-                        cost: *cost,
-                        to_remove: 1.0,
-                    })?;
+                for (values, cost) in near {
+                    let mut costed = Costed::there(frame.with(Part::kept(*slot, values)));
+                    costed.pays(cost, 0);
+                    pool.push(costed)?;
                 }
+                Ok((pool, 1))
             }
             From::Join {
                 kind,
@@ -109,47 +68,44 @@ impl<'a> Run<'a> {
                 right,
                 on,
             } => {
-                let (rows, others) = (self.from(left, frame)?, self.from(right, frame)?);
-                return self.join(*kind, [rows, others], span(right), on.as_ref(), frame);
+                let (left, steps) = self.from(left, frame)?;
+                let (right, more) = self.from(right, frame)?;
+                let steps = steps + more;
+                let joined = self.join(*kind, [left, right], on.as_ref(), frame, steps)?;
+                Ok((joined, steps + u32::from(on.is_some())))
             }
         }
-        Ok(pool)
     }
 
     fn join(
         &self,
         kind: JoinKind,
         [left, right]: [Pool<'a>; 2],
-        right_span: Range<usize>,
         on: Option<&Expr>,
-        frame: Frame<'_>,
+        frame: Frame<'_, 'a>,
+        passed: u32,
     ) -> Result<Pool<'a>, Stop> {
-        let count = |pool: &Pool<'_>| pool.there.len() + pool.near.len();
-        if count(&left).saturating_mul(count(&right)) > MOST_PAIRS {
+        if left.len().saturating_mul(right.len()) > MOST_PAIRS {
             return Err(Stop::unsupported(format!(
                 "a join of more than {MOST_PAIRS} pairs of rows"
             )));
         }
         let mut joined = Pool::default();
+        let enclosing = frame.outer.len();
         // What it takes to be rid of all partners of a row on the right.
-        let mut right_partners = vec![0.0; count(&right)];
+        let mut right_partners = vec![0.0; right.len()];
         let mut answers = Answers::new(frame.select);
-        for l in left.there.iter().chain(&left.near) {
+        for l in left.all() {
             let mut left_partners = 0.0;
-            let mut row = l.row.to_vec();
-            for (r, right_partner) in right
-                .there
-                .iter()
-                .chain(&right.near)
-                .zip(&mut right_partners)
-            {
-                let both = l.cost == 0.0 && r.cost == 0.0;
-                frame.copy(right_span.clone(), &r.row, &mut row);
+            let mut row = l.row.clone();
+            for (r, right_partner) in right.all().zip(&mut right_partners) {
+                row.truncate(l.row.len());
+                row.extend(r.row[enclosing..].iter().cloned());
                 let (to_true, to_false) = match on {
                     None => (0.0, 1.0),
                     Some(on) => match self.weigh(on, &row, frame.select, &mut answers) {
                         Ok(weight) => weight,
-                        Err(stop) if both => return Err(stop),
+                        Err(stop) if l.cost == 0.0 && r.cost == 0.0 => return Err(stop),
                         Err(_) => continue,
                     },
                 };
@@ -161,82 +117,45 @@ impl<'a> Run<'a> {
                         *right_partner += to_false;
                     }
                 }
-                let cost = l.cost + r.cost + to_true;
-                if joined.wants(cost) {
-                    joined.push(Costed {
-                        row: Cow::Owned(row.clone()),
-                        cost,
+                if joined.wants(l.cost + r.cost + to_true) {
+                    let mut pair = Costed {
+                        row: row.clone(),
+                        cost: l.cost + r.cost,
                         to_remove: match on {
                             Some(_) => to_false,
                             None => l.to_remove.min(r.to_remove),
                         },
-                    })?;
+                        failed: l.failed.or(r.failed),
+                    };
+                    pair.pays(to_true, passed);
+                    joined.push(pair)?;
                 }
             }
             if matches!(kind, JoinKind::Left | JoinKind::Full) {
-                joined.push(Costed {
-                    row: l.row.clone(),
-                    cost: l.cost + left_partners,
-                    to_remove: l.to_remove,
-                })?;
+                let mut alone = l.clone();
+                alone.pays(left_partners, passed);
+                joined.push(alone)?;
             }
         }
         if matches!(kind, JoinKind::Right | JoinKind::Full) {
-            for (r, partners) in right
-                .there
-                .into_iter()
-                .chain(right.near)
-                .zip(right_partners)
-            {
-                joined.push(Costed {
-                    cost: r.cost + partners,
-                    ..r
-                })?;
+            let Pool { there, near, .. } = right;
+            for (mut alone, partners) in there.into_iter().chain(near).zip(right_partners) {
+                alone.pays(partners, passed);
+                joined.push(alone)?;
             }
         }
         Ok(joined)
     }
 
     /// The price of making a condition true, and that of making it false.
-    ///
-    /// Parts of a conjunction are squeezed one by one, so that a large number
-    /// in one of them does not drown the others.
     pub(super) fn weigh<'s>(
         &self,
         expr: &'s Expr,
-        row: &[Value],
+        row: &[Part<'a>],
         select: &'s Select,
         answers: &mut Answers<'s>,
     ) -> Result<(f64, f64), Stop> {
-        let parts = match expr {
-            Expr::And(parts) => parts.as_slice(),
-            other => std::slice::from_ref(other),
-        };
-        let (mut to_true, mut to_false) = (0.0, f64::INFINITY);
-        for part in parts {
-            match self.truth(part, row, select, answers) {
-                Ok(truth) => {
-                    to_true += normalize(truth.to_true());
-                    to_false = f64::min(to_false, normalize(truth.to_false()));
-                }
-                // Another part may keep the database from coming here.
-                Err(_) if parts.len() > 1 => {
-                    let truth = self.truth(expr, row, select, answers)?;
-                    return Ok((normalize(truth.to_true()), normalize(truth.to_false())));
-                }
-                Err(stop) => return Err(stop),
-            }
-        }
-        Ok((to_true, to_false))
-    }
-}
-
-/// The slots that a FROM tree fills: one after another.
-fn span(from: &From) -> Range<usize> {
-    match from {
-        From::Table { slot, columns, .. } | From::Derived { slot, columns, .. } => {
-            *slot..*slot + *columns
-        }
-        From::Join { left, right, .. } => span(left).start..span(right).end,
+        let truth = self.truth(expr, row, select, answers)?;
+        Ok((truth.to_true(), truth.to_false()))
     }
 }

@@ -14,7 +14,6 @@ mod join;
 mod order;
 mod output;
 mod pool;
-mod reads;
 mod resolve;
 mod scope;
 mod select;

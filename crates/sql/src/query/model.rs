@@ -108,6 +108,8 @@ pub struct Select {
     pub base: usize,
     /// How many slots its row has in all, the enclosing ones included.
     pub width: usize,
+    /// The first slot behind its relations: there stand what aggregates and windows compute.
+    pub computed: usize,
     /// FROM; `None` for a SELECT without tables.
     pub from: Option<From>,
     /// WHERE.
@@ -124,10 +126,6 @@ pub struct Select {
     pub distinct: bool,
     /// Subqueries in its expressions, by the number that `Expr::Subquery` names.
     pub subqueries: Vec<Subquery>,
-    /// The slots that anything but a plain column of the select list reads, in order.
-    pub reads: Vec<usize>,
-    /// The slots that only plain columns of the select list read, in order.
-    pub shows: Vec<usize>,
 }
 
 /// One column of a result.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::dialect::DialectName;
-use crate::eval::Stop;
+use crate::eval::{Part, Stop};
 use crate::value::Value;
 
 use super::compare::Pair;
@@ -18,11 +18,11 @@ pub(super) struct Keyed {
     pub(super) to_remove: f64,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     pub(super) fn sort_keys<'s>(
         &self,
         order_by: &'s [OrderKey],
-        row: &[Value],
+        row: &[Part<'a>],
         output: &[Value],
         select: &'s Select,
         answers: &mut Answers<'s>,

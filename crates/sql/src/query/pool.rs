@@ -1,9 +1,8 @@
 //! Rows with a cost: those that are there, and the nearest of those that are not.
 
-use std::borrow::Cow;
+use smallvec::SmallVec;
 
-use crate::eval::Stop;
-use crate::value::Value;
+use crate::eval::{Part, Stop};
 
 /// The cost of having nothing at all to start from.
 pub(super) const NOTHING: f64 = 1e6;
@@ -12,15 +11,52 @@ pub(super) const NOTHING: f64 = 1e6;
 const MOST_ROWS: usize = 100_000;
 
 /// The most rows that are not there but carried along as near misses.
-const MOST_NEAR: usize = 64;
+const MOST_NEAR: usize = 16;
+
+/// The parts that a row is made of; what belongs to enclosing queries comes first.
+pub(super) type Parts<'r> = SmallVec<[Part<'r>; 3]>;
 
 /// A row and what keeps it out; zero when nothing does.
 #[derive(Clone, Debug)]
 pub(super) struct Costed<'r> {
-    pub(super) row: Cow<'r, [Value]>,
+    pub(super) row: Parts<'r>,
     pub(super) cost: f64,
     /// What it would take to be rid of the row, by the conditions that let it in.
     pub(super) to_remove: f64,
+    /// The first step that it does not pass, and its distance there.
+    pub(super) failed: Option<Failed>,
+}
+
+/// Where a row came to an end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Failed {
+    /// How many steps it had passed before.
+    pub(super) passed: u32,
+    /// The distance in the step that it does not pass.
+    pub(super) distance: f64,
+}
+
+impl<'r> Costed<'r> {
+    /// A row that is there.
+    pub(super) fn there(row: Parts<'r>) -> Self {
+        Self {
+            row,
+            cost: 0.0,
+            to_remove: 1.0,
+            failed: None,
+        }
+    }
+
+    /// Adds the price of passing a step, of which `passed` come before.
+    pub(super) fn pays(&mut self, price: f64, passed: u32) {
+        self.cost += price;
+        if price > 0.0 && self.failed.is_none() {
+            self.failed = Some(Failed {
+                passed,
+                distance: price,
+            });
+        }
+    }
 }
 
 /// The rows of a relation.
@@ -65,6 +101,16 @@ impl<'r> Pool<'r> {
         Ok(())
     }
 
+    /// The rows, those that are there first.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Costed<'r>> {
+        self.there.iter().chain(&self.near)
+    }
+
+    /// How many rows it has in all.
+    pub(super) fn len(&self) -> usize {
+        self.there.len() + self.near.len()
+    }
+
     /// The least cost of a row that is not there.
     pub(super) fn near_cost(&self) -> f64 {
         self.near
@@ -72,15 +118,16 @@ impl<'r> Pool<'r> {
             .map(|costed| costed.cost)
             .fold(NOTHING, f64::min)
     }
-}
 
-/// Squeezes a distance into `0..1`, so that unlike distances can be added.
-///
-/// By its logarithm, because `d / (d + 1)` no longer moves where dates and
-/// money lie apart: a step of one in 10⁹ must still count.
-pub(super) fn normalize(distance: f64) -> f64 {
-    let logarithm = distance.ln_1p();
-    logarithm / (logarithm + 1.0)
+    /// Where the row came to an end that got furthest: after most steps, then nearest to the next.
+    pub(super) fn furthest(&self) -> Option<Failed> {
+        let failed = self.near.iter().filter_map(|costed| costed.failed);
+        failed.reduce(|best, other| {
+            let further = other.passed > best.passed
+                || other.passed == best.passed && other.distance < best.distance;
+            if further { other } else { best }
+        })
+    }
 }
 
 #[cfg(test)]
@@ -88,11 +135,9 @@ mod tests {
     use super::*;
 
     fn costed(cost: f64) -> Costed<'static> {
-        Costed {
-            row: Cow::Owned(Vec::new()),
-            cost,
-            to_remove: 1.0,
-        }
+        let mut costed = Costed::there(Parts::new());
+        costed.pays(cost, 0);
+        costed
     }
 
     #[test]
@@ -108,9 +153,16 @@ mod tests {
     }
 
     #[test]
-    fn one_step_counts_also_far_away() {
-        assert!(normalize(1e9) < normalize(1e9 + 1.0));
-        assert_eq!(normalize(0.0), 0.0);
-        assert!(normalize(f64::MIN_POSITIVE) > 0.0);
+    fn only_the_first_step_that_is_not_passed_counts_as_failed() {
+        let mut row = costed(0.0);
+        row.pays(0.0, 1);
+        row.pays(0.5, 2);
+        row.pays(0.7, 3);
+        assert_eq!(row.cost, 1.2);
+        let failed = Failed {
+            passed: 2,
+            distance: 0.5,
+        };
+        assert_eq!(row.failed, Some(failed));
     }
 }

@@ -15,7 +15,6 @@ use crate::syntax::Problem;
 
 use super::model::{Body, From, Grouping, Item, JoinKind, OrderBy, Query, Select, SetOp};
 use super::output::{order_key, output_names, output_position, set_types};
-use super::reads;
 use super::scope::Scope;
 
 /// Why a query cannot be evaluated.
@@ -315,6 +314,7 @@ impl<'a> Resolver<'a> {
                 },
             });
         }
+        let computed = scope.width.get();
         if select.qualify.is_some() || select.top.is_some() || !select.lateral_views.is_empty() {
             return Err(unsupported(
                 select,
@@ -371,9 +371,10 @@ impl<'a> Resolver<'a> {
         {
             return Err(unsupported(select, "HAVING without groups or aggregates"));
         }
-        let mut resolved = Select {
+        let resolved = Select {
             base: scope.base,
             width: scope.width.get(),
+            computed,
             from,
             filter,
             grouping: grouped.then_some(Grouping { keys, aggregates }),
@@ -382,10 +383,7 @@ impl<'a> Resolver<'a> {
             items,
             distinct,
             subqueries: scope.subqueries.take(),
-            reads: Vec::new(),
-            shows: Vec::new(),
         };
-        (resolved.reads, resolved.shows) = reads::of(&resolved, &order_by);
         let query = Query {
             body: Body::Select(Box::new(resolved)),
             order_by,

@@ -1,8 +1,8 @@
 //! SELECT: WHERE, groups, HAVING, windows, select list, DISTINCT.
 
-use std::borrow::Cow;
+use isobath_distance::Truth;
 
-use crate::eval::{self, Stop};
+use crate::eval::{self, Part, Row, Stop};
 use crate::expr::Expr;
 use crate::value::Value;
 
@@ -11,58 +11,89 @@ use super::evaluate::{Outcome, Run};
 use super::join::Frame;
 use super::model::{OrderKey, Select};
 use super::order::Keyed;
-use super::pool::{Costed, Pool};
+use super::pool::{Costed, Parts, Pool};
 use super::subquery::Answers;
 
 impl<'a> Run<'a> {
     pub(super) fn select(
         &self,
         select: &Select,
-        outer: &[Value],
+        outer: &[Part<'a>],
         order_by: &[OrderKey],
         shown: bool,
     ) -> Result<Outcome, Stop> {
+        // Later slots of the enclosing row are not yet known where this one was written.
+        let outer: Parts<'a> = outer
+            .iter()
+            .filter_map(|part| part.before(select.base))
+            .collect();
         let frame = Frame {
             select,
-            outer,
-            shown,
+            outer: &outer,
         };
         let mut answers = Answers::new(select);
-        let mut rows = match &select.from {
+        let (mut rows, mut steps) = match &select.from {
             Some(from) => self.from(from, frame)?,
             None => {
                 let mut one = Pool::default();
-                one.push(Costed {
-                    row: Cow::Owned(frame.blank()),
-                    cost: 0.0,
-                    to_remove: 1.0,
-                })?;
-                one
+                one.push(Costed::there(frame.blank()))?;
+                (one, 0)
             }
         };
         if let Some(filter) = &select.filter {
-            rows = self.filter(filter, rows, select, &mut answers)?;
+            rows = self.filter(filter, rows, select, &mut answers, steps)?;
+            steps += 1;
         }
+        let mut lacking = 0.0;
         if let Some(grouping) = &select.grouping {
-            rows = self.group(grouping, rows, frame, &mut answers)?;
+            if grouping.keys.is_empty() && rows.there.is_empty() {
+                lacking = rows.near_cost();
+            }
+            rows = self.group(grouping, rows, frame, &mut answers, steps)?;
+            steps += u32::from(select.having.is_some());
         } else if let Some(having) = &select.having {
             // MySQL's HAVING of a query that has no groups.
-            rows = self.filter(having, rows, select, &mut answers)?;
+            rows = self.filter(having, rows, select, &mut answers, steps)?;
+            steps += 1;
         }
-        let distance = if rows.there.is_empty() {
-            rows.near_cost()
-        } else {
-            0.0
+        let empty = rows.there.is_empty();
+        let distance = if empty { rows.near_cost() } else { 0.0 };
+        let stepwise = match (empty, rows.furthest()) {
+            (false, _) => 0.0,
+            (true, Some(failed)) => {
+                f64::from(steps - failed.passed.min(steps)) - 1.0 + eval::squeezed(failed.distance)
+            }
+            (true, None) => f64::from(steps),
         };
-        if !shown {
-            return self.counted(rows, distance, select, &mut answers);
+        let measured = Outcome {
+            rows: Vec::new(),
+            near: Vec::new(),
+            distance,
+            stepwise: stepwise.max(0.0),
+            lacking,
+        };
+        if shown {
+            self.shown(rows, measured, select, order_by, &mut answers)
+        } else {
+            self.counted(rows, measured, select, &mut answers)
         }
+    }
+
+    /// The rows with their values.
+    fn shown<'s>(
+        &self,
+        rows: Pool<'a>,
+        measured: Outcome,
+        select: &'s Select,
+        order_by: &'s [OrderKey],
+        answers: &mut Answers<'s>,
+    ) -> Result<Outcome, Stop> {
         let mut there = rows.there;
-        self.windows(select, &mut there, &mut answers)?;
+        self.windows(select, &mut there, answers)?;
         let mut keyed = Vec::with_capacity(there.len());
         for costed in there {
-            let output = self.project(select, &costed.row, &mut answers)?;
-            let keys = self.sort_keys(order_by, &costed.row, &output, select, &mut answers)?;
+            let output = self.project(select, &costed.row, answers)?;
+            let keys = self.sort_keys(order_by, &costed.row, &output, select, answers)?;
             keyed.push(Keyed {
                 output,
                 keys,
@@ -78,7 +109,7 @@ impl<'a> Run<'a> {
             .into_iter()
             // What keeps a near miss out may also keep its select list from having a value.
             .filter_map(|costed| {
-                self.project(select, &costed.row, &mut answers)
+                self.project(select, &costed.row, answers)
                     .ok()
                     .map(|row| (row, costed.cost))
             })
@@ -89,7 +120,7 @@ impl<'a> Run<'a> {
                 .map(|keyed| (keyed.output, keyed.to_remove))
                 .collect(),
             near,
-            distance,
+            ..measured
         })
     }
 
@@ -97,7 +128,7 @@ impl<'a> Run<'a> {
     fn counted<'s>(
         &self,
         rows: Pool<'a>,
-        distance: f64,
+        measured: Outcome,
         select: &'s Select,
         answers: &mut Answers<'s>,
     ) -> Result<Outcome, Stop> {
@@ -113,7 +144,7 @@ impl<'a> Run<'a> {
         Ok(Outcome {
             rows: rows_there.collect(),
             near: rows_near.collect(),
-            distance,
+            ..measured
         })
     }
 
@@ -124,13 +155,14 @@ impl<'a> Run<'a> {
         rows: Pool<'a>,
         select: &'s Select,
         answers: &mut Answers<'s>,
+        passed: u32,
     ) -> Result<Pool<'a>, Stop> {
         let mut filtered = Pool::default();
         for mut costed in rows.there.into_iter().chain(rows.near) {
             match self.weigh(condition, &costed.row, select, answers) {
                 Ok((to_true, to_false)) => {
                     costed.to_remove = costed.to_remove.min(to_false);
-                    costed.cost += to_true;
+                    costed.pays(to_true, passed);
                     filtered.push(costed)?;
                 }
                 Err(stop) if costed.cost == 0.0 => return Err(stop),
@@ -143,7 +175,7 @@ impl<'a> Run<'a> {
     fn project<'s>(
         &self,
         select: &'s Select,
-        row: &[Value],
+        row: &[Part<'a>],
         answers: &mut Answers<'s>,
     ) -> Result<Vec<Value>, Stop> {
         select
@@ -195,31 +227,25 @@ impl<'a> Run<'a> {
     pub(super) fn truth<'s>(
         &self,
         expr: &'s Expr,
-        row: &[Value],
+        row: &[Part<'a>],
         select: &'s Select,
         answers: &mut Answers<'s>,
-    ) -> Result<isobath_distance::Truth, Stop> {
+    ) -> Result<Truth, Stop> {
         self.answer(expr, row, select, answers)?;
-        eval::truth_in(
-            expr,
-            self.env(row).answered(answers.as_slice()),
-            self.dialect,
-        )
+        let env = self.env(Row::Parts(row)).answered(answers.as_slice());
+        eval::weigh(expr, &env, self.dialect)
     }
 
     /// A value on a row, its subqueries answered first.
     pub(super) fn value<'s>(
         &self,
         expr: &'s Expr,
-        row: &[Value],
+        row: &[Part<'a>],
         select: &'s Select,
         answers: &mut Answers<'s>,
     ) -> Result<Value, Stop> {
         self.answer(expr, row, select, answers)?;
-        eval::value_in(
-            expr,
-            self.env(row).answered(answers.as_slice()),
-            self.dialect,
-        )
+        let env = self.env(Row::Parts(row)).answered(answers.as_slice());
+        eval::value_in(expr, env, self.dialect)
     }
 }

@@ -1,12 +1,12 @@
 //! UNION, INTERSECT and EXCEPT.
 
-use crate::eval::Stop;
+use crate::eval::{Stop, squeezed};
 use crate::value::Value;
 
 use super::compare::Pair;
 use super::evaluate::{Outcome, Run};
 use super::model::{Query, SetOp};
-use super::pool::{NOTHING, normalize};
+use super::pool::NOTHING;
 
 impl Run<'_> {
     pub(super) fn combine(
@@ -79,17 +79,24 @@ impl Run<'_> {
                     .iter()
                     .map(|(_, to_remove)| *to_remove)
                     .fold(NOTHING, f64::min);
-                normalize(leaving.min(left.near_cost())).max(f64::MIN_POSITIVE)
+                squeezed(leaving.min(left.near_cost())).max(f64::MIN_POSITIVE)
             }
         };
         let mut near = left.near;
         if op == SetOp::Union {
             near.extend(right.near);
         }
+        let stepwise = match op {
+            SetOp::Union => left.stepwise.min(right.stepwise),
+            SetOp::Intersect => left.stepwise + right.stepwise + squeezed(distance),
+            SetOp::Except => left.stepwise + squeezed(distance),
+        };
         Ok(Outcome {
             rows,
             near,
             distance,
+            stepwise,
+            lacking: 0.0,
         })
     }
 

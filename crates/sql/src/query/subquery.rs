@@ -3,15 +3,15 @@
 use std::rc::Rc;
 
 use isobath_distance::Truth;
+use smallvec::SmallVec;
 
-use crate::eval::{Answer, Raised, Stop};
+use crate::eval::{Answer, Part, Raised, Stop, squeezed};
 use crate::expr::{CompareOp, Expr};
 use crate::value::Value;
 
 use super::compare::{Pair, shape};
 use super::evaluate::{Outcome, Run};
 use super::model::{Select, Subquery, SubqueryUsage};
-use super::pool::normalize;
 
 /// What the subqueries of one SELECT say about the row at hand.
 ///
@@ -35,19 +35,19 @@ impl<'s> Answers<'s> {
     }
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Answers the subqueries that an expression uses.
     pub(super) fn answer<'s>(
         &self,
         expr: &'s Expr,
-        row: &[Value],
+        row: &[Part<'a>],
         select: &'s Select,
         answers: &mut Answers<'s>,
     ) -> Result<(), Stop> {
         if select.subqueries.is_empty() {
             return Ok(());
         }
-        let mut used = Vec::new();
+        let mut used = SmallVec::<[usize; 4]>::new();
         expr.walk(&mut |part| {
             if let Expr::Subquery(number) = part {
                 used.push(*number);
@@ -62,7 +62,7 @@ impl Run<'_> {
     fn ask<'s>(
         &self,
         number: usize,
-        row: &[Value],
+        row: &[Part<'a>],
         select: &'s Select,
         answers: &mut Answers<'s>,
     ) -> Result<Answer<'s>, Stop> {
@@ -98,6 +98,11 @@ impl Run<'_> {
                 Answer::Value {
                     value: first.cloned().unwrap_or(Value::Null),
                     origin: shape(&subquery.query, 0),
+                    lacking: if outcome.rows.is_empty() {
+                        outcome.to_some()
+                    } else {
+                        outcome.lacking
+                    },
                 }
             }
             SubqueryUsage::Any { left, op } => {
@@ -120,7 +125,7 @@ impl Run<'_> {
     ) -> Result<Truth, Stop> {
         let pair = Pair::of(left, &subquery.query);
         // Over no rows at all a disjunction is false, whatever the operand.
-        let mut truth = Truth::fails(normalize(outcome.distance) + 1.0);
+        let mut truth = Truth::fails(squeezed(outcome.distance) + 1.0);
         for (index, (values, to_remove)) in outcome.rows.iter().enumerate() {
             let Some(other) = values.first() else {
                 continue;
@@ -138,7 +143,7 @@ impl Run<'_> {
                     .first()
                     .and_then(|other| pair.truth(op, value, other, self).ok());
                 if let Some(equal) = equal {
-                    truth = truth.or(Truth::fails(cost + normalize(equal.to_true())));
+                    truth = truth.or(Truth::fails(cost + squeezed(equal.to_true())));
                 }
             }
         }

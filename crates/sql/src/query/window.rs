@@ -1,6 +1,6 @@
 //! Window functions.
 
-use crate::eval::Stop;
+use crate::eval::{Part, Stop};
 use crate::value::Value;
 
 use super::compare::Pair;
@@ -9,12 +9,12 @@ use super::model::{OrderBy, Select, Window, WindowFunction};
 use super::pool::Costed;
 use super::subquery::Answers;
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Fills the slots of window functions.
     pub(super) fn windows<'s>(
         &self,
         select: &'s Select,
-        rows: &mut [Costed<'_>],
+        rows: &mut [Costed<'a>],
         answers: &mut Answers<'s>,
     ) -> Result<(), Stop> {
         for window in &select.windows {
@@ -27,7 +27,7 @@ impl Run<'_> {
         &self,
         window: &'s Window,
         select: &'s Select,
-        rows: &mut [Costed<'_>],
+        rows: &mut [Costed<'a>],
         answers: &mut Answers<'s>,
     ) -> Result<(), Stop> {
         let partition_pairs: Vec<Pair<'_>> = window.partition_by.iter().map(Pair::same).collect();
@@ -61,7 +61,7 @@ impl Run<'_> {
         &self,
         window: &'s Window,
         select: &'s Select,
-        rows: &mut [Costed<'_>],
+        rows: &mut [Costed<'a>],
         members: Vec<usize>,
         answers: &mut Answers<'s>,
     ) -> Result<(), Stop> {
@@ -149,18 +149,24 @@ impl Run<'_> {
                             .take_while(|first| **first == first_peer[position]);
                         position + peers.count()
                     };
-                    let members = ordered[..end].iter().map(|(index, _)| &*rows[*index].row);
+                    let members = ordered[..end]
+                        .iter()
+                        .map(|(index, _)| &rows[*index].row[..]);
                     self.aggregate(aggregate, members, select, answers)?
                 }
             };
             results.push((ordered[position].0, result));
         }
         for (index, result) in results {
-            let row = rows[index].row.to_mut();
-            if row.len() <= window.slot {
-                row.resize(window.slot + 1, Value::Null);
+            let row = &mut rows[index].row;
+            match row.last_mut() {
+                Some(part) if part.start() == select.computed => part.set(window.slot, result),
+                _ => {
+                    let mut computed = vec![Value::Null; select.width - select.computed];
+                    computed[window.slot - select.computed] = result;
+                    row.push(Part::kept(select.computed, computed));
+                }
             }
-            row[window.slot] = result;
         }
         Ok(())
     }

@@ -93,7 +93,7 @@ fn run(seed: u64, dialect: DialectName, database: &mut dyn Database, tally: &mut
         // MariaDB is stricter in statements that write.
         let writes = condition && dialect == DialectName::MySql && case % 8 == 0;
         let env = Env {
-            row: &rows[row],
+            row: rows[row].as_slice().into(),
             parameters: &[],
             writes,
             answers: &[],
