@@ -14,6 +14,7 @@ mod join;
 mod order;
 mod output;
 mod pool;
+mod reads;
 mod resolve;
 mod scope;
 mod select;

@@ -126,6 +126,10 @@ pub struct Select {
     pub distinct: bool,
     /// Subqueries in its expressions, by the number that `Expr::Subquery` names.
     pub subqueries: Vec<Subquery>,
+    /// The slots that anything but a plain column of the select list reads, in order.
+    pub reads: Vec<usize>,
+    /// The slots that only plain columns of the select list read, in order.
+    pub shows: Vec<usize>,
 }
 
 /// One column of a result.

@@ -15,6 +15,7 @@ use crate::syntax::Problem;
 
 use super::model::{Body, From, Grouping, Item, JoinKind, OrderBy, Query, Select, SetOp};
 use super::output::{order_key, output_names, output_position, set_types};
+use super::reads;
 use super::scope::Scope;
 
 /// Why a query cannot be evaluated.
@@ -371,7 +372,7 @@ impl<'a> Resolver<'a> {
         {
             return Err(unsupported(select, "HAVING without groups or aggregates"));
         }
-        let resolved = Select {
+        let mut resolved = Select {
             base: scope.base,
             width: scope.width.get(),
             computed,
@@ -383,7 +384,10 @@ impl<'a> Resolver<'a> {
             items,
             distinct,
             subqueries: scope.subqueries.take(),
+            reads: Vec::new(),
+            shows: Vec::new(),
         };
+        (resolved.reads, resolved.shows) = reads::of(&resolved, &order_by);
         let query = Query {
             body: Body::Select(Box::new(resolved)),
             order_by,
