@@ -11,6 +11,7 @@ mod query_eval;
 mod query_targets;
 mod requirements;
 mod schema;
+mod search;
 mod subjects;
 
 use std::path::Path;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         ["query-eval", folder] => query_eval::table(Path::new(folder)),
         ["query-targets", folder] => query_targets::compare(Path::new(folder), false),
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
+        ["search"] => search::table(),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
         ["protocol"] => protocol::table(),
         _ => {
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench mutants FOLDER");
             eprintln!("       isobath-bench strengthen FOLDER [names]");
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
+            eprintln!("       isobath-bench search");
             eprintln!("       isobath-bench query-eval FOLDER");
             eprintln!("       isobath-bench query-targets FOLDER [-v]");
             eprintln!(

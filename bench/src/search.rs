@@ -1,0 +1,67 @@
+//! What the search itself costs per evaluation, with few and with many targets.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use std::convert::Infallible;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use isobath_search::{
+    Aim, AlgorithmKind, Config, Evaluation, Limits, Problem, Rng, Score, Search, TargetId, run,
+};
+
+/// How many targets one evaluation touches, as a few calls of a service do.
+const TOUCHED: usize = 20;
+const EVALUATIONS: u64 = 100_000;
+
+/// Candidates that touch some targets, half of which can be covered.
+struct Touching {
+    n_targets: usize,
+}
+
+impl Problem for Touching {
+    type Candidate = u64;
+    type Answer = ();
+
+    fn sample(&mut self, rng: &mut Rng) -> u64 {
+        rng.u64(..)
+    }
+
+    fn mutate(&mut self, rng: &mut Rng, parent: &u64, _aim: &Aim) -> u64 {
+        parent ^ (1 << rng.u32(..64))
+    }
+
+    fn score(&mut self, candidate: &u64, (): ()) -> Evaluation {
+        let mut rng = Rng::with_seed(*candidate);
+        let scores = (0..TOUCHED)
+            .map(|_| {
+                let index = rng.usize(..self.n_targets);
+                let reach = if index % 2 == 0 { 1.001 } else { 0.999 };
+                Score::new(TargetId::from_index(index), rng.f64() * reach)
+            })
+            .collect();
+        Evaluation::new(scores, 1)
+    }
+}
+
+/// Prints microseconds per evaluation, all that the search does included.
+pub(crate) fn table() -> ExitCode {
+    println!("algorithm | targets | covered | us/evaluation ({TOUCHED} targets touched by each)");
+    for algorithm in AlgorithmKind::ALL {
+        for n_targets in [200, 2_000, 20_000] {
+            let config = Config {
+                seed: 1,
+                algorithm,
+                ..Config::default()
+            };
+            let limits = Limits::default().evaluations(EVALUATIONS);
+            let started = Instant::now();
+            let mut search = Search::new(Touching { n_targets }, &config, limits);
+            let Ok(_) = run(&mut search, |_| Ok::<_, Infallible>(()));
+            let spent = started.elapsed().as_secs_f64() * 1e6 / EVALUATIONS as f64;
+            let covered = search.finish().archive.n_covered();
+            println!("{algorithm:9} | {n_targets:7} | {covered:7} | {spent:.2}");
+        }
+    }
+    ExitCode::SUCCESS
+}

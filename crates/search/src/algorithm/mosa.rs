@@ -1,0 +1,172 @@
+//! MOSA: one population in which every open target has its champion.
+//!
+//! After Panichella, Kifetew and Tonella, "Reformulating Branch Coverage as a
+//! Many-Objective Optimization Problem" (ICST 2015). Where the problem knows
+//! which target guards which, guarded ones are left aside until their guard is
+//! covered, as in DynaMOSA (TSE 2018).
+
+use std::sync::Arc;
+
+use super::ranking::{distinction, fronts};
+use super::{Algorithm, Context, Parent, Proposal, Tested, Told};
+use crate::problem::{Aim, Problem};
+use crate::target::TargetId;
+
+/// Settings of MOSA.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MosaConfig {
+    /// How many candidates.
+    pub population: usize,
+    /// The chance that two parents are mixed.
+    pub crossover: f64,
+    /// How many candidates take part in a tournament.
+    pub tournament: usize,
+    /// The chance that an offspring is sampled instead of bred, which keeps the population open.
+    pub fresh: f64,
+}
+
+impl Default for MosaConfig {
+    fn default() -> Self {
+        Self {
+            population: 50,
+            crossover: 0.75,
+            tournament: 10,
+            fresh: 0.1,
+        }
+    }
+}
+
+/// Many-Objective Sorting Algorithm.
+#[derive(Debug)]
+pub struct Mosa<C> {
+    config: MosaConfig,
+    /// Best front first, and within a front the most distinct first.
+    parents: Vec<Arc<Tested<C>>>,
+    offspring: Vec<Arc<Tested<C>>>,
+    /// Last first, so that taking the next is cheap.
+    fresh: Vec<(C, Option<Parent<C>>)>,
+    missing: usize,
+}
+
+impl<C> Mosa<C> {
+    /// With settings of one's own.
+    pub fn new(config: MosaConfig) -> Self {
+        Self {
+            config,
+            parents: Vec::new(),
+            offspring: Vec::new(),
+            fresh: Vec::new(),
+            missing: 0,
+        }
+    }
+
+    /// Lets the best of parents and offspring live on.
+    fn select<P: Problem<Candidate = C>>(&mut self, context: &Context<'_, P>) {
+        let mut all = std::mem::take(&mut self.parents);
+        all.append(&mut self.offspring);
+        let views: Vec<&Tested<C>> = all.iter().map(|tested| &**tested).collect();
+        let is_open = |target: TargetId| {
+            !context.archive.is_covered(target)
+                && context
+                    .problem
+                    .guard(target)
+                    .is_none_or(|guard| context.archive.is_covered(guard))
+        };
+        let n = self.config.population.max(1);
+        let mut survivors = Vec::with_capacity(n);
+        let fronts = fronts(&views, is_open, n);
+        let n_champions = fronts.first().map_or(0, Vec::len);
+        for front in fronts {
+            let distinction = distinction(&front, &views, is_open);
+            let mut order: Vec<usize> = (0..front.len()).collect();
+            order.sort_by(|a, b| distinction[*b].total_cmp(&distinction[*a]));
+            survivors.extend(order.into_iter().map(|place| front[place]));
+        }
+        // The first front is never cut: it holds the champion of each target.
+        survivors.truncate(n.max(n_champions));
+        self.parents = survivors
+            .into_iter()
+            .map(|index| Arc::clone(&all[index]))
+            .collect();
+    }
+
+    fn breed<P: Problem<Candidate = C>>(&mut self, context: &mut Context<'_, P>)
+    where
+        C: Clone,
+    {
+        // With more champions than places a generation grows, so that ranking costs the same per candidate.
+        let n = self.config.population.max(self.parents.len() / 2).max(1);
+        let aim = Aim {
+            progress: context.progress,
+            ..Aim::default()
+        };
+        while self.fresh.len() < n {
+            if self.parents.is_empty() || context.rng.f64() < self.config.fresh {
+                let candidate = context.problem.sample(context.rng);
+                self.fresh.push((candidate, None));
+                continue;
+            }
+            // Survivors are ordered, so the lowest place drawn wins the tournament.
+            let mut draw = || {
+                let place = (0..self.config.tournament.max(1))
+                    .map(|_| context.rng.usize(..self.parents.len()))
+                    .min();
+                place.unwrap_or(0)
+            };
+            let (a, b) = (draw(), draw());
+            let (a, b) = (&self.parents[a].kept, &self.parents[b].kept);
+            let bred = if context.rng.f64() < self.config.crossover {
+                let (x, y) = context
+                    .problem
+                    .crossover(context.rng, &a.candidate, &b.candidate);
+                [
+                    (context.problem.mutate(context.rng, &x, &aim), None),
+                    (context.problem.mutate(context.rng, &y, &aim), None),
+                ]
+            } else {
+                [a, b].map(|kept| {
+                    let child = context.problem.mutate(context.rng, &kept.candidate, &aim);
+                    let parent = Parent {
+                        kept: kept.clone(),
+                        aim: None,
+                    };
+                    (child, Some(parent))
+                })
+            };
+            self.fresh.extend(bred);
+        }
+        self.fresh.truncate(n);
+        self.fresh.reverse();
+    }
+}
+
+impl<P: Problem> Algorithm<P> for Mosa<P::Candidate> {
+    fn propose(&mut self, context: &mut Context<'_, P>) -> Proposal<P::Candidate> {
+        if self.fresh.is_empty() {
+            if self.missing > 0 {
+                return Proposal::Wait;
+            }
+            self.select(context);
+            self.breed(context);
+        }
+        let (candidate, parent) = self
+            .fresh
+            .pop()
+            .expect("a generation has at least one candidate");
+        self.missing += 1;
+        Proposal::Try {
+            candidate,
+            parent,
+            tag: 0,
+        }
+    }
+
+    fn absorb(&mut self, _context: &mut Context<'_, P>, told: &Told<'_, P::Candidate>) {
+        self.missing -= 1;
+        self.offspring.push(Arc::new(Tested::new(told)));
+    }
+
+    fn forget(&mut self, _tag: u64) {
+        self.missing -= 1;
+    }
+}

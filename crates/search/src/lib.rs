@@ -1,0 +1,72 @@
+//! Finds candidates that cover as many targets as possible, for any [`Problem`].
+//!
+//! Stands between a job, which knows what a candidate is and how to run one, and
+//! the suite that it hands over. The search decides what to try next; the job
+//! tries it and says how near it came to each target that it touched.
+//!
+//! This crate has never heard of a gene, of HTTP or of SQL. It has no clock and
+//! starts nothing: how much of the time is used is asked of a closure
+//! ([`Limits`]), and answers are told to it in any order, from as many workers
+//! as there are ([`Search`]).
+//!
+//! # Reading order
+//!
+//! [`Problem`] and [`Evaluation`] for the two sides of the contract, [`Archive`]
+//! for what is remembered, [`algorithm`] for what is tried next, [`Search`] for
+//! how answers and questions meet, [`minimize()`] for what is handed over.
+//!
+//! # Example
+//!
+//! ```
+//! use isobath_search::{
+//!     Aim, Config, Evaluation, Limits, Problem, Rng, Score, Search, TargetId, run,
+//! };
+//!
+//! /// Which number is 4711? The only hint is how far off a guess is.
+//! struct Guess;
+//!
+//! impl Problem for Guess {
+//!     type Candidate = i64;
+//!     type Answer = f64;
+//!
+//!     fn sample(&mut self, rng: &mut Rng) -> i64 {
+//!         rng.i64(0..1_000_000)
+//!     }
+//!     fn mutate(&mut self, rng: &mut Rng, parent: &i64, _aim: &Aim) -> i64 {
+//!         let step = 1 << rng.u32(0..20);
+//!         if rng.bool() { parent + step } else { parent - step }
+//!     }
+//!     fn score(&mut self, _candidate: &i64, distance: f64) -> Evaluation {
+//!         Evaluation::new(vec![Score::of_distance(TargetId::from_index(0), distance)], 1)
+//!     }
+//! }
+//!
+//! let limits = Limits::default().evaluations(5_000);
+//! let mut search = Search::new(Guess, &Config::default(), limits);
+//! run(&mut search, |guess| Ok::<_, std::convert::Infallible>((guess - 4711).abs() as f64)).unwrap();
+//! let outcome = search.finish();
+//! let found = outcome.archive.covering(TargetId::from_index(0)).unwrap();
+//! assert_eq!(*found.candidate, 4711);
+//! ```
+
+pub mod algorithm;
+mod archive;
+mod evaluation;
+mod event;
+mod limits;
+mod minimize;
+mod problem;
+mod run;
+mod search;
+mod target;
+
+pub use algorithm::{Algorithm, AlgorithmKind, Config, MioConfig, MosaConfig, WtsConfig};
+pub use archive::{Archive, Gain, Kept, Member};
+pub use evaluation::{Evaluation, Score};
+pub use event::{Event, Observer, Phase};
+pub use limits::{Ending, Limits};
+pub use minimize::{Minimal, Minimized, minimize};
+pub use problem::{Aim, Effect, Lesson, Problem, Rng};
+pub use run::{run, run_with_workers};
+pub use search::{Ask, Outcome, Search, Trial};
+pub use target::{TargetId, Targets};

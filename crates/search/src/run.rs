@@ -1,0 +1,109 @@
+//! Driving a search to its end, with one worker or with several.
+
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use crate::limits::Ending;
+use crate::problem::Problem;
+use crate::search::{Ask, Search, Trial};
+
+/// Evaluates one candidate after the other until the search ends.
+///
+/// # Errors
+///
+/// The first error of `evaluate`; the search then still has what was found before.
+pub fn run<P: Problem, E>(
+    search: &mut Search<P>,
+    mut evaluate: impl FnMut(&P::Candidate) -> Result<P::Answer, E>,
+) -> Result<Ending, E> {
+    loop {
+        match search.ask() {
+            Ask::Evaluate(trial) => match evaluate(&trial.candidate) {
+                Ok(answer) => search.tell(trial.number, answer),
+                Err(error) => {
+                    search.lose(trial.number);
+                    return Err(error);
+                }
+            },
+            Ask::Done(ending) => return Ok(ending),
+            Ask::Wait => unreachable!("every candidate is answered before the next is asked for"),
+        }
+    }
+}
+
+/// Evaluates as many candidates at once as there are workers, each in a thread of its own.
+///
+/// For the workers to be busy, the search must be configured with at least as
+/// many candidates in flight; twice as many keep them busy also when some
+/// evaluations take longer than others. What is found depends on that number
+/// and on the answers, not on who was quicker.
+///
+/// When the search ends, evaluations that have begun are brought to their end
+/// and count; a worker that should not make an interruption wait watches the
+/// same flag.
+///
+/// # Errors
+///
+/// The first error of a worker; the search then still has what was found before.
+pub fn run_with_workers<P, W, E>(search: &mut Search<P>, workers: Vec<W>) -> Result<Ending, E>
+where
+    P: Problem,
+    P::Candidate: Send + Sync,
+    P::Answer: Send,
+    W: FnMut(&P::Candidate) -> Result<P::Answer, E> + Send,
+    E: Send,
+{
+    thread::scope(|scope| {
+        let (trials, queue) = mpsc::channel::<Trial<P::Candidate>>();
+        let queue = Arc::new(Mutex::new(queue));
+        let (answers, inbox) = mpsc::channel();
+        for mut worker in workers {
+            let (queue, answers) = (Arc::clone(&queue), answers.clone());
+            scope.spawn(move || {
+                loop {
+                    // The lock is held while waiting; whoever holds it is next.
+                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    let Ok(trial) = next else { return };
+                    let answer = worker(&trial.candidate);
+                    if answers.send((trial.number, answer)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(answers);
+        let mut n_running = 0_usize;
+        let mut ended = None;
+        loop {
+            if ended.is_none() {
+                match search.ask() {
+                    Ask::Evaluate(trial) => {
+                        n_running += 1;
+                        // Fails only when all workers are gone; then the inbox is closed, too.
+                        let _ = trials.send(trial);
+                        continue;
+                    }
+                    Ask::Wait => {}
+                    Ask::Done(ending) => ended = Some(Ok(ending)),
+                }
+            }
+            if n_running == 0 {
+                break;
+            }
+            let Ok((number, answer)) = inbox.recv() else {
+                break;
+            };
+            n_running -= 1;
+            match answer {
+                Ok(answer) => search.tell(number, answer),
+                Err(error) => {
+                    search.lose(number);
+                    ended = Some(ended.and_then(Result::err).map_or(Err(error), Err));
+                }
+            }
+        }
+        // Without workers nothing can be evaluated; the same holds for a budget that is used up.
+        ended.unwrap_or(Ok(Ending::Budget))
+    })
+}

@@ -1,0 +1,7 @@
+//! Each algorithm does what it says, on problems about bits and numbers.
+
+mod algorithms;
+mod minimizing;
+mod problems;
+mod quality;
+mod runs;

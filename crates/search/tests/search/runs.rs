@@ -1,0 +1,256 @@
+//! Budgets, interruptions, workers and repeatability.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use isobath_search::{
+    AlgorithmKind, Ask, Config, Ending, Event, Limits, Outcome, Search, TargetId, run,
+    run_with_workers,
+};
+
+use crate::problems::{List, Numbers, config, search_numbers};
+
+/// All that was found, as text.
+fn digest(outcome: &Outcome<Numbers>) -> String {
+    let suite = outcome.archive.suite();
+    let open = outcome.archive.targets().filter_map(|target| {
+        let member = outcome.archive.best(target)?;
+        Some((target, member.kept.trial, member.score.value().to_bits()))
+    });
+    let open: Vec<_> = open.collect();
+    let suite: Vec<_> = suite
+        .into_iter()
+        .map(|(kept, targets)| (kept.trial, kept.candidate, targets))
+        .collect();
+    format!("{suite:?}\n{open:?}")
+}
+
+#[test]
+fn the_same_seed_finds_the_same() {
+    for algorithm in AlgorithmKind::ALL {
+        let run = |seed| digest(&search_numbers(10, &config(algorithm, seed), 1_500));
+        assert_eq!(run(1), run(1), "{algorithm}");
+        assert_ne!(run(1), run(2), "{algorithm}");
+    }
+}
+
+/// Runs with answers told in an order chosen by `pick` among those that are missing.
+fn told_in_order(config: &Config, mut pick: impl FnMut(usize) -> usize) -> Outcome<Numbers> {
+    let limits = Limits::default().evaluations(1_000);
+    let mut search = Search::new(Numbers::with_goals(10), config, limits);
+    let mut missing = Vec::new();
+    loop {
+        match search.ask() {
+            Ask::Evaluate(trial) => missing.push(trial),
+            Ask::Wait => {
+                let trial = missing.swap_remove(pick(missing.len()));
+                search.tell(trial.number, trial.candidate.numbers.clone());
+            }
+            Ask::Done(_) => break,
+        }
+    }
+    for trial in missing {
+        search.tell(trial.number, trial.candidate.numbers.clone());
+    }
+    search.finish()
+}
+
+#[test]
+fn with_several_in_flight_the_order_of_answers_does_not_matter() {
+    for algorithm in AlgorithmKind::ALL {
+        let config = Config {
+            in_flight: 4,
+            ..config(algorithm, 1)
+        };
+        let mut rng = fastrand::Rng::with_seed(5);
+        let first = told_in_order(&config, |_| 0);
+        let last = told_in_order(&config, |n| n - 1);
+        let any = told_in_order(&config, |n| rng.usize(..n));
+        assert_eq!(first.evaluations, 1_000, "{algorithm}");
+        assert_eq!(digest(&first), digest(&last), "{algorithm}");
+        assert_eq!(digest(&first), digest(&any), "{algorithm}");
+    }
+}
+
+#[test]
+fn threads_find_the_same_as_answers_told_by_hand() {
+    for algorithm in AlgorithmKind::ALL {
+        let config = Config {
+            in_flight: 4,
+            ..config(algorithm, 1)
+        };
+        let limits = Limits::default().evaluations(1_000);
+        let mut search = Search::new(Numbers::with_goals(10), &config, limits);
+        let worker = || |list: &List| Ok::<_, ()>(list.numbers.clone());
+        let workers = (0..3).map(|_| worker()).collect();
+        assert_eq!(run_with_workers(&mut search, workers), Ok(Ending::Budget));
+        let by_hand = told_in_order(&config, |_| 0);
+        assert_eq!(digest(&search.finish()), digest(&by_hand), "{algorithm}");
+    }
+}
+
+#[test]
+fn all_workers_work() {
+    let config = Config {
+        in_flight: 2,
+        ..Config::default()
+    };
+    let mut search = Search::new(
+        Numbers::with_goals(1),
+        &config,
+        Limits::default().evaluations(2),
+    );
+    // Each of the two waits for the other, so one alone would never end.
+    let barrier = std::sync::Barrier::new(2);
+    let worker = |list: &List| {
+        barrier.wait();
+        Ok::<_, ()>(list.numbers.clone())
+    };
+    assert_eq!(
+        run_with_workers(&mut search, vec![&worker, &worker]),
+        Ok(Ending::Budget)
+    );
+    // Both were told, and are judged at the end.
+    assert_eq!(search.finish().evaluations, 2);
+}
+
+#[test]
+fn a_raised_flag_ends_the_search_with_what_it_has() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let limits = Limits::default().interrupt(Arc::clone(&flag));
+    let mut search = Search::new(Numbers::with_goals(3), &Config::default(), limits);
+    let mut n = 0;
+    let ending = run(&mut search, |list| {
+        n += 1;
+        if n == 700 {
+            flag.store(true, Ordering::Relaxed);
+        }
+        Ok::<_, ()>(list.numbers.clone())
+    });
+    assert_eq!(ending, Ok(Ending::Interrupted));
+    let outcome = search.finish();
+    assert_eq!(outcome.evaluations, 700);
+    assert_eq!(outcome.archive.n_targets(), 3);
+}
+
+#[test]
+fn an_interruption_does_not_wait_for_answers() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let limits = Limits::default().interrupt(Arc::clone(&flag));
+    let mut search = Search::new(Numbers::with_goals(3), &Config::default(), limits);
+    assert!(matches!(search.ask(), Ask::Evaluate(_)));
+    assert!(matches!(search.ask(), Ask::Wait));
+    flag.store(true, Ordering::Relaxed);
+    assert!(matches!(search.ask(), Ask::Done(Ending::Interrupted)));
+    assert_eq!(search.finish().evaluations, 0);
+}
+
+#[test]
+fn an_error_ends_the_run_and_loses_nothing() {
+    let mut search = Search::new(
+        Numbers::with_goals(3),
+        &Config::default(),
+        Limits::default(),
+    );
+    let mut left = 5;
+    let error = run(&mut search, |list| {
+        left -= 1;
+        if left == 0 {
+            Err("gone")
+        } else {
+            Ok(list.numbers.clone())
+        }
+    });
+    assert_eq!(error, Err("gone"));
+    let outcome = search.finish();
+    assert_eq!(outcome.evaluations, 4);
+    assert_eq!(outcome.archive.n_targets(), 3);
+}
+
+#[test]
+fn an_error_of_a_worker_ends_the_run_of_all() {
+    let config = Config {
+        in_flight: 4,
+        ..Config::default()
+    };
+    let mut search = Search::new(Numbers::with_goals(3), &config, Limits::default());
+    let n = AtomicU64::new(0);
+    let worker = |list: &List| {
+        if n.fetch_add(1, Ordering::Relaxed) >= 100 {
+            Err("gone")
+        } else {
+            Ok(list.numbers.clone())
+        }
+    };
+    assert_eq!(
+        run_with_workers(&mut search, vec![&worker, &worker]),
+        Err("gone")
+    );
+    assert_eq!(search.finish().evaluations, 100);
+}
+
+#[test]
+fn no_candidate_is_handed_out_once_the_cost_is_used_up() {
+    let limits = Limits::default().cost(100);
+    let mut search = Search::new(Numbers::with_goals(3), &Config::default(), limits);
+    run(&mut search, |list| Ok::<_, ()>(list.numbers.clone())).unwrap();
+    let cost = search.finish().cost;
+    // A candidate costs up to three.
+    assert!((100..103).contains(&cost), "{cost}");
+}
+
+#[test]
+fn the_clock_of_the_caller_ends_the_search() {
+    let mut ticks = 0.0;
+    let limits = Limits::default().elapsed(move || {
+        ticks += 0.01;
+        ticks
+    });
+    let mut search = Search::new(Numbers::with_goals(3), &Config::default(), limits);
+    let ending = run(&mut search, |list| Ok::<_, ()>(list.numbers.clone()));
+    assert_eq!(ending, Ok(Ending::Budget));
+    assert!((95..=100).contains(&search.finish().evaluations));
+}
+
+#[test]
+fn observers_hear_of_every_target_and_every_evaluation() {
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&events);
+    let limits = Limits::default().evaluations(2_000);
+    let mut search = Search::new(
+        Numbers::with_goals(2),
+        &config(AlgorithmKind::Mio, 1),
+        limits,
+    );
+    search.observe(move |event: &Event| heard.lock().unwrap().push(*event));
+    run(&mut search, |list| Ok::<_, ()>(list.numbers.clone())).unwrap();
+    let outcome = search.finish();
+    let events = events.lock().unwrap();
+    let count = |is: fn(&Event) -> bool| events.iter().filter(|event| is(event)).count();
+    assert_eq!(count(|event| matches!(event, Event::Discovered { .. })), 2);
+    let covered = count(|event| matches!(event, Event::Covered { .. }));
+    assert_eq!(covered, outcome.archive.n_covered());
+    let is_end = |event: &Event| *event == Event::Ended(Ending::Budget);
+    assert_eq!(events.iter().filter(|event| is_end(event)).count(), 1);
+    // The last candidate is judged when the search is finished, after the end was announced.
+    assert_eq!(
+        count(|event| matches!(event, Event::Evaluated { .. })),
+        2_000
+    );
+}
+
+#[test]
+fn problems_learn_from_every_mutation() {
+    let outcome = search_numbers(5, &config(AlgorithmKind::Mio, 1), 1_000);
+    assert_eq!(outcome.problem.lessons, outcome.problem.aims.len());
+    let known: Vec<TargetId> = outcome.archive.targets().collect();
+    let aimed = |target: &TargetId| known.contains(target);
+    assert!(
+        outcome
+            .problem
+            .aims
+            .iter()
+            .filter_map(|aim| aim.target)
+            .all(|target| aimed(&target))
+    );
+}
