@@ -49,20 +49,27 @@ pub fn positions(mut a: impl Iterator<Item = char>, mut b: impl Iterator<Item = 
     }
 }
 
-/// How much the first differing position would have to change for the order to flip.
+/// How far two strings lie apart in their order: halved by every character that they share at the start.
+///
+/// The first difference decides the order, so what comes later must never
+/// outweigh what comes before: among strings that part at the same place the
+/// nearer character is nearer, and one that parts later is nearer still.
 pub fn first_difference(
     mut a: impl Iterator<Item = char>,
     mut b: impl Iterator<Item = char>,
 ) -> f64 {
-    loop {
+    let mut scale = 1.0;
+    let gap = loop {
         match (a.next(), b.next()) {
-            (Some(x), Some(y)) if x == y => {}
-            (Some(x), Some(y)) => return f64::from((x as u32).abs_diff(y as u32)),
-            (Some(_), None) => return 1.0 + a.count() as f64,
-            (None, Some(_)) => return 1.0 + b.count() as f64,
+            // The smallest scale is still a step.
+            (Some(x), Some(y)) if x == y => scale = f64::max(scale / 2.0, 1e-12),
+            (Some(x), Some(y)) => break f64::from((x as u32).abs_diff(y as u32)),
+            (Some(_), None) => break 1.0 + a.count() as f64,
+            (None, Some(_)) => break 1.0 + b.count() as f64,
             (None, None) => return 0.0,
         }
-    }
+    };
+    scale * (1.0 + normalize(gap)) / 2.0
 }
 
 /// The edit distance in which replacing a character costs less the nearer the two are.
@@ -102,6 +109,25 @@ mod tests {
     fn editing_forgives_a_shift() {
         assert_eq!(edit("xfoo", "foo"), 1.0);
         assert_eq!(edit("foo", "foo"), 0.0);
+    }
+
+    #[test]
+    fn a_string_that_parts_later_is_nearer_in_the_order() {
+        let at = |text: &str| compare(Relation::GreaterOrEqual, text, "2020-05-05").to_true();
+        let ladder = [
+            "",
+            "1000",
+            "1999-01-01",
+            "2019-09-09",
+            "2020-01-01",
+            "2020-05-04",
+        ];
+        let distances: Vec<f64> = ladder.iter().map(|text| at(text)).collect();
+        assert!(
+            distances.windows(2).all(|pair| pair[1] <= pair[0]),
+            "{distances:?}"
+        );
+        assert!(at("2020-05-04") > 0.0);
     }
 
     #[test]

@@ -105,6 +105,18 @@ impl Truth {
         }
     }
 
+    /// The same verdict at another distance from being true; a verdict that is true stays at none.
+    #[must_use]
+    pub fn nearer(self, to_true: f64) -> Self {
+        if self.to_true == 0.0 {
+            return self;
+        }
+        Self {
+            to_true: positive(to_true),
+            ..self
+        }
+    }
+
     /// Conjunction: all must hold, the cheapest one breaks it.
     #[must_use]
     pub fn and(self, other: Self) -> Self {

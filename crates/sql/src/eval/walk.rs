@@ -16,6 +16,9 @@ use super::number::Number;
 use super::stop::{Raised, Stop, raise, unsupported};
 use super::{Answer, Env, arithmetic, convert, parse};
 
+/// How much the ways to satisfy a disjunction count together, beside the nearest of them.
+const OTHER_WAYS: f64 = 0.1;
+
 /// Evaluates expressions of one dialect in one setting.
 #[derive(Clone, Copy)]
 pub(crate) struct Evaluator<'a> {
@@ -157,8 +160,8 @@ impl<'a> Evaluator<'a> {
     /// The verdict of a condition, with its distances.
     pub(crate) fn truth(self, expr: &'a Expr) -> Result<Truth, Stop> {
         match expr {
-            Expr::And(parts) => self.fold(parts, Truth::and, Some(false)),
-            Expr::Or(parts) => self.fold(parts, Truth::or, Some(true)),
+            Expr::And(parts) => self.fold(parts, false),
+            Expr::Or(parts) => self.fold(parts, true),
             Expr::Not(inner) => Ok(!self.truth(inner)?),
             leaf if self.squeezes => Ok(self.leaf(leaf)?.rescaled(squeezed)),
             leaf => self.leaf(leaf),
@@ -198,7 +201,10 @@ impl<'a> Evaluator<'a> {
                     }
                     other => other?.is_null(),
                 };
-                Ok(Truth::of(Some(null != *negated)))
+                Ok(match null != *negated {
+                    true => Truth::holds(self.unknown().to_false()),
+                    false => Truth::fails(self.unknown().to_true()),
+                })
             }
             Expr::IsTruth {
                 expr,
@@ -380,26 +386,31 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Conjunction or disjunction from left to right, `decisive` ending it.
-    fn fold(
-        self,
-        parts: &'a [Expr],
-        join: fn(Truth, Truth) -> Truth,
-        decisive: Option<bool>,
-    ) -> Result<Truth, Stop> {
-        let mut all: Option<Truth> = None;
+    fn fold(self, parts: &'a [Expr], decisive: bool) -> Result<Truth, Stop> {
+        // All parts of a conjunction are turned, so that both are disjunctions.
+        let turned = |truth: Truth| if decisive { truth } else { !truth };
+        let mut any: Option<Truth> = None;
+        let mut ways = 0.0;
         for part in parts {
-            let decided = all.is_some_and(|all| all.verdict() == decisive);
+            let decided = any.is_some_and(|any| any.verdict() == Some(true));
             let truth = match self.truth(part) {
                 // The database stopped before it came here, so its error never happens.
                 Err(Stop::Raises(raised)) if decided => {
                     self.never_reached(part, raised)?;
                     Truth::UNKNOWN
                 }
-                other => other?,
+                other => turned(other?),
             };
-            all = Some(all.map_or(truth, |all| join(all, truth)));
+            ways += 1.0 / truth.to_true();
+            any = Some(any.map_or(truth, |any| any.or(truth)));
         }
-        Ok(all.unwrap_or(Truth::of(decisive.map(|v| !v))))
+        let mut any = any.unwrap_or(Truth::FALSE);
+        if self.squeezes && any.to_true() > 0.0 {
+            // The nearest way counts most, but on none of the others does a step go unnoticed.
+            let to_true = (1.0 - OTHER_WAYS) * any.to_true() + OTHER_WAYS / ways;
+            any = any.nearer(to_true);
+        }
+        Ok(turned(any))
     }
 
     /// The branch of a CASE that is taken.

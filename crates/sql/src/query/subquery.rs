@@ -132,8 +132,8 @@ impl<'a> Run<'a> {
             };
             let equal = pair.truth(op, value, other, self)?;
             let part = match equal.verdict() {
-                Some(true) => Truth::holds(equal.to_false().min(*to_remove)),
-                _ => equal,
+                Some(true) => Truth::holds(squeezed(equal.to_false()).min(*to_remove)),
+                _ => equal.rescaled(squeezed),
             };
             truth = if index == 0 { part } else { truth.or(part) };
         }
