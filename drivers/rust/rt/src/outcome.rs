@@ -1,0 +1,95 @@
+//! Values that say whether something worked: `Result` and `Option`.
+
+use std::any::type_name;
+use std::ops::Deref;
+
+use isobath_distance::Truth;
+use isobath_protocol::Role;
+
+use crate::probe::record;
+use crate::receiver::Pending;
+use crate::view::{View, view};
+use crate::{link, measure, parsing, track};
+
+/// A value that may be a `Result` or an `Option`.
+#[inline]
+pub fn q<T: ?Sized>(value: &T) -> Q<'_, T> {
+    Q(Q1(value))
+}
+
+/// A `Result` or an `Option`, if it is one.
+pub struct Q<'a, T: ?Sized>(Q1<'a, T>);
+
+/// Anything else.
+pub struct Q1<'a, T: ?Sized>(&'a T);
+
+impl<'a, T: ?Sized> Deref for Q<'a, T> {
+    type Target = Q1<'a, T>;
+
+    fn deref(&self) -> &Q1<'a, T> {
+        &self.0
+    }
+}
+
+macro_rules! outcome {
+    (<$($of:ident),*> $type:ty, $good:ident, $goal:ident) => {
+        impl<$($of),*> Q<'_, $type> {
+            /// The operand of `?`: execution goes on, or (the next target) leaves.
+            #[inline]
+            pub fn q(&self, target: u32) {
+                let good = self.0.0.$good();
+                record(target, good, |good| Truth::of(Some(good)));
+            }
+
+            /// What a replaced method returned.
+            #[inline]
+            pub fn found(&self, pending: Pending) {
+                pending.settle(self.0.0.$good());
+            }
+
+            /// What a text was parsed into.
+            #[inline]
+            pub fn parsed<S: ?Sized>(&self, target: u32, text: &S) {
+                if link::map().is_some() {
+                    parse(target, &view(text), type_name::<$goal>(), self.0.0.$good());
+                }
+            }
+        }
+    };
+}
+
+outcome!(<T, E> Result<T, E>, is_ok, T);
+outcome!(<T> Option<T>, is_some, T);
+
+impl<T: ?Sized> Q1<'_, T> {
+    /// Nothing can be said.
+    #[inline]
+    pub fn q(&self, _: u32) {}
+
+    /// Nothing can be said.
+    #[inline]
+    pub fn found(&self, _: Pending) {}
+
+    /// Nothing can be said.
+    #[inline]
+    pub fn parsed<S: ?Sized>(&self, _: u32, _: &S) {}
+}
+
+/// A text was parsed as the type of this name.
+pub(crate) fn parse(target: u32, text: &View<'_>, type_name: &str, good: bool) {
+    let View::Text(text) = text else {
+        record(target, good, |good| Truth::of(Some(good)));
+        return;
+    };
+    if track::tracked(text) {
+        let form = match parsing::form(type_name) {
+            // The width matters, so integers and floats go by their own name.
+            Some("integer" | "float") | None => type_name.rsplit("::").next().unwrap_or(type_name),
+            Some(form) => form,
+        };
+        track::used(target, text, Role::Parsed, vec![form.to_owned()]);
+    }
+    record(target, good, |good| {
+        measure::found(parsing::distance(text, type_name), good)
+    });
+}

@@ -1,0 +1,143 @@
+//! Statements, conditions and comparisons.
+
+use std::fmt::Display;
+use std::ops::{Deref, Not};
+
+use isobath_distance::{Relation, Truth};
+use isobath_protocol::{Role, score};
+
+use crate::view::{View, displayed, type_id, view};
+use crate::{link, measure, track};
+
+/// A statement, an arm or a closure is executed.
+#[inline]
+pub fn hit(target: u32) {
+    if let Some(map) = link::map() {
+        map.cover(target);
+    }
+}
+
+/// A condition of which only the verdict is known; the outcome false is the next target.
+#[inline]
+pub fn flag(target: u32, verdict: bool) -> bool {
+    record(target, verdict, |_| Truth::of(Some(verdict)));
+    verdict
+}
+
+/// The operand of `!`, which need not be a `bool`.
+#[inline]
+pub fn flagn<T: Not>(target: u32, operand: T) -> T {
+    if let View::Bool(verdict) = view(&operand) {
+        flag(target, verdict);
+    }
+    operand
+}
+
+/// Gives the second the type of the first, so that it is coerced as an operand would be.
+#[inline]
+pub fn like<T>(_: &T, value: T) -> T {
+    value
+}
+
+/// Two operands of a comparison.
+#[inline]
+pub fn c<'a, L: ?Sized, R: ?Sized>(left: &'a L, right: &'a R) -> C<'a, L, R> {
+    C(C1(left, right))
+}
+
+/// Operands that can be displayed, if they can.
+pub struct C<'a, L: ?Sized, R: ?Sized>(C1<'a, L, R>);
+
+/// Operands of which nothing is known.
+pub struct C1<'a, L: ?Sized, R: ?Sized>(&'a L, &'a R);
+
+impl<'a, L: ?Sized, R: ?Sized> Deref for C<'a, L, R> {
+    type Target = C1<'a, L, R>;
+
+    fn deref(&self) -> &C1<'a, L, R> {
+        &self.0
+    }
+}
+
+impl<L: Display + ?Sized, R: Display + ?Sized> C<'_, L, R> {
+    /// Records a comparison by this relation, whose verdict comes back.
+    #[inline]
+    pub fn cmp(&self, target: u32, relation: u8, verdict: bool) -> bool {
+        if link::map().is_some() {
+            let (mut left, mut right) = (view(self.0.0), view(self.0.1));
+            if left == View::Opaque {
+                left = displayed(self.0.0);
+            }
+            if right == View::Opaque {
+                right = displayed(self.0.1);
+            }
+            compared(target, relation, verdict, &left, &right);
+        }
+        verdict
+    }
+}
+
+impl<L: ?Sized, R: ?Sized> C1<'_, L, R> {
+    /// As above, where nothing can be displayed.
+    #[inline]
+    pub fn cmp(&self, target: u32, relation: u8, verdict: bool) -> bool {
+        if link::map().is_some() {
+            compared(target, relation, verdict, &view(self.0), &view(self.1));
+        }
+        verdict
+    }
+}
+
+/// Whether the type of a value is `bool`, and which.
+#[inline]
+pub(crate) fn verdict<T>(value: &T) -> Option<bool> {
+    if type_id::<T>() != type_id::<bool>() {
+        return None;
+    }
+    match view(value) {
+        View::Bool(verdict) => Some(verdict),
+        _ => None,
+    }
+}
+
+pub(crate) fn compared(
+    target: u32,
+    relation: u8,
+    verdict: bool,
+    left: &View<'_>,
+    right: &View<'_>,
+) {
+    let relation = Relation::ALL
+        .get(usize::from(relation))
+        .copied()
+        .unwrap_or(Relation::Equal);
+    if matches!(relation, Relation::Equal | Relation::NotEqual) {
+        track::compared(target, left, right, Role::Equal);
+    }
+    record(target, verdict, |verdict| {
+        measure::compare(relation, left, right, verdict)
+    });
+}
+
+/// Records an outcome: it is covered, and the other is as far as `truth` says.
+#[inline]
+pub(crate) fn record(target: u32, verdict: bool, truth: impl FnOnce(bool) -> Truth) {
+    let Some(map) = link::map() else { return };
+    let (is, other) = if verdict {
+        (target, target + 1)
+    } else {
+        (target + 1, target)
+    };
+    map.cover(is);
+    // Most comparisons in a loop end here: both outcomes are known.
+    if map.covered(other) {
+        return;
+    }
+    let truth = truth(verdict);
+    let distance = if verdict {
+        truth.to_false()
+    } else {
+        truth.to_true()
+    };
+    map.record(other, score(distance));
+}
