@@ -2,6 +2,7 @@
 
 mod exit;
 mod input;
+mod output;
 mod query;
 mod schema;
 mod terminal;

@@ -9,7 +9,7 @@
 //!
 //! # Reading order
 //!
-//! [`suite`] first, then [`writer`] (one module per test language), then [`report`].
+//! [`suite`] and [`query`] first, then [`writer`] (one module per test language), then [`report`].
 //!
 //! # Example
 //!
@@ -40,6 +40,7 @@
 //! assert!(files[0].text.contains("def test_orders_rejects_a_second_row_with_the_same_order_id("));
 //! ```
 
+pub mod query;
 pub mod report;
 pub mod suite;
 pub mod writer;

@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::query::Query;
+
 /// A finished suite for one schema on one engine.
 ///
 /// Every test starts from the empty tables that `setup` created and leaves nothing behind; how a
@@ -34,6 +36,9 @@ pub struct Suite {
     pub setup: Vec<String>,
     /// The tests, in the order in which they are printed.
     pub tests: Vec<Test>,
+    /// The queries under test, when the suite is about queries; each is a group of tests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queries: Vec<Query>,
 }
 
 /// The dialect of a suite's statements.
@@ -181,7 +186,14 @@ impl Suite {
             session: Vec::new(),
             setup: Vec::new(),
             tests: Vec::new(),
+            queries: Vec::new(),
         }
+    }
+
+    /// The statement that all tests of a group look at the result by, with a name for it.
+    pub(crate) fn assertion(&self, group: &str) -> Option<(&str, &str)> {
+        let query = self.queries.iter().find(|query| query.id == group)?;
+        Some((query.id.as_str(), query.assertion.as_deref()?))
     }
 
     /// Reads a suite that the `json` writer wrote.
@@ -208,6 +220,16 @@ impl Suite {
             groups[at].1.push(test);
         }
         groups
+    }
+}
+
+impl Test {
+    /// The rows that its last look expects, when it looks at rows.
+    pub fn expected_rows(&self) -> Option<&[Vec<Option<String>>]> {
+        self.steps.iter().rev().find_map(|step| match &step.expect {
+            Expect::Rows { rows, .. } => Some(rows.as_slice()),
+            Expect::Accepted { .. } | Expect::Rejected(_) => None,
+        })
     }
 }
 

@@ -123,6 +123,26 @@ fn the_rust_test_passes_on_mariadb_and_notices_every_wrong_expectation() {
     shop.check_rust(Mysql);
 }
 
+#[test]
+fn the_sqlx_tests_pass_on_postgres_and_notice_every_wrong_expectation() {
+    let Some(shop) = Workshop::with_sqlx() else {
+        return;
+    };
+    if let Some(shop) = on_postgres(shop) {
+        shop.check_sqlx(Postgres);
+    }
+}
+
+#[test]
+fn the_sqlx_tests_pass_on_mariadb_and_notice_every_wrong_expectation() {
+    let Some(shop) = Workshop::with_sqlx() else {
+        return;
+    };
+    let Some(shop) = on_mariadb(shop) else { return };
+    let _one = SCRATCH.lock();
+    shop.check_sqlx(Mysql);
+}
+
 fn on_postgres(shop: Workshop) -> Option<Workshop> {
     let server = or_left_out("suites for PostgreSQL", shared(Engine::Postgres))?;
     let url = server.create_database().unwrap();
@@ -130,6 +150,7 @@ fn on_postgres(shop: Workshop) -> Option<Workshop> {
     let jdbc = format!("jdbc:postgresql://{place}?user={user}&password={password}");
     Some(
         shop.with("ISOBATH_JDBC_URL", jdbc)
+            .with("DATABASE_URL", url.as_str())
             .with("ISOBATH_POSTGRES_URL", url),
     )
 }
@@ -144,6 +165,7 @@ fn on_mariadb(shop: Workshop) -> Option<Workshop> {
             .with("USER_NAME", user)
             .with("MYSQL_PWD", password)
             .with("ISOBATH_JDBC_URL", jdbc)
+            .with("DATABASE_URL", url.as_str())
             .with("ISOBATH_MARIADB_URL", url),
     )
 }

@@ -40,3 +40,22 @@ fn the_rust_test_passes_and_notices_every_wrong_expectation() {
     };
     shop.check_rust(Sqlite);
 }
+
+#[test]
+fn the_sqlx_tests_pass_and_notice_every_wrong_expectation() {
+    let Some(shop) = Workshop::with_sqlx() else {
+        return;
+    };
+    shop.with("DATABASE_URL", "sqlite::memory:")
+        .check_sqlx(Sqlite);
+}
+
+#[test]
+fn the_dbt_unit_tests_pass_and_notice_every_wrong_expectation() {
+    let probe = ["-c", "import duckdb, dbt.adapters.duckdb"];
+    let Some(shop) = Workshop::wishing("python3", &probe) else {
+        return;
+    };
+    shop.with("DBT_SEND_ANONYMOUS_USAGE_STATS", "false")
+        .check_dbt();
+}

@@ -61,6 +61,43 @@ fn a_suite_is_the_same_after_a_round_trip_through_json() {
     }
 }
 
+/// All files of a writer for the suite about queries, one below the other.
+fn queries(name: &str, dialect: SuiteDialect) -> String {
+    let files = writer::by_name(name).unwrap();
+    let files = files.write(&samples::queries::shop(dialect)).unwrap();
+    let files = files.iter();
+    files
+        .map(|file| format!("==> {} <==\n{}", file.path, file.text))
+        .collect()
+}
+
+#[test]
+fn queries_as_fixtures_sqlx_and_dbt() {
+    insta::assert_snapshot!("queries_fixtures", queries("fixtures", Postgres));
+    insta::assert_snapshot!("queries_sqlx", queries("sqlx", Postgres));
+    insta::assert_snapshot!("queries_dbt", queries("dbt", Postgres));
+}
+
+#[test]
+fn tests_of_a_query_share_its_text() {
+    for (writer, call) in [
+        ("pytest", "database.returns(PAID_BY_PERSON, ["),
+        ("junit5", "database.returns(PAID_BY_PERSON"),
+        ("rust", "db.returns(PAID_BY_PERSON)"),
+    ] {
+        let text = queries(writer, Sqlite);
+        assert!(text.matches(call).count() >= 1, "{text}");
+        assert_eq!(text.matches("LEFT JOIN payments").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_suite_about_queries_is_the_same_after_a_round_trip_through_json() {
+    let suite = samples::queries::shop(Sqlite);
+    let files = writer::by_name("json").unwrap().write(&suite).unwrap();
+    assert_eq!(Suite::from_json(&files[0].text).unwrap(), suite);
+}
+
 #[test]
 fn a_suite_that_is_none_says_where_it_goes_wrong() {
     let error = Suite::from_json("{\n  \"title\": 1\n}").unwrap_err();
@@ -85,7 +122,10 @@ fn a_writer_for_another_engine_or_of_another_name_is_refused() {
 fn suites_without_tests_and_with_long_values_are_written() {
     let mut suite = Suite::new("", Sqlite);
     for writer in writer::ALL.iter().filter(|writer| writer.name() != "pgtap") {
-        assert!(!writer.write(&suite).unwrap()[0].text.is_empty());
+        match writer.write(&suite) {
+            Ok(files) => assert!(!files[0].text.is_empty()),
+            Err(error) => assert!(matches!(error, WriteError::OnlyQueries { .. }), "{error}"),
+        }
     }
     // Longer than a constant of a Java class may be.
     suite.setup.push("é".repeat(70_000));
@@ -95,9 +135,12 @@ fn suites_without_tests_and_with_long_values_are_written() {
 
 #[test]
 fn rust_suites_are_formatted_as_rustfmt_formats() {
-    for dialect in [Sqlite, Postgres, Mysql] {
+    let suites = [Sqlite, Postgres, Mysql]
+        .into_iter()
+        .flat_map(|dialect| [samples::shop(dialect), samples::queries::shop(dialect)]);
+    for suite in suites {
         let files = writer::by_name("rust").unwrap();
-        let files = files.write(&samples::shop(dialect)).unwrap();
+        let files = files.write(&suite).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("suite.rs");
         std::fs::write(&path, &files[0].text).unwrap();

@@ -1,8 +1,13 @@
 //! `isobath query`.
 
 mod args;
+mod check;
+mod cover;
+mod error;
+mod files;
 mod read;
 mod run;
+mod summary;
 
 pub(crate) use args::QueryArgs;
 
@@ -11,10 +16,18 @@ use crate::terminal::Terminal;
 
 /// Carries out the command and says how it went.
 pub(crate) fn run(args: &QueryArgs) -> Exit {
-    let (options, targets_only) = match &args.command {
-        Some(args::QueryCommand::Targets { options }) => (options, true),
-        None => (&args.options, false),
-    };
-    let terminal = Terminal::new(options.quiet, options.json || targets_only);
-    run::run(options, targets_only, &terminal)
+    match &args.command {
+        Some(args::QueryCommand::Targets { options }) => {
+            let terminal = Terminal::new(options.quiet, true);
+            run::targets(options, &terminal)
+        }
+        Some(args::QueryCommand::Check { options }) => {
+            let terminal = Terminal::new(options.quiet, options.json);
+            check::run(options, &terminal)
+        }
+        None => {
+            let terminal = Terminal::new(args.options.quiet, args.options.json);
+            run::run(&args.options, &terminal)
+        }
+    }
 }

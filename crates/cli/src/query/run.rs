@@ -1,391 +1,316 @@
 //! Covering queries, one after the other.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
+use isobath_emit::report::query::{QueryReport, QueryView, Unreadable};
+use isobath_emit::{Suite, writer};
 use isobath_exec::Engine;
-use isobath_rows::query::algorithm::Config;
-use isobath_rows::query::confirm::{self, Verdict};
-use isobath_rows::query::construct::Setting;
-use isobath_rows::query::job::{self, Fate, Outcome};
-use isobath_rows::query::parameter;
+use isobath_rows::query::confirm;
+use isobath_rows::query::job::{Fate, Outcome};
+use isobath_rows::query::overview::overview;
+use isobath_rows::query::print::{self, Covered, Printed, Remark};
 use isobath_rows::query::target::Target;
-use isobath_sql::coverage::{self, Criterion};
-use isobath_sql::ddl::{self, Source};
-use isobath_sql::limitation::{Limitation, Place, Severity};
+use isobath_sql::ddl::{self, Loaded, Source};
+use isobath_sql::limitation::Severity;
 use isobath_sql::{DialectName, Schema};
 use serde_json::json;
 
-use super::args::{CriterionName, Options};
-use super::read::{self, Given};
+use super::args::Options;
+use super::cover::Cover;
+use super::error::RunError;
+use super::read::{self, Given, Queries};
+use super::{files, summary};
 use crate::exit::Exit;
-use crate::input::{self, InputError};
-use crate::schema::Engines;
+use crate::input;
+use crate::schema::{EngineName, Engines};
 use crate::terminal::{Terminal, Tone};
 
-/// Why a run ends early.
-#[derive(Debug, thiserror::Error)]
-enum RunError {
-    /// A path cannot be read.
-    #[error(transparent)]
-    Input(#[from] InputError),
-    /// No database to work with.
-    #[error(transparent)]
-    Server(#[from] isobath_exec::server::ServerError),
-    /// The database went away.
-    #[error(transparent)]
-    Database(#[from] isobath_exec::DatabaseError),
-    /// Files cannot be written.
-    #[error("cannot write {}: {cause}", path.display())]
-    Output {
-        /// The path.
-        path: PathBuf,
-        /// What the system said.
-        #[source]
-        cause: std::io::Error,
-    },
-}
-
-/// What stays the same for all queries.
-struct Run<'r> {
-    options: &'r Options,
-    terminal: &'r Terminal,
-    schema: &'r Schema,
-    /// How schema and queries are written.
-    written: DialectName,
-    engine: Option<Engine>,
+/// Prints the targets of every query, and runs nothing.
+pub(crate) fn targets(options: &Options, terminal: &Terminal) -> Exit {
+    let print = || -> Result<Exit, RunError> {
+        let (loaded, _) = load(options, terminal)?;
+        let mut exit = syntax(&loaded);
+        let cover = cover(options, terminal, &loaded, None)?;
+        for Queries { source, given } in read::read(options.query_paths())? {
+            for given in given {
+                match cover.targets(&given, &source) {
+                    Ok(targets) => {
+                        let targets: Vec<_> = targets
+                            .iter()
+                            .map(|target| {
+                                json!({ "sql": target.sql, "rule": target.rule, "says": target.says })
+                            })
+                            .collect();
+                        let object = json!({ "id": given.id, "targets": targets });
+                        terminal.object(&object.to_string());
+                    }
+                    Err(trouble) => {
+                        cover.complain(&given, &source, &trouble);
+                        let object = json!({ "id": given.id, "error": trouble.why });
+                        terminal.object(&object.to_string());
+                        exit = exit.max(Exit::Usage);
+                    }
+                }
+            }
+        }
+        Ok(exit)
+    };
+    print().unwrap_or_else(|error| error.tell(terminal))
 }
 
 /// Covers every query of the input; one that cannot be read does not lose the others.
-pub(crate) fn run(options: &Options, targets_only: bool, terminal: &Terminal) -> Exit {
-    match all(options, targets_only, terminal) {
-        Ok(exit) => exit,
-        Err(error) => {
-            terminal.complain(&format!("error: {error}"));
-            match error {
-                RunError::Input(_) | RunError::Output { .. } => Exit::Usage,
-                RunError::Server(_) | RunError::Database(_) => Exit::Unreachable,
-            }
-        }
-    }
+pub(crate) fn run(options: &Options, terminal: &Terminal) -> Exit {
+    all(options, terminal).unwrap_or_else(|error| error.tell(terminal))
 }
 
-fn all(options: &Options, targets_only: bool, terminal: &Terminal) -> Result<Exit, RunError> {
-    let mut sources = Vec::new();
-    for path in &options.schema {
-        sources.extend(input::read(path)?.sources);
+fn all(options: &Options, terminal: &Terminal) -> Result<Exit, RunError> {
+    for format in &options.format {
+        writer::by_name(format).map_err(|error| RunError::Flag(format!("cannot {error}")))?;
     }
-    let loaded = ddl::load("schema", &sources, options.dialect);
-    terminal.limitations(&loaded.limitations, &sources);
-    let mut exit = Exit::Clean;
-    if loaded
-        .limitations
-        .iter()
-        .any(|limitation| limitation.severity == Severity::Syntax)
-    {
-        exit = Exit::Usage;
-    }
-    let run = Run {
-        options,
-        terminal,
-        schema: &loaded.schema,
-        written: loaded.dialect,
-        engine: options.engine.engine(),
-    };
+    let (loaded, sources) = load(options, terminal)?;
+    let mut exit = syntax(&loaded);
+    let engine = engine(options, loaded.dialect);
+    let cover = cover(options, terminal, &loaded, engine)?;
+    let queries = read::read(options.query_paths())?;
+    summary::head(options, &loaded, &sources, terminal);
+
     let mut engines = Engines::new(&options.test_db);
     let stored = confirm::fixture_schema(&loaded.schema, !options.ignore_constraints);
-    if let (Some(engine), false) = (run.engine, targets_only) {
+    if let Some(engine) = engine {
         for (sql, why) in confirm::prepare(&stored, engines.database(engine)?)? {
             terminal.complain(&format!("error: {engine} refuses `{sql}`: {why}"));
             exit = exit.max(Exit::Usage);
         }
     }
-    for path in &options.queries {
-        for (source, queries) in read::read(path)? {
-            for given in queries {
-                let one = if targets_only {
-                    run.print_targets(&given, &source)
-                } else {
-                    run.cover(&given, &source, &stored, &mut engines)?
-                };
-                exit = exit.max(one);
+    let setting = print::Setting {
+        schema: &stored,
+        written: loaded.dialect,
+        dialect: cover.rules(),
+    };
+    let mut job = Job {
+        cover: &cover,
+        setting,
+        prints: options.out.is_some() || !options.json,
+        suite: print::empty(&read::name(options.query_paths().next()), setting),
+        report: report(options, &loaded, engine),
+        width: queries
+            .iter()
+            .flat_map(|queries| &queries.given)
+            .map(|given| given.id.chars().count().min(32))
+            .max()
+            .unwrap_or(0),
+    };
+    let started = Instant::now();
+    let mut lost = None;
+    'all: for Queries { source, given } in &queries {
+        for given in given {
+            match job.one(given, source, &mut engines) {
+                Ok(one) => exit = exit.max(one),
+                Err(error) => {
+                    lost = Some(error);
+                    break 'all;
+                }
             }
         }
     }
-    Ok(exit)
+    job.report.millis = started.elapsed().as_secs_f64() * 1e3;
+    // What was found is handed over also when a database died on the way.
+    let written = if job.prints {
+        files::dress(&mut job.suite, options, &job.report);
+        Some(files::write(&mut job.suite, &job.report, options)?)
+    } else {
+        None
+    };
+    summary::whole(&job.report, written.as_ref(), options, terminal);
+    match lost {
+        Some(error) => Err(error),
+        None => Ok(exit),
+    }
 }
 
-impl Run<'_> {
-    /// The targets of a query, or nothing after having said why.
-    fn targets(&self, given: &Given, source: &Source) -> Option<Vec<Target>> {
-        if let Some(why) = &given.broken {
-            self.bad(given, source, why, None);
-            return None;
-        }
-        let criterion = match self.options.criterion {
-            CriterionName::Recorded => {
-                let targets = given.targets.iter();
-                return Some(
-                    targets
-                        .map(|sql| {
-                            Target::read(sql, "recorded", "", self.schema, DialectName::Ansi)
-                        })
-                        .collect(),
-                );
-            }
-            CriterionName::Fpc => Criterion::Fpc,
-            CriterionName::Extended => Criterion::Extended,
-        };
-        let made = coverage::targets(
-            &given.sql,
-            self.schema,
-            self.written,
-            criterion,
-            coverage::Options::default(),
-        );
-        match made {
-            Ok(targets) => Some(
-                targets
-                    .iter()
-                    .map(|target| Target::of(target, self.schema, self.written))
-                    .collect(),
-            ),
-            Err(error) => {
-                self.bad(given, source, &error.to_string(), error.place());
-                None
-            }
-        }
+/// Reads the schema.
+fn load(options: &Options, terminal: &Terminal) -> Result<(Loaded, Vec<Source>), RunError> {
+    let mut sources = Vec::new();
+    let mut name = None;
+    for path in &options.schema {
+        let input = input::read(path)?;
+        name.get_or_insert(input.name);
+        sources.extend(input.sources);
     }
-
-    /// Reports a query that has no targets.
-    fn bad(&self, given: &Given, source: &Source, why: &str, place: Option<(u64, u64)>) {
-        let (line, column) = place.unwrap_or((1, 1));
-        let limitation = Limitation {
-            severity: Severity::Syntax,
-            place: Place {
-                source: source.name.clone(),
-                line: given.line + line - 1,
-                column,
-            },
-            input: given.id.clone(),
-            why: format!("{}: {why}", given.id),
-        };
-        self.terminal
-            .limitations(&[limitation], std::slice::from_ref(source));
-        if self.options.json {
-            self.terminal
-                .object(&json!({ "id": given.id, "error": why }).to_string());
-        }
+    let name = name.unwrap_or_else(|| "schema".to_owned());
+    let loaded = ddl::load(&name, &sources, options.dialect);
+    terminal.limitations(&loaded.limitations, &sources);
+    if loaded.schema.tables.is_empty() {
+        return Err(RunError::Flag(format!(
+            "{name} defines no table; is it SQL with CREATE TABLE statements?"
+        )));
     }
+    Ok((loaded, sources))
+}
 
-    fn print_targets(&self, given: &Given, source: &Source) -> Exit {
-        let Some(targets) = self.targets(given, source) else {
-            return Exit::Usage;
-        };
-        let targets: Vec<_> = targets
-            .iter()
-            .map(|target| json!({ "sql": target.sql, "rule": target.rule, "says": target.says }))
-            .collect();
-        self.terminal
-            .object(&json!({ "id": given.id, "targets": targets }).to_string());
+fn syntax(loaded: &Loaded) -> Exit {
+    let limitations = loaded.limitations.iter();
+    let mut severities = limitations.map(|limitation| limitation.severity);
+    if severities.any(|severity| severity == Severity::Syntax) {
+        Exit::Usage
+    } else {
         Exit::Clean
     }
+}
 
-    fn cover(
-        &self,
+/// The engine asked for; SQLite is always at hand, so its queries are always confirmed.
+fn engine(options: &Options, written: DialectName) -> Option<Engine> {
+    match options.engine {
+        Some(name) => name.engine(),
+        None if written == DialectName::Sqlite => EngineName::Sqlite.engine(),
+        None => None,
+    }
+}
+
+fn cover<'r>(
+    options: &'r Options,
+    terminal: &'r Terminal,
+    loaded: &'r Loaded,
+    engine: Option<Engine>,
+) -> Result<Cover<'r>, RunError> {
+    let targets = options.targets.as_ref().map(|path| read::targets(path));
+    Ok(Cover {
+        options,
+        terminal,
+        schema: &loaded.schema,
+        written: loaded.dialect,
+        engine,
+        targets: targets.transpose()?,
+    })
+}
+
+fn report(options: &Options, loaded: &Loaded, engine: Option<Engine>) -> QueryReport {
+    QueryReport {
+        name: read::name(options.query_paths().next()),
+        engine: engine.map_or_else(|| "none".to_owned(), |engine| engine.to_string()),
+        dialect: loaded.dialect.to_string(),
+        dialect_evidence: loaded.evidence.clone(),
+        criterion: files::criterion(options),
+        algorithm: options.algorithm.to_string(),
+        seed: options.seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: Some(files::command(options)),
+        ..QueryReport::default()
+    }
+}
+
+/// A run over queries, as far as it has got.
+struct Job<'r> {
+    cover: &'r Cover<'r>,
+    setting: print::Setting<'r>,
+    /// Whether anybody reads a suite.
+    prints: bool,
+    suite: Suite,
+    report: QueryReport,
+    /// How wide names are on the terminal.
+    width: usize,
+}
+
+impl Job<'_> {
+    fn one(
+        &mut self,
         given: &Given,
         source: &Source,
-        stored: &Schema,
         engines: &mut Engines,
     ) -> Result<Exit, RunError> {
+        let cover = self.cover;
         let started = Instant::now();
-        let Some(targets) = self.targets(given, source) else {
-            return Ok(Exit::Usage);
+        let targets = match cover.targets(given, source) {
+            Ok(targets) => targets,
+            Err(trouble) => {
+                cover.complain(given, source, &trouble);
+                if cover.options.json {
+                    let object = json!({ "id": given.id, "error": trouble.why });
+                    cover.terminal.object(&object.to_string());
+                }
+                self.report.unreadable.push(Unreadable {
+                    id: given.id.clone(),
+                    place: trouble.place.to_string(),
+                    why: trouble.why,
+                });
+                return Ok(Exit::Usage);
+            }
         };
-        let rules = self.engine.map_or(self.written, Engine::dialect);
-        let setting = Setting {
-            constraints: !self.options.ignore_constraints,
-            ..Setting::new(self.schema, rules.dialect())
-        };
-        let config = Config {
-            seed: self.options.seed,
-            ..Config::default()
-        };
-        let mut outcome = job::run(&targets, setting, &config);
+        let mut outcome = cover.find(&targets);
         let millis = started.elapsed().as_secs_f64() * 1e3;
         let mut exit = Exit::Clean;
-        if let Some(engine) = self.engine
-            && self.confirm(
-                given,
-                &targets,
-                &mut outcome,
-                stored,
-                engines.database(engine)?,
-            )?
-        {
-            exit = Exit::Findings;
+        if let Some(engine) = cover.engine {
+            let stored = self.setting.schema;
+            let database = engines.database(engine)?;
+            for said in cover.confirm(given, &targets, &mut outcome, stored, database)? {
+                cover.terminal.complain(&said);
+                self.report.remarks.push(said);
+                exit = Exit::Findings;
+            }
         }
-        self.report(given, &targets, &outcome, millis);
-        if let Some(folder) = &self.options.out {
-            self.write(folder, given, &targets, &outcome, rules)?;
+        if cover.options.json {
+            cover
+                .terminal
+                .object(&summary::object(&given.id, &targets, &outcome, millis));
         }
+        let mut view = self.print(given, source, &targets, &outcome, engines, &mut exit)?;
+        view.millis = millis;
+        if !cover.options.json {
+            summary::query(&view, self.width, cover.terminal);
+        }
+        self.report.queries.push(view);
         Ok(exit)
     }
 
-    /// Takes back what the engine does not confirm; says whether there was something.
-    fn confirm(
-        &self,
+    /// Adds the tests of a query to the suite, and returns what the report shows of it.
+    fn print(
+        &mut self,
         given: &Given,
-        targets: &[Target],
-        outcome: &mut Outcome,
-        stored: &Schema,
-        database: &mut dyn isobath_exec::Database,
-    ) -> Result<bool, RunError> {
-        let dialect = database.dialect();
-        let mut disagreed = false;
-        for number in 0..outcome.fixtures.len() {
-            let fixture = &outcome.fixtures[number];
-            let covered: Vec<usize> = (0..targets.len())
-                .filter(|index| outcome.fates[*index] == Fate::Covered(number))
-                .collect();
-            let sql: Vec<String> = covered
-                .iter()
-                .map(|index| {
-                    let sql = match self.options.criterion {
-                        CriterionName::Recorded => {
-                            confirm::spelled(&targets[*index].sql, self.schema, dialect)
-                        }
-                        _ => targets[*index].sql.clone(),
-                    };
-                    parameter::bound(
-                        &sql,
-                        &targets[*index].parameters,
-                        fixture.parameters(),
-                        dialect,
-                    )
-                })
-                .collect();
-            let verdicts = confirm::confirm(fixture, &sql, stored, database)?;
-            for (index, verdict) in covered.into_iter().zip(verdicts) {
-                if let Verdict::Disagrees { actual } = verdict {
-                    disagreed = true;
-                    self.terminal.complain(&format!(
-                        "{}: our evaluator and the engine disagree on `{}`: {actual}",
-                        given.id, targets[index].sql
-                    ));
-                    outcome.fates[index] = Fate::Uncovered {
-                        why: format!("the engine disagrees: {actual}"),
-                    };
-                }
-            }
-        }
-        Ok(disagreed)
-    }
-
-    fn report(&self, given: &Given, targets: &[Target], outcome: &Outcome, millis: f64) {
-        let uncovered: Vec<_> = outcome
-            .fates
-            .iter()
-            .zip(targets)
-            .filter_map(|(fate, target)| match fate {
-                Fate::Uncovered { why } => Some(json!({ "sql": target.sql, "why": why })),
-                _ => None,
-            })
-            .collect();
-        if self.options.json {
-            let object = json!({
-                "id": given.id,
-                "targets": targets.len(),
-                "covered": outcome.covered(),
-                "infeasible": outcome.infeasible(),
-                "uncovered": uncovered,
-                "rows": outcome.rows(),
-                "evaluations": outcome.evaluations,
-                "millis": (millis * 1e3).round() / 1e3,
-            });
-            self.terminal.object(&object.to_string());
-            return;
-        }
-        let tone = if uncovered.is_empty() {
-            Tone::Good
-        } else {
-            Tone::Warning
-        };
-        self.terminal.say(
-            tone,
-            &format!(
-                "{}: {} of {} targets covered by {} rows, {} infeasible, {} open",
-                given.id,
-                outcome.covered(),
-                targets.len(),
-                outcome.rows(),
-                outcome.infeasible(),
-                uncovered.len()
-            ),
-        );
-        for (fate, target) in outcome.fates.iter().zip(targets) {
-            match fate {
-                Fate::Covered(_) => {}
-                Fate::Infeasible { proof, .. } => {
-                    let line = format!("  infeasible: {}\n    {proof}", target.sql);
-                    self.terminal.say(Tone::Faint, &line);
-                }
-                Fate::Uncovered { why } => {
-                    let line = format!("  open: {} {why}", target.sql);
-                    self.terminal.say(Tone::Warning, &line);
-                }
-            }
-        }
-    }
-
-    /// One SQL file per query: fixtures, each with the targets that it covers.
-    fn write(
-        &self,
-        folder: &std::path::Path,
-        given: &Given,
+        source: &Source,
         targets: &[Target],
         outcome: &Outcome,
-        dialect: DialectName,
-    ) -> Result<(), RunError> {
-        let mut text = String::new();
-        for (number, fixture) in outcome.fixtures.iter().enumerate() {
-            text.push_str(&format!("-- Fixture {}\n", number + 1));
-            for (fate, target) in outcome.fates.iter().zip(targets) {
-                if *fate == Fate::Covered(number) {
-                    let says = if target.says.is_empty() {
-                        &target.sql
-                    } else {
-                        &target.says
-                    };
-                    text.push_str(&format!("-- covers: {}\n", says.replace('\n', " ")));
-                }
-            }
-            for (index, value) in fixture.parameters().iter().enumerate() {
-                text.push_str(&format!("-- parameter {}: {value}\n", index + 1));
-            }
-            for insert in confirm::inserts(fixture, self.schema, dialect) {
-                text.push_str(&insert);
-                text.push_str(";\n");
-            }
-            text.push('\n');
-        }
-        let name: String = given
-            .id
-            .chars()
-            .map(|c| {
-                if c.is_alphanumeric() || matches!(c, '-' | '_') {
-                    c
-                } else {
-                    '_'
-                }
-            })
-            .collect();
-        let path = folder.join(format!("{name}.sql"));
-        let failed = |cause| RunError::Output {
-            path: path.clone(),
-            cause,
+        engines: &mut Engines,
+        exit: &mut Exit,
+    ) -> Result<QueryView, RunError> {
+        let place = format!("{}:{}", source.name, given.line);
+        let covered = Covered {
+            id: &given.id,
+            sql: &given.sql,
+            place: &place,
+            targets,
+            outcome,
         };
-        std::fs::create_dir_all(folder).map_err(failed)?;
-        std::fs::write(&path, text).map_err(failed)
+        let printed = if self.prints {
+            let database = match self.cover.engine {
+                Some(engine) => Some(engines.database(engine)?),
+                None => None,
+            };
+            print::add(&mut self.suite, &covered, self.setting, database)?
+        } else {
+            Printed::default()
+        };
+        for remark in &printed.remarks {
+            let said = match remark {
+                Remark::NoTest { why } => format!("{}: no test for a fixture: {why}", given.id),
+                Remark::Disagrees { sql, ours, engine } => {
+                    *exit = (*exit).max(Exit::Findings);
+                    format!(
+                        "{}: our evaluator and the engine disagree: {ours} rows and {engine} rows for `{sql}`",
+                        given.id
+                    )
+                }
+            };
+            if !self.report.remarks.contains(&said) {
+                self.cover.terminal.say(Tone::Warning, &said);
+                self.report.remarks.push(said);
+            }
+        }
+        let schema: &Schema = self.setting.schema;
+        Ok(overview(&covered, &printed, &self.suite, schema))
     }
+}
+
+/// Whether a target is still open.
+pub(super) fn is_open(fate: &Fate) -> bool {
+    matches!(fate, Fate::Uncovered { .. })
 }

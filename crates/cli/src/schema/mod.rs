@@ -3,7 +3,6 @@
 mod args;
 mod diff;
 mod engines;
-mod output;
 mod run;
 mod summary;
 

@@ -20,9 +20,10 @@ use isobath_sql::limitation::Severity;
 
 use super::args::{EngineName, Operators, Options, SchemaArgs};
 use super::engines::Engines;
-use super::{output, summary};
+use super::summary;
 use crate::exit::Exit;
 use crate::input::{self, Input};
+use crate::output;
 use crate::terminal::{Terminal, Tone};
 
 /// Why a run ends early.

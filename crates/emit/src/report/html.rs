@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::model::{ConstraintView, RunReport, TableView};
+use super::page::{self, escape, meter, snippet};
 use crate::suite::{Expect, Step, Test};
 use crate::writer::text::{bare, expectation};
 
@@ -10,29 +11,14 @@ use crate::writer::text::{bare, expectation};
 pub fn html(report: &RunReport) -> String {
     let mut out = String::with_capacity(32 * 1024 + 1024 * report.tests.len());
     let title = escape(&report.schema);
-    let _ = write!(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
-         <title>{title} · Isobath</title>\n<style>\n{}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#main\">Skip to content</a>\n",
-        include_str!("page.css")
-    );
+    out.push_str(&page::open(&report.schema));
     header(&mut out, report, &title);
     out.push_str("<main id=\"main\">\n");
     summary(&mut out, report);
     notes(&mut out, report);
     toolbar(&mut out, report);
     tables(&mut out, report);
-    let _ = write!(
-        out,
-        "</main>\n<footer>Isobath {}</footer>\n<script>\n{}</script>\n</body>\n</html>\n",
-        escape(&report.version),
-        include_str!("page.js")
-    );
+    page::close(&mut out, &report.version);
     out
 }
 
@@ -41,12 +27,7 @@ fn header(out: &mut String, report: &RunReport, title: &str) {
         out,
         "<header>\n<p class=\"kicker\">Integrity constraints</p>\n<h1>{title}</h1>\n<dl class=\"facts\">\n"
     );
-    let mut fact = |name: &str, value: &str| {
-        if !value.is_empty() {
-            let value = escape(value);
-            let _ = writeln!(out, "<div><dt>{name}</dt><dd>{value}</dd></div>");
-        }
-    };
+    let mut fact = |name: &str, value: &str| page::fact(out, name, value);
     fact("Engine", &report.engine);
     let dialect = if report.dialect_evidence.is_empty() {
         report.dialect.clone()
@@ -101,14 +82,8 @@ fn summary(out: &mut String, report: &RunReport) {
             &more,
         );
     }
-    let mut tile = |value: usize, one: &str, many: &str, more: &str| {
-        let name = if value == 1 { one } else { many };
-        let _ = writeln!(
-            out,
-            "<div class=\"tile\"><b>{value}</b><span>{name}</span><small>{}</small></div>",
-            escape(more)
-        );
-    };
+    let mut tile =
+        |value: usize, one: &str, many: &str, more: &str| page::tile(out, value, one, many, more);
     let inserts = format!("{} INSERT statements", totals.inserts);
     tile(totals.tests, "test", "tests", &inserts);
     let columns = format!("{} columns", totals.columns);
@@ -126,24 +101,6 @@ fn summary(out: &mut String, report: &RunReport) {
         &kinds.join(" · "),
     );
     out.push_str("</div>\n</section>\n");
-}
-
-fn meter(out: &mut String, name: &str, part: usize, whole: usize, more: &str) {
-    let complete = part >= whole;
-    // Rounded down, so that 100 % means all of them.
-    let percent = if complete { 100 } else { part * 100 / whole };
-    let class = if complete {
-        "tile wide"
-    } else {
-        "tile wide short"
-    };
-    let _ = writeln!(
-        out,
-        "<div class=\"{class}\"><b>{percent}&nbsp;%</b><span>{name}: {part} of {whole}</span>\
-         <div class=\"bar\" aria-hidden=\"true\"><i style=\"width:{percent}%\"></i></div>\
-         <small>{}</small></div>",
-        escape(more)
-    );
 }
 
 /// The lists that ask for attention, each only when it has something to say.
@@ -244,19 +201,9 @@ fn note(out: &mut String, id: &str, title: &str, items: Vec<String>, open: bool)
 }
 
 fn toolbar(out: &mut String, report: &RunReport) {
-    let n = report.tests.len();
-    let _ = write!(
-        out,
-        "<h2 id=\"tables\">Tables and tests</h2>\n<div class=\"toolbar\" role=\"search\">\n\
-         <label for=\"filter\">Filter</label>\n\
-         <input id=\"filter\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" \
-         placeholder=\"table, column, words of a test\">\n\
-         <button type=\"button\" id=\"expand\">Expand all</button>\n\
-         <button type=\"button\" id=\"collapse\">Collapse all</button>\n\
-         <output id=\"shown\" for=\"filter\" aria-live=\"polite\">{n} tests</output>\n</div>\n\
-         <noscript><p>The filter and the copy buttons need scripts; the page reads without.</p>\
-         </noscript>\n"
-    );
+    out.push_str("<h2 id=\"tables\">Tables and tests</h2>\n");
+    let hint = "table, column, words of a test";
+    page::toolbar(out, report.tests.len(), ("test", "tests"), hint);
 }
 
 fn tables(out: &mut String, report: &RunReport) {
@@ -427,32 +374,4 @@ fn step(sql: &mut String, step: &Step) {
 fn script<'a>(statements: impl Iterator<Item = &'a str>) -> String {
     let lines: Vec<String> = statements.map(|sql| escape(bare(sql)) + ";").collect();
     lines.join("\n")
-}
-
-/// A code block with a copy button; `code` is escaped already.
-fn snippet(out: &mut String, code: &str, what: &str) {
-    let _ = writeln!(
-        out,
-        "<div class=\"snippet\"><pre tabindex=\"0\"><code>{code}</code></pre>\
-         <button type=\"button\" class=\"copy\" aria-label=\"Copy {what}\">Copy</button></div>"
-    );
-}
-
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // Not allowed in HTML, or able to reorder what is shown.
-            c if c != '\n' && c != '\t' && crate::writer::text::is_unprintable(c) => {
-                let _ = write!(out, "\u{27e8}U+{:04X}\u{27e9}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out
 }

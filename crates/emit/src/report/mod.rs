@@ -1,9 +1,17 @@
 //! What a run found out, as neutral data, and its pages: Markdown and one offline HTML file.
+//!
+//! `model` and its pages are about schemas, [`query`] and its pages about queries.
 
 mod html;
 mod markdown;
 mod model;
+mod page;
+pub mod query;
+mod query_html;
+mod query_markdown;
 
 pub use html::html;
 pub use markdown::markdown;
 pub use model::*;
+pub use query_html::query_html;
+pub use query_markdown::query_markdown;

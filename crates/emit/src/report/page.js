@@ -32,7 +32,7 @@
       table.hidden = !any;
       if (words.length > 0 && any && !whole) table.open = true;
     }
-    shown.value = `${n} ${n === 1 ? "test" : "tests"}`;
+    shown.value = `${n} ${n === 1 ? shown.dataset.one : shown.dataset.many}`;
   };
 
   let waiting = 0;
@@ -52,6 +52,16 @@
   };
   document.getElementById("expand").addEventListener("click", () => openAll(true));
   document.getElementById("collapse").addEventListener("click", () => openAll(false));
+
+  // A link to something inside a closed part opens the part first.
+  const reveal = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+    target.scrollIntoView({ block: "start" });
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
 
   document.addEventListener("click", async (event) => {
     const button = event.target.closest(".copy");

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::name::{Names, of_test, pascal, slug};
-use super::text;
+use super::text::{self, Shared};
 use super::{File, WriteError, Writer};
 use crate::suite::{Expect, Role, Step, Suite, SuiteDialect, Test};
 
@@ -59,6 +59,10 @@ impl Writer for Junit5 {
             classes.unique((*taken).into());
         }
         classes.unique(class.clone());
+        let mut constants = Names::default();
+        for taken in ["SESSION", "SETUP", "SCRATCH", "DEFERRED_FOREIGN_KEYS"] {
+            constants.unique(taken.into());
+        }
         for (group, tests) in suite.by_group() {
             let _ = write!(
                 out,
@@ -67,11 +71,20 @@ impl Writer for Junit5 {
                 classes.unique(pascal(group))
             );
             let mut methods = Names::default();
+            let shared = Shared::of(suite, group, &mut constants);
+            if let Some(shared) = &shared {
+                let sql = literal(text::bare(shared.sql), 8);
+                let _ = write!(
+                    out,
+                    "    private static final String {} =\n        {sql};\n\n",
+                    shared.name
+                );
+            }
             for (idx, test) in tests.iter().enumerate() {
                 if idx > 0 {
                     out.push('\n');
                 }
-                method(&mut out, test, &mut methods);
+                method(&mut out, test, shared.as_ref(), &mut methods);
             }
             out.push_str("  }\n");
         }
@@ -254,7 +267,7 @@ fn list(out: &mut String, name: &str, statements: &[String]) {
     });
 }
 
-fn method(out: &mut String, test: &Test, names: &mut Names) {
+fn method(out: &mut String, test: &Test, shared: Option<&Shared<'_>>, names: &mut Names) {
     let mut name = of_test(test);
     if KEYWORDS.contains(&name.as_str()) {
         name.insert_str(0, "test_");
@@ -274,12 +287,12 @@ fn method(out: &mut String, test: &Test, names: &mut Names) {
             out.push('\n');
         }
         previous = Some(step.role);
-        self::step(out, step);
+        self::step(out, step, shared);
     }
     out.push_str("    }\n");
 }
 
-fn step(out: &mut String, step: &Step) {
+fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) {
     let statements: Vec<String> = step
         .sql
         .iter()
@@ -312,7 +325,7 @@ fn step(out: &mut String, step: &Step) {
             if !statements.is_empty() {
                 chain(out, "accepts", &statements, &[]);
             }
-            let mut arguments = vec![literal(text::bare(query), 10)];
+            let mut arguments = vec![Shared::or_literal(shared, query, |sql| literal(sql, 10))];
             arguments.extend(rows.iter().map(|row| {
                 let cells: Vec<String> = row
                     .iter()

@@ -2,6 +2,8 @@
 
 use crate::suite::{Suite, SuiteDialect};
 
+mod dbt;
+mod fixtures;
 mod json;
 mod junit5;
 mod layout;
@@ -10,6 +12,7 @@ mod pgtap;
 mod pytest;
 mod rust;
 mod sql;
+mod sqlx;
 pub(crate) mod text;
 
 /// A file that a writer produced, for the caller to store.
@@ -49,6 +52,14 @@ pub enum WriteError {
         /// The dialect of the suite.
         dialect: SuiteDialect,
     },
+    /// The test language is for queries, and the suite is not about queries.
+    #[error("write {schema} as {writer}, which is for tests of queries alone")]
+    OnlyQueries {
+        /// The writer.
+        writer: &'static str,
+        /// The suite's schema.
+        schema: String,
+    },
     /// There is no such writer.
     #[error("find a writer called `{name}` (there are: {})", names().join(", "))]
     Unknown {
@@ -65,21 +76,34 @@ pub const ALL: &[&dyn Writer] = &[
     &rust::Rust,
     &pgtap::Pgtap,
     &json::Json,
+    &fixtures::Fixtures,
+    &sqlx::Sqlx,
+    &dbt::Dbt,
 ];
+
+/// Refuses suites that are not about queries.
+fn only_queries(writer: &'static str, suite: &Suite) -> Result<(), WriteError> {
+    if suite.queries.is_empty() {
+        let schema = suite.schema.clone();
+        return Err(WriteError::OnlyQueries { writer, schema });
+    }
+    Ok(())
+}
 
 /// The names of all writers.
 pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|writer| writer.name()).collect()
 }
 
-/// The writer called `name`.
+/// The writer called `name`; `junit` is short for `junit5`.
 ///
 /// # Errors
 ///
 /// When there is none; the message lists those that exist.
 pub fn by_name(name: &str) -> Result<&'static dyn Writer, WriteError> {
+    let wanted = if name == "junit" { "junit5" } else { name };
     ALL.iter()
         .copied()
-        .find(|writer| writer.name() == name)
+        .find(|writer| writer.name() == wanted)
         .ok_or_else(|| WriteError::Unknown { name: name.into() })
 }

@@ -28,6 +28,20 @@ pub(crate) fn slug(text: &str) -> String {
     out
 }
 
+/// The slug of a name in which `CamelCase` is words.
+pub(crate) fn snake(text: &str) -> String {
+    let mut words = String::with_capacity(text.len() + 4);
+    let mut before = ' ';
+    for c in text.chars() {
+        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
+            words.push('_');
+        }
+        words.push(c);
+        before = c;
+    }
+    slug(&words)
+}
+
 /// The slug of a test's id, or of its name where the id has no letter to show.
 pub(crate) fn of_test(test: &Test) -> String {
     let readable = test.id.contains(|c: char| c.is_ascii_alphanumeric());
@@ -86,6 +100,12 @@ mod tests {
         ] {
             assert_eq!(slug(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn camel_case_is_words() {
+        assert_eq!(snake("GetUserByID"), "get_user_by_id");
+        assert_eq!(snake("list_v2Orders"), "list_v2_orders");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::layout::Piece;
 use super::name::{Names, of_test, slug};
-use super::text::{self, sentence};
+use super::text::{self, Shared, sentence};
 use super::{File, WriteError, Writer};
 use crate::suite::{Expect, Role, Step, Suite, SuiteDialect, Test};
 
@@ -50,10 +50,19 @@ impl Writer for Pytest {
         }
         out.push_str(database(suite.dialect));
         let mut names = Names::default();
+        let mut constants = Names::default();
+        for taken in ["SESSION", "SETUP", "SCRATCH", "DEFERRED_FOREIGN_KEYS"] {
+            constants.unique(taken.into());
+        }
         for (group, tests) in suite.by_group() {
             let _ = write!(out, "\n\n# {}\n", text::one_line(group));
+            let shared = Shared::of(suite, group, &mut constants);
+            if let Some(shared) = &shared {
+                let sql = literal(text::bare(shared.sql));
+                let _ = writeln!(out, "{} = {sql}", shared.name);
+            }
             for test in tests {
-                function(&mut out, test, &mut names);
+                function(&mut out, test, shared.as_ref(), &mut names);
             }
         }
         Ok(vec![File {
@@ -106,7 +115,7 @@ fn list(out: &mut String, name: &str, statements: &[String]) {
     out.push('\n');
 }
 
-fn function(out: &mut String, test: &Test, names: &mut Names) {
+fn function(out: &mut String, test: &Test, shared: Option<&Shared<'_>>, names: &mut Names) {
     let name = names.unique(format!("test_{}", of_test(test)));
     let _ = write!(out, "\n\ndef {name}(database):\n");
     let title = in_docstring(&sentence(&test.name));
@@ -125,14 +134,14 @@ fn function(out: &mut String, test: &Test, names: &mut Names) {
             out.push('\n');
         }
         previous = Some(step.role);
-        self::step(out, step);
+        self::step(out, step, shared);
     }
     if test.steps.is_empty() {
         out.push_str("    assert database\n");
     }
 }
 
-fn step(out: &mut String, step: &Step) {
+fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) {
     let statements = || {
         step.sql
             .iter()
@@ -180,7 +189,10 @@ fn step(out: &mut String, step: &Step) {
             let rows = Piece::list("[", rows, "]");
             call(
                 "returns",
-                vec![Piece::Atom(literal(text::bare(query))), rows],
+                vec![
+                    Piece::Atom(Shared::or_literal(shared, query, literal)),
+                    rows,
+                ],
             );
         }
     }

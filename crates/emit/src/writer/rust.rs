@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::name::{Names, of_test, slug};
-use super::text::{self, sentence};
+use super::text::{self, Shared, sentence};
 use super::{File, WriteError, Writer};
 use crate::suite::{Expect, Role, Step, Suite, SuiteDialect, Test};
 
@@ -37,8 +37,17 @@ impl Writer for Rust {
             let _ = write!(out, "\nmod {module} {{\n    use super::database::open;\n");
             let mut functions = Names::default();
             functions.unique("open".into());
+            let shared = Shared::of(suite, group, &mut Names::default());
+            if let Some(shared) = &shared {
+                let sql = literal(text::bare(shared.sql));
+                let _ = write!(
+                    out,
+                    "\n    #[rustfmt::skip]\n    const {}: &str = {sql};\n",
+                    shared.name
+                );
+            }
             for test in tests {
-                function(&mut out, test, &mut functions);
+                function(&mut out, test, shared.as_ref(), &mut functions);
             }
             out.push_str("}\n");
         }
@@ -73,7 +82,7 @@ impl Writer for Rust {
             },
             File {
                 path: "Cargo.toml".into(),
-                text: manifest(&name, suite.dialect),
+                text: manifest(&name, suite),
             },
             File {
                 path: "src/lib.rs".into(),
@@ -144,11 +153,11 @@ const KEYWORDS: &[&str] = &[
     "proc_macro",
 ];
 
-fn identifier(text: &str, prefix: &str) -> String {
+pub(super) fn identifier(text: &str, prefix: &str) -> String {
     keyword_free(slug(text), prefix)
 }
 
-fn keyword_free(mut name: String, prefix: &str) -> String {
+pub(super) fn keyword_free(mut name: String, prefix: &str) -> String {
     if KEYWORDS.contains(&name.as_str()) {
         name.insert_str(0, prefix);
     }
@@ -181,8 +190,13 @@ fn database(dialect: SuiteDialect) -> &'static str {
     }
 }
 
-fn manifest(name: &str, dialect: SuiteDialect) -> String {
-    let dependencies = match dialect {
+fn manifest(name: &str, suite: &Suite) -> String {
+    let of = if suite.queries.is_empty() {
+        "constraints"
+    } else {
+        "queries"
+    };
+    let dependencies = match suite.dialect {
         SuiteDialect::Sqlite => "rusqlite = { version = \"0.41\", features = [\"bundled\"] }\n",
         SuiteDialect::Postgres => {
             "sqlx = { version = \"0.8\", default-features = false, features = [\"postgres\", \
@@ -194,7 +208,7 @@ fn manifest(name: &str, dialect: SuiteDialect) -> String {
         }
     };
     format!(
-        "[package]\nname = \"{name}_constraints\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\
+        "[package]\nname = \"{name}_{of}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\
          publish = false\n\n# A package of its own, wherever it is put.\n[workspace]\n\n\
          [dev-dependencies]\n{dependencies}"
     )
@@ -229,7 +243,7 @@ fn list(out: &mut String, name: &str, statements: &[String]) {
     out.push_str("    ];\n");
 }
 
-fn function(out: &mut String, test: &Test, names: &mut Names) {
+fn function(out: &mut String, test: &Test, shared: Option<&Shared<'_>>, names: &mut Names) {
     let name = names.unique(keyword_free(of_test(test), "test_"));
     let mut body = String::new();
     let mut standard = true;
@@ -239,7 +253,7 @@ fn function(out: &mut String, test: &Test, names: &mut Names) {
             body.push('\n');
         }
         previous = Some(step.role);
-        standard &= self::step(&mut body, step);
+        standard &= self::step(&mut body, step, shared);
     }
     let _ = write!(out, "\n    /// {}\n", sentence(&test.name));
     if !test.covers.is_empty() {
@@ -263,7 +277,7 @@ fn function(out: &mut String, test: &Test, names: &mut Names) {
 }
 
 /// Writes a step, and says whether rustfmt would write it the same.
-fn step(out: &mut String, step: &Step) -> bool {
+fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) -> bool {
     let literals: Vec<String> = step
         .sql
         .iter()
@@ -306,7 +320,7 @@ fn step(out: &mut String, step: &Step) -> bool {
                 })
                 .collect();
             links.push(".end()".into());
-            let query = literal(text::bare(query));
+            let query = Shared::or_literal(shared, query, literal);
             chain(out, "returns", &[query], &links) && accepted
         }
     }
@@ -354,7 +368,7 @@ fn chain(out: &mut String, method: &str, arguments: &[String], links: &[String])
 }
 
 /// `text` as a Rust string: raw where that saves escapes.
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     let strange = |c: char| c != '\n' && text::is_unprintable(c);
     let raw = text.contains(['"', '\\']) && !text.contains(strange);
     if raw {

@@ -66,16 +66,20 @@ impl Workshop {
         self
     }
 
-    /// Checks that the sample suite passes, and that each wrong expectation makes it fail.
+    /// Checks that the sample suites pass, and that each wrong expectation makes them fail.
     pub(crate) fn check_one_by_one(
         &self,
         writer: &str,
         dialect: SuiteDialect,
         run: impl Fn(&Path, &str) -> Outcome,
     ) {
-        let Outcome { success, output } = self.run(writer, &samples::shop(dialect), &run);
-        assert!(success, "{output}");
-        for (what, suite) in samples::wrong(dialect) {
+        for suite in [samples::shop(dialect), samples::queries::shop(dialect)] {
+            let Outcome { success, output } = self.run(writer, &suite, &run);
+            assert!(success, "{output}");
+        }
+        let mut wrong = samples::wrong(dialect);
+        wrong.extend(samples::queries::wrong(dialect));
+        for (what, suite) in wrong {
             let Outcome { success, output } = self.run(writer, &suite, &run);
             assert!(!success, "not noticed: {what}\n{output}");
         }
@@ -90,12 +94,70 @@ impl Workshop {
         run: impl Fn(&Path, &str) -> Outcome,
         n_failed: impl Fn(&str) -> usize,
     ) {
-        let Outcome { success, output } = self.run(writer, &samples::shop(dialect), &run);
+        let (schema, queries) = (
+            samples::all_wrong(dialect),
+            samples::queries::all_wrong(dialect),
+        );
+        self.check_both(writer, &samples::shop(dialect), schema, &run, &n_failed);
+        let right = samples::queries::shop(dialect);
+        self.check_both(writer, &right, queries, &run, &n_failed);
+    }
+
+    /// A right suite passes, and all tests of a wrong one fail.
+    pub(crate) fn check_both(
+        &self,
+        writer: &str,
+        right: &Suite,
+        (n_wrong, wrong): (usize, Suite),
+        run: &impl Fn(&Path, &str) -> Outcome,
+        n_failed: &impl Fn(&str) -> usize,
+    ) {
+        let Outcome { success, output } = self.run(writer, right, run);
         assert!(success, "{output}");
-        let (n_wrong, suite) = samples::all_wrong(dialect);
-        let Outcome { success, output } = self.run(writer, &suite, &run);
+        let Outcome { success, output } = self.run(writer, &wrong, run);
         assert!(!success, "{output}");
         assert_eq!(n_failed(&output), n_wrong, "{output}");
+    }
+
+    /// The suite about queries as `#[sqlx::test]`.
+    pub(crate) fn check_sqlx(&self, dialect: SuiteDialect) {
+        let run = |folder: &Path, _: &str| self.cargo_test(folder);
+        let right = samples::queries::shop(dialect);
+        let wrong = samples::queries::all_wrong(dialect);
+        self.check_both("sqlx", &right, wrong, &run, &n_failed_of_cargo);
+    }
+
+    /// The suite about queries as unit tests of dbt, on DuckDB.
+    pub(crate) fn check_dbt(&self) {
+        let script = "python3 prepare.py \
+            && dbt --no-use-colors test --select test_type:unit --profiles-dir .";
+        let run = |folder: &Path, _: &str| {
+            let profile = "isobath:\n  target: test\n  outputs:\n    \
+                           test: {type: duckdb, path: test.duckdb, schema: main, threads: 1}\n";
+            std::fs::write(folder.join("profiles.yml"), profile).unwrap();
+            let setup = samples::queries::shop(SuiteDialect::Sqlite).setup;
+            let prepare = format!(
+                "import duckdb\nconnection = duckdb.connect('test.duckdb')\n\
+                 for sql in {setup:?}:\n    connection.execute(sql)\n"
+            );
+            std::fs::write(folder.join("prepare.py"), prepare).unwrap();
+            self.script(folder, script, "")
+        };
+        // A model does not change data, so the statement that does has no unit test.
+        let without = |mut suite: Suite| {
+            suite.tests.retain(|test| test.group != "Forgive");
+            (suite.tests.len(), suite)
+        };
+        let (_, right) = without(samples::queries::shop(SuiteDialect::Sqlite));
+        let wrong = without(samples::queries::all_wrong(SuiteDialect::Sqlite).1);
+        // "Done. PASS=0 WARN=0 ERROR=3 SKIP=0 …"
+        let n_failed = |output: &str| {
+            let summary = output.lines().rfind(|line| line.contains("Done. PASS="));
+            let errors = summary.and_then(|line| line.split("ERROR=").nth(1));
+            let count = errors.and_then(|rest| rest.split_whitespace().next());
+            count.and_then(|count| count.parse().ok()).unwrap_or(0)
+        };
+        self.check_both("dbt", &right, wrong, &run, &n_failed);
     }
 
     pub(crate) fn check_pytest(&self, dialect: SuiteDialect) {
@@ -122,13 +184,7 @@ impl Workshop {
 
     pub(crate) fn check_rust(&self, dialect: SuiteDialect) {
         let run = |folder: &Path, _: &str| self.cargo_test(folder);
-        self.check_in_two_runs("rust", dialect, run, |output| {
-            // "test result: FAILED. 0 passed; 11 failed; …"
-            let summary = output.lines().rfind(|line| line.starts_with("test result"));
-            let failed = summary.and_then(|line| line.split("; ").nth(1));
-            let count = failed.and_then(|part| part.split(' ').next());
-            count.and_then(|count| count.parse().ok()).unwrap_or(0)
-        });
+        self.check_in_two_runs("rust", dialect, run, n_failed_of_cargo);
     }
 
     /// Writes one suite into a folder of its own and runs it there.
@@ -168,6 +224,14 @@ impl Workshop {
         cargo.envs(self.environment.iter().cloned());
         outcome(&mut cargo)
     }
+}
+
+/// From "test result: FAILED. 0 passed; 11 failed; …".
+fn n_failed_of_cargo(output: &str) -> usize {
+    let summary = output.lines().rfind(|line| line.starts_with("test result"));
+    let failed = summary.and_then(|line| line.split("; ").nth(1));
+    let count = failed.and_then(|part| part.split(' ').next());
+    count.and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 /// Says what was left out, past the test runner's capture.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod queries;
 pub(crate) mod report;
 
 use isobath_emit::{Expect, Rejection, RejectionKind, Role, Step, Suite, SuiteDialect, Test};

@@ -4,16 +4,23 @@
 //! of parameters ([`parameter`]). [`construct`] builds one from the target's conditions or proves
 //! that there is none; `search` looks for one; `archive` keeps what was found. [`job`] does all
 //! targets of a query by an [`algorithm`] and hands over [`fixture`]s; [`confirm`] asks a real engine.
+//!
+//! [`print`](mod@print) makes a suite of what was found, [`overview`](mod@overview) what a report shows of it,
+//! and [`check`](mod@check) runs stored tests against a changed query.
 
 pub mod algorithm;
 mod archive;
 pub mod candidate;
+pub mod check;
 pub mod confirm;
 pub mod construct;
+pub mod cut;
 pub mod fixture;
 pub mod job;
 mod minimize;
+pub mod overview;
 pub mod parameter;
+pub mod print;
 mod search;
 pub mod target;
 

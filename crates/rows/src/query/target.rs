@@ -16,6 +16,8 @@ pub struct Target {
     pub says: String,
     /// For each place of a parameter in `sql`, which of the covered query's parameters it is.
     pub parameters: Vec<usize>,
+    /// The part of the covered query that it exercises, where that is known.
+    pub clause: Option<coverage::Clause>,
     /// The query, with the covered query's numbers of parameters, or why we cannot evaluate it.
     pub query: Result<Query, ResolveError>,
 }
@@ -28,14 +30,18 @@ impl Target {
 
     /// A target that a criterion made of a query in this dialect.
     pub fn of(target: &coverage::Target, schema: &Schema, syntax: DialectName) -> Self {
-        Self::with_parameters(
+        let made = Self::with_parameters(
             &target.sql,
             &target.label(),
             &target.says,
             target.parameters.clone(),
             schema,
             syntax,
-        )
+        );
+        Self {
+            clause: Some(target.clause.clone()),
+            ..made
+        }
     }
 
     fn with_parameters(
@@ -57,6 +63,7 @@ impl Target {
             rule: rule.to_owned(),
             says: says.to_owned(),
             parameters,
+            clause: None,
             query,
         }
     }

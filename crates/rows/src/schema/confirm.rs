@@ -113,7 +113,7 @@ fn look(
     Ok(found)
 }
 
-fn texts(rows: &[Vec<Value>]) -> Vec<Vec<Option<String>>> {
+pub(crate) fn texts(rows: &[Vec<Value>]) -> Vec<Vec<Option<String>>> {
     rows.iter()
         .map(|row| {
             row.iter()

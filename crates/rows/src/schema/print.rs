@@ -146,7 +146,7 @@ fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -> Expect {
 }
 
 /// What CAST to text makes of a stored value.
-fn text(value: &Value, data_type: &DataType, dialect: DialectName) -> Option<String> {
+pub(crate) fn text(value: &Value, data_type: &DataType, dialect: DialectName) -> Option<String> {
     Some(match value {
         Value::Null => return None,
         Value::Bool(value) if dialect == DialectName::Postgres => value.to_string(),

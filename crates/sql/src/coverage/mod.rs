@@ -53,7 +53,7 @@ mod joins;
 mod mcdc;
 mod mention;
 mod order;
-mod parameter;
+pub(crate) mod parameter;
 mod read;
 mod relation;
 mod scope;
@@ -66,4 +66,5 @@ mod tests;
 
 pub use error::TargetError;
 pub use generate::targets;
+pub use parameter::ParameterMention;
 pub use target::{Clause, ClauseKind, Criterion, Nesting, Options, Rule, Span, Target};

@@ -6,6 +6,8 @@
 
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
+use super::target::Span;
+
 /// Private-use characters, which no SQL text has reason to hold.
 const OPEN: char = '\u{f5b0}';
 const CLOSE: char = '\u{f5b1}';
@@ -17,6 +19,51 @@ pub(super) fn marked(text: &str) -> Option<(u64, u64)> {
     let line = before.matches('\n').count() as u64 + 1;
     let column = before.chars().rev().take_while(|ch| *ch != '\n').count() as u64 + 1;
     Some((line, column))
+}
+
+/// A parameter where a query mentions it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterMention {
+    /// Which of the query's parameters, from 0; repeated names and numbers share an index, every
+    /// bare `?` or `%s` has its own.
+    pub index: usize,
+    /// As the query writes it.
+    pub written: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The tokens of a query in which every style of parameter is a numbered placeholder, `$1` being
+/// the first to appear unless it says its number itself, and the parameters as written.
+pub(crate) fn joined(tokens: Vec<TokenWithSpan>) -> (Vec<TokenWithSpan>, Vec<ParameterMention>) {
+    let mut mentions = Vec::new();
+    let mut tokens = mark(tokens);
+    for token in &mut tokens {
+        let Token::Placeholder(text) = &mut token.token else {
+            continue;
+        };
+        let (written, index) = unmark(text);
+        if let Some(index) = index.first() {
+            let digits = written.strip_prefix(['?', '$']).unwrap_or_default();
+            *text = if digits.parse::<usize>().is_ok() {
+                format!("${digits}")
+            } else {
+                format!("${}", index + 1)
+            };
+            mentions.push(ParameterMention {
+                index: *index,
+                written,
+                span: Span {
+                    line: token.span.start.line,
+                    column: token.span.start.column,
+                    end_line: token.span.end.line,
+                    // The parser's spans end after the last character.
+                    end_column: token.span.end.column.saturating_sub(1),
+                },
+            });
+        }
+    }
+    (tokens, mentions)
 }
 
 /// Rewrites the tokens of a query so that every style of parameter is one marked placeholder.
@@ -47,7 +94,8 @@ pub(super) fn mark(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
             names.push(name);
         }
         let token = Token::Placeholder(format!("{text}{OPEN}{index}{CLOSE}"));
-        marked.push(TokenWithSpan::new(token, tokens[idx].span));
+        let span = tokens[idx].span.union(&tokens[idx + length - 1].span);
+        marked.push(TokenWithSpan::new(token, span));
         after_operand = true;
         idx += length;
     }
@@ -109,8 +157,12 @@ fn parameter(tokens: &[TokenWithSpan], after_operand: bool) -> Option<(String, u
     }
 }
 
+/// `@name`, and `$1` where the dialect takes it for a word.
 fn is_variable(word: &Word) -> bool {
-    word.quote_style.is_none() && word.value.starts_with('@') && !word.value.starts_with("@@")
+    let numbered = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    word.quote_style.is_none()
+        && (word.value.starts_with('@') && !word.value.starts_with("@@")
+            || word.value.strip_prefix('$').is_some_and(numbered))
 }
 
 fn is_s(word: &Word) -> bool {

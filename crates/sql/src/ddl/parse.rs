@@ -3,8 +3,9 @@
 use sqlparser::ast::Statement;
 use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::Tokenizer;
+use sqlparser::tokenizer::{TokenWithSpan, Tokenizer};
 
+use crate::coverage::parameter::{self, ParameterMention};
 use crate::dialect::DialectName;
 
 /// Why a text did not parse, and where in it (line and column from one).
@@ -23,6 +24,31 @@ const OPERATORS: usize = 4_000;
 
 /// Parses one statement, in the given dialect first and in the others when that fails.
 pub(crate) fn statement(text: &str, dialect: DialectName) -> Result<Statement, SyntaxError> {
+    by_one_of_them(text, dialect, &|tokens| tokens)
+}
+
+/// The same for a statement with parameters, whose styles are more than the parser knows.
+pub(crate) fn with_parameters(
+    text: &str,
+    dialect: DialectName,
+) -> Result<(Statement, Vec<ParameterMention>), SyntaxError> {
+    let mentions = std::cell::RefCell::new(Vec::new());
+    let statement = by_one_of_them(text, dialect, &|tokens| {
+        let (tokens, found) = parameter::joined(tokens);
+        *mentions.borrow_mut() = found;
+        tokens
+    })?;
+    Ok((statement, mentions.into_inner()))
+}
+
+/// What is done to tokens before they are parsed.
+type Prepare<'a> = &'a dyn Fn(Vec<TokenWithSpan>) -> Vec<TokenWithSpan>;
+
+fn by_one_of_them(
+    text: &str,
+    dialect: DialectName,
+    prepare: Prepare<'_>,
+) -> Result<Statement, SyntaxError> {
     guard(text)?;
     let order: [&dyn Dialect; 4] = match dialect {
         DialectName::Ansi => [
@@ -52,7 +78,7 @@ pub(crate) fn statement(text: &str, dialect: DialectName) -> Result<Statement, S
     };
     let mut first = None;
     for dialect in order {
-        match parse(text, dialect) {
+        match parse(text, dialect, prepare) {
             Ok(statement) => return Ok(statement),
             Err(error) => {
                 first.get_or_insert(error);
@@ -66,7 +92,11 @@ pub(crate) fn statement(text: &str, dialect: DialectName) -> Result<Statement, S
     }))
 }
 
-fn parse(text: &str, dialect: &dyn Dialect) -> Result<Statement, SyntaxError> {
+fn parse(
+    text: &str,
+    dialect: &dyn Dialect,
+    prepare: Prepare<'_>,
+) -> Result<Statement, SyntaxError> {
     let tokens = Tokenizer::new(dialect, text)
         .tokenize_with_location()
         .map_err(|error| SyntaxError {
@@ -76,7 +106,7 @@ fn parse(text: &str, dialect: &dyn Dialect) -> Result<Statement, SyntaxError> {
         })?;
     let mut statements = Parser::new(dialect)
         .with_recursion_limit(RECURSION)
-        .with_tokens_with_locations(tokens)
+        .with_tokens_with_locations(prepare(tokens))
         .parse_statements()
         .map_err(|error| located(error, text))?;
     match (statements.pop(), statements.is_empty()) {

@@ -1,6 +1,7 @@
 //! Queries over rows in memory: what they return, and how far they are from returning something.
 //!
-//! [`model`] is the resolved query, `resolve` makes it from text, [`evaluate`] runs it.
+//! [`model`] is the resolved query, `resolve` makes it from text, [`evaluate`] runs it;
+//! [`outline()`] says what a statement touches without resolving it.
 
 pub mod model;
 
@@ -12,6 +13,7 @@ mod from;
 mod group;
 mod join;
 mod order;
+mod outline;
 mod output;
 mod pool;
 mod reads;
@@ -25,4 +27,5 @@ mod window;
 
 pub use evaluate::{Evaluated, Relations, distance, evaluate, evaluate_at};
 pub use model::Query;
+pub use outline::{Mention, Outline, outline};
 pub use resolve::{ResolveError, parse, parse_as, resolve};

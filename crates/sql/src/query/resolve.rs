@@ -96,7 +96,7 @@ pub fn parse_as(
     syntax: DialectName,
     dialect: DialectName,
 ) -> Result<Query, ResolveError> {
-    let statement = crate::ddl::parse::statement(sql, syntax).map_err(|error| {
+    let (statement, _) = crate::ddl::parse::with_parameters(sql, syntax).map_err(|error| {
         let at = Location::new(error.line, error.column);
         ResolveError::Syntax {
             message: error.why,

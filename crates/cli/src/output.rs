@@ -33,21 +33,44 @@ pub(crate) fn write(
     formats: &[String],
 ) -> Result<PathBuf, OutputError> {
     let folder = out.join(file_name(&suite.schema));
-    for format in formats {
-        let writer = writer::by_name(format)?;
-        for file in writer.write(suite)? {
-            // Languages with a project of their own (a pom.xml, a Cargo.toml) get a folder each.
-            let path = folder.join(format).join(&file.path);
-            put(&path, &file.text)?;
-        }
-    }
+    languages(&folder, suite, formats)?;
     put(&folder.join("report.md"), &report::markdown(report))?;
     put(&folder.join("report.html"), &report::html(report))?;
     put(&folder.join("report.json"), &report.to_json())?;
     Ok(folder)
 }
 
-fn put(path: &Path, text: &str) -> Result<(), OutputError> {
+/// Writes the suite in every language, and returns the first file of each.
+///
+/// # Errors
+///
+/// When a file cannot be written, or a language cannot express the suite.
+pub(crate) fn languages(
+    folder: &Path,
+    suite: &Suite,
+    formats: &[String],
+) -> Result<Vec<PathBuf>, OutputError> {
+    let mut first = Vec::new();
+    for format in formats {
+        let writer = writer::by_name(format)?;
+        for (index, file) in writer.write(suite)?.into_iter().enumerate() {
+            // Languages with a project of their own (a pom.xml, a Cargo.toml) get a folder each.
+            let path = folder.join(writer.name()).join(&file.path);
+            put(&path, &file.text)?;
+            if index == 0 {
+                first.push(path);
+            }
+        }
+    }
+    Ok(first)
+}
+
+/// Writes one file, and the folders above it.
+///
+/// # Errors
+///
+/// When the file system says no.
+pub(crate) fn put(path: &Path, text: &str) -> Result<(), OutputError> {
     let unwritable = |cause| OutputError::Unwritable {
         path: path.to_owned(),
         cause,
@@ -62,7 +85,7 @@ fn put(path: &Path, text: &str) -> Result<(), OutputError> {
 }
 
 /// A schema's name as a file name.
-fn file_name(name: &str) -> String {
+pub(crate) fn file_name(name: &str) -> String {
     let safe: String = name
         .chars()
         .map(|c| {

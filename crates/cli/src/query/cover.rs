@@ -1,0 +1,214 @@
+//! Covering one query: its targets, the rows, the engine's word on them.
+
+use isobath_exec::{Database, Engine};
+use isobath_rows::query::algorithm::Config;
+use isobath_rows::query::confirm::{self, Verdict};
+use isobath_rows::query::construct::Setting;
+use isobath_rows::query::job::{self, Fate, Outcome};
+use isobath_rows::query::parameter;
+use isobath_rows::query::target::Target;
+use isobath_sql::coverage::{self, Criterion};
+use isobath_sql::ddl::Source;
+use isobath_sql::limitation::{Limitation, Place, Severity};
+use isobath_sql::{DialectName, Schema};
+
+use super::args::{CriterionName, Options};
+use super::error::RunError;
+use super::read::{Given, Targets};
+use crate::terminal::Terminal;
+
+/// What stays the same for all queries.
+pub(crate) struct Cover<'r> {
+    /// The flags.
+    pub options: &'r Options,
+    /// Where to speak.
+    pub terminal: &'r Terminal,
+    /// The tables.
+    pub schema: &'r Schema,
+    /// How schema and queries are written.
+    pub written: DialectName,
+    /// The database that confirms.
+    pub engine: Option<Engine>,
+    /// Targets of a file, instead of generated ones.
+    pub targets: Option<Targets>,
+}
+
+/// Why a query has no targets.
+#[derive(Clone, Debug)]
+pub(crate) struct Trouble {
+    /// What is wrong.
+    pub why: String,
+    /// Where.
+    pub place: Place,
+}
+
+impl Cover<'_> {
+    /// The dialect whose rules apply.
+    pub(crate) fn rules(&self) -> DialectName {
+        self.engine.map_or(self.written, Engine::dialect)
+    }
+
+    /// The targets of a query, or why there are none.
+    pub(crate) fn targets(&self, given: &Given, source: &Source) -> Result<Vec<Target>, Trouble> {
+        let trouble = |why: String, at: Option<(u64, u64)>| {
+            // Inside a line of JSON or a string of Rust, the text's own columns mean nothing.
+            let (line, column) = match at {
+                Some((line, column)) if !given.encoded => (given.line + line - 1, column),
+                _ => (given.line, 1),
+            };
+            let source = source.name.clone();
+            let place = Place {
+                source,
+                line,
+                column,
+            };
+            Trouble { why, place }
+        };
+        if let Some(why) = &given.broken {
+            return Err(trouble(why.clone(), None));
+        }
+        let read = |targets: &[String], dialect| {
+            let targets = targets.iter();
+            targets
+                .map(|sql| Target::read(sql, "recorded", "", self.schema, dialect))
+                .collect()
+        };
+        if let Some(targets) = &self.targets {
+            let dialect = if targets.ansi {
+                DialectName::Ansi
+            } else {
+                self.written
+            };
+            return Ok(read(&targets.of(&given.id), dialect));
+        }
+        let criterion = match self.options.criterion {
+            CriterionName::Recorded => return Ok(read(&given.targets, DialectName::Ansi)),
+            CriterionName::Fpc => Criterion::Fpc,
+            CriterionName::Extended => Criterion::Extended,
+        };
+        let options = coverage::Options::default();
+        let made = coverage::targets(&given.sql, self.schema, self.written, criterion, options)
+            .map_err(|error| {
+                let at = error.place().or_else(|| end_of(&error, &given.sql));
+                trouble(without_place(&error), at)
+            })?;
+        let targets: Vec<Target> = made
+            .iter()
+            .map(|target| Target::of(target, self.schema, self.written))
+            .collect();
+        // What no target can be evaluated of is trouble with the query itself.
+        let all_of_them = !targets.is_empty() && targets.iter().all(|target| target.query.is_err());
+        if let (true, Some(Err(error))) = (all_of_them, targets.first().map(|t| &t.query)) {
+            let at = isobath_sql::query::parse(&given.sql, self.schema, self.written)
+                .err()
+                .and_then(|error| error.place());
+            return Err(trouble(error.to_string(), at));
+        }
+        Ok(targets)
+    }
+
+    /// Says that a query has no targets.
+    pub(crate) fn complain(&self, given: &Given, source: &Source, trouble: &Trouble) {
+        let limitation = Limitation {
+            severity: Severity::Syntax,
+            place: trouble.place.clone(),
+            input: given.id.clone(),
+            why: format!("{}: {}", given.id, trouble.why),
+        };
+        self.terminal
+            .limitations(&[limitation], std::slice::from_ref(source));
+    }
+
+    /// Rows for the targets.
+    pub(crate) fn find(&self, targets: &[Target]) -> Outcome {
+        let setting = Setting {
+            constraints: !self.options.ignore_constraints,
+            ..Setting::new(self.schema, self.rules().dialect())
+        };
+        let config = Config {
+            algorithm: self.options.algorithm,
+            seed: self.options.seed,
+            budget: self.options.budget,
+        };
+        job::run(targets, setting, &config)
+    }
+
+    /// Takes back what the engine does not confirm; says what that was.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is lost.
+    pub(crate) fn confirm(
+        &self,
+        given: &Given,
+        targets: &[Target],
+        outcome: &mut Outcome,
+        stored: &Schema,
+        database: &mut dyn Database,
+    ) -> Result<Vec<String>, RunError> {
+        let dialect = database.dialect();
+        let ansi = match &self.targets {
+            Some(targets) => targets.ansi,
+            None => self.options.criterion == CriterionName::Recorded,
+        };
+        let mut disagreements = Vec::new();
+        for number in 0..outcome.fixtures.len() {
+            let fixture = &outcome.fixtures[number];
+            let covered: Vec<usize> = (0..targets.len())
+                .filter(|index| outcome.fates[*index] == Fate::Covered(number))
+                .collect();
+            let sql: Vec<String> = covered
+                .iter()
+                .map(|index| {
+                    let sql = &targets[*index].sql;
+                    let sql = if ansi {
+                        confirm::spelled(sql, self.schema, dialect)
+                    } else {
+                        sql.clone()
+                    };
+                    parameter::bound(
+                        &sql,
+                        &targets[*index].parameters,
+                        fixture.parameters(),
+                        dialect,
+                    )
+                })
+                .collect();
+            let verdicts = confirm::confirm(fixture, &sql, stored, database)?;
+            for (index, verdict) in covered.into_iter().zip(verdicts) {
+                if let Verdict::Disagrees { actual } = verdict {
+                    disagreements.push(format!(
+                        "{}: our evaluator and the engine disagree on `{}`: {actual}",
+                        given.id, targets[index].sql
+                    ));
+                    outcome.fates[index] = Fate::Uncovered {
+                        why: format!("the engine disagrees: {actual}"),
+                    };
+                }
+            }
+        }
+        Ok(disagreements)
+    }
+}
+
+/// An error's words without the place that the caret shows.
+fn without_place(error: &coverage::TargetError) -> String {
+    let words = error.to_string();
+    let place = words.split_once(": ").filter(|(place, _)| {
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        place
+            .split_once(':')
+            .is_some_and(|(line, column)| digits(line) && digits(column))
+    });
+    place.map_or(words.clone(), |(_, words)| words.to_owned())
+}
+
+/// A syntax error without a place is one at the end of the text.
+fn end_of(error: &coverage::TargetError, sql: &str) -> Option<(u64, u64)> {
+    let coverage::TargetError::Syntax { .. } = error else {
+        return None;
+    };
+    let line = sql.matches('\n').count() as u64 + 1;
+    let column = sql.lines().last().map_or(0, |last| last.chars().count()) as u64 + 1;
+    Some((line, column))
+}

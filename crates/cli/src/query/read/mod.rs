@@ -1,0 +1,187 @@
+//! Queries from files: statements of .sql files, lines of .jsonl files, strings of .rs files.
+
+mod records;
+mod rust;
+mod statements;
+
+use std::path::{Path, PathBuf};
+
+use isobath_sql::ddl::Source;
+
+use crate::input::{self, InputError};
+
+/// One query of an input.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Given {
+    /// Its name in reports.
+    pub id: String,
+    /// Its text, with blanks before it so that its columns are those of the file.
+    pub sql: String,
+    /// Targets that came with it.
+    pub targets: Vec<String>,
+    /// Line of the file at which it starts, from one.
+    pub line: u64,
+    /// What is wrong with the line, when it is no query at all.
+    pub broken: Option<String>,
+    /// Whether lines and columns of the text are not those of the file, as inside JSON.
+    pub encoded: bool,
+}
+
+/// The queries of one text.
+#[derive(Debug)]
+pub(crate) struct Queries {
+    /// The text.
+    pub source: Source,
+    /// Its queries, in order.
+    pub given: Vec<Given>,
+}
+
+/// Reads the queries of all paths; names are made unique.
+///
+/// # Errors
+///
+/// When a path cannot be read.
+pub(crate) fn read<'p>(
+    paths: impl Iterator<Item = &'p PathBuf>,
+) -> Result<Vec<Queries>, InputError> {
+    let mut all = Vec::new();
+    for path in paths {
+        for source in sources(path)? {
+            let given = queries(&source);
+            all.push(Queries { source, given });
+        }
+    }
+    let mut taken = std::collections::BTreeSet::new();
+    for given in all.iter_mut().flat_map(|queries| &mut queries.given) {
+        let mut id = given.id.clone();
+        let mut number = 2;
+        while !taken.insert(id.clone()) {
+            id = format!("{}_{number}", given.id);
+            number += 1;
+        }
+        given.id = id;
+    }
+    Ok(all)
+}
+
+/// A name for the whole of the queries: the first path's.
+pub(crate) fn name(path: Option<&PathBuf>) -> String {
+    let Some(path) = path else {
+        return "queries".to_owned();
+    };
+    if path.as_os_str() == "-" {
+        return "stdin".to_owned();
+    }
+    let full = path.canonicalize().unwrap_or_else(|_| path.clone());
+    full.file_stem().map_or_else(
+        || "queries".to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    )
+}
+
+/// The texts of a path; a folder is walked in the order of its names.
+fn sources(path: &Path) -> Result<Vec<Source>, InputError> {
+    if !path.is_dir() {
+        return Ok(input::read(path)?.sources);
+    }
+    let mut files = Vec::new();
+    collect(path, &mut files).map_err(|cause| InputError::Unreadable {
+        path: path.to_owned(),
+        cause,
+    })?;
+    if files.is_empty() {
+        return Err(InputError::EmptyFolder {
+            path: path.to_owned(),
+        });
+    }
+    let mut sources = Vec::new();
+    for file in files {
+        sources.extend(input::read(&file)?.sources);
+    }
+    Ok(sources)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if ["sql", "jsonl", "rs"].iter().any(|kind| has(&path, kind)) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn has(path: &Path, extension: &str) -> bool {
+    path.extension()
+        .is_some_and(|found| found.eq_ignore_ascii_case(extension))
+}
+
+/// The queries of a text, by the kind of its file.
+fn queries(source: &Source) -> Vec<Given> {
+    let path = Path::new(&source.name);
+    if has(path, "jsonl") || source.text.trim_start().starts_with('{') {
+        return records::read(&source.text);
+    }
+    if has(path, "rs") {
+        return rust::read(&source.text, &stem(&source.name));
+    }
+    statements::read(&source.text, &stem(&source.name))
+}
+
+/// Targets of a file, for one query or for all of them.
+///
+/// # Errors
+///
+/// When the path cannot be read.
+pub(crate) fn targets(path: &Path) -> Result<Targets, InputError> {
+    let mut found = Targets::default();
+    for source in sources(path)? {
+        if source.text.trim_start().starts_with('{') {
+            found.ansi = true;
+            found.lines.extend(records::targets(&source.text));
+        } else {
+            let statements = statements::read(&source.text, "");
+            found.lines.extend(
+                statements
+                    .into_iter()
+                    .map(|given| (None, given.sql.trim().to_owned())),
+            );
+        }
+    }
+    Ok(found)
+}
+
+/// Targets from a file.
+#[derive(Debug, Default)]
+pub(crate) struct Targets {
+    /// Whether they are written with ANSI quotes, as recorded ones are.
+    pub ansi: bool,
+    /// The targets, with the query that each belongs to where that is said.
+    lines: Vec<(Option<String>, String)>,
+}
+
+impl Targets {
+    /// The targets of a query.
+    pub(crate) fn of(&self, id: &str) -> Vec<String> {
+        let lines = self.lines.iter();
+        lines
+            .filter(|(of, _)| of.as_deref().is_none_or(|of| of == id))
+            .map(|(_, sql)| sql.clone())
+            .collect()
+    }
+}
+
+fn stem(name: &str) -> String {
+    if name == "standard input" {
+        return "stdin".to_owned();
+    }
+    Path::new(name).file_stem().map_or_else(
+        || name.to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    )
+}

@@ -1,0 +1,187 @@
+//! What a run says: a JSON object per query, or a few lines for people.
+
+use isobath_emit::report::query::{QueryReport, QueryView, TargetView, Verdict};
+use isobath_rows::query::job::{Fate, Outcome};
+use isobath_rows::query::target::Target;
+use isobath_sql::ddl::{Loaded, Source};
+use serde_json::json;
+
+use super::args::Options;
+use super::files::{Written, quoted};
+use super::run::is_open;
+use crate::terminal::{Terminal, Tone};
+
+/// At most this many targets of a kind are shown per query; the report has them all.
+const SHOWN: usize = 3;
+
+/// The object that `--json` prints for a query.
+pub(crate) fn object(id: &str, targets: &[Target], outcome: &Outcome, millis: f64) -> String {
+    let open = outcome.fates.iter().zip(targets);
+    let uncovered: Vec<_> = open
+        .filter(|(fate, _)| is_open(fate))
+        .map(|(fate, target)| match fate {
+            Fate::Uncovered { why } => json!({ "sql": target.sql, "why": why }),
+            _ => json!({ "sql": target.sql }),
+        })
+        .collect();
+    let object = json!({
+        "id": id,
+        "targets": targets.len(),
+        "covered": outcome.covered(),
+        "infeasible": outcome.infeasible(),
+        "uncovered": uncovered,
+        "rows": outcome.rows(),
+        "evaluations": outcome.evaluations,
+        "millis": (millis * 1e3).round() / 1e3,
+    });
+    object.to_string()
+}
+
+/// What is about to happen.
+pub(crate) fn head(options: &Options, loaded: &Loaded, sources: &[Source], terminal: &Terminal) {
+    let tables = loaded.schema.tables.len();
+    let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+    let names = match names.as_slice() {
+        [one] => (*one).to_owned(),
+        more => format!("{} files", more.len()),
+    };
+    let line = format!(
+        "{names}: {tables} {}; dialect {} ({}); seed {}",
+        if tables == 1 { "table" } else { "tables" },
+        loaded.dialect,
+        loaded.evidence,
+        options.seed
+    );
+    terminal.say(Tone::Faint, &line);
+}
+
+/// One query.
+pub(crate) fn query(view: &QueryView, width: usize, terminal: &Terminal) {
+    let counts = view.counts();
+    let mut line = format!(
+        "  {:width$}  {} of {} targets covered",
+        view.id, counts.covered, counts.targets
+    );
+    if counts.infeasible > 0 {
+        line.push_str(&format!(", {} cannot be", counts.infeasible));
+    }
+    if counts.open() > 0 {
+        line.push_str(&format!(", {} open", counts.open()));
+    }
+    line.push_str(&format!(
+        "; {} in {}",
+        plural(view.rows(), "row"),
+        plural(view.fixtures.len(), "fixture")
+    ));
+    let tone = if counts.open() == 0 {
+        Tone::Good
+    } else {
+        Tone::Warning
+    };
+    terminal.say(tone, &line);
+    let targets = || view.clauses.iter().flat_map(|clause| &clause.targets);
+    let infeasible = targets().filter_map(|target| match &target.verdict {
+        Verdict::Infeasible { proof } => Some((target, "cannot be", proof)),
+        _ => None,
+    });
+    list(infeasible.collect(), Tone::Faint, terminal);
+    let open = targets().filter_map(|target| match &target.verdict {
+        Verdict::Uncovered { why } => Some((target, "open", why)),
+        _ => None,
+    });
+    list(open.collect(), Tone::Warning, terminal);
+}
+
+fn list(targets: Vec<(&TargetView, &str, &String)>, tone: Tone, terminal: &Terminal) {
+    for (target, label, why) in targets.iter().take(SHOWN) {
+        let says = if target.says.is_empty() {
+            &target.sql
+        } else {
+            &target.says
+        };
+        terminal.say(tone, &format!("    {label}: {says}"));
+        if !why.is_empty() {
+            terminal.say(Tone::Faint, &format!("      {why}"));
+        }
+    }
+    if targets.len() > SHOWN {
+        let more = targets.len() - SHOWN;
+        terminal.say(Tone::Faint, &format!("    and {more} more, in the report"));
+    }
+}
+
+/// All of them, where the files are, and what to do next.
+pub(crate) fn whole(
+    report: &QueryReport,
+    written: Option<&Written>,
+    options: &Options,
+    terminal: &Terminal,
+) {
+    let counts = report.counts();
+    let rows: usize = report.queries.iter().map(QueryView::rows).sum();
+    let evaluations: u64 = report.queries.iter().map(|query| query.evaluations).sum();
+    let mut line = format!(
+        "{}: {} of {} targets covered",
+        match report.queries.len() {
+            1 => "1 query".to_owned(),
+            n => format!("{n} queries"),
+        },
+        counts.covered,
+        counts.targets
+    );
+    if counts.infeasible > 0 {
+        line.push_str(&format!(", {} proven infeasible", counts.infeasible));
+    }
+    if counts.open() > 0 {
+        line.push_str(&format!(", {} open", counts.open()));
+    }
+    if !report.unreadable.is_empty() {
+        line.push_str(&format!("; {} not read", report.unreadable.len()));
+    }
+    line.push_str(&format!(
+        "; {}, {evaluations} evaluations, {:.0} ms",
+        plural(rows, "row"),
+        report.millis
+    ));
+    let tone = if counts.open() == 0 && report.unreadable.is_empty() {
+        Tone::Good
+    } else {
+        Tone::Warning
+    };
+    terminal.say(tone, &line);
+    if report.engine == "none" {
+        let line = "not confirmed on a database; --engine sqlite, postgres or mariadb does that";
+        terminal.say(Tone::Plain, line);
+    } else if report.remarks.is_empty() && !report.queries.is_empty() {
+        let line = format!("every covered target was confirmed on {}", report.engine);
+        terminal.say(Tone::Good, &line);
+    }
+    if let Some(written) = written {
+        files(written, options, terminal);
+    }
+}
+
+fn files(written: &Written, options: &Options, terminal: &Terminal) {
+    let folder = written.folder.display();
+    terminal.say(Tone::Plain, &format!("wrote {folder}"));
+    let report = written.folder.join("report.html");
+    terminal.say(Tone::Plain, &format!("  {}", report.display()));
+    for file in &written.tests {
+        terminal.say(Tone::Plain, &format!("  {}", file.display()));
+    }
+    if options.format.iter().any(|format| format == "json") && !written.tests.is_empty() {
+        let queries: Vec<String> = options.query_paths().map(|path| quoted(path)).collect();
+        let schema: Vec<String> = options.schema.iter().map(|path| quoted(path)).collect();
+        let next = format!(
+            "next: read the report; after a change, isobath query check {} --schema {} --queries {}",
+            quoted(&written.folder),
+            schema.join(" "),
+            queries.join(" ")
+        );
+        terminal.say(Tone::Faint, &next);
+    }
+}
+
+fn plural(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}

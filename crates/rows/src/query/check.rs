@@ -1,0 +1,278 @@
+//! Stored tests against a query as it is now: which rows appear and disappear, which fixtures no
+//! longer load, which targets nothing covers any more.
+
+use isobath_emit::query::{Case, Query, TargetText};
+use isobath_emit::{Role, Suite, Test};
+use isobath_exec::{Answer, Database, DatabaseError};
+use isobath_sql::coverage::{self, Criterion, TargetError};
+use isobath_sql::{DialectName, Schema, Value};
+
+use super::confirm::spelled;
+use super::job::Outcome;
+use super::parameter;
+use super::print::{Cells, Covered, Printer, Setting, answered};
+
+/// A query as it is now.
+#[derive(Clone, Copy, Debug)]
+pub struct Now<'a> {
+    /// Its text.
+    pub sql: &'a str,
+    /// The tables.
+    pub schema: &'a Schema,
+    /// How the text is written.
+    pub written: DialectName,
+}
+
+/// What became of a query's tests.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Checked {
+    /// How many tests go as before.
+    pub same: usize,
+    /// Tests whose result is another one.
+    pub changed: Vec<Change>,
+    /// Tests that cannot be run, with the reason.
+    pub refused: Vec<(String, String)>,
+    /// Targets that a stored fixture covered and none covers now.
+    pub lost: Vec<TargetText>,
+    /// Targets that are new, and that no stored fixture covers.
+    pub uncovered: Vec<TargetText>,
+}
+
+impl Checked {
+    /// Whether everything is as before.
+    pub fn is_unchanged(&self) -> bool {
+        self.changed.is_empty()
+            && self.refused.is_empty()
+            && self.lost.is_empty()
+            && self.uncovered.is_empty()
+    }
+}
+
+/// A test whose result is another one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Change {
+    /// The test's name.
+    pub test: String,
+    /// The columns before and after, when they are not the same.
+    pub columns: Option<(Vec<String>, Vec<String>)>,
+    /// Rows that the query returned before and does not return now.
+    pub disappeared: Cells,
+    /// Rows that the query returns now and did not return before.
+    pub appeared: Cells,
+    /// Whether the same rows come in another order.
+    pub reordered: bool,
+}
+
+/// Why stored tests cannot be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The query is not one that we can read.
+    #[error(transparent)]
+    Query(#[from] TargetError),
+    /// The query cannot be taken apart.
+    #[error("the statement cannot be taken apart")]
+    Statement,
+    /// The connection is lost.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+}
+
+/// Runs the stored tests of a query on a database that has its tables.
+///
+/// # Errors
+///
+/// When the query cannot be read, or the connection is lost.
+pub fn check(
+    query: &Query,
+    suite: &Suite,
+    now: Now<'_>,
+    database: &mut dyn Database,
+) -> Result<Checked, CheckError> {
+    let setting = Setting {
+        schema: now.schema,
+        written: now.written,
+        dialect: database.dialect(),
+    };
+    let outcome = Outcome::default();
+    let covered = Covered {
+        id: &query.id,
+        sql: now.sql,
+        place: "",
+        targets: &[],
+        outcome: &outcome,
+    };
+    let printer = Printer::new(now.sql.trim(), &covered, setting).ok_or(CheckError::Statement)?;
+    let names = printer.parameter_names();
+    let mut checked = Checked::default();
+    let mut loaded = Vec::new();
+    for case in &query.cases {
+        let Some(test) = suite.tests.iter().find(|test| test.id == case.test) else {
+            continue;
+        };
+        let values = values(query, case, &names);
+        let inserts = lead_up(test);
+        let look = printer.look_in(case.ordered, &values);
+        match answered(&inserts, &look, database)? {
+            Err(why) => checked.refused.push((test.name.clone(), why)),
+            Ok(rows) => {
+                let before = test.expected_rows().unwrap_or_default();
+                match change(test, case, before, &rows, &printer.column_names()) {
+                    Some(change) => checked.changed.push(change),
+                    None => checked.same += 1,
+                }
+            }
+        }
+        loaded.push((inserts, values));
+    }
+    coverage(query, suite, now, &loaded, database, &mut checked)?;
+    Ok(checked)
+}
+
+/// Asks which targets the stored fixtures still cover.
+fn coverage(
+    query: &Query,
+    suite: &Suite,
+    now: Now<'_>,
+    loaded: &[(Vec<String>, Vec<Value>)],
+    database: &mut dyn Database,
+    checked: &mut Checked,
+) -> Result<(), CheckError> {
+    let criterion = match suite.criterion.as_str() {
+        "fpc" => Some(Criterion::Fpc),
+        "extended" => Some(Criterion::Extended),
+        _ => None,
+    };
+    let before: Vec<&TargetText> = query.cases.iter().flat_map(|case| &case.targets).collect();
+    let mut targets: Vec<(TargetText, Vec<usize>)> = match criterion {
+        Some(criterion) => {
+            let options = coverage::Options::default();
+            coverage::targets(now.sql, now.schema, now.written, criterion, options)?
+                .into_iter()
+                .map(|target| {
+                    let text = TargetText {
+                        rule: target.label(),
+                        sql: target.sql,
+                        says: target.says,
+                    };
+                    (text, target.parameters)
+                })
+                .collect()
+        }
+        // Targets that nobody can make again are run as they were.
+        None => before
+            .iter()
+            .map(|target| ((*target).clone(), parameter::numbers(&target.sql)))
+            .collect(),
+    };
+    let dialect = database.dialect();
+    for (inserts, values) in loaded {
+        if !bring(inserts, database)? {
+            continue;
+        }
+        let mut open = Vec::new();
+        for (target, numbers) in targets {
+            let sql = match criterion {
+                Some(_) => target.sql.clone(),
+                None => spelled(&target.sql, now.schema, dialect),
+            };
+            let sql = parameter::bound(&sql, &numbers, values, dialect);
+            match database.query(&sql)? {
+                Ok(rows) if !rows.rows.is_empty() => {}
+                Ok(_) => open.push((target, numbers)),
+                Err(_) => {
+                    open.push((target, numbers));
+                    // A refused statement ends the usefulness of a transaction.
+                    database.rollback()?;
+                    bring(inserts, database)?;
+                }
+            }
+        }
+        database.rollback()?;
+        targets = open;
+    }
+    for (target, _) in targets {
+        let is = |other: &TargetText| other.sql == target.sql;
+        if before.iter().any(|other| is(other)) {
+            checked.lost.push(target);
+        } else if !query.uncovered.iter().any(is) {
+            checked.uncovered.push(target);
+        }
+    }
+    Ok(())
+}
+
+/// Begins a transaction with rows in it; without one when a row is refused.
+fn bring(inserts: &[String], database: &mut dyn Database) -> Result<bool, DatabaseError> {
+    database.begin()?;
+    for sql in inserts {
+        if let Answer::Refused(_) = database.execute(sql)? {
+            database.rollback()?;
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn lead_up(test: &Test) -> Vec<String> {
+    let steps = test.steps.iter().filter(|step| step.role == Role::LeadUp);
+    steps.flat_map(|step| step.sql.iter().cloned()).collect()
+}
+
+/// The stored values of the parameters that the query has now: by name, or by position where they
+/// have none.
+fn values(query: &Query, case: &Case, names: &[String]) -> Vec<Value> {
+    let names = names.iter().enumerate();
+    names
+        .map(|(index, name)| {
+            let unnamed = matches!(name.as_str(), "?" | "%s");
+            let stored = query.parameters.iter().position(|known| known == name);
+            let at = if unnamed { Some(index) } else { stored };
+            at.and_then(|at| case.parameters.get(at))
+                .map_or(Value::Null, value)
+        })
+        .collect()
+}
+
+fn value(stored: &serde_json::Value) -> Value {
+    match stored {
+        serde_json::Value::Null => Value::Null,
+        serde_json::Value::Bool(value) => Value::Bool(*value),
+        serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(number), _) => Value::Int(number.into()),
+            (None, Some(number)) => Value::Float(number),
+            (None, None) => Value::text(number.to_string()),
+        },
+        serde_json::Value::String(text) => Value::text(text.clone()),
+        other => Value::text(other.to_string()),
+    }
+}
+
+/// How a result differs from the stored one.
+fn change(
+    test: &Test,
+    case: &Case,
+    before: &[Vec<Option<String>>],
+    after: &[Vec<Option<String>>],
+    columns: &[String],
+) -> Option<Change> {
+    let mut appeared: Cells = after.to_vec();
+    let mut disappeared: Cells = Vec::new();
+    for row in before {
+        match appeared.iter().position(|other| other == row) {
+            Some(at) => {
+                appeared.remove(at);
+            }
+            None => disappeared.push(row.clone()),
+        }
+    }
+    let same_rows = appeared.is_empty() && disappeared.is_empty();
+    let reordered = same_rows && case.ordered && before != after;
+    let columns = (case.columns != columns).then(|| (case.columns.clone(), columns.to_vec()));
+    (!same_rows || reordered || columns.is_some()).then(|| Change {
+        test: test.name.clone(),
+        columns,
+        disappeared,
+        appeared,
+        reordered,
+    })
+}

@@ -1,0 +1,111 @@
+//! What a report shows of a query: its clauses with their targets, and the rows beside them.
+
+use isobath_emit::Suite;
+use isobath_emit::report::query::{ClauseView, FixtureView, QueryView, TargetView, Verdict};
+use isobath_sql::coverage::Clause;
+use isobath_sql::{Schema, Value};
+
+use super::cut::Lines;
+use super::fixture::Fixture;
+use super::job::Fate;
+use super::print::{Covered, Printed, given, json};
+use super::target::Target;
+
+/// The view of a query; `suite` is what was printed so far, this query last.
+pub fn overview(
+    covered: &Covered<'_>,
+    printed: &Printed,
+    suite: &Suite,
+    schema: &Schema,
+) -> QueryView {
+    let outcome = covered.outcome;
+    let fixtures = outcome.fixtures.iter().enumerate();
+    QueryView {
+        id: covered.id.to_owned(),
+        place: covered.place.to_owned(),
+        sql: covered.sql.trim().to_owned(),
+        clauses: clauses(covered),
+        fixtures: fixtures
+            .map(|(number, fixture)| {
+                let case = printed.cases.get(number).copied().flatten();
+                case.and_then(|case| tested(suite, covered.id, case))
+                    .unwrap_or_else(|| untested(fixture, schema))
+            })
+            .collect(),
+        evaluations: outcome.evaluations,
+        millis: 0.0,
+    }
+}
+
+/// The targets by the part of the query that they are about, in the order of the text.
+fn clauses(covered: &Covered<'_>) -> Vec<ClauseView> {
+    let lines = Lines::new(covered.sql);
+    let before = covered.sql.len() - covered.sql.trim_start().len();
+    let range = |clause: &Clause| {
+        let (start, end) = lines.range(clause.span?)?;
+        Some((start.checked_sub(before)?, end.checked_sub(before)?))
+    };
+    let mut views: Vec<(Option<&Clause>, ClauseView)> = Vec::new();
+    for (target, fate) in covered.targets.iter().zip(&covered.outcome.fates) {
+        let clause = target.clause.as_ref();
+        let known = views.iter().position(|(of, _)| *of == clause);
+        let at = known.unwrap_or_else(|| {
+            let view = ClauseView {
+                kind: clause.map_or_else(|| "Targets".to_owned(), |clause| clause.kind.to_string()),
+                text: clause.map_or_else(String::new, |clause| clause.text.clone()),
+                range: clause.and_then(range),
+                targets: Vec::new(),
+            };
+            views.push((clause, view));
+            views.len() - 1
+        });
+        views[at].1.targets.push(view(target, fate));
+    }
+    let mut views: Vec<ClauseView> = views.into_iter().map(|(_, view)| view).collect();
+    // The outer of two parts that begin together comes first; what has no place comes last.
+    views.sort_by_key(|view| match view.range {
+        Some((start, end)) => (false, start, usize::MAX - end),
+        None => (true, 0, 0),
+    });
+    views
+}
+
+fn view(target: &Target, fate: &Fate) -> TargetView {
+    TargetView {
+        sql: target.sql.clone(),
+        rule: target.rule.clone(),
+        says: target.says.clone(),
+        verdict: match fate {
+            Fate::Covered(fixture) => Verdict::Covered { fixture: *fixture },
+            Fate::Infeasible { proof, .. } => Verdict::Infeasible {
+                proof: proof.clone(),
+            },
+            Fate::Uncovered { why } => Verdict::Uncovered { why: why.clone() },
+        },
+    }
+}
+
+/// The fixture of a case, with the result that its test expects.
+fn tested(suite: &Suite, id: &str, case: usize) -> Option<FixtureView> {
+    let query = suite.queries.iter().rfind(|query| query.id == id)?;
+    let case = query.cases.get(case)?;
+    let test = suite.tests.iter().find(|test| test.id == case.test)?;
+    let names = query.parameters.iter().cloned();
+    Some(FixtureView {
+        given: case.given.clone(),
+        parameters: names.zip(case.parameters.iter().cloned()).collect(),
+        columns: case.columns.clone(),
+        result: test.expected_rows().map(<[_]>::to_vec),
+    })
+}
+
+/// A fixture without a test.
+fn untested(fixture: &Fixture, schema: &Schema) -> FixtureView {
+    let parameters = fixture.parameters().iter().enumerate();
+    let named = |(index, value): (usize, &Value)| (format!("parameter {}", index + 1), json(value));
+    FixtureView {
+        given: given(fixture, schema),
+        parameters: parameters.map(named).collect(),
+        ..FixtureView::default()
+    }
+}
