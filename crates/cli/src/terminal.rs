@@ -46,9 +46,13 @@ impl Terminal {
 
     /// A line of the result, for people.
     pub(crate) fn say(&self, tone: Tone, line: &str) {
-        if self.quiet {
-            return;
+        if !self.quiet {
+            self.insist(tone, line);
         }
+    }
+
+    /// A line of the result that is said even when quiet.
+    pub(crate) fn insist(&self, tone: Tone, line: &str) {
         let line = self.painted(tone, line);
         if self.json {
             let _ = writeln!(std::io::stderr(), "{line}");

@@ -247,13 +247,13 @@ struct Told {
 
 impl Told {
     fn gone(&mut self, query: &Query, check: &Check<'_>) {
-        *self.changed.entry("queries gone").or_default() += 1;
+        *self.changed.entry("gone queries").or_default() += 1;
         if check.options.json {
             let object = json!({ "id": query.id, "gone": true });
             check.terminal.object(&object.to_string());
         } else {
             let line = format!("{}: gone; {} stood at {}", query.id, query.id, query.place);
-            check.terminal.complain(&line);
+            check.terminal.insist(Tone::Warning, &line);
         }
     }
 
@@ -261,8 +261,8 @@ impl Told {
         self.tests += query.cases.len();
         self.same += checked.same;
         for (what, n) in [
-            ("results changed", checked.changed.len()),
-            ("tests refused", checked.refused.len()),
+            ("changed results", checked.changed.len()),
+            ("tests that no longer run", checked.refused.len()),
             ("targets no longer covered", checked.lost.len()),
             ("new targets without rows", checked.uncovered.len()),
         ] {
@@ -345,13 +345,13 @@ fn tell(query: &Query, checked: &Checked, terminal: &Terminal) {
         checked.same,
         query.cases.len()
     );
-    terminal.complain(&line);
+    terminal.insist(Tone::Warning, &line);
     for change in &checked.changed {
         tell_change(change, terminal);
     }
     for (test, why) in &checked.refused {
-        terminal.complain(&format!("  no longer runs: {test}"));
-        terminal.complain(&format!("    {why}"));
+        terminal.insist(Tone::Plain, &format!("  no longer runs: {test}"));
+        terminal.insist(Tone::Bad, &format!("    {why}"));
     }
     targets("no longer covered", &checked.lost, terminal);
     targets(
@@ -362,26 +362,27 @@ fn tell(query: &Query, checked: &Checked, terminal: &Terminal) {
 }
 
 fn tell_change(change: &Change, terminal: &Terminal) {
-    terminal.complain(&format!("  changed: {}", change.test));
+    terminal.insist(Tone::Plain, &format!("  changed: {}", change.test));
     if let Some((before, after)) = &change.columns {
-        terminal.complain(&format!(
+        let line = format!(
             "    columns were {}, now {}",
             before.join(", "),
             after.join(", ")
-        ));
+        );
+        terminal.insist(Tone::Plain, &line);
     }
     let line = |row: &Vec<Option<String>>| {
         let cells = row.iter().map(|cell| cell.as_deref().unwrap_or("NULL"));
         cells.collect::<Vec<_>>().join(" | ")
     };
     for row in &change.disappeared {
-        terminal.complain(&format!("    - {}", line(row)));
+        terminal.insist(Tone::Bad, &format!("    - {}", line(row)));
     }
     for row in &change.appeared {
-        terminal.complain(&format!("    + {}", line(row)));
+        terminal.insist(Tone::Good, &format!("    + {}", line(row)));
     }
     if change.reordered {
-        terminal.complain("    the same rows, in another order");
+        terminal.insist(Tone::Plain, "    the same rows, in another order");
     }
 }
 
@@ -392,6 +393,6 @@ fn targets(label: &str, targets: &[TargetText], terminal: &Terminal) {
         } else {
             &target.says
         };
-        terminal.complain(&format!("  {label}: {says}"));
+        terminal.insist(Tone::Plain, &format!("  {label}: {says}"));
     }
 }
