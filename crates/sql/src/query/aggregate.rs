@@ -11,7 +11,7 @@ use crate::value::Value;
 
 use super::compare::Pair;
 use super::evaluate::Run;
-use super::model::{Aggregate, AggregateFunction, Select};
+use super::model::{Aggregate, AggregateFunction, OrderBy, OrderKey, Select};
 use super::subquery::Answers;
 
 impl<'a> Run<'a> {
@@ -27,6 +27,7 @@ impl<'a> Run<'a> {
         'a: 'r,
     {
         let mut values = Vec::new();
+        let mut keys: Vec<Vec<Value>> = Vec::new();
         let mut count = 0;
         for row in members {
             if let Some(filter) = &aggregate.filter
@@ -38,9 +39,21 @@ impl<'a> Run<'a> {
             if let Some(argument) = &aggregate.argument {
                 let value = self.value(argument, row, select, answers)?;
                 if !value.is_null() {
+                    if !aggregate.order_by.is_empty() {
+                        keys.push(self.sort_keys(
+                            &aggregate.order_by,
+                            row,
+                            &[],
+                            select,
+                            answers,
+                        )?);
+                    }
                     values.push(value);
                 }
             }
+        }
+        if !keys.is_empty() {
+            values = self.in_order(values, keys, &aggregate.order_by)?;
         }
         let pair = Pair::perhaps(aggregate.argument.as_ref());
         if aggregate.distinct {
@@ -113,6 +126,35 @@ impl<'a> Run<'a> {
                     (_, false) => Value::Bool(verdicts.iter().any(|verdict| *verdict)),
                 })
             }
+        }
+    }
+
+    /// Values by the keys that ORDER BY gave them.
+    fn in_order(
+        &self,
+        values: Vec<Value>,
+        keys: Vec<Vec<Value>>,
+        order_by: &[OrderKey],
+    ) -> Result<Vec<Value>, Stop> {
+        let pairs: Vec<Pair<'_>> = order_by
+            .iter()
+            .map(|key| match &key.by {
+                OrderBy::Expr(expr) => Pair::same(expr),
+                OrderBy::Output(_) => Pair::perhaps(None),
+            })
+            .collect();
+        let mut keyed: Vec<(Value, Vec<Value>)> = values.into_iter().zip(keys).collect();
+        let mut stop = None;
+        keyed.sort_by(|(_, a), (_, b)| {
+            self.by_keys(a, b, order_by, &pairs)
+                .unwrap_or_else(|error| {
+                    stop = Some(error);
+                    std::cmp::Ordering::Equal
+                })
+        });
+        match stop {
+            Some(stop) => Err(stop),
+            None => Ok(keyed.into_iter().map(|(value, _)| value).collect()),
         }
     }
 

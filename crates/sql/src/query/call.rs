@@ -9,7 +9,10 @@ use crate::syntax::last_part;
 use crate::types::DataType;
 use crate::value::Value;
 
-use super::model::{Aggregate, AggregateFunction, OrderBy, OrderKey, Window, WindowFunction};
+use super::model::{
+    Aggregate, AggregateFunction, FrameBound, FrameUnits, OrderBy, OrderKey, Window, WindowFrame,
+    WindowFunction,
+};
 use super::resolve::ResolveError;
 use super::scope::Scope;
 
@@ -63,20 +66,36 @@ impl Scope<'_> {
                 Some(_) => Err(unsupported("its arguments are not plain expressions")),
             }
         };
+        let filter = || {
+            let filter = function.filter.as_ref();
+            filter.map(|filter| self.expr(filter)).transpose()
+        };
+        let order_inside = || -> Result<Vec<OrderKey>, ResolveError> {
+            let FunctionArguments::List(list) = &function.args else {
+                return Ok(Vec::new());
+            };
+            let mut keys = Vec::new();
+            for clause in &list.clauses {
+                match clause {
+                    ast::FunctionArgumentClause::OrderBy(order_by) => {
+                        keys.extend(self.window_order(order_by)?);
+                    }
+                    ast::FunctionArgumentClause::Separator(_) => {}
+                    _ => return Err(unsupported("this clause is not evaluated")),
+                }
+            }
+            Ok(keys)
+        };
         let Some(over) = &function.over else {
             let Some(aggregate) = aggregate else {
                 return Ok(None);
             };
-            let filter = function
-                .filter
-                .as_ref()
-                .map(|filter| self.expr(filter))
-                .transpose()?;
             let aggregate = Aggregate {
                 function: aggregate,
                 argument: argument(0)?,
                 distinct,
-                filter,
+                filter: filter()?,
+                order_by: order_inside()?,
             };
             let slots: Vec<usize> = aggregate
                 .argument
@@ -106,19 +125,36 @@ impl Scope<'_> {
                 result(&aggregate, self.resolver.dialect),
             )));
         };
-        let ast::WindowType::WindowSpec(spec) = over else {
-            return Err(unsupported("named windows are not evaluated"));
+        let spec = self
+            .window_spec(over)
+            .ok_or_else(|| unsupported("there is no window of this name"))?;
+        let frame = match &spec.window_frame {
+            None => None,
+            Some(frame) => Some(frame_of(frame).ok_or_else(|| {
+                unsupported(
+                    "a frame is evaluated when its bounds are constant numbers of rows or groups",
+                )
+            })?),
         };
-        if spec.window_frame.is_some() || spec.window_name.is_some() {
-            return Err(unsupported("window frames are not evaluated"));
-        }
+        let constant = |index: usize| -> Result<usize, ResolveError> {
+            match argument(index)? {
+                Some(Expr::Literal(Value::Int(number))) if number > 0 => {
+                    usize::try_from(number).map_err(|_| unsupported("its number is too large"))
+                }
+                _ => Err(unsupported("its number is not a positive constant")),
+            }
+        };
+        let first = || argument(0)?.ok_or_else(|| unsupported("it has no argument"));
         let window_function = match (name.as_str(), aggregate) {
             ("row_number", _) => WindowFunction::RowNumber,
             ("rank", _) => WindowFunction::Rank,
             ("dense_rank", _) => WindowFunction::DenseRank,
-            ("first_value", _) => WindowFunction::FirstValue(
-                argument(0)?.ok_or_else(|| unsupported("it has no argument"))?,
-            ),
+            ("percent_rank", _) => WindowFunction::PercentRank,
+            ("cume_dist", _) => WindowFunction::CumeDist,
+            ("ntile", _) => WindowFunction::Ntile(constant(0)?),
+            ("first_value", _) => WindowFunction::FirstValue(first()?),
+            ("last_value", _) => WindowFunction::LastValue(first()?),
+            ("nth_value", _) => WindowFunction::NthValue(first()?, constant(1)?),
             ("lag" | "lead", _) => {
                 let offset = match argument(1)? {
                     None => 1,
@@ -128,7 +164,7 @@ impl Scope<'_> {
                     Some(_) => return Err(unsupported("its offset is not a constant")),
                 };
                 WindowFunction::Shift {
-                    expr: argument(0)?.ok_or_else(|| unsupported("it has no argument"))?,
+                    expr: first()?,
                     offset: if name == "lag" { -offset } else { offset },
                     otherwise: argument(2)?,
                 }
@@ -137,7 +173,8 @@ impl Scope<'_> {
                 function,
                 argument: argument(0)?,
                 distinct,
-                filter: None,
+                filter: filter()?,
+                order_by: order_inside()?,
             }),
             _ => return Err(unsupported("this window function is not evaluated")),
         };
@@ -146,9 +183,42 @@ impl Scope<'_> {
             .iter()
             .map(|key| self.expr(key))
             .collect::<Result<_, _>>()?;
-        let order_by = spec
-            .order_by
-            .iter()
+        let order_by = self.window_order(&spec.order_by)?;
+        let dialect = self.resolver.dialect;
+        let shape = match &window_function {
+            WindowFunction::Aggregate(aggregate) => result(aggregate, dialect),
+            WindowFunction::Shift { expr, .. }
+            | WindowFunction::FirstValue(expr)
+            | WindowFunction::LastValue(expr)
+            | WindowFunction::NthValue(expr, _) => like(expr, dialect),
+            _ if dialect == DialectName::Sqlite => None,
+            WindowFunction::PercentRank | WindowFunction::CumeDist => {
+                Some(plain(DataType::Float { bits: 64 }))
+            }
+            WindowFunction::Ntile(_) if dialect == DialectName::Postgres => {
+                Some(plain(DataType::INT))
+            }
+            WindowFunction::RowNumber
+            | WindowFunction::Rank
+            | WindowFunction::DenseRank
+            | WindowFunction::Ntile(_) => Some(plain(DataType::Integer {
+                bits: 64,
+                unsigned: false,
+            })),
+        };
+        let slot = self.slot();
+        self.windows.borrow_mut().push(Window {
+            function: window_function,
+            partition_by,
+            order_by,
+            frame,
+            slot,
+        });
+        Ok(Some(computed(slot, &name, shape)))
+    }
+
+    fn window_order(&self, keys: &[ast::OrderByExpr]) -> Result<Vec<OrderKey>, ResolveError> {
+        keys.iter()
             .map(|key| {
                 Ok(OrderKey {
                     by: OrderBy::Expr(self.expr(&key.expr)?),
@@ -156,34 +226,90 @@ impl Scope<'_> {
                     nulls_first: key.options.nulls_first,
                 })
             })
-            .collect::<Result<_, ResolveError>>()?;
-        let dialect = self.resolver.dialect;
-        let shape = match &window_function {
-            WindowFunction::Aggregate(aggregate) => result(aggregate, dialect),
-            WindowFunction::Shift { expr, .. } | WindowFunction::FirstValue(expr) => {
-                like(expr, dialect)
+            .collect()
+    }
+
+    /// The window of an OVER clause, with what it takes from a named one.
+    fn window_spec(&self, over: &ast::WindowType) -> Option<ast::WindowSpec> {
+        // As many names as there are: a definition can name only those before it.
+        let mut left = self.named_windows.len();
+        let named = |name: &ast::Ident| {
+            let definition = self
+                .named_windows
+                .iter()
+                .find(|definition| definition.0.value.eq_ignore_ascii_case(&name.value));
+            definition.map(|definition| match &definition.1 {
+                ast::NamedWindowExpr::NamedWindow(other) => {
+                    ast::WindowType::NamedWindow(other.clone())
+                }
+                ast::NamedWindowExpr::WindowSpec(spec) => ast::WindowType::WindowSpec(spec.clone()),
+            })
+        };
+        let mut over = over.clone();
+        let mut own: Option<ast::WindowSpec> = None;
+        loop {
+            match over {
+                ast::WindowType::NamedWindow(name) => over = named(&name)?,
+                ast::WindowType::WindowSpec(spec) => {
+                    let base = spec.window_name.clone();
+                    own = Some(match own {
+                        None => spec,
+                        Some(own) => ast::WindowSpec {
+                            window_name: None,
+                            partition_by: spec.partition_by,
+                            order_by: if own.order_by.is_empty() {
+                                spec.order_by
+                            } else {
+                                own.order_by
+                            },
+                            window_frame: own.window_frame,
+                        },
+                    });
+                    match base {
+                        None => return own,
+                        Some(name) => over = named(&name)?,
+                    }
+                }
             }
-            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank
-                if dialect == DialectName::Sqlite =>
-            {
-                None
-            }
-            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {
-                Some(plain(DataType::Integer {
-                    bits: 64,
-                    unsigned: false,
-                }))
+            left = left.checked_sub(1)?;
+        }
+    }
+}
+
+/// A frame whose bounds are constants.
+fn frame_of(frame: &ast::WindowFrame) -> Option<WindowFrame> {
+    let units = match frame.units {
+        ast::WindowFrameUnits::Rows => FrameUnits::Rows,
+        ast::WindowFrameUnits::Range => FrameUnits::Range,
+        ast::WindowFrameUnits::Groups => FrameUnits::Groups,
+    };
+    let bound = |bound: &ast::WindowFrameBound| -> Option<FrameBound> {
+        let number = |expr: &Option<Box<Ast>>| -> Option<Option<usize>> {
+            match expr.as_deref() {
+                None => Some(None),
+                // How far values lie apart depends on their type.
+                Some(_) if units == FrameUnits::Range => None,
+                Some(Ast::Value(value)) => match &value.value {
+                    ast::Value::Number(number, _) => number.parse().ok().map(Some),
+                    _ => None,
+                },
+                Some(_) => None,
             }
         };
-        let slot = self.slot();
-        self.windows.borrow_mut().push(Window {
-            function: window_function,
-            partition_by,
-            order_by,
-            slot,
-        });
-        Ok(Some(computed(slot, &name, shape)))
-    }
+        Some(match bound {
+            ast::WindowFrameBound::CurrentRow => FrameBound::CurrentRow,
+            ast::WindowFrameBound::Preceding(by) => FrameBound::Preceding(number(by)?),
+            ast::WindowFrameBound::Following(by) => FrameBound::Following(number(by)?),
+        })
+    };
+    Some(WindowFrame {
+        units,
+        start: bound(&frame.start_bound)?,
+        end: match &frame.end_bound {
+            Some(end) => bound(end)?,
+            None => FrameBound::CurrentRow,
+        },
+    })
 }
 
 /// The result of an aggregate or window function as a column of the row.

@@ -22,11 +22,11 @@ pub(super) struct Pair<'q> {
 static ANY: Expr = Expr::Literal(Value::Null);
 
 impl<'q> Pair<'q> {
-    /// An operand against the first column of a subquery.
-    pub(super) fn of(left: &'q Expr, query: &'q Query) -> Self {
+    /// An operand against a column of a subquery.
+    pub(super) fn of(left: &'q Expr, query: &'q Query, column: usize) -> Self {
         Self {
             left,
-            right: shape(query, 0),
+            right: shape(query, column),
         }
     }
 

@@ -31,6 +31,7 @@ use crate::value::Value;
 
 use super::model::{Body, Query};
 use super::pool::NOTHING;
+use super::recursive::Working;
 
 /// Where a query finds the rows of tables.
 pub trait Relations {
@@ -89,6 +90,7 @@ pub fn evaluate_at(
         parameters,
         now,
         dialect,
+        working: None,
     };
     let outcome = run.outcome(query, &[], true)?;
     let (distance, to_empty) = (outcome.to_some(), outcome.to_none());
@@ -118,6 +120,7 @@ pub fn distance(
         parameters,
         now,
         dialect,
+        working: None,
     };
     Ok(run.outcome(query, &[], false)?.to_some())
 }
@@ -129,6 +132,8 @@ pub(super) struct Run<'a> {
     pub(super) parameters: &'a [Value],
     pub(super) now: Option<DateTime>,
     pub(super) dialect: &'a dyn Dialect,
+    /// The rows of the round before, inside a recursive query.
+    pub(super) working: Option<&'a Working<'a>>,
 }
 
 /// A query's rows with their costs.
@@ -204,10 +209,22 @@ impl<'a> Run<'a> {
                 self.select(select, outer, &query.order_by, shown)?
             }
             Body::Set {
+                all,
+                left,
+                right,
+                recursive: Some(number),
+                ..
+            } => {
+                let mut rows = self.recursive(query, [left, right], *all, *number, outer)?;
+                self.sort_output(&mut rows.rows, query)?;
+                rows
+            }
+            Body::Set {
                 op,
                 all,
                 left,
                 right,
+                recursive: None,
             } => {
                 let both = (
                     self.outcome(left, outer, true)?,

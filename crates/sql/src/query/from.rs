@@ -1,13 +1,18 @@
 //! What the names in a FROM clause stand for.
 
+use std::cell::Cell;
+use std::ops::Range;
+use std::rc::Rc;
+
 use sqlparser::ast::{self, JoinConstraint, JoinOperator, Spanned, TableFactor, TableWithJoins};
 
+use crate::dialect::DialectName;
 use crate::expr::{ColumnUse, CompareOp, Expr};
 use crate::syntax::last_part;
 
-use super::model::{From, JoinKind};
-use super::output::outputs;
-use super::resolve::{ResolveError, Resolver, unsupported};
+use super::model::{Body, From, JoinKind, Query, SetOp};
+use super::output::{outputs, set_types};
+use super::resolve::{Common, ResolveError, Resolver, Working, unsupported};
 use super::scope::{Relation, Scope};
 
 impl Resolver<'_> {
@@ -17,6 +22,7 @@ impl Resolver<'_> {
         scope: &mut Scope<'_>,
         parent: Option<&Scope<'_>>,
     ) -> Result<From, ResolveError> {
+        let first = scope.relations.len();
         let mut from = self.factor(&tables.relation, scope, parent)?;
         for join in &tables.joins {
             let before = scope.relations.len();
@@ -40,15 +46,13 @@ impl Resolver<'_> {
                 }
                 JoinConstraint::Using(names) => {
                     let names: Vec<String> = names.iter().map(last_part).collect();
-                    Some(merge(scope, before, &names, kind).ok_or_else(|| {
-                        unsupported(
-                            join,
-                            "a column of USING is not on both sides, or the join is RIGHT or FULL",
-                        )
+                    let on = merge(scope, first..before, &names, kind, self.dialect);
+                    Some(on.ok_or_else(|| {
+                        unsupported(join, "a column of USING is not on both sides")
                     })?)
                 }
                 JoinConstraint::Natural => {
-                    let left: Vec<&str> = column_names(&scope.relations[..before]);
+                    let left: Vec<&str> = column_names(&scope.relations[first..before]);
                     let names: Vec<String> = column_names(&scope.relations[before..])
                         .into_iter()
                         .filter(|name| left.iter().any(|other| other.eq_ignore_ascii_case(name)))
@@ -57,8 +61,9 @@ impl Resolver<'_> {
                     if names.is_empty() {
                         None
                     } else {
-                        Some(merge(scope, before, &names, kind).ok_or_else(|| {
-                            unsupported(join, "a RIGHT or FULL natural join is not evaluated")
+                        let on = merge(scope, first..before, &names, kind, self.dialect);
+                        Some(on.ok_or_else(|| {
+                            unsupported(join, "a column of the natural join is not on both sides")
                         })?)
                     }
                 }
@@ -90,22 +95,16 @@ impl Resolver<'_> {
                 let known_as = alias
                     .as_ref()
                     .map_or_else(|| table_name.clone(), |alias| alias.name.value.clone());
-                let cte = self
-                    .ctes
-                    .iter()
-                    .rposition(|cte| cte.alias.name.value.eq_ignore_ascii_case(&table_name));
-                if let Some(position) = cte.filter(|_| name.0.len() == 1) {
-                    // A common table expression sees those before it, not itself.
-                    let mut visible = self.clone();
-                    visible.ctes.truncate(position);
-                    let cte = self.ctes[position];
-                    let renamed: Vec<String> = cte
+                let cte = self.ctes.iter().rposition(|common| {
+                    common
+                        .cte
                         .alias
-                        .columns
-                        .iter()
-                        .map(|column| column.name.value.clone())
-                        .collect();
-                    return visible.derived(&cte.query, known_as, &renamed, scope, parent);
+                        .name
+                        .value
+                        .eq_ignore_ascii_case(&table_name)
+                });
+                if let Some(position) = cte.filter(|_| name.0.len() == 1) {
+                    return self.common(position, known_as, scope, parent);
                 }
                 let table = self.schema.table_index(&table_name).ok_or_else(|| {
                     ResolveError::UnknownTable {
@@ -141,7 +140,7 @@ impl Resolver<'_> {
                 Ok(from)
             }
             TableFactor::Derived {
-                lateral: false,
+                lateral,
                 subquery,
                 alias,
                 ..
@@ -153,7 +152,19 @@ impl Resolver<'_> {
                     .iter()
                     .flat_map(|alias| alias.columns.iter().map(|column| column.name.value.clone()))
                     .collect();
-                self.derived(subquery, known_as, &renamed, scope, parent)
+                let (query, correlated) = if *lateral {
+                    self.query(subquery, Some(scope))?
+                } else {
+                    self.query(subquery, parent)?
+                };
+                if correlated && !lateral {
+                    scope.correlated.set(true);
+                }
+                if *lateral && reaches_out(&query, scope.base) {
+                    scope.correlated.set(true);
+                }
+                let lateral = *lateral;
+                Ok(derived(query, (known_as, lateral, None), &renamed, scope))
             }
             TableFactor::NestedJoin {
                 table_with_joins,
@@ -166,71 +177,236 @@ impl Resolver<'_> {
         }
     }
 
-    /// A derived table: it sees what the SELECT around it sees from outside, but not its neighbours.
-    fn derived(
+    /// A common table expression sees those before it, and itself when it is recursive.
+    fn common(
         &self,
-        query: &ast::Query,
+        position: usize,
         alias: String,
-        renamed: &[String],
         scope: &mut Scope<'_>,
         parent: Option<&Scope<'_>>,
     ) -> Result<From, ResolveError> {
-        let (query, correlated) = self.query(query, parent)?;
+        let Common { cte, recursive } = self.ctes[position];
+        let renamed: Vec<String> = cte
+            .alias
+            .columns
+            .iter()
+            .map(|column| column.name.value.clone())
+            .collect();
+        let working = self
+            .working
+            .iter()
+            .rfind(|working| std::ptr::eq(working.cte, cte));
+        if let Some(working) = working {
+            working.used.set(true);
+            let first = Query::clone(&working.first);
+            let place = (alias, false, Some(working.number));
+            return Ok(derived(first, place, &renamed, scope));
+        }
+        let mut visible = self.clone();
+        visible.ctes.truncate(position);
+        let (query, correlated) = match &*cte.query.body {
+            ast::SetExpr::SetOperation {
+                op: ast::SetOperator::Union,
+                left,
+                set_quantifier,
+                right,
+            } if recursive && cte.query.with.is_none() => {
+                let all = matches!(set_quantifier, ast::SetQuantifier::All);
+                match visible.recursive(self.ctes[position], [left, right], all, parent)? {
+                    Some(both)
+                        if cte.query.order_by.is_none() && cte.query.limit_clause.is_none() =>
+                    {
+                        both
+                    }
+                    Some(_) => {
+                        return Err(unsupported(
+                            &*cte.query,
+                            "ORDER BY and LIMIT inside a recursive query are not evaluated",
+                        ));
+                    }
+                    None => visible.query(&cte.query, parent)?,
+                }
+            }
+            _ => visible.query(&cte.query, parent)?,
+        };
         if correlated {
             scope.correlated.set(true);
         }
-        let slot = scope.width.get();
-        let columns: Vec<ColumnUse> = outputs(&query)
-            .into_iter()
-            .enumerate()
-            .map(|(index, (name, column))| ColumnUse {
-                slot: slot + index,
-                name: renamed.get(index).cloned().unwrap_or(name),
-                ..column
-            })
-            .collect();
-        scope.width.set(slot + columns.len());
-        let from = From::Derived {
-            query: Box::new(query),
-            alias: alias.clone(),
-            slot,
-            columns: columns.len(),
-        };
-        scope.relations.push(Relation {
-            alias,
-            columns,
-            merged: Vec::new(),
+        Ok(derived(query, (alias, false, None), &renamed, scope))
+    }
+
+    /// A query whose second operand reads what it has found so far; `None` when it does not.
+    fn recursive(
+        &self,
+        common: Common<'_>,
+        [left, right]: [&ast::SetExpr; 2],
+        all: bool,
+        parent: Option<&Scope<'_>>,
+    ) -> Result<Option<(Query, bool)>, ResolveError> {
+        let mut inner: Resolver<'_> = self.clone();
+        inner.ctes.push(common);
+        let (first, correlated) = self.body(left, &[], parent)?;
+        let number = self.recursions.get();
+        self.recursions.set(number + 1);
+        let used = Rc::new(Cell::new(false));
+        inner.working.push(Working {
+            cte: common.cte,
+            number,
+            first: Rc::new(first.clone()),
+            used: Rc::clone(&used),
         });
-        Ok(from)
+        let (step, step_correlated) = inner.body(right, &[], parent)?;
+        if !used.get() {
+            return Ok(None);
+        }
+        set_types(&first, &step, self.dialect).map_err(|why| unsupported(right, why))?;
+        if self.dialect == DialectName::MySql && grows(&step) {
+            return Err(unsupported(
+                right,
+                "MariaDB cuts text that grows in a recursive query",
+            ));
+        }
+        let query = Query {
+            body: Body::Set {
+                op: SetOp::Union,
+                all,
+                left: Box::new(first),
+                right: Box::new(step),
+                recursive: Some(number),
+            },
+            order_by: Vec::new(),
+            limit: None,
+            offset: None,
+        };
+        Ok(Some((query, correlated || step_correlated)))
     }
 }
 
-/// The equalities of USING; unqualified names then mean the left column.
-fn merge(scope: &mut Scope<'_>, before: usize, names: &[String], kind: JoinKind) -> Option<Expr> {
-    // The merged column of a RIGHT or FULL join is a COALESCE, which is not a plain column.
-    if matches!(kind, JoinKind::Right | JoinKind::Full) {
-        return None;
+/// Whether a query computes text, which may get longer from round to round.
+fn grows(query: &Query) -> bool {
+    match &query.body {
+        Body::Select(select) => select.items.iter().any(|item| {
+            !matches!(item.expr, Expr::Column(_))
+                && item
+                    .data_type
+                    .as_ref()
+                    .is_none_or(|data_type| !data_type.is_numeric())
+        }),
+        _ => true,
     }
+}
+
+/// Whether a query reads a slot of the row that encloses the SELECT whose slots begin at `base`.
+fn reaches_out(query: &Query, base: usize) -> bool {
+    let mut found = false;
+    query.each_expr(&mut |expr| {
+        found |= matches!(expr, Expr::Column(column) if column.slot < base);
+    });
+    found
+}
+
+/// Puts the result of a query among the relations, under an alias, perhaps LATERAL or read round by round.
+fn derived(
+    query: Query,
+    (alias, lateral, working): (String, bool, Option<usize>),
+    renamed: &[String],
+    scope: &mut Scope<'_>,
+) -> From {
+    let slot = scope.width.get();
+    let columns: Vec<ColumnUse> = outputs(&query)
+        .into_iter()
+        .enumerate()
+        .map(|(index, (name, column))| ColumnUse {
+            slot: slot + index,
+            name: renamed.get(index).cloned().unwrap_or(name),
+            ..column
+        })
+        .collect();
+    scope.width.set(slot + columns.len());
+    let from = From::Derived {
+        query: Box::new(query),
+        lateral,
+        working,
+        alias: alias.clone(),
+        slot,
+        columns: columns.len(),
+    };
+    scope.relations.push(Relation {
+        alias,
+        columns,
+        merged: Vec::new(),
+    });
+    from
+}
+
+/// The equalities of USING; an unqualified name then means the side that has a row, or both.
+fn merge(
+    scope: &mut Scope<'_>,
+    left: Range<usize>,
+    names: &[String],
+    kind: JoinKind,
+    dialect: DialectName,
+) -> Option<Expr> {
+    let before = left.end;
     let find = |relations: &[Relation], name: &str| {
         relations
             .iter()
-            .flat_map(|relation| &relation.columns)
-            .find(|column| column.name.eq_ignore_ascii_case(name))
-            .cloned()
+            .flat_map(|relation| {
+                relation
+                    .columns
+                    .iter()
+                    .map(move |column| (relation, column))
+            })
+            .find(|(relation, column)| {
+                let hidden = |merged: &String| merged.eq_ignore_ascii_case(name);
+                column.name.eq_ignore_ascii_case(name) && !relation.merged.iter().any(hidden)
+            })
+            .map(|(_, column)| Expr::Column(column.clone()))
     };
     let mut equalities = Vec::new();
+    let mut merged = Vec::new();
     for name in names {
-        let left = find(&scope.relations[..before], name)?;
-        let right = find(&scope.relations[before..], name)?;
+        let known = scope
+            .merged
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let l = match known {
+            Some((_, expr)) => expr.clone(),
+            None => find(&scope.relations[left.clone()], name)?,
+        };
+        let r = find(&scope.relations[before..], name)?;
+        let both = Expr::Function {
+            name: "coalesce".to_owned(),
+            args: vec![l.clone(), r.clone()],
+        };
+        merged.push((
+            name.clone(),
+            match kind {
+                JoinKind::Inner | JoinKind::Left => l.clone(),
+                JoinKind::Right if dialect == DialectName::Sqlite => both,
+                JoinKind::Right => r.clone(),
+                JoinKind::Full => both,
+            },
+        ));
         equalities.push(Expr::Compare {
             op: CompareOp::Equal,
-            left: Box::new(Expr::Column(left)),
-            right: Box::new(Expr::Column(right)),
+            left: Box::new(l),
+            right: Box::new(r),
         });
     }
-    for relation in &mut scope.relations[before..] {
+    if kind == JoinKind::Right && dialect == DialectName::MySql {
+        let end = scope.relations.len();
+        scope.turned.push([left.start, before, end]);
+    }
+    for relation in &mut scope.relations[left.start..] {
         relation.merged.extend(names.iter().cloned());
     }
+    // The names of the last join come first.
+    scope
+        .merged
+        .retain(|(known, _)| !names.iter().any(|name| name.eq_ignore_ascii_case(known)));
+    merged.append(&mut scope.merged);
+    scope.merged = merged;
     Some(if equalities.len() == 1 {
         equalities.remove(0)
     } else {

@@ -1,6 +1,8 @@
 //! GROUP BY and HAVING.
 
+use crate::dialect::DialectName;
 use crate::eval::{Part, Stop, squeezed};
+use crate::expr::Expr;
 use crate::value::Value;
 
 use super::compare::Pair;
@@ -32,10 +34,63 @@ impl<'a> Run<'a> {
         answers: &mut Answers<'s>,
         passed: u32,
     ) -> Result<Pool<'a>, Stop> {
-        let select = frame.select;
-        let pairs: Vec<Pair<'_>> = grouping.keys.iter().map(Pair::same).collect();
-        let groups = self.groups(grouping, &pairs, rows.there, frame, answers)?;
         let mut grouped = Pool::default();
+        match &grouping.sets {
+            None => {
+                let all: Vec<usize> = (0..grouping.keys.len()).collect();
+                let members = (rows.there, &rows.near[..]);
+                self.grouped_by(
+                    grouping,
+                    &all,
+                    members,
+                    frame,
+                    answers,
+                    passed,
+                    &mut grouped,
+                )?;
+            }
+            // MySQL makes no total of no rows.
+            Some(_) if rows.there.is_empty() && self.dialect.name() == DialectName::MySql => {}
+            Some(sets) => {
+                for set in &sets.sets {
+                    let members = (rows.there.clone(), &rows.near[..]);
+                    self.grouped_by(grouping, set, members, frame, answers, passed, &mut grouped)?;
+                }
+            }
+        }
+        if grouped.there.is_empty() && !grouping.keys.is_empty() {
+            // The nearest row would make a group, which HAVING has still to judge.
+            let having = if frame.select.having.is_some() {
+                2.0
+            } else {
+                0.0
+            };
+            for mut costed in rows.near {
+                costed.cost += having;
+                grouped.push(costed)?;
+            }
+        }
+        Ok(grouped)
+    }
+
+    /// The groups that some of the keys make.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one grouping of several, with all that they share"
+    )]
+    fn grouped_by<'s>(
+        &self,
+        grouping: &'s Grouping,
+        set: &[usize],
+        (there, near): (Vec<Costed<'a>>, &[Costed<'a>]),
+        frame: Frame<'s, 'a>,
+        answers: &mut Answers<'s>,
+        passed: u32,
+        grouped: &mut Pool<'a>,
+    ) -> Result<(), Stop> {
+        let select = frame.select;
+        let keys: Vec<&'s Expr> = set.iter().map(|key| &grouping.keys[*key]).collect();
+        let groups = self.groups(&keys, there, frame, answers)?;
         for (index, group) in groups.iter().enumerate() {
             let mut computed = vec![Value::Null; select.width - select.computed];
             for (slot, aggregate) in &grouping.aggregates {
@@ -43,12 +98,17 @@ impl<'a> Run<'a> {
                 computed[slot - select.computed] =
                     self.aggregate(aggregate, members, select, answers)?;
             }
+            if let Some(sets) = &grouping.sets {
+                for (key, value) in set.iter().zip(&group.key) {
+                    computed[sets.slots[*key] - select.computed].clone_from(value);
+                }
+            }
             let mut row: Parts<'a> = match group.members.first() {
                 Some(first) => first.row.clone(),
                 None => frame.blank(),
             };
             row.push(Part::kept(select.computed, computed));
-            let to_remove = if grouping.keys.is_empty() {
+            let to_remove = if keys.is_empty() {
                 // A group of all rows is there even when it is empty.
                 NOTHING
             } else {
@@ -62,8 +122,7 @@ impl<'a> Run<'a> {
                 let (mut price, to_false) = self.weigh(having, &costed.row, select, answers)?;
                 if price > 0.0 {
                     // What a group lacks is often one more row, so the nearest one counts for a little.
-                    let nearest =
-                        self.nearest(index, &groups, &rows.near, grouping, frame, answers);
+                    let nearest = self.nearest(index, &groups, near, &keys, frame, answers);
                     price += ONE_MORE_ROW * squeezed(nearest);
                     price += ONE_VALUE_LESS * self.closest(group, grouping, frame, answers);
                 }
@@ -72,37 +131,29 @@ impl<'a> Run<'a> {
             }
             grouped.push(costed)?;
         }
-        if grouped.there.is_empty() && !grouping.keys.is_empty() {
-            // The nearest row would make a group, which HAVING has still to judge.
-            let having = if select.having.is_some() { 2.0 } else { 0.0 };
-            for mut costed in rows.near {
-                costed.cost += having;
-                grouped.push(costed)?;
-            }
-        }
-        Ok(grouped)
+        Ok(())
     }
 
     fn groups<'s>(
         &self,
-        grouping: &'s Grouping,
-        pairs: &[Pair<'_>],
+        keys: &[&'s Expr],
         there: Vec<Costed<'a>>,
         frame: Frame<'s, 'a>,
         answers: &mut Answers<'s>,
     ) -> Result<Vec<Group<'a>>, Stop> {
-        if grouping.keys.is_empty() {
+        if keys.is_empty() {
             return Ok(vec![Group {
                 key: Vec::new(),
                 members: there,
             }]);
         }
+        let pairs: Vec<Pair<'_>> = keys.iter().copied().map(Pair::same).collect();
         let mut groups: Vec<Group<'a>> = Vec::new();
         for costed in there {
-            let key = self.key(grouping, &costed.row, frame, answers)?;
+            let key = self.key(keys, &costed.row, frame, answers)?;
             let mut found = None;
             for (index, group) in groups.iter().enumerate() {
-                if self.all_same(pairs, &key, &group.key)? {
+                if self.all_same(&pairs, &key, &group.key)? {
                     found = Some(index);
                     break;
                 }
@@ -120,14 +171,13 @@ impl<'a> Run<'a> {
 
     fn key<'s>(
         &self,
-        grouping: &'s Grouping,
+        keys: &[&'s Expr],
         row: &[Part<'a>],
         frame: Frame<'s, 'a>,
         answers: &mut Answers<'s>,
     ) -> Result<Vec<Value>, Stop> {
-        grouping
-            .keys
-            .iter()
+        keys.iter()
+            .copied()
             .map(|key| self.value(key, row, frame.select, answers))
             .collect()
     }
@@ -138,13 +188,13 @@ impl<'a> Run<'a> {
         index: usize,
         groups: &[Group<'a>],
         near: &[Costed<'a>],
-        grouping: &'s Grouping,
+        keys: &[&'s Expr],
         frame: Frame<'s, 'a>,
         answers: &mut Answers<'s>,
     ) -> f64 {
         let own = &groups[index].key;
         let apart = |key: &[Value]| -> f64 {
-            let pairs = grouping.keys.iter().map(Pair::same);
+            let pairs = keys.iter().copied().map(Pair::same);
             pairs
                 .zip(key.iter().zip(own))
                 .map(|(pair, (a, b))| pair.apart(a, b, self))
@@ -158,7 +208,7 @@ impl<'a> Run<'a> {
             .fold(NOTHING, f64::min);
         near.iter()
             .filter_map(|costed| {
-                let key = self.key(grouping, &costed.row, frame, answers).ok()?;
+                let key = self.key(keys, &costed.row, frame, answers).ok()?;
                 Some(costed.cost + apart(&key))
             })
             .fold(others, f64::min)

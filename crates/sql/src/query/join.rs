@@ -46,6 +46,21 @@ impl<'a> Run<'a> {
                 }
                 Ok((pool, 0))
             }
+            From::Derived {
+                working: Some(number),
+                slot,
+                ..
+            } => {
+                let rows = self.working.and_then(|working| working.of(*number));
+                for (values, to_remove) in rows.unwrap_or_default() {
+                    let row = frame.with(Part::kept(*slot, values.clone()));
+                    pool.push(Costed {
+                        to_remove: *to_remove,
+                        ..Costed::there(row)
+                    })?;
+                }
+                Ok((pool, 1))
+            }
             From::Derived { query, slot, .. } => {
                 let Outcome { rows, near, .. } = self.outcome(query, frame.outer, true)?;
                 for (values, to_remove) in rows {
@@ -69,12 +84,51 @@ impl<'a> Run<'a> {
                 on,
             } => {
                 let (left, steps) = self.from(left, frame)?;
+                if let From::Derived { lateral: true, .. } = &**right {
+                    let joined = self.lateral(*kind, left, right, on.as_ref(), frame, steps)?;
+                    return Ok((joined, steps + 2));
+                }
                 let (right, more) = self.from(right, frame)?;
                 let steps = steps + more;
                 let joined = self.join(*kind, [left, right], on.as_ref(), frame, steps)?;
                 Ok((joined, steps + u32::from(on.is_some())))
             }
         }
+    }
+
+    /// A join whose right side is made anew for every row of the left.
+    fn lateral(
+        &self,
+        kind: JoinKind,
+        left: Pool<'a>,
+        right: &From,
+        on: Option<&Expr>,
+        frame: Frame<'_, 'a>,
+        steps: u32,
+    ) -> Result<Pool<'a>, Stop> {
+        let mut joined = Pool::default();
+        for l in left.there.into_iter().chain(left.near) {
+            let there = l.cost == 0.0;
+            let below = Frame {
+                outer: &l.row,
+                ..frame
+            };
+            let mut partners = match self.from(right, below) {
+                Ok((partners, _)) => partners,
+                Err(stop) if there => return Err(stop),
+                Err(_) => continue,
+            };
+            for partner in partners.there.iter_mut().chain(&mut partners.near) {
+                partner.row.drain(frame.outer.len()..l.row.len());
+            }
+            let mut one = Pool::default();
+            one.push(l)?;
+            let pairs = self.join(kind, [one, partners], on, frame, steps + 1)?;
+            for pair in pairs.there.into_iter().chain(pairs.near) {
+                joined.push(pair)?;
+            }
+        }
+        Ok(joined)
     }
 
     fn join(

@@ -61,6 +61,8 @@ pub enum Body {
         op: SetOp,
         /// ALL keeps duplicates.
         all: bool,
+        /// The number by which the right operand reads the rows of the round before, where it does.
+        recursive: Option<usize>,
         /// Left operand.
         left: Box<Query>,
         /// Right operand.
@@ -124,6 +126,8 @@ pub struct Select {
     pub items: Vec<Item>,
     /// DISTINCT.
     pub distinct: bool,
+    /// DISTINCT ON.
+    pub distinct_on: Vec<Expr>,
     /// Subqueries in its expressions, by the number that `Expr::Subquery` names.
     pub subqueries: Vec<Subquery>,
     /// The slots that anything but a plain column of the select list reads, in order.
@@ -159,8 +163,12 @@ pub enum From {
     },
     /// A derived table or a common table expression.
     Derived {
-        /// The query behind it; it sees the enclosing row only when it is LATERAL.
+        /// The query behind it.
         query: Box<Query>,
+        /// LATERAL: it sees the relations before it.
+        lateral: bool,
+        /// The number of the recursive query whose last rows stand here; `query` is its first operand then.
+        working: Option<usize>,
         /// The name it goes by in the query.
         alias: String,
         /// The first of its slots.
@@ -212,8 +220,19 @@ pub enum JoinKind {
 pub struct Grouping {
     /// GROUP BY; empty means one group of all rows, also of none.
     pub keys: Vec<Expr>,
+    /// ROLLUP, CUBE and GROUPING SETS; `None` groups by all keys at once.
+    pub sets: Option<GroupingSets>,
     /// The aggregates, each with the slot that its result stands in.
     pub aggregates: Vec<(usize, Aggregate)>,
+}
+
+/// Several groupings of the same rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupingSets {
+    /// The keys of each, by their place.
+    pub sets: Vec<Vec<usize>>,
+    /// Where the key of a group stands, which is NULL where the group is not made by it.
+    pub slots: Vec<usize>,
 }
 
 /// An aggregate function call.
@@ -227,6 +246,8 @@ pub struct Aggregate {
     pub distinct: bool,
     /// FILTER (WHERE …).
     pub filter: Option<Expr>,
+    /// ORDER BY inside the call.
+    pub order_by: Vec<OrderKey>,
 }
 
 /// Aggregate functions.
@@ -261,8 +282,43 @@ pub struct Window {
     pub partition_by: Vec<Expr>,
     /// ORDER BY.
     pub order_by: Vec<OrderKey>,
+    /// Which rows of the partition count; `None` is up to the current row and its peers.
+    pub frame: Option<WindowFrame>,
     /// Where the result goes.
     pub slot: usize,
+}
+
+/// The rows around the current one that a window function sees.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowFrame {
+    /// What its bounds count.
+    pub units: FrameUnits,
+    /// Where it begins.
+    pub start: FrameBound,
+    /// Where it ends.
+    pub end: FrameBound,
+}
+
+/// What the bounds of a frame count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameUnits {
+    /// Rows.
+    Rows,
+    /// Peers; only the current row and the ends of the partition are evaluated.
+    Range,
+    /// Groups of peers.
+    Groups,
+}
+
+/// One end of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameBound {
+    /// So many before; all without a number.
+    Preceding(Option<usize>),
+    /// The current row.
+    CurrentRow,
+    /// So many after; all without a number.
+    Following(Option<usize>),
 }
 
 /// Window functions.
@@ -285,7 +341,17 @@ pub enum WindowFunction {
     },
     /// FIRST_VALUE.
     FirstValue(Expr),
-    /// An aggregate over the partition, or up to the current row and its peers when there is an ORDER BY.
+    /// LAST_VALUE.
+    LastValue(Expr),
+    /// NTH_VALUE, with the place counted from one.
+    NthValue(Expr, usize),
+    /// NTILE, with the number of buckets.
+    Ntile(usize),
+    /// PERCENT_RANK.
+    PercentRank,
+    /// CUME_DIST.
+    CumeDist,
+    /// An aggregate over the frame.
     Aggregate(Aggregate),
 }
 

@@ -15,6 +15,8 @@ use super::subquery::Answers;
 pub(super) struct Keyed {
     pub(super) output: Vec<Value>,
     pub(super) keys: Vec<Value>,
+    /// What DISTINCT ON tells it apart by.
+    pub(super) on: Vec<Value>,
     pub(super) to_remove: f64,
 }
 

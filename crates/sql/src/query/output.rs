@@ -10,7 +10,7 @@ use crate::types::DataType;
 
 use super::model::{Body, Item, OrderBy, OrderKey, Query, Subquery, SubqueryUsage};
 use super::resolve::{ResolveError, Resolver, unsupported};
-use super::scope::{Relation, Scope};
+use super::scope::Scope;
 
 impl Resolver<'_> {
     pub(super) fn items(
@@ -19,22 +19,6 @@ impl Resolver<'_> {
         scope: &Scope<'_>,
     ) -> Result<Vec<Item>, ResolveError> {
         let mut items = Vec::new();
-        let all = |relation: &Relation, qualified: bool, items: &mut Vec<Item>| {
-            for column in &relation.columns {
-                if qualified
-                    || !relation
-                        .merged
-                        .iter()
-                        .any(|merged| merged.eq_ignore_ascii_case(&column.name))
-                {
-                    items.push(Item {
-                        name: column.name.clone(),
-                        data_type: Some(column.data_type.clone()),
-                        expr: Expr::Column(column.clone()),
-                    });
-                }
-            }
-        };
         for item in &select.projection {
             match item {
                 SelectItem::UnnamedExpr(ast) => {
@@ -51,12 +35,7 @@ impl Resolver<'_> {
                 SelectItem::ExprWithAlias { expr, alias } => {
                     items.push(self.named(alias.value.clone(), scope.expr(expr)?, scope));
                 }
-                SelectItem::Wildcard(_) => {
-                    scope
-                        .relations
-                        .iter()
-                        .for_each(|relation| all(relation, false, &mut items));
-                }
+                SelectItem::Wildcard(_) => self.star(scope, &mut items),
                 SelectItem::QualifiedWildcard(
                     ast::SelectItemQualifiedWildcardKind::ObjectName(name),
                     _,
@@ -70,7 +49,7 @@ impl Resolver<'_> {
                         name: alias.clone(),
                         span: name.span(),
                     })?;
-                    all(relation, true, &mut items);
+                    items.extend(relation.columns.iter().map(plain));
                 }
                 other => {
                     return Err(unsupported(
@@ -83,12 +62,49 @@ impl Resolver<'_> {
         Ok(items)
     }
 
+    /// `*`: merged columns come once, before all others or, in SQLite, in the place of the first.
+    fn star(&self, scope: &Scope<'_>, items: &mut Vec<Item>) {
+        let in_place = self.dialect == DialectName::Sqlite;
+        let merged = |(name, expr): &(String, Expr)| self.named(name.clone(), expr.clone(), scope);
+        let mut shown: Vec<&str> = Vec::new();
+        if !in_place {
+            items.extend(scope.merged.iter().map(merged));
+        }
+        let mut relations: Vec<_> = scope.relations.iter().collect();
+        for [start, middle, end] in &scope.turned {
+            relations[*start..*end].rotate_left(middle - start);
+        }
+        for relation in relations {
+            for column in &relation.columns {
+                let is = |name: &str| name.eq_ignore_ascii_case(&column.name);
+                if !relation.merged.iter().any(|name| is(name)) {
+                    items.push(plain(column));
+                } else if let Some(both) = scope.merged.iter().find(|(name, _)| is(name))
+                    && in_place
+                    && !shown.contains(&both.0.as_str())
+                {
+                    shown.push(&both.0);
+                    items.push(merged(both));
+                }
+            }
+        }
+    }
+
     fn named(&self, name: String, expr: Expr, scope: &Scope<'_>) -> Item {
         Item {
             data_type: type_of(&expr, &scope.subqueries.borrow(), self.dialect),
             name,
             expr,
         }
+    }
+}
+
+/// A column as it is.
+fn plain(column: &ColumnUse) -> Item {
+    Item {
+        name: column.name.clone(),
+        data_type: Some(column.data_type.clone()),
+        expr: Expr::Column(column.clone()),
     }
 }
 

@@ -49,18 +49,26 @@ impl Reads {
             window.partition_by.iter().for_each(|key| self.expr(key));
             self.keys(&window.order_by);
             match &window.function {
-                WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {}
+                WindowFunction::RowNumber
+                | WindowFunction::Rank
+                | WindowFunction::DenseRank
+                | WindowFunction::Ntile(_)
+                | WindowFunction::PercentRank
+                | WindowFunction::CumeDist => {}
                 WindowFunction::Shift {
                     expr, otherwise, ..
                 } => {
                     self.expr(expr);
                     otherwise.iter().for_each(|expr| self.expr(expr));
                 }
-                WindowFunction::FirstValue(expr) => self.expr(expr),
+                WindowFunction::FirstValue(expr)
+                | WindowFunction::LastValue(expr)
+                | WindowFunction::NthValue(expr, _) => self.expr(expr),
                 WindowFunction::Aggregate(aggregate) => self.aggregate(aggregate),
             }
         }
         self.keys(order_by);
+        select.distinct_on.iter().for_each(|expr| self.expr(expr));
         for subquery in &select.subqueries {
             match &subquery.usage {
                 SubqueryUsage::Any { left, .. } | SubqueryUsage::All { left, .. } => {
@@ -75,6 +83,7 @@ impl Reads {
     fn aggregate(&mut self, aggregate: &Aggregate) {
         let parts = aggregate.argument.iter().chain(&aggregate.filter);
         parts.for_each(|expr| self.expr(expr));
+        self.keys(&aggregate.order_by);
     }
 
     fn keys(&mut self, order_by: &[OrderKey]) {

@@ -1,10 +1,11 @@
 //! From SQL text to a query with its names resolved.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use sqlparser::ast::{
-    self, Distinct, GroupByExpr, LimitClause, OrderByKind, SetExpr, SetOperator, SetQuantifier,
-    Spanned, Statement,
+    self, Distinct, LimitClause, OrderByKind, SetExpr, SetOperator, SetQuantifier, Spanned,
+    Statement,
 };
 use sqlparser::tokenizer::{Location, Span};
 
@@ -13,7 +14,8 @@ use crate::expr::Expr;
 use crate::schema::Schema;
 use crate::syntax::Problem;
 
-use super::model::{Body, From, Grouping, Item, JoinKind, OrderBy, Query, Select, SetOp};
+use super::grouping;
+use super::model::{Body, From, Grouping, JoinKind, OrderBy, Query, Select, SetOp};
 use super::output::{order_key, output_names, output_position, set_types};
 use super::reads;
 use super::scope::Scope;
@@ -127,6 +129,8 @@ pub fn resolve(
         schema,
         dialect,
         ctes: Vec::new(),
+        working: Vec::new(),
+        recursions: &Cell::default(),
         parameters: &RefCell::default(),
     };
     resolver.query(query, None).map(|(query, _)| query)
@@ -138,8 +142,31 @@ pub(super) struct Resolver<'a> {
     pub(super) schema: &'a Schema,
     pub(super) dialect: DialectName,
     /// Common table expressions in sight, the nearest last; each sees those before it.
-    pub(super) ctes: Vec<&'a ast::Cte>,
+    pub(super) ctes: Vec<Common<'a>>,
+    /// The recursive ones whose definition is being resolved.
+    pub(super) working: Vec<Working<'a>>,
+    /// How many recursive queries there were so far.
+    pub(super) recursions: &'a Cell<usize>,
     parameters: &'a RefCell<Parameters>,
+}
+
+/// A common table expression.
+#[derive(Clone, Copy)]
+pub(super) struct Common<'a> {
+    pub(super) cte: &'a ast::Cte,
+    /// Whether its WITH is RECURSIVE.
+    pub(super) recursive: bool,
+}
+
+/// A recursive common table expression inside its own definition.
+#[derive(Clone)]
+pub(super) struct Working<'a> {
+    pub(super) cte: &'a ast::Cte,
+    pub(super) number: usize,
+    /// Its first operand, which says what its columns are.
+    pub(super) first: Rc<Query>,
+    /// Whether the second operand reads it.
+    pub(super) used: Rc<Cell<bool>>,
 }
 
 /// Parameters met so far: unnamed ones are counted, named ones are numbered by first mention, and
@@ -184,17 +211,32 @@ impl<'a> Resolver<'a> {
             schema: self.schema,
             dialect: self.dialect,
             ctes: self.ctes.clone(),
+            working: self.working.clone(),
+            recursions: self.recursions,
             parameters: self.parameters,
         };
         if let Some(with) = &query.with {
-            if with.recursive {
-                return Err(unsupported(query, "recursive queries are not evaluated"));
+            inner.ctes.extend(with.cte_tables.iter().map(|cte| Common {
+                cte,
+                recursive: with.recursive,
+            }));
+        }
+        if !query.pipe_operators.is_empty() {
+            return Err(unsupported(query, "pipe operators are not evaluated"));
+        }
+        let fetched = match &query.fetch {
+            Some(fetch) if fetch.with_ties || fetch.percent || query.limit_clause.is_some() => {
+                return Err(unsupported(
+                    query,
+                    "FETCH is evaluated for a number of rows and alone",
+                ));
             }
-            inner.ctes.extend(&with.cte_tables);
-        }
-        if query.fetch.is_some() || !query.pipe_operators.is_empty() {
-            return Err(unsupported(query, "FETCH is not evaluated"));
-        }
+            Some(fetch) => Some(match &fetch.quantity {
+                Some(quantity) => Scope::new(&inner, parent).expr(quantity)?,
+                None => Expr::int(1),
+            }),
+            None => None,
+        };
         let order_by = match &query.order_by {
             None => &[][..],
             Some(ast::OrderBy {
@@ -217,12 +259,15 @@ impl<'a> Resolver<'a> {
             Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
             Some(_) => return Err(unsupported(query, "LIMIT BY is not evaluated")),
         };
-        resolved.limit = limit.map(|limit| scope.expr(limit)).transpose()?;
+        resolved.limit = match limit {
+            Some(limit) => Some(scope.expr(limit)?),
+            None => fetched,
+        };
         resolved.offset = offset.map(|offset| scope.expr(offset)).transpose()?;
         Ok((resolved, correlated))
     }
 
-    fn body(
+    pub(super) fn body(
         &self,
         body: &SetExpr,
         order_by: &[ast::OrderByExpr],
@@ -273,6 +318,7 @@ impl<'a> Resolver<'a> {
                     all,
                     left: Box::new(left),
                     right: Box::new(right),
+                    recursive: None,
                 };
                 Ok((
                     Query {
@@ -302,6 +348,7 @@ impl<'a> Resolver<'a> {
         parent: Option<&Scope<'_>>,
     ) -> Result<(Query, bool), ResolveError> {
         let mut scope = Scope::new(self, parent);
+        scope.named_windows = &select.named_window;
         let mut from = None;
         for tables in &select.from {
             let next = self.tables(tables, &mut scope, parent)?;
@@ -322,13 +369,7 @@ impl<'a> Resolver<'a> {
                 "QUALIFY, TOP and LATERAL VIEW are not evaluated",
             ));
         }
-        let distinct = match &select.distinct {
-            None | Some(Distinct::All) => false,
-            Some(Distinct::Distinct) => true,
-            Some(Distinct::On(_)) => {
-                return Err(unsupported(select, "DISTINCT ON is not evaluated"));
-            }
-        };
+        let distinct = matches!(select.distinct, Some(Distinct::Distinct));
         let filter = select
             .selection
             .as_ref()
@@ -340,7 +381,7 @@ impl<'a> Resolver<'a> {
             .iter()
             .map(|item| (item.name.clone(), item.expr.clone()))
             .collect();
-        let keys = self.group_keys(select, &items, &scope)?;
+        let (keys, sets) = self.group_keys(select, &items, &scope)?;
         // PostgreSQL knows no alias in HAVING.
         scope
             .aliases_visible
@@ -352,7 +393,7 @@ impl<'a> Resolver<'a> {
             .transpose()?;
         scope.aliases_visible.set(true);
         let names: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
-        let order_by = order_by
+        let mut order_by = order_by
             .iter()
             .map(|key| {
                 order_key(key, output_position(&key.expr, &names), || {
@@ -360,6 +401,16 @@ impl<'a> Resolver<'a> {
                 })
             })
             .collect::<Result<Vec<_>, _>>()?;
+        let distinct_on = match &select.distinct {
+            Some(Distinct::On(exprs)) => exprs
+                .iter()
+                .map(|expr| match position(expr) {
+                    Some(at) if at > 0 && at <= items.len() => Ok(items[at - 1].expr.clone()),
+                    _ => scope.expr(expr),
+                })
+                .collect::<Result<_, _>>()?,
+            _ => Vec::new(),
+        };
         let aggregates = scope.aggregates.take();
         // HAVING makes one group of all rows; in MySQL it is a second WHERE instead.
         let grouped = !aggregates.is_empty()
@@ -378,15 +429,23 @@ impl<'a> Resolver<'a> {
             computed,
             from,
             filter,
-            grouping: grouped.then_some(Grouping { keys, aggregates }),
+            grouping: grouped.then_some(Grouping {
+                keys,
+                sets: None,
+                aggregates,
+            }),
             having,
             windows: scope.windows.take(),
             items,
             distinct,
+            distinct_on,
             subqueries: scope.subqueries.take(),
             reads: Vec::new(),
             shows: Vec::new(),
         };
+        if let Some(sets) = sets {
+            grouping::separate(&mut resolved, &mut order_by, sets);
+        }
         (resolved.reads, resolved.shows) = reads::of(&resolved, &order_by);
         let query = Query {
             body: Body::Select(Box::new(resolved)),
@@ -396,48 +455,10 @@ impl<'a> Resolver<'a> {
         };
         Ok((query, scope.correlated.get()))
     }
-
-    fn group_keys(
-        &self,
-        select: &ast::Select,
-        items: &[Item],
-        scope: &Scope<'_>,
-    ) -> Result<Vec<Expr>, ResolveError> {
-        let GroupByExpr::Expressions(keys, modifiers) = &select.group_by else {
-            return Err(unsupported(select, "GROUP BY ALL is not evaluated"));
-        };
-        if !modifiers.is_empty() {
-            return Err(unsupported(select, "ROLLUP and CUBE are not evaluated"));
-        }
-        scope.aliases_visible.set(true);
-        let computed = scope.computed();
-        let keys = keys
-            .iter()
-            .map(|key| match position(key) {
-                Some(position) => position
-                    .checked_sub(1)
-                    .and_then(|index| items.get(index))
-                    .map(|item| item.expr.clone())
-                    .ok_or_else(|| unsupported(key, "there is no such column in the select list")),
-                None => scope.expr(key),
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        scope.aliases_visible.set(false);
-        let slots = |expr: &Expr| expr.columns();
-        if keys
-            .iter()
-            .flat_map(slots)
-            .any(|slot| scope.is_computed(slot))
-            || scope.computed() != computed
-        {
-            return Err(unsupported(select, "aggregates cannot be grouped by"));
-        }
-        Ok(keys)
-    }
 }
 
 /// A position in the select list that GROUP BY names.
-fn position(key: &ast::Expr) -> Option<usize> {
+pub(super) fn position(key: &ast::Expr) -> Option<usize> {
     match key {
         ast::Expr::Value(ast::ValueWithSpan {
             value: ast::Value::Number(number, _),

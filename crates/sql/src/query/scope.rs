@@ -13,6 +13,9 @@ use crate::value::Value;
 use super::model::{Aggregate, Subquery, SubqueryUsage, Window};
 use super::resolve::{ResolveError, Resolver, unsupported};
 
+/// The function that stands for a row of values, on the left of IN with a subquery.
+pub(super) const ROW: &str = "row";
+
 /// A relation of FROM as names see it.
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
@@ -36,6 +39,12 @@ pub(super) struct Scope<'a> {
     pub(super) subqueries: RefCell<Vec<Subquery>>,
     pub(super) aggregates: RefCell<Vec<(usize, Aggregate)>>,
     pub(super) windows: RefCell<Vec<Window>>,
+    /// The WINDOW clause.
+    pub(super) named_windows: &'a [ast::NamedWindowDefinition],
+    /// What the names that USING and NATURAL merged stand for.
+    pub(super) merged: Vec<(String, Expr)>,
+    /// Ranges of relations of which `*` shows those from the middle on first: MySQL turns such right joins around.
+    pub(super) turned: Vec<[usize; 3]>,
     /// Whether a name was found in an enclosing query.
     pub(super) correlated: Cell<bool>,
     /// The first thing that went wrong inside a hook, which can only say "no".
@@ -56,6 +65,9 @@ impl<'a> Scope<'a> {
             subqueries: RefCell::default(),
             aggregates: RefCell::default(),
             windows: RefCell::default(),
+            named_windows: &[],
+            merged: Vec::new(),
+            turned: Vec::new(),
             correlated: Cell::new(false),
             error: RefCell::default(),
         }
@@ -120,6 +132,14 @@ impl<'a> Scope<'a> {
             [.., table, name] => (name, Some(table)),
             [] => return Ok(None),
         };
+        if qualifier.is_none()
+            && let Some((_, Expr::Column(column))) = self
+                .merged
+                .iter()
+                .find(|(merged, _)| merged.eq_ignore_ascii_case(&name.value))
+        {
+            return Ok(Some(column.clone()));
+        }
         let mut matches = Vec::new();
         for relation in &self.relations {
             if let Some(qualifier) = qualifier {
@@ -173,7 +193,16 @@ impl<'a> Scope<'a> {
         all: bool,
         query: &ast::Query,
     ) -> Result<Expr, ResolveError> {
-        let left = self.expr(left)?;
+        let left = match left {
+            Ast::Tuple(parts) => Expr::Function {
+                name: ROW.to_owned(),
+                args: parts
+                    .iter()
+                    .map(|part| self.expr(part))
+                    .collect::<Result<_, _>>()?,
+            },
+            left => self.expr(left)?,
+        };
         let usage = if all {
             SubqueryUsage::All { left, op }
         } else {
@@ -268,6 +297,14 @@ impl Names for Scope<'_> {
                     return Some(expr.clone());
                 }
             }
+        }
+        if let Ast::Identifier(ident) = ast
+            && let Some((_, merged)) = self
+                .merged
+                .iter()
+                .find(|(name, _)| name.eq_ignore_ascii_case(&ident.value))
+        {
+            return Some(merged.clone());
         }
         match self.special_expr(ast) {
             Ok(expr) => expr,

@@ -94,9 +94,15 @@ impl<'a> Run<'a> {
         for costed in there {
             let output = self.project(select, &costed.row, answers)?;
             let keys = self.sort_keys(order_by, &costed.row, &output, select, answers)?;
+            let on = select
+                .distinct_on
+                .iter()
+                .map(|expr| self.value(expr, &costed.row, select, answers))
+                .collect::<Result<_, _>>()?;
             keyed.push(Keyed {
                 output,
                 keys,
+                on,
                 to_remove: costed.to_remove,
             });
         }
@@ -104,6 +110,9 @@ impl<'a> Run<'a> {
             keyed = self.distinct(select, keyed)?;
         }
         self.sort(&mut keyed, order_by, select)?;
+        if !select.distinct_on.is_empty() {
+            keyed = self.distinct_on(select, keyed)?;
+        }
         let near = rows
             .near
             .into_iter()
@@ -204,6 +213,25 @@ impl<'a> Run<'a> {
                 // To be rid of a distinct row, all its copies must go.
                 Some(index) => kept[index].to_remove += row.to_remove,
                 None => kept.push(row),
+            }
+        }
+        Ok(kept)
+    }
+
+    /// The first row of those that DISTINCT ON does not tell apart.
+    fn distinct_on(&self, select: &Select, rows: Vec<Keyed>) -> Result<Vec<Keyed>, Stop> {
+        let pairs: Vec<Pair<'_>> = select.distinct_on.iter().map(Pair::same).collect();
+        let mut kept: Vec<Keyed> = Vec::new();
+        for row in rows {
+            let mut seen = false;
+            for other in &kept {
+                if self.all_same(&pairs, &row.on, &other.on)? {
+                    seen = true;
+                    break;
+                }
+            }
+            if !seen {
+                kept.push(row);
             }
         }
         Ok(kept)

@@ -12,6 +12,7 @@ use crate::value::Value;
 use super::compare::{Pair, shape};
 use super::evaluate::{Outcome, Run};
 use super::model::{Select, Subquery, SubqueryUsage};
+use super::scope::ROW;
 
 /// What the subqueries of one SELECT say about the row at hand.
 ///
@@ -67,12 +68,17 @@ impl<'a> Run<'a> {
         answers: &mut Answers<'s>,
     ) -> Result<Answer<'s>, Stop> {
         let subquery = &select.subqueries[number];
-        let value = match &subquery.usage {
-            SubqueryUsage::Any { left, .. } | SubqueryUsage::All { left, .. } => {
-                self.value(left, row, select, answers)?
-            }
-            SubqueryUsage::Exists | SubqueryUsage::Scalar => Value::Null,
+        let lefts: &'s [Expr] = match &subquery.usage {
+            SubqueryUsage::Any { left, .. } | SubqueryUsage::All { left, .. } => match left {
+                Expr::Function { name, args } if name == ROW => args,
+                one => std::slice::from_ref(one),
+            },
+            SubqueryUsage::Exists | SubqueryUsage::Scalar => &[],
         };
+        let values: SmallVec<[Value; 2]> = lefts
+            .iter()
+            .map(|left| self.value(left, row, select, answers))
+            .collect::<Result<_, _>>()?;
         let outcome = match &answers.outcomes[number] {
             Some(outcome) => Rc::clone(outcome),
             None => {
@@ -105,12 +111,12 @@ impl<'a> Run<'a> {
                     },
                 }
             }
-            SubqueryUsage::Any { left, op } => {
-                Answer::Truth(self.any(subquery, (&value, left), *op, &outcome)?)
+            SubqueryUsage::Any { op, .. } => {
+                Answer::Truth(self.any(subquery, (&values, lefts), *op, &outcome)?)
             }
             // x op ALL (q) is NOT (x negated-op ANY (q)), also with NULLs.
-            SubqueryUsage::All { left, op } => {
-                Answer::Truth(!self.any(subquery, (&value, left), op.negated(), &outcome)?)
+            SubqueryUsage::All { op, .. } => {
+                Answer::Truth(!self.any(subquery, (&values, lefts), op.negated(), &outcome)?)
             }
         })
     }
@@ -119,31 +125,41 @@ impl<'a> Run<'a> {
     fn any(
         &self,
         subquery: &Subquery,
-        (value, left): (&Value, &Expr),
+        (values, lefts): (&[Value], &[Expr]),
         op: CompareOp,
         outcome: &Outcome,
     ) -> Result<Truth, Stop> {
-        let pair = Pair::of(left, &subquery.query);
+        if lefts.len() > 1 && op != CompareOp::Equal {
+            return Err(Stop::unsupported(
+                "rows compared by another operator than =",
+            ));
+        }
+        let compared = |others: &[Value]| -> Result<Truth, Stop> {
+            if others.len() != values.len() {
+                return Err(Raised::TypeMismatch.into());
+            }
+            let mut all = None;
+            for (column, (value, other)) in values.iter().zip(others).enumerate() {
+                let pair = Pair::of(&lefts[column], &subquery.query, column);
+                let truth = pair.truth(op, value, other, self)?.rescaled(squeezed);
+                all = Some(all.map_or(truth, |all: Truth| all.and(truth)));
+            }
+            Ok(all.unwrap_or(Truth::UNKNOWN))
+        };
         // Over no rows at all a disjunction is false, whatever the operand.
-        let mut truth = Truth::fails(squeezed(outcome.distance) + 1.0);
-        for (index, (values, to_remove)) in outcome.rows.iter().enumerate() {
-            let Some(other) = values.first() else {
-                continue;
-            };
-            let equal = pair.truth(op, value, other, self)?;
+        let mut truth = Truth::fails(squeezed(outcome.distance) + values.len() as f64);
+        for (index, (others, to_remove)) in outcome.rows.iter().enumerate() {
+            let equal = compared(others)?;
             let part = match equal.verdict() {
-                Some(true) => Truth::holds(squeezed(equal.to_false()).min(*to_remove)),
-                _ => equal.rescaled(squeezed),
+                Some(true) => Truth::holds(equal.to_false().min(*to_remove)),
+                _ => equal,
             };
             truth = if index == 0 { part } else { truth.or(part) };
         }
         if truth.verdict() != Some(true) {
-            for (values, cost) in &outcome.near {
-                let equal = values
-                    .first()
-                    .and_then(|other| pair.truth(op, value, other, self).ok());
-                if let Some(equal) = equal {
-                    truth = truth.or(Truth::fails(cost + squeezed(equal.to_true())));
+            for (others, cost) in &outcome.near {
+                if let Ok(equal) = compared(others) {
+                    truth = truth.or(Truth::fails(cost + equal.to_true()));
                 }
             }
         }

@@ -79,7 +79,10 @@ impl Select {
         for window in &self.windows {
             window.each_expr(visit);
         }
-        self.items.iter().for_each(|item| item.expr.walk(visit));
+        let shown = self.items.iter().map(|item| &item.expr);
+        shown
+            .chain(&self.distinct_on)
+            .for_each(|expr| expr.walk(visit));
         for subquery in &self.subqueries {
             match &subquery.usage {
                 SubqueryUsage::Any { left, .. } | SubqueryUsage::All { left, .. } => {
@@ -112,6 +115,7 @@ impl Aggregate {
     fn each_expr<'q>(&'q self, visit: &mut dyn FnMut(&'q Expr)) {
         let parts = self.argument.iter().chain(&self.filter);
         parts.for_each(|expr| expr.walk(visit));
+        keys(&self.order_by, visit);
     }
 }
 
@@ -120,14 +124,21 @@ impl Window {
         self.partition_by.iter().for_each(|key| key.walk(visit));
         keys(&self.order_by, visit);
         match &self.function {
-            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {}
+            WindowFunction::RowNumber
+            | WindowFunction::Rank
+            | WindowFunction::DenseRank
+            | WindowFunction::Ntile(_)
+            | WindowFunction::PercentRank
+            | WindowFunction::CumeDist => {}
             WindowFunction::Shift {
                 expr, otherwise, ..
             } => {
                 let parts = std::iter::once(expr).chain(otherwise);
                 parts.for_each(|expr| expr.walk(visit));
             }
-            WindowFunction::FirstValue(expr) => expr.walk(visit),
+            WindowFunction::FirstValue(expr)
+            | WindowFunction::LastValue(expr)
+            | WindowFunction::NthValue(expr, _) => expr.walk(visit),
             WindowFunction::Aggregate(aggregate) => aggregate.each_expr(visit),
         }
     }

@@ -1,13 +1,23 @@
 //! Window functions.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
 use crate::eval::{Part, Stop};
 use crate::value::Value;
 
 use super::compare::Pair;
 use super::evaluate::Run;
-use super::model::{OrderBy, Select, Window, WindowFunction};
+use super::model::{FrameBound, FrameUnits, OrderBy, Select, Window, WindowFrame, WindowFunction};
 use super::pool::Costed;
 use super::subquery::Answers;
+
+/// What a frame is where the query does not say: up to the current row and its peers.
+const UP_TO_HERE: WindowFrame = WindowFrame {
+    units: FrameUnits::Range,
+    start: FrameBound::Preceding(None),
+    end: FrameBound::CurrentRow,
+};
 
 impl<'a> Run<'a> {
     /// Fills the slots of window functions.
@@ -18,19 +28,22 @@ impl<'a> Run<'a> {
         answers: &mut Answers<'s>,
     ) -> Result<(), Stop> {
         for window in &select.windows {
-            self.window(window, select, rows, answers)?;
+            for members in self.partitions(window, select, rows, answers)? {
+                self.fill(window, select, rows, members, answers)?;
+            }
         }
         Ok(())
     }
 
-    fn window<'s>(
+    /// The rows by PARTITION BY.
+    fn partitions<'s>(
         &self,
         window: &'s Window,
         select: &'s Select,
-        rows: &mut [Costed<'a>],
+        rows: &[Costed<'a>],
         answers: &mut Answers<'s>,
-    ) -> Result<(), Stop> {
-        let partition_pairs: Vec<Pair<'_>> = window.partition_by.iter().map(Pair::same).collect();
+    ) -> Result<Vec<Vec<usize>>, Stop> {
+        let pairs: Vec<Pair<'_>> = window.partition_by.iter().map(Pair::same).collect();
         let mut partitions: Vec<(Vec<Value>, Vec<usize>)> = Vec::new();
         for (index, costed) in rows.iter().enumerate() {
             let key: Vec<Value> = window
@@ -40,7 +53,7 @@ impl<'a> Run<'a> {
                 .collect::<Result<_, _>>()?;
             let mut found = None;
             for (number, (other, _)) in partitions.iter().enumerate() {
-                if self.all_same(&partition_pairs, &key, other)? {
+                if self.all_same(&pairs, &key, other)? {
                     found = Some(number);
                     break;
                 }
@@ -50,10 +63,7 @@ impl<'a> Run<'a> {
                 None => partitions.push((key, vec![index])),
             }
         }
-        for (_, members) in partitions {
-            self.fill(window, select, rows, members, answers)?;
-        }
-        Ok(())
+        Ok(partitions.into_iter().map(|(_, members)| members).collect())
     }
 
     /// One partition: its rows in order, then the function row by row.
@@ -65,7 +75,77 @@ impl<'a> Run<'a> {
         members: Vec<usize>,
         answers: &mut Answers<'s>,
     ) -> Result<(), Stop> {
-        let order_pairs: Vec<Pair<'_>> = window
+        let (ordered, peers) = self.ordered(window, select, rows, members, answers)?;
+        let frame = window.frame.as_ref().unwrap_or(&UP_TO_HERE);
+        let count = ordered.len();
+        let mut results = Vec::with_capacity(count);
+        for position in 0..count {
+            let within = peers.frame(frame, position);
+            let mut at = |place: Option<usize>, expr| match place {
+                Some(place) => self.value(expr, &rows[ordered[place]].row, select, answers),
+                None => Ok(Value::Null),
+            };
+            let first = peers.first[position];
+            let result = match &window.function {
+                WindowFunction::RowNumber => Value::Int(position as i128 + 1),
+                WindowFunction::Rank => Value::Int(first as i128 + 1),
+                WindowFunction::DenseRank => Value::Int(peers.group[position] as i128 + 1),
+                WindowFunction::PercentRank if count == 1 => Value::Float(0.0),
+                WindowFunction::PercentRank => Value::Float(first as f64 / (count - 1) as f64),
+                WindowFunction::CumeDist => Value::Float(peers.end[position] as f64 / count as f64),
+                WindowFunction::Ntile(buckets) => {
+                    Value::Int(bucket(position, count, *buckets) as i128 + 1)
+                }
+                WindowFunction::Shift {
+                    expr,
+                    offset,
+                    otherwise,
+                } => {
+                    let other = position as i64 + offset;
+                    match usize::try_from(other).ok().filter(|at| *at < count) {
+                        Some(other) => at(Some(other), expr)?,
+                        None => match otherwise {
+                            Some(otherwise) => at(Some(position), otherwise)?,
+                            None => Value::Null,
+                        },
+                    }
+                }
+                WindowFunction::FirstValue(expr) => at(within.clone().next(), expr)?,
+                WindowFunction::LastValue(expr) => at(within.clone().last(), expr)?,
+                WindowFunction::NthValue(expr, nth) => {
+                    at(within.clone().nth(nth.saturating_sub(1)), expr)?
+                }
+                WindowFunction::Aggregate(aggregate) => {
+                    let members = ordered[within].iter().map(|index| &rows[*index].row[..]);
+                    self.aggregate(aggregate, members, select, answers)?
+                }
+            };
+            results.push((ordered[position], result));
+        }
+        for (index, result) in results {
+            let row = &mut rows[index].row;
+            match row.last_mut() {
+                Some(part) if part.start() == select.computed => part.set(window.slot, result),
+                _ => {
+                    let mut computed = vec![Value::Null; select.width - select.computed];
+                    computed[window.slot - select.computed] = result;
+                    row.push(Part::kept(select.computed, computed));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of a partition in the window's order, and which of them it does not tell apart.
+    fn ordered<'s>(
+        &self,
+        window: &'s Window,
+        select: &'s Select,
+        rows: &[Costed<'a>],
+        members: Vec<usize>,
+        answers: &mut Answers<'s>,
+    ) -> Result<(Vec<usize>, Peers), Stop> {
+        let pairs: Vec<Pair<'_>> = window
             .order_by
             .iter()
             .filter_map(|key| match &key.by {
@@ -80,94 +160,106 @@ impl<'a> Run<'a> {
         }
         let mut stop = None;
         ordered.sort_by(|(_, a), (_, b)| {
-            self.by_keys(a, b, &window.order_by, &order_pairs)
+            self.by_keys(a, b, &window.order_by, &pairs)
                 .unwrap_or_else(|error| {
                     stop = Some(error);
-                    std::cmp::Ordering::Equal
+                    Ordering::Equal
                 })
         });
         if let Some(stop) = stop {
             return Err(stop);
         }
-        // Peers are rows that the window's ORDER BY does not tell apart.
-        let mut first_peer = vec![0; ordered.len()];
-        let mut rank_dense = vec![1; ordered.len()];
-        for position in 1..ordered.len() {
-            let same = self.by_keys(
-                &ordered[position - 1].1,
-                &ordered[position].1,
-                &window.order_by,
-                &order_pairs,
-            )? == std::cmp::Ordering::Equal
-                && !window.order_by.is_empty();
-            first_peer[position] = if same {
-                first_peer[position - 1]
-            } else {
-                position
-            };
-            rank_dense[position] = rank_dense[position - 1] + i128::from(!same);
-        }
-        let mut results = Vec::with_capacity(ordered.len());
-        for position in 0..ordered.len() {
-            let result = match &window.function {
-                WindowFunction::RowNumber => Value::Int(position as i128 + 1),
-                WindowFunction::Rank if window.order_by.is_empty() => Value::Int(1),
-                WindowFunction::Rank => Value::Int(first_peer[position] as i128 + 1),
-                WindowFunction::DenseRank if window.order_by.is_empty() => Value::Int(1),
-                WindowFunction::DenseRank => Value::Int(rank_dense[position]),
-                WindowFunction::Shift {
-                    expr,
-                    offset,
-                    otherwise,
-                } => {
-                    let other = position as i64 + offset;
-                    match usize::try_from(other)
-                        .ok()
-                        .and_then(|other| ordered.get(other))
-                    {
-                        Some((index, _)) => self.value(expr, &rows[*index].row, select, answers)?,
-                        None => match otherwise {
-                            Some(otherwise) => self.value(
-                                otherwise,
-                                &rows[ordered[position].0].row,
-                                select,
-                                answers,
-                            )?,
-                            None => Value::Null,
-                        },
-                    }
-                }
-                WindowFunction::FirstValue(expr) => {
-                    self.value(expr, &rows[ordered[0].0].row, select, answers)?
-                }
-                WindowFunction::Aggregate(aggregate) => {
-                    let end = if window.order_by.is_empty() {
-                        ordered.len()
-                    } else {
-                        let peers = first_peer[position..]
-                            .iter()
-                            .take_while(|first| **first == first_peer[position]);
-                        position + peers.count()
-                    };
-                    let members = ordered[..end]
-                        .iter()
-                        .map(|(index, _)| &rows[*index].row[..]);
-                    self.aggregate(aggregate, members, select, answers)?
+        let mut starts = Vec::new();
+        for (position, (_, keys)) in ordered.iter().enumerate() {
+            let apart = match position.checked_sub(1) {
+                None => true,
+                Some(before) => {
+                    self.by_keys(&ordered[before].1, keys, &window.order_by, &pairs)?
+                        != Ordering::Equal
                 }
             };
-            results.push((ordered[position].0, result));
-        }
-        for (index, result) in results {
-            let row = &mut rows[index].row;
-            match row.last_mut() {
-                Some(part) if part.start() == select.computed => part.set(window.slot, result),
-                _ => {
-                    let mut computed = vec![Value::Null; select.width - select.computed];
-                    computed[window.slot - select.computed] = result;
-                    row.push(Part::kept(select.computed, computed));
-                }
+            if apart {
+                starts.push(position);
             }
         }
-        Ok(())
+        let peers = Peers::new(starts, ordered.len());
+        Ok((ordered.into_iter().map(|(index, _)| index).collect(), peers))
+    }
+}
+
+/// The rows of a partition that its order does not tell apart.
+struct Peers {
+    /// Where each group of peers starts.
+    starts: Vec<usize>,
+    /// The group of each row.
+    group: Vec<usize>,
+    /// The first peer of each row.
+    first: Vec<usize>,
+    /// The place behind the last peer of each row.
+    end: Vec<usize>,
+}
+
+impl Peers {
+    fn new(starts: Vec<usize>, count: usize) -> Self {
+        let mut peers = Self {
+            group: Vec::with_capacity(count),
+            first: Vec::with_capacity(count),
+            end: Vec::with_capacity(count),
+            starts,
+        };
+        for (number, start) in peers.starts.iter().enumerate() {
+            let end = peers.starts.get(number + 1).copied().unwrap_or(count);
+            for _ in *start..end {
+                peers.group.push(number);
+                peers.first.push(*start);
+                peers.end.push(end);
+            }
+        }
+        peers
+    }
+
+    /// The places that a frame covers.
+    fn frame(&self, frame: &WindowFrame, position: usize) -> Range<usize> {
+        let count = self.group.len();
+        let group = self.group[position];
+        let start_of = |group: usize| self.starts.get(group).copied().unwrap_or(count);
+        let start = match (frame.start, frame.units) {
+            (FrameBound::Preceding(None), _) => 0,
+            (FrameBound::Following(None), _) => count,
+            (FrameBound::CurrentRow, FrameUnits::Rows) => position,
+            (FrameBound::CurrentRow, _) => self.first[position],
+            (FrameBound::Preceding(Some(by)), FrameUnits::Rows) => position.saturating_sub(by),
+            (FrameBound::Following(Some(by)), FrameUnits::Rows) => position.saturating_add(by),
+            (FrameBound::Preceding(Some(by)), _) => start_of(group.saturating_sub(by)),
+            (FrameBound::Following(Some(by)), _) => start_of(group.saturating_add(by)),
+        };
+        let end = match (frame.end, frame.units) {
+            (FrameBound::Preceding(None), _) => 0,
+            (FrameBound::Following(None), _) => count,
+            (FrameBound::CurrentRow, FrameUnits::Rows) => position + 1,
+            (FrameBound::CurrentRow, _) => self.end[position],
+            (FrameBound::Preceding(Some(by)), FrameUnits::Rows) => {
+                (position + 1).saturating_sub(by)
+            }
+            (FrameBound::Following(Some(by)), FrameUnits::Rows) => position.saturating_add(by) + 1,
+            (FrameBound::Preceding(Some(by)), _) => match group.checked_sub(by) {
+                Some(group) => start_of(group + 1),
+                None => 0,
+            },
+            (FrameBound::Following(Some(by)), _) => start_of(group.saturating_add(by) + 1),
+        };
+        let end = end.min(count);
+        start.min(end)..end
+    }
+}
+
+/// The bucket of NTILE: the first ones take what does not divide evenly.
+fn bucket(position: usize, count: usize, buckets: usize) -> usize {
+    let (size, larger) = (count / buckets, count % buckets);
+    let boundary = larger * (size + 1);
+    if position < boundary {
+        position / (size + 1)
+    } else {
+        larger + (position - boundary) / size.max(1)
     }
 }

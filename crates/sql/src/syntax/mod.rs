@@ -6,6 +6,8 @@
 
 mod expr;
 mod literal;
+mod operator;
+mod tuple;
 mod types;
 
 use sqlparser::ast::{Ident, ObjectName};
@@ -14,7 +16,8 @@ use sqlparser::tokenizer::Span;
 use crate::expr::{ColumnUse, Expr};
 use crate::types::DataType;
 
-pub(crate) use expr::{Converter, compare_op};
+pub(crate) use expr::Converter;
+pub(crate) use operator::compare_op;
 pub(crate) use types::data_type;
 
 /// What names mean where an expression stands.

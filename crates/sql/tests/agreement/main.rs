@@ -16,6 +16,7 @@ mod evaluation;
 mod generate;
 mod lexicon;
 mod queries;
+mod query_shapes;
 mod query_text;
 mod storage;
 

@@ -18,11 +18,11 @@ pub(crate) const TABLES: [&str; 3] = ["p", "q", "u"];
 pub(crate) const COLUMNS: &str =
     "id INTEGER, a INTEGER, b INTEGER, s VARCHAR(10), d DATE, n DECIMAL(8,2)";
 
-const INTS: [&str; 3] = ["id", "a", "b"];
+pub(crate) const INTS: [&str; 3] = ["id", "a", "b"];
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+pub(crate) enum Sort {
     Int,
     Text,
     Date,
@@ -31,9 +31,9 @@ enum Sort {
 
 /// A relation of FROM, with the columns that may be asked of it.
 #[derive(Clone)]
-struct Named {
-    alias: String,
-    columns: Vec<(String, Sort)>,
+pub(crate) struct Named {
+    pub(crate) alias: String,
+    pub(crate) columns: Vec<(String, Sort)>,
 }
 
 pub(crate) struct Writer {
@@ -48,7 +48,7 @@ impl Writer {
     pub(crate) fn query(&mut self) -> Query {
         self.tags.clear();
         self.aliases = 0;
-        let (sql, ordered) = match self.rng.u8(..12) {
+        let (sql, ordered) = match self.rng.u8(..19) {
             0..=3 => self.plain(2),
             4 | 5 => self.grouped(),
             6 => self.totals(),
@@ -56,6 +56,13 @@ impl Writer {
             8 => self.derived(),
             9 => self.common(),
             10 => self.window(),
+            11 => self.frames(),
+            12 => self.recursive(),
+            13 => self.lateral(),
+            14 => self.grouping_sets(),
+            15 => self.first_of_each(),
+            16 => self.rows_of_values(),
+            17 => self.merged(),
             _ => self.plain(3),
         };
         let mut tags = std::mem::take(&mut self.tags);
@@ -64,20 +71,20 @@ impl Writer {
         Query { sql, ordered, tags }
     }
 
-    fn tag(&mut self, tag: &'static str) {
+    pub(crate) fn tag(&mut self, tag: &'static str) {
         self.tags.push(tag);
     }
 
-    fn pick<'p, T>(&mut self, options: &'p [T]) -> &'p T {
+    pub(crate) fn pick<'p, T>(&mut self, options: &'p [T]) -> &'p T {
         &options[self.rng.usize(..options.len())]
     }
 
-    fn alias(&mut self) -> String {
+    pub(crate) fn alias(&mut self) -> String {
         self.aliases += 1;
         format!("t{}", self.aliases)
     }
 
-    fn table(&mut self) -> (String, Named) {
+    pub(crate) fn table(&mut self) -> (String, Named) {
         let (table, alias) = (*self.pick(&TABLES), self.alias());
         let columns = [
             ("id", Sort::Int),
@@ -95,7 +102,7 @@ impl Writer {
     }
 
     /// FROM with up to three relations, and the relations.
-    fn from(&mut self, most: usize) -> (String, Vec<Named>) {
+    pub(crate) fn from(&mut self, most: usize) -> (String, Vec<Named>) {
         let (mut sql, named) = self.table();
         let mut scope = vec![named];
         for _ in 1..self.rng.usize(1..=most) {
@@ -159,7 +166,7 @@ impl Writer {
         (sql, scope)
     }
 
-    fn column(&mut self, scope: &[Named], sort: Sort) -> Option<String> {
+    pub(crate) fn column(&mut self, scope: &[Named], sort: Sort) -> Option<String> {
         let all: Vec<String> = scope
             .iter()
             .flat_map(|named| {
@@ -173,12 +180,12 @@ impl Writer {
         (!all.is_empty()).then(|| self.pick(&all).clone())
     }
 
-    fn int_column(&mut self, scope: &[Named]) -> String {
+    pub(crate) fn int_column(&mut self, scope: &[Named]) -> String {
         self.column(scope, Sort::Int)
             .unwrap_or_else(|| "1".to_owned())
     }
 
-    fn int(&mut self, scope: &[Named], depth: usize) -> String {
+    pub(crate) fn int(&mut self, scope: &[Named], depth: usize) -> String {
         match self.rng.u8(..if depth == 0 { 6 } else { 12 }) {
             0..=3 => self.int_column(scope),
             4 | 5 => self.rng.i8(-1..5).to_string(),
@@ -228,12 +235,12 @@ impl Writer {
         }
     }
 
-    fn word(&mut self) -> String {
+    pub(crate) fn word(&mut self) -> String {
         format!("'{}'", self.pick(&["", "a", "A", "b", "ab", "abc", "B"]))
     }
 
     /// A value of a sort, from the scope or a constant.
-    fn value(&mut self, scope: &[Named], sort: Sort) -> String {
+    pub(crate) fn value(&mut self, scope: &[Named], sort: Sort) -> String {
         match sort {
             Sort::Int => self.int(scope, 1),
             Sort::Text => {
@@ -262,7 +269,7 @@ impl Writer {
         }
     }
 
-    fn condition(&mut self, scope: &[Named], depth: usize) -> String {
+    pub(crate) fn condition(&mut self, scope: &[Named], depth: usize) -> String {
         let all = if depth == 0 { 8 } else { 19 };
         match self.rng.u8(..all) {
             0..=2 => {
@@ -366,7 +373,7 @@ impl Writer {
     }
 
     /// `ORDER BY` every column of the result, and perhaps LIMIT.
-    fn order(&mut self, width: usize) -> (String, bool) {
+    pub(crate) fn order(&mut self, width: usize) -> (String, bool) {
         if self.rng.bool() {
             return (String::new(), false);
         }
@@ -385,7 +392,7 @@ impl Writer {
         (sql, true)
     }
 
-    fn items(&mut self, scope: &[Named], sorts: &[Sort]) -> String {
+    pub(crate) fn items(&mut self, scope: &[Named], sorts: &[Sort]) -> String {
         let items: Vec<String> = sorts
             .iter()
             .enumerate()
@@ -394,13 +401,13 @@ impl Writer {
         items.join(", ")
     }
 
-    fn sorts(&mut self) -> Vec<Sort> {
+    pub(crate) fn sorts(&mut self) -> Vec<Sort> {
         (0..self.rng.usize(1..4))
             .map(|_| *self.pick(&[Sort::Int, Sort::Int, Sort::Text, Sort::Date, Sort::Decimal]))
             .collect()
     }
 
-    fn select(&mut self, sorts: &[Sort], relations: usize) -> String {
+    pub(crate) fn select(&mut self, sorts: &[Sort], relations: usize) -> String {
         let (from, scope) = self.from(relations);
         let distinct = if self.rng.u8(..3) == 0 {
             self.tag("distinct");
@@ -416,14 +423,14 @@ impl Writer {
         format!("SELECT {distinct}{items} FROM {from} WHERE {condition}")
     }
 
-    fn plain(&mut self, relations: usize) -> (String, bool) {
+    pub(crate) fn plain(&mut self, relations: usize) -> (String, bool) {
         let sorts = self.sorts();
         let select = self.select(&sorts, relations);
         let (order, ordered) = self.order(sorts.len());
         (format!("{select}{order}"), ordered)
     }
 
-    fn aggregate(&mut self, scope: &[Named]) -> String {
+    pub(crate) fn aggregate(&mut self, scope: &[Named]) -> String {
         self.tag("aggregate");
         let column = self.int_column(scope);
         match self.rng.u8(..9) {
@@ -445,7 +452,7 @@ impl Writer {
         }
     }
 
-    fn having(&mut self, scope: &[Named]) -> String {
+    pub(crate) fn having(&mut self, scope: &[Named]) -> String {
         let column = self.int_column(scope);
         let function = *self.pick(&["COUNT", "SUM", "MAX", "MIN"]);
         let op = *self.pick(&["=", ">", "<", ">="]);
@@ -457,7 +464,7 @@ impl Writer {
         }
     }
 
-    fn grouped(&mut self) -> (String, bool) {
+    pub(crate) fn grouped(&mut self) -> (String, bool) {
         self.tag("group by");
         let (from, scope) = self.from(2);
         let keys: Vec<String> = (0..self.rng.usize(1..3))
@@ -483,7 +490,7 @@ impl Writer {
         (sql, ordered)
     }
 
-    fn totals(&mut self) -> (String, bool) {
+    pub(crate) fn totals(&mut self) -> (String, bool) {
         self.tag("total");
         let (from, scope) = self.from(2);
         let items: Vec<String> = (0..3).map(|_| self.aggregate(&scope)).collect();
@@ -496,7 +503,7 @@ impl Writer {
         (sql, false)
     }
 
-    fn set(&mut self) -> (String, bool) {
+    pub(crate) fn set(&mut self) -> (String, bool) {
         self.tag("set operation");
         let sorts = self.sorts();
         let ops: &[&str] = match self.dialect {
@@ -514,97 +521,5 @@ impl Writer {
         let (left, right) = (self.select(&sorts, 1), self.select(&sorts, 1));
         let (order, ordered) = self.order(sorts.len());
         (format!("{left} {op} {right}{order}"), ordered)
-    }
-
-    fn derived_scope(alias: &str, sorts: &[Sort]) -> Named {
-        Named {
-            alias: alias.to_owned(),
-            columns: sorts
-                .iter()
-                .enumerate()
-                .map(|(index, sort)| (format!("c{index}"), *sort))
-                .collect(),
-        }
-    }
-
-    fn derived(&mut self) -> (String, bool) {
-        self.tag("derived table");
-        let sorts = self.sorts();
-        let inner = if self.rng.bool() {
-            self.select(&sorts, 2)
-        } else {
-            format!(
-                "{} UNION {}",
-                self.select(&sorts, 1),
-                self.select(&sorts, 1)
-            )
-        };
-        let alias = self.alias();
-        let (table, named) = self.table();
-        let scope = vec![Self::derived_scope(&alias, &sorts), named];
-        let kind = *self.pick(&["JOIN", "LEFT JOIN"]);
-        let on = self.condition(&scope, 0);
-        let outer_sorts = self.sorts();
-        let items = self.items(&scope, &outer_sorts);
-        let condition = self.condition(&scope, 1);
-        let sql = format!(
-            "SELECT {items} FROM ({inner}) {alias} {kind} {table} ON {on} WHERE {condition}"
-        );
-        (sql, false)
-    }
-
-    fn common(&mut self) -> (String, bool) {
-        self.tag("common table");
-        let (sorts, grouped) = (self.sorts(), self.rng.bool());
-        let (inner, sorts) = if grouped {
-            let (from, scope) = self.from(1);
-            let key = self.int_column(&scope);
-            let sql = format!("SELECT {key} AS c0, COUNT(*) AS c1 FROM {from} GROUP BY {key}");
-            (sql, vec![Sort::Int, Sort::Int])
-        } else {
-            (self.select(&sorts, 2), sorts)
-        };
-        let scope = vec![
-            Self::derived_scope("x", &sorts),
-            Self::derived_scope("y", &sorts),
-        ];
-        let outer_sorts = self.sorts();
-        let items = self.items(&scope, &outer_sorts);
-        let condition = self.condition(&scope, 1);
-        let sql = format!("WITH w AS ({inner}) SELECT {items} FROM w x, w y WHERE {condition}");
-        (sql, false)
-    }
-
-    fn window(&mut self) -> (String, bool) {
-        self.tag("window");
-        let (from, scope) = self.from(1);
-        let (x, y) = (self.int_column(&scope), *self.pick(&INTS));
-        let id = format!("{}.id", scope[0].alias);
-        let (alias, direction) = (&scope[0].alias, *self.pick(&["", " DESC"]));
-        let calls = [
-            format!("ROW_NUMBER() OVER (PARTITION BY {x} ORDER BY {id})"),
-            format!("RANK() OVER (ORDER BY {x}{direction})"),
-            format!("DENSE_RANK() OVER (PARTITION BY {alias}.a ORDER BY {x})"),
-            format!("SUM({x}) OVER (PARTITION BY {alias}.{y})"),
-            format!("SUM({x}) OVER (ORDER BY {id}{direction})"),
-            format!("COUNT(*) OVER (ORDER BY {x})"),
-            format!("LAG({x}) OVER (ORDER BY {id})"),
-            format!("LEAD({x}, 2) OVER (PARTITION BY {alias}.{y} ORDER BY {id})"),
-            format!("FIRST_VALUE({x}) OVER (ORDER BY {id}{direction})"),
-            format!("MAX({x}) OVER ()"),
-        ];
-        let (first, second) = (self.pick(&calls).clone(), self.pick(&calls).clone());
-        let condition = self.condition(&scope, 1);
-        let inner = format!(
-            "SELECT {id} AS c0, {first} AS c1, {second} AS c2 FROM {from} WHERE {condition}"
-        );
-        if self.rng.bool() {
-            return (inner, false);
-        }
-        let outer = format!(
-            "SELECT z.c0, z.c2 FROM ({inner}) z WHERE z.c1 >= {}",
-            self.rng.u8(..3)
-        );
-        (outer, false)
     }
 }

@@ -111,10 +111,16 @@ impl Space {
             exprs.extend(&window.partition_by);
             match &window.function {
                 WindowFunction::Aggregate(aggregate) => of_aggregate(aggregate, &mut exprs),
-                WindowFunction::Shift { expr, .. } | WindowFunction::FirstValue(expr) => {
-                    exprs.push(expr);
-                }
-                WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {}
+                WindowFunction::Shift { expr, .. }
+                | WindowFunction::FirstValue(expr)
+                | WindowFunction::LastValue(expr)
+                | WindowFunction::NthValue(expr, _) => exprs.push(expr),
+                WindowFunction::RowNumber
+                | WindowFunction::Rank
+                | WindowFunction::DenseRank
+                | WindowFunction::Ntile(_)
+                | WindowFunction::PercentRank
+                | WindowFunction::CumeDist => {}
             }
         }
         exprs.extend(select.items.iter().map(|item| &item.expr));

@@ -1,0 +1,112 @@
+//! Recursive queries, round by round and within bounds.
+
+use crate::eval::{Part, Stop, squeezed};
+use crate::value::Value;
+
+use super::compare::Pair;
+use super::evaluate::{Outcome, Run};
+use super::model::Query;
+
+/// The most rounds; databases have limits of their own, none of them lower.
+const MOST_ROUNDS: usize = 200;
+
+/// The most rows of all rounds.
+const MOST_ROWS: usize = 10_000;
+
+/// The rows of the round before, as the recursive part of a query reads them.
+#[derive(Clone, Copy)]
+pub(super) struct Working<'a> {
+    /// The number of the recursive query.
+    pub(super) number: usize,
+    pub(super) rows: &'a [(Vec<Value>, f64)],
+    /// That of a recursive query around it.
+    pub(super) outer: Option<&'a Working<'a>>,
+}
+
+impl<'a> Working<'a> {
+    /// The rows of a recursive query's last round.
+    pub(super) fn of(&self, number: usize) -> Option<&'a [(Vec<Value>, f64)]> {
+        if self.number == number {
+            Some(self.rows)
+        } else {
+            self.outer.and_then(|outer| outer.of(number))
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    /// The rows of the first operand, then those that the second makes of each round.
+    pub(super) fn recursive(
+        &self,
+        query: &Query,
+        [first, step]: [&Query; 2],
+        all: bool,
+        number: usize,
+        outer: &[Part<'a>],
+    ) -> Result<Outcome, Stop> {
+        let mut outcome = self.outcome(first, outer, true)?;
+        let width = outcome.rows.first().map_or(0, |(row, _)| row.len());
+        let pairs: Vec<Pair<'_>> = (0..width)
+            .map(|column| Pair::output(query, column))
+            .collect();
+        let found = std::mem::take(&mut outcome.rows);
+        let mut rows = Vec::new();
+        let mut last = self.fresh(found, &rows, &pairs, all)?;
+        for _ in 0..MOST_ROUNDS {
+            if last.is_empty() {
+                outcome.rows = rows;
+                return Ok(outcome);
+            }
+            rows.extend(last.iter().cloned());
+            if rows.len() > MOST_ROWS {
+                return Err(Stop::unsupported(format!(
+                    "a recursive query of more than {MOST_ROWS} rows"
+                )));
+            }
+            let working = Working {
+                number,
+                rows: &last,
+                outer: self.working,
+            };
+            let run = Run {
+                working: Some(&working),
+                ..*self
+            };
+            let next = run.outcome(step, outer, true)?;
+            outcome.near.extend(next.near.into_iter().take(64));
+            outcome.near.truncate(256);
+            outcome.distance = outcome.distance.min(squeezed(next.distance));
+            last = self.fresh(next.rows, &rows, &pairs, all)?;
+        }
+        Err(Stop::unsupported(format!(
+            "a recursive query of more than {MOST_ROUNDS} rounds"
+        )))
+    }
+
+    /// The rows that are new; with ALL, every row is.
+    fn fresh(
+        &self,
+        found: Vec<(Vec<Value>, f64)>,
+        known: &[(Vec<Value>, f64)],
+        pairs: &[Pair<'_>],
+        all: bool,
+    ) -> Result<Vec<(Vec<Value>, f64)>, Stop> {
+        if all {
+            return Ok(found);
+        }
+        let mut fresh: Vec<(Vec<Value>, f64)> = Vec::new();
+        for (row, to_remove) in found {
+            let mut seen = false;
+            for (other, _) in known.iter().chain(&fresh) {
+                if self.all_same(pairs, &row, other)? {
+                    seen = true;
+                    break;
+                }
+            }
+            if !seen {
+                fresh.push((row, to_remove));
+            }
+        }
+        Ok(fresh)
+    }
+}

@@ -1,0 +1,238 @@
+//! Operators: logic, comparisons, arithmetic and patterns.
+
+use sqlparser::ast::{BinaryOperator as Op, Expr as Ast, UnaryOperator};
+
+use super::expr::{Converter, call};
+use crate::dialect::DialectName;
+use crate::expr::{BinaryOp, CompareOp, Expr, PatternKind, UnaryOp};
+use crate::value::Value;
+
+impl Converter<'_> {
+    pub(super) fn unary(&mut self, ast: &Ast, op: UnaryOperator, expr: &Ast) -> Expr {
+        let op = match op {
+            UnaryOperator::Not | UnaryOperator::BangNot => return Expr::Not(self.boxed(expr)),
+            UnaryOperator::Minus => UnaryOp::Minus,
+            UnaryOperator::Plus => UnaryOp::Plus,
+            UnaryOperator::BitwiseNot => UnaryOp::BitNot,
+            UnaryOperator::PGSquareRoot => return call("sqrt", vec![self.expr(expr)]),
+            UnaryOperator::PGCubeRoot => return call("cbrt", vec![self.expr(expr)]),
+            UnaryOperator::PGAbs => return call("abs", vec![self.expr(expr)]),
+            _ => return self.opaque(ast, "this operator is not evaluated"),
+        };
+        match (op, self.expr(expr)) {
+            (UnaryOp::Minus, Expr::Literal(Value::Int(value))) if value != i128::MIN => {
+                Expr::Literal(Value::Int(-value))
+            }
+            (UnaryOp::Minus, Expr::Literal(Value::Decimal(value))) => {
+                Expr::Literal(Value::Decimal(-value))
+            }
+            (UnaryOp::Minus, Expr::Literal(Value::Float(value))) => {
+                Expr::Literal(Value::Float(-value))
+            }
+            (op, expr) => Expr::Unary {
+                op,
+                expr: Box::new(expr),
+            },
+        }
+    }
+
+    pub(super) fn binary(&mut self, ast: &Ast, left: &Ast, op: &Op, right: &Ast) -> Expr {
+        let mysql = self.dialect == DialectName::MySql;
+        if let Some(junction) = junction(op, mysql) {
+            return self.junction(ast, junction, mysql);
+        }
+        if let (Some(op), Ast::Tuple(_), Ast::Tuple(_)) = (compare_op(op), left, right) {
+            return self.rows_compared(ast, op, left, right);
+        }
+        if let Some(op) = compare_op(op) {
+            return Expr::Compare {
+                op,
+                left: self.boxed(left),
+                right: self.boxed(right),
+            };
+        }
+        let arithmetic = match op {
+            Op::Plus => BinaryOp::Add,
+            Op::Minus => BinaryOp::Subtract,
+            Op::Multiply => BinaryOp::Multiply,
+            Op::Divide => BinaryOp::Divide,
+            Op::Modulo => BinaryOp::Modulo,
+            Op::MyIntegerDivide => BinaryOp::IntegerDivide,
+            Op::StringConcat => BinaryOp::Concat,
+            Op::BitwiseAnd => BinaryOp::BitAnd,
+            Op::BitwiseOr => BinaryOp::BitOr,
+            Op::BitwiseXor | Op::PGBitwiseXor => BinaryOp::BitXor,
+            Op::PGBitwiseShiftLeft => BinaryOp::ShiftLeft,
+            Op::PGBitwiseShiftRight => BinaryOp::ShiftRight,
+            Op::PGExp => return call("power", vec![self.expr(left), self.expr(right)]),
+            Op::PGStartsWith => {
+                return call("starts_with", vec![self.expr(left), self.expr(right)]);
+            }
+            Op::Spaceship => return self.is_distinct(left, right, true),
+            Op::PGRegexMatch => return self.pattern(PatternKind::Regex, false, left, right),
+            Op::PGRegexNotMatch => return self.pattern(PatternKind::Regex, true, left, right),
+            Op::PGRegexIMatch => {
+                return self.pattern(PatternKind::RegexInsensitive, false, left, right);
+            }
+            Op::PGRegexNotIMatch => {
+                return self.pattern(PatternKind::RegexInsensitive, true, left, right);
+            }
+            Op::PGLikeMatch => return self.pattern(PatternKind::Like, false, left, right),
+            Op::PGNotLikeMatch => return self.pattern(PatternKind::Like, true, left, right),
+            Op::PGILikeMatch => return self.pattern(PatternKind::Ilike, false, left, right),
+            Op::PGNotILikeMatch => return self.pattern(PatternKind::Ilike, true, left, right),
+            Op::Glob => return self.pattern(PatternKind::Glob, false, left, right),
+            Op::Regexp => return self.pattern(PatternKind::Regex, false, left, right),
+            _ => return self.opaque(ast, "this operator is not evaluated"),
+        };
+        Expr::Binary {
+            op: arithmetic,
+            left: self.boxed(left),
+            right: self.boxed(right),
+        }
+    }
+
+    /// `a OR b OR c` as one OR of three, without recursion down the left spine.
+    ///
+    /// Parentheses start a node of their own even under the same operator: coverage criteria count
+    /// clauses as they are written.
+    fn junction(&mut self, ast: &Ast, kind: Junction, mysql: bool) -> Expr {
+        let mut operands = Vec::new();
+        let mut at = ast;
+        while let Ast::BinaryOp { left, op, right } = at
+            && junction(op, mysql) == Some(kind)
+        {
+            operands.push(right.as_ref());
+            at = left;
+        }
+        operands.push(at);
+        let parts = operands
+            .into_iter()
+            .rev()
+            .map(|operand| self.expr(operand))
+            .collect();
+        match kind {
+            Junction::And => Expr::And(parts),
+            Junction::Or => Expr::Or(parts),
+        }
+    }
+
+    pub(super) fn is_null(&mut self, expr: &Ast, negated: bool) -> Expr {
+        Expr::IsNull {
+            expr: self.boxed(expr),
+            negated,
+        }
+    }
+
+    pub(super) fn is_truth(&mut self, expr: &Ast, verdict: Option<bool>, negated: bool) -> Expr {
+        Expr::IsTruth {
+            expr: self.boxed(expr),
+            verdict,
+            negated,
+        }
+    }
+
+    pub(super) fn is_distinct(&mut self, left: &Ast, right: &Ast, negated: bool) -> Expr {
+        Expr::IsDistinct {
+            left: self.boxed(left),
+            right: self.boxed(right),
+            negated,
+        }
+    }
+
+    pub(super) fn pattern(
+        &mut self,
+        kind: PatternKind,
+        negated: bool,
+        expr: &Ast,
+        pattern: &Ast,
+    ) -> Expr {
+        Expr::Like {
+            expr: self.boxed(expr),
+            pattern: self.boxed(pattern),
+            escape: None,
+            kind,
+            negated,
+        }
+    }
+
+    pub(super) fn like(
+        &mut self,
+        ast: &Ast,
+        kind: PatternKind,
+        negated: bool,
+        expr: &Ast,
+        pattern: &Ast,
+        escape: &Option<Box<Ast>>,
+    ) -> Expr {
+        let escape = match escape.as_ref().map(|escape| self.expr(escape)) {
+            None => None,
+            Some(Expr::Literal(Value::Text(text))) if text.chars().count() == 1 => {
+                text.chars().next()
+            }
+            Some(_) => return self.opaque(ast, "its ESCAPE is not one character"),
+        };
+        match self.pattern(kind, negated, expr, pattern) {
+            Expr::Like {
+                expr,
+                pattern,
+                kind,
+                negated,
+                ..
+            } => Expr::Like {
+                expr,
+                pattern,
+                escape,
+                kind,
+                negated,
+            },
+            other => other,
+        }
+    }
+
+    /// `x = ANY (ARRAY[…])`, which is how pg_dump writes `x IN (…)`.
+    pub(super) fn in_array(&mut self, ast: &Ast, left: &Ast, right: &Ast, negated: bool) -> Expr {
+        let mut at = right;
+        let list = loop {
+            match at {
+                Ast::Nested(inner) | Ast::Cast { expr: inner, .. } => at = inner,
+                Ast::Array(array) => break &array.elem,
+                _ => return self.opaque(ast, "ANY and ALL are evaluated for lists only"),
+            }
+        };
+        Expr::InList {
+            expr: self.boxed(left),
+            list: list.iter().map(|item| self.expr(item)).collect(),
+            negated,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Junction {
+    And,
+    Or,
+}
+
+/// MySQL reads `&&` and `||` as AND and OR.
+fn junction(op: &Op, mysql: bool) -> Option<Junction> {
+    match op {
+        Op::And => Some(Junction::And),
+        Op::Or => Some(Junction::Or),
+        Op::PGOverlap if mysql => Some(Junction::And),
+        Op::StringConcat if mysql => Some(Junction::Or),
+        _ => None,
+    }
+}
+
+pub(crate) fn compare_op(op: &Op) -> Option<CompareOp> {
+    Some(match op {
+        Op::Eq => CompareOp::Equal,
+        Op::NotEq => CompareOp::NotEqual,
+        Op::Lt => CompareOp::Less,
+        Op::LtEq => CompareOp::LessOrEqual,
+        Op::Gt => CompareOp::Greater,
+        Op::GtEq => CompareOp::GreaterOrEqual,
+        _ => return None,
+    })
+}
