@@ -73,6 +73,7 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
         "schema            default   normalised      domino       avm-d       avm-r     default generator"
     );
     let mut same = 0;
+    let (mut farthest, mut sums) = (0, [(0, 0); 3]);
     for (name, text) in &sources {
         let Some(peer) = PEER.iter().find(|peer| peer.schema == name) else {
             continue;
@@ -99,11 +100,11 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
             format!("{default} ({})", peer.default),
             format!("{normalised} ({})", peer.normalised)
         );
-        for (generator, theirs) in generators.into_iter().zip(peer.killed) {
-            line += &format!(
-                "{:>12}",
-                format!("{} ({theirs})", killed(generator).killed())
-            );
+        for ((generator, theirs), sum) in generators.into_iter().zip(peer.killed).zip(&mut sums) {
+            let ours = killed(generator).killed();
+            farthest = farthest.max(ours.abs_diff(theirs));
+            *sum = (sum.0 + ours, sum.1 + theirs);
+            line += &format!("{:>12}", format!("{ours} ({theirs})"));
         }
         let ours = killed(GeneratorName::Default);
         println!("{line}{:>12}", ours.killed());
@@ -118,9 +119,23 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
         "{same} of {} schemas have the peer's numbers of mutants",
         PEER.len()
     );
+    let [domino, avm_d, avm_r] = sums;
+    println!(
+        "killed in all: domino {} ({}), avm-d {} ({}), avm-r {} ({}); at most {farthest} apart on a schema",
+        domino.0, domino.1, avm_d.0, avm_d.1, avm_r.0, avm_r.1
+    );
+    // The peer's order over all schemas, where its numbers differ by more than chance.
+    let same_order = avm_d.0 < domino.0 && avm_d.0 < avm_r.0;
     println!("Row ids: the peer writes INT for INTEGER, so NULL in such a key is no number there");
-    ExitCode::SUCCESS
+    if same == PEER.len() && farthest <= FEW && same_order {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
+
+/// How far a generator's kills on a schema may be from the peer's.
+const FEW: usize = 3;
 
 /// Prints what becomes of all mutants with the default suite, and when it is strengthened.
 #[expect(clippy::print_stdout, reason = "a benchmark prints its table")]

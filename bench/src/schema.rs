@@ -1,19 +1,26 @@
 //! Everything that the schema job promises, measured on the given schemas by one command.
 
+mod time;
+
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use isobath_exec::{Engine, Provisioned, provision};
+use isobath_rows::schema::case::TestCase;
 use isobath_rows::schema::confirm::confirm;
 use isobath_rows::schema::generator::GeneratorName;
 use isobath_rows::schema::job::{Config, Outcome, Status, generate};
-use isobath_rows::schema::mutation::{self, OperatorSet, Pipeline};
+use isobath_rows::schema::mutation::{self, Analysis, OperatorSet, Pipeline, Strengthened};
 use isobath_rows::schema::print;
+use isobath_rows::schema::requirement::Requirement;
 use isobath_sql::Schema;
 
-use crate::subjects;
+use crate::{mutants, requirements, subjects};
 
-/// Coverage, confirmation, mutation scores, determinism and time; true when every number is reached.
+/// Kills per schema and engine that are tried again on the mutant itself, spread over all of them.
+const MOST_KILLS: usize = 300;
+
+/// Counts, coverage, confirmation, mutation scores and time; a success when every number is reached.
 #[expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 pub(crate) fn all(folder: &Path, seeds: u64, binary: Option<&Path>) -> ExitCode {
     let sources = match subjects::sources(folder) {
@@ -23,7 +30,10 @@ pub(crate) fn all(folder: &Path, seeds: u64, binary: Option<&Path>) -> ExitCode 
             return ExitCode::FAILURE;
         }
     };
-    let mut reached = true;
+    println!("Requirements per schema, engine and criterion, against the peer's");
+    let mut reached = requirements::compare(folder) == ExitCode::SUCCESS;
+    println!();
+    reached &= mutants::compare(folder) == ExitCode::SUCCESS;
     for engine in Engine::ALL {
         let mut provisioned = provision(engine).ok();
         if provisioned.is_none() {
@@ -31,7 +41,8 @@ pub(crate) fn all(folder: &Path, seeds: u64, binary: Option<&Path>) -> ExitCode 
         }
         let mut sums = Sums::default();
         println!(
-            "\n{engine}\nschema          required covered infeasible open disagreements | domino default strengthened of mutants"
+            "\n{engine}: requirements on {seeds} seeds | mutants of the 14 operators | of all operators\n\
+             schema          required covered infeasible open | domino default strengthened    of | default strengthened    of equivalent | disagreements"
         );
         for (name, text) in &sources {
             let schema = subjects::schema(name, text, engine.dialect());
@@ -40,23 +51,30 @@ pub(crate) fn all(folder: &Path, seeds: u64, binary: Option<&Path>) -> ExitCode 
             sums.add(&row);
         }
         println!(
-            "all: {} of {} feasible requirements covered on {seeds} seeds, {} proven infeasible, {} disagreements; \
-             default behind domino on {} schemas; {} of {} mutants killed after strengthening",
+            "all: {} of {} feasible requirements covered, {} proven infeasible; default behind domino on {} schemas; \
+             strengthened suites kill {} of {} mutants of the 14 operators and {} of {} of all operators, {} more are \
+             proven equivalent; {} tests and {} kills confirmed, {} disagreements",
             sums.covered,
             sums.feasible,
             sums.infeasible,
-            sums.disagreements,
             sums.behind,
-            sums.strengthened,
-            sums.mutants
+            sums.paper.strengthened,
+            sums.paper.mutants,
+            sums.ours.strengthened,
+            sums.ours.mutants,
+            sums.ours.equivalent,
+            sums.confirmed.tests,
+            sums.confirmed.kills,
+            sums.confirmed.disagreements,
         );
         reached &= sums.covered == sums.feasible
-            && sums.disagreements == 0
+            && sums.confirmed.disagreements == 0
             && sums.behind == 0
-            && sums.strengthened == sums.mutants;
+            && sums.paper.strengthened == sums.paper.mutants
+            && sums.ours.strengthened == sums.ours.mutants;
     }
     if let Some(binary) = binary {
-        reached &= time(folder, binary);
+        reached &= time::table(folder, binary);
     }
     println!(
         "\n{}",
@@ -74,20 +92,35 @@ pub(crate) fn all(folder: &Path, seeds: u64, binary: Option<&Path>) -> ExitCode 
 }
 
 /// One schema on one engine.
+#[derive(Clone, Copy, Default)]
 struct Row {
     required: usize,
     covered: usize,
     infeasible: usize,
-    open: usize,
-    disagreements: usize,
     domino: usize,
+    paper: Kills,
+    ours: Kills,
+    confirmed: Confirmed,
+}
+
+/// What becomes of the mutants of one set of operators.
+#[derive(Clone, Copy, Default)]
+struct Kills {
     default: usize,
     strengthened: usize,
     mutants: usize,
+    equivalent: usize,
+}
+
+/// What real engines said.
+#[derive(Clone, Copy, Default)]
+struct Confirmed {
+    tests: usize,
+    kills: usize,
+    disagreements: usize,
 }
 
 impl Row {
-    #[expect(clippy::print_stdout, reason = "what is open is named at once")]
     fn of(
         schema: &Schema,
         engine: Engine,
@@ -106,76 +139,125 @@ impl Row {
                 },
             )
         };
-        let mut worst: Option<Outcome> = None;
-        let mut disagreements = 0;
+        let mut row = Self::default();
+        let own = run(GeneratorName::Default, 0);
+        let mut worst = own.clone();
         for seed in 0..seeds {
             let outcome = run(GeneratorName::Default, seed);
-            if let Some(provisioned) = provisioned.as_deref_mut() {
-                let suite = print::suite(
-                    schema,
-                    engine.dialect(),
-                    &outcome.requirements,
-                    &outcome.tests,
-                );
-                match confirm(&suite, provisioned.database()) {
-                    Ok(confirmation) => {
-                        for one in &confirmation.disagreements {
-                            println!(
-                                "  {}: expected {}, got {}",
-                                one.test, one.expected, one.actual
-                            );
-                        }
-                        disagreements +=
-                            confirmation.disagreements.len() + confirmation.refused_setup.len();
-                    }
-                    Err(error) => {
-                        println!("  {error}");
-                        disagreements += 1;
-                    }
-                }
-            }
-            if worst
-                .as_ref()
-                .is_none_or(|worst| outcome.covered() < worst.covered())
-            {
-                worst = Some(outcome);
+            row.confirmed.suite(
+                schema,
+                engine,
+                &outcome.requirements,
+                &outcome.tests,
+                provisioned.as_deref_mut(),
+            );
+            if outcome.covered() < worst.covered() {
+                worst = outcome;
             }
         }
-        let outcome = worst.unwrap_or_else(|| run(GeneratorName::Default, 0));
-        for (requirement, status) in outcome.requirements.iter().zip(&outcome.statuses) {
-            match status {
-                Status::Covered(_) => {}
-                Status::Infeasible { proof } => {
-                    println!("  infeasible: {}: {proof}", requirement.says.join("; "))
-                }
-                Status::Uncovered { why } => {
-                    println!("  open: {}: {why}", requirement.says.join("; "))
-                }
+        print_open(&worst);
+        row.required = worst.requirements.len();
+        row.covered = worst.covered();
+        row.infeasible = worst.infeasible();
+        let made = mutation::mutants(schema, dialect, OperatorSet::Paper);
+        let tests = run(GeneratorName::Domino, 0).tests;
+        row.domino = mutation::analyse(schema, dialect, made, Pipeline::Engine, &tests).killed();
+        for (set, kills) in [
+            (OperatorSet::Paper, &mut row.paper),
+            (OperatorSet::All, &mut row.ours),
+        ] {
+            let made = mutation::mutants(schema, dialect, set);
+            let analysis = mutation::analyse(schema, dialect, made, Pipeline::Engine, &own.tests);
+            kills.default = analysis.killed();
+            let Strengthened { tests, analysis } =
+                mutation::strengthen(schema, dialect, &own.tests, analysis);
+            print_alive(&analysis);
+            kills.strengthened = analysis.killed();
+            kills.mutants = analysis.effective();
+            kills.equivalent = analysis.equivalent();
+            let provisioned = provisioned.as_deref_mut();
+            if let (OperatorSet::All, Some(provisioned)) = (set, provisioned) {
+                row.confirmed
+                    .suite(schema, engine, &[], &tests, Some(provisioned));
+                let suite: Vec<_> = own.tests.iter().chain(&tests).cloned().collect();
+                row.confirmed.kills(&analysis, &suite, provisioned);
             }
         }
-        let analysed = |outcome: &Outcome| {
-            let mutants = mutation::mutants(schema, dialect, OperatorSet::Paper);
-            mutation::analyse(schema, dialect, mutants, Pipeline::Engine, &outcome.tests)
+        row
+    }
+}
+
+impl Confirmed {
+    #[expect(clippy::print_stdout, reason = "a disagreement is named at once")]
+    fn suite(
+        &mut self,
+        schema: &Schema,
+        engine: Engine,
+        requirements: &[Requirement],
+        tests: &[TestCase],
+        provisioned: Option<&mut Provisioned>,
+    ) {
+        let Some(provisioned) = provisioned else {
+            return;
         };
-        let domino = analysed(&run(GeneratorName::Domino, 0)).killed();
-        let own = run(GeneratorName::Default, 0);
-        let analysis = analysed(&own);
-        let default = analysis.killed();
-        let strengthened = mutation::strengthen(schema, dialect, &own.tests, analysis).analysis;
-        for (_, mutant) in strengthened.survivors() {
-            println!("  alive: {}", mutant.description);
+        let suite = print::suite(schema, engine.dialect(), requirements, tests);
+        match confirm(&suite, provisioned.database()) {
+            Ok(confirmation) => {
+                for one in &confirmation.disagreements {
+                    println!(
+                        "  {}: expected {}, got {}",
+                        one.test, one.expected, one.actual
+                    );
+                }
+                self.tests += confirmation.agreed;
+                self.disagreements +=
+                    confirmation.disagreements.len() + confirmation.refused_setup.len();
+            }
+            Err(error) => {
+                println!("  {error}");
+                self.disagreements += 1;
+            }
         }
-        Self {
-            required: outcome.requirements.len(),
-            covered: outcome.covered(),
-            infeasible: outcome.infeasible(),
-            open: outcome.requirements.len() - outcome.covered() - outcome.infeasible(),
-            disagreements,
-            domino,
-            default,
-            strengthened: strengthened.killed(),
-            mutants: strengthened.effective(),
+    }
+
+    #[expect(clippy::print_stdout, reason = "a disagreement is named at once")]
+    fn kills(&mut self, analysis: &Analysis, suite: &[TestCase], provisioned: &mut Provisioned) {
+        match mutation::confirm(analysis, suite, provisioned.database(), MOST_KILLS) {
+            Ok(confirmed) => {
+                for one in &confirmed.disagreements {
+                    let mutant = &analysis.mutants[one.mutant].description;
+                    println!(
+                        "  {mutant}: expected {}, got {}, for {}",
+                        one.memory, one.engine, one.sql
+                    );
+                }
+                self.kills += confirmed.agreed;
+                self.disagreements += confirmed.disagreements.len();
+            }
+            Err(error) => {
+                println!("  {error}");
+                self.disagreements += 1;
+            }
         }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "what is open is named at once")]
+fn print_open(outcome: &Outcome) {
+    for (requirement, status) in outcome.requirements.iter().zip(&outcome.statuses) {
+        let says = requirement.says.join("; ");
+        match status {
+            Status::Covered(_) => {}
+            Status::Infeasible { proof } => println!("  infeasible: {says}: {proof}"),
+            Status::Uncovered { why } => println!("  open: {says}: {why}"),
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "what is alive is named at once")]
+fn print_alive(analysis: &Analysis) {
+    for (_, mutant) in analysis.survivors() {
+        println!("  alive: {}", mutant.description);
     }
 }
 
@@ -185,16 +267,23 @@ impl std::fmt::Display for Row {
             required,
             covered,
             infeasible,
-            open,
-            disagreements,
             domino,
-            default,
-            strengthened,
-            mutants,
+            paper,
+            ours,
+            confirmed,
         } = self;
+        let open = required - covered - infeasible;
         write!(
             f,
-            "{required:8} {covered:7} {infeasible:10} {open:4} {disagreements:13} | {domino:6} {default:7} {strengthened:12} {mutants:10}"
+            "{required:8} {covered:7} {infeasible:10} {open:4} | {domino:6} {:7} {:12} {:5} | {:7} {:12} {:5} {:10} | {:13}",
+            paper.default,
+            paper.strengthened,
+            paper.mutants,
+            ours.default,
+            ours.strengthened,
+            ours.mutants,
+            ours.equivalent,
+            confirmed.disagreements
         )
     }
 }
@@ -204,10 +293,10 @@ struct Sums {
     covered: usize,
     feasible: usize,
     infeasible: usize,
-    disagreements: usize,
     behind: usize,
-    strengthened: usize,
-    mutants: usize,
+    paper: Kills,
+    ours: Kills,
+    confirmed: Confirmed,
 }
 
 impl Sums {
@@ -215,92 +304,15 @@ impl Sums {
         self.covered += row.covered;
         self.feasible += row.required - row.infeasible;
         self.infeasible += row.infeasible;
-        self.disagreements += row.disagreements;
-        self.behind += usize::from(row.default < row.domino);
-        self.strengthened += row.strengthened;
-        self.mutants += row.mutants;
+        self.behind += usize::from(row.paper.default < row.domino);
+        for (sum, kills) in [(&mut self.paper, row.paper), (&mut self.ours, row.ours)] {
+            sum.default += kills.default;
+            sum.strengthened += kills.strengthened;
+            sum.mutants += kills.mutants;
+            sum.equivalent += kills.equivalent;
+        }
+        self.confirmed.tests += row.confirmed.tests;
+        self.confirmed.kills += row.confirmed.kills;
+        self.confirmed.disagreements += row.confirmed.disagreements;
     }
-}
-
-/// CPU seconds of whole processes over all schemas, against the budgets of the product.
-#[expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-fn time(folder: &Path, binary: &Path) -> bool {
-    let mut paths: Vec<_> = std::fs::read_dir(folder.join("data/schemas"))
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .collect();
-    paths.sort();
-    let itrust: Vec<_> = paths
-        .iter()
-        .filter(|path| path.ends_with("iTrust.sql"))
-        .cloned()
-        .collect();
-    let mut reached = true;
-    println!("\nCPU of one process, its start included");
-    for (what, paths, flags, budget) in [
-        (
-            "all suites generated",
-            &paths,
-            &["--engine", "none"][..],
-            0.3,
-        ),
-        (
-            "all suites generated and confirmed on SQLite",
-            &paths,
-            &["--engine", "sqlite"][..],
-            f64::INFINITY,
-        ),
-        (
-            "all suites generated and analysed",
-            &paths,
-            &["--engine", "none", "--mutate"][..],
-            2.0,
-        ),
-        (
-            "iTrust generated and analysed",
-            &itrust,
-            &["--engine", "none", "--mutate"][..],
-            1.0,
-        ),
-    ] {
-        let before = children_seconds();
-        let done = Command::new(binary)
-            .arg("schema")
-            .args(paths)
-            .args(flags)
-            .args(["--json", "--quiet"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-        let seconds = children_seconds() - before;
-        let ok = done.is_ok_and(|status| status.success()) && seconds < budget;
-        let budget = if budget.is_finite() {
-            format!("budget {budget} s")
-        } else {
-            "no budget".to_owned()
-        };
-        println!("{what:45} {seconds:6.2} s ({budget})");
-        reached &= ok;
-    }
-    reached
-}
-
-/// User and system time of finished children, from the system's own account; zero where there is none.
-fn children_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The command's name may hold blanks, so fields are counted from its closing parenthesis.
-    let fields: Vec<&str> = stat
-        .rsplit(')')
-        .next()
-        .unwrap_or_default()
-        .split_whitespace()
-        .collect();
-    let ticks = |index: usize| {
-        fields
-            .get(index)
-            .and_then(|field| field.parse::<f64>().ok())
-            .unwrap_or(0.0)
-    };
-    (ticks(13) + ticks(14)) / 100.0
 }

@@ -1,7 +1,7 @@
 //! Finished tests of one schema, before they are printed.
 
 use isobath_sql::Value;
-use isobath_sql::memory::Violation;
+use isobath_sql::memory::{Memory, Violation, reads_clock};
 use isobath_sql::row::Statement;
 
 /// A test: statements that must be accepted, then one whose outcome is asserted.
@@ -37,10 +37,58 @@ pub enum Expected {
 pub struct After {
     /// The table.
     pub table: usize,
-    /// The columns asserted.
-    pub columns: Vec<usize>,
-    /// All rows of the table, restricted to those columns.
+    /// What is asserted of each row.
+    pub columns: Vec<Seen>,
+    /// All rows of the table, restricted to that.
     pub rows: Vec<Vec<Value>>,
+}
+
+/// What a test sees of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Its value.
+    Value(usize),
+    /// Whether it has one: a value that the clock gives is another one in each run.
+    Presence(usize),
+}
+
+impl Seen {
+    /// What stands for a value of which only the presence is asserted.
+    pub const PRESENT: &'static str = "present";
+}
+
+impl After {
+    /// What is in columns of a table now.
+    pub fn now(table: usize, columns: &[usize], memory: &Memory<'_>) -> Self {
+        let definition = &memory.schema().tables[table];
+        let columns: Vec<Seen> = columns
+            .iter()
+            .map(|column| match &definition.columns[*column].default {
+                Some(default) if reads_clock(default) => Seen::Presence(*column),
+                _ => Seen::Value(*column),
+            })
+            .collect();
+        let mut after = Self {
+            table,
+            columns,
+            rows: Vec::new(),
+        };
+        after.rows = after.read(memory);
+        after
+    }
+
+    /// What a memory holds where this test looks.
+    pub fn read(&self, memory: &Memory<'_>) -> Vec<Vec<Value>> {
+        let seen = |row: &Vec<Value>| {
+            let values = self.columns.iter().map(|seen| match *seen {
+                Seen::Value(column) => row[column].clone(),
+                Seen::Presence(column) if row[column].is_null() => Value::Null,
+                Seen::Presence(_) => Value::text(Seen::PRESENT),
+            });
+            values.collect()
+        };
+        memory.rows(self.table).iter().map(seen).collect()
+    }
 }
 
 impl TestCase {

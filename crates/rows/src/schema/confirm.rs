@@ -123,7 +123,7 @@ pub(crate) fn texts(rows: &[Vec<Value>]) -> Vec<Vec<Option<String>>> {
         .collect()
 }
 
-fn table(rows: &[Vec<Option<String>>]) -> String {
+pub(super) fn table(rows: &[Vec<Option<String>>]) -> String {
     let line = |row: &Vec<Option<String>>| {
         let cells: Vec<&str> = row
             .iter()

@@ -77,7 +77,16 @@ impl<'g, 's> Ground<'g, 's> {
     ///
     /// `compares` says whether another row of the table must be there.
     pub fn find(&self, table: usize, predicate: &Predicate, compares: bool) -> Answer {
-        let lead_up = self.lead_up(table, compares);
+        self.find_beside(self.lead_up(table, compares), table, predicate)
+    }
+
+    /// Looks for a row of `table` beside the rows that `lead_up` inserts, and fresh ones where they do not suffice.
+    pub fn find_beside(
+        &self,
+        lead_up: Vec<Statement>,
+        table: usize,
+        predicate: &Predicate,
+    ) -> Answer {
         let Some(there) = self.memory(&lead_up) else {
             return Answer::Unknown;
         };

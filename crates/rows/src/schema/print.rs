@@ -4,8 +4,9 @@ use isobath_emit::{Expect, Role, Step, Suite, SuiteDialect, Test};
 use isobath_sql::render;
 use isobath_sql::row::Statement;
 use isobath_sql::{DataType, DialectName, Schema, Value};
+use rust_decimal::Decimal;
 
-use super::case::{After, Expected, TestCase};
+use super::case::{After, Expected, Seen, TestCase};
 use super::expectation;
 use super::requirement::Requirement;
 
@@ -49,11 +50,7 @@ fn test(
     let mut steps: Vec<Step> = case
         .lead_up
         .iter()
-        .map(|statement| Step {
-            role: Role::LeadUp,
-            sql: sql(statement, schema, dialect),
-            expect: Expect::accepted(),
-        })
+        .map(|statement| step(statement, schema, dialect))
         .collect();
     let expect = match &case.expected {
         Expected::Accepted => Expect::accepted(),
@@ -85,6 +82,15 @@ fn test(
     }
 }
 
+/// A statement that must be accepted.
+pub(super) fn step(statement: &Statement, schema: &Schema, dialect: DialectName) -> Step {
+    Step {
+        role: Role::LeadUp,
+        sql: sql(statement, schema, dialect),
+        expect: Expect::accepted(),
+    }
+}
+
 /// The texts of a step; rows that go in together are one step of several texts.
 fn sql(statement: &Statement, schema: &Schema, dialect: DialectName) -> Vec<String> {
     match statement {
@@ -97,7 +103,7 @@ fn sql(statement: &Statement, schema: &Schema, dialect: DialectName) -> Vec<Stri
 }
 
 /// A query of the rows afterwards, every column as text so that all test languages read the same.
-fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -> Expect {
+pub(super) fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -> Expect {
     let table = &schema.tables[after.table];
     let text_type = if dialect == DialectName::MySql {
         "CHAR"
@@ -107,11 +113,18 @@ fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -> Expect {
     let columns: Vec<String> = after
         .columns
         .iter()
-        .map(|column| {
-            format!(
-                "CAST({} AS {text_type})",
-                render::identifier(&table.columns[*column].name, dialect)
-            )
+        .map(|seen| {
+            let name = |column: usize| render::identifier(&table.columns[column].name, dialect);
+            match *seen {
+                Seen::Value(column) => format!("CAST({} AS {text_type})", name(column)),
+                Seen::Presence(column) => {
+                    let present = Seen::PRESENT;
+                    format!(
+                        "CASE WHEN {} IS NOT NULL THEN '{present}' END",
+                        name(column)
+                    )
+                }
+            }
         })
         .collect();
     let order: Vec<String> = (1..=columns.len())
@@ -123,7 +136,10 @@ fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -> Expect {
         .map(|row| {
             let cells = row.iter().zip(&after.columns);
             cells
-                .map(|(value, column)| text(value, &table.columns[*column].data_type, dialect))
+                .map(|(value, seen)| match *seen {
+                    Seen::Value(column) => text(value, &table.columns[column].data_type, dialect),
+                    Seen::Presence(_) => (!value.is_null()).then(|| Seen::PRESENT.to_owned()),
+                })
                 .collect()
         })
         .collect();
@@ -157,8 +173,42 @@ pub(crate) fn text(value: &Value, data_type: &DataType, dialect: DialectName) ->
         Value::Float(value) if dialect == DialectName::Sqlite && value.fract() == 0.0 => {
             format!("{value:.1}")
         }
+        Value::Decimal(value) => match data_type {
+            DataType::Decimal {
+                precision: Some(_),
+                scale,
+            } if dialect != DialectName::Sqlite => digits(*value, scale.unwrap_or(0)),
+            _ => value.to_string(),
+        },
+        // MariaDB prints as many digits as the type has, not as the value needs.
+        Value::DateTime(value) if dialect == DialectName::MySql => match data_type {
+            DataType::Timestamp { precision, .. } => {
+                let places = usize::from(*precision);
+                format!("{} {:.places$}", value.date(), value.time())
+            }
+            _ => format!("{} {}", value.date(), value.time()),
+        },
+        Value::Time(value) if dialect == DialectName::MySql => match data_type {
+            DataType::Time { precision, .. } => {
+                let places = usize::from(*precision);
+                format!("{value:.places$}")
+            }
+            _ => value.to_string(),
+        },
         other => other.to_string(),
     })
+}
+
+/// A number with as many digits after the point as its type has.
+fn digits(value: Decimal, scale: u32) -> String {
+    let mut text = value.to_string();
+    if scale > value.scale() {
+        if value.scale() == 0 {
+            text.push('.');
+        }
+        text.push_str(&"0".repeat((scale - value.scale()) as usize));
+    }
+    text
 }
 
 /// A name as an identifier: lower-case words joined by underscores.

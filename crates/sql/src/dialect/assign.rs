@@ -5,6 +5,7 @@ use rust_decimal::Decimal;
 
 use super::StoreError;
 use crate::eval::number::{self, Number};
+use crate::types::DataType;
 
 /// Text cut to a length where only blanks are lost.
 pub(super) fn fit(text: &str, length: Option<u32>) -> Result<&str, StoreError> {
@@ -20,16 +21,20 @@ pub(super) fn fit(text: &str, length: Option<u32>) -> Result<&str, StoreError> {
 
 /// A number rounded to a scale, refused when it has too many digits before the point.
 pub(super) fn scaled(value: Decimal, precision: u32, scale: u32) -> Result<Decimal, StoreError> {
-    // Fewer digits than we can hold are needed to judge the range.
-    let rounded = match number::rescale(value, scale) {
-        Some(rounded) => rounded,
-        None => {
-            return if precision <= 28 {
-                Err(StoreError::OutOfRange)
-            } else {
-                Ok(value)
-            };
-        }
+    let Some(rounded) = number::rescale(value, scale) else {
+        // We hold fewer digits than the type does. Zeros after the point may be left out, but
+        // nothing may be rounded, and digits before the point are counted exactly.
+        let whole = precision.checked_sub(scale).and_then(number::power_of_ten);
+        return match whole {
+            Some(limit) if value.trunc().mantissa().abs() >= limit => Err(StoreError::OutOfRange),
+            _ if precision < scale || value.scale() > scale => {
+                Err(StoreError::Unknown(DataType::Decimal {
+                    precision: Some(precision),
+                    scale: Some(scale),
+                }))
+            }
+            _ => Ok(value),
+        };
     };
     match number::power_of_ten(precision) {
         Some(limit) if rounded.mantissa().abs() >= limit => Err(StoreError::OutOfRange),

@@ -74,6 +74,18 @@ pub trait Dialect: fmt::Debug + Sync {
         false
     }
 
+    /// Whether NO ACTION is judged row by row instead of when the statement ends, and rows that a
+    /// cascade started from still refer to others (MySQL).
+    fn judges_actions_at_once(&self) -> bool {
+        false
+    }
+
+    /// Whether the foreign keys of rows that are inserted together are judged after the last of
+    /// them; MySQL can only switch them off.
+    fn judges_rows_together(&self) -> bool {
+        true
+    }
+
     /// Converts a value for storage in a column, as an INSERT does.
     ///
     /// # Errors

@@ -22,6 +22,14 @@ impl Dialect for MySql {
         true
     }
 
+    fn judges_actions_at_once(&self) -> bool {
+        true
+    }
+
+    fn judges_rows_together(&self) -> bool {
+        false
+    }
+
     fn store(&self, value: &Value, column: &Column, _strict: bool) -> Result<Value, StoreError> {
         mysql_assign(value, &column.data_type)
     }

@@ -4,7 +4,7 @@ use super::{Dialect, DialectName, StoreError};
 use crate::eval::collate::Collation;
 use crate::eval::number::Number;
 use crate::eval::{self, Storage};
-use crate::schema::{Column, Table};
+use crate::schema::{Column, Filled, Table};
 use crate::types::DataType;
 use crate::value::Value;
 
@@ -95,8 +95,11 @@ impl Dialect for Sqlite {
         let &[column] = table.primary_key()? else {
             return None;
         };
-        let declared = table.columns.get(column)?.declared.trim();
-        (!table.without_rowid && declared.eq_ignore_ascii_case("integer")).then_some(column)
+        let definition = table.columns.get(column)?;
+        // Only row ids count by themselves, so a counter is one whatever type it had elsewhere.
+        let counts = matches!(definition.filled, Filled::Counter | Filled::CounterAlways);
+        let is_id = counts || definition.declared.trim().eq_ignore_ascii_case("integer");
+        (!table.without_rowid && is_id).then_some(column)
     }
 
     fn store(&self, value: &Value, column: &Column, strict: bool) -> Result<Value, StoreError> {

@@ -32,6 +32,7 @@ use crate::dialect::Dialect;
 use crate::expr::{CompareOp, Expr};
 use crate::value::Value;
 
+pub(crate) use function::is_clock;
 pub use row::{Part, Row};
 pub use stop::{Raised, Stop, Unsupported};
 pub(crate) use storage::Storage;

@@ -9,6 +9,9 @@ use crate::value::Value;
 /// How deep a cascade may go; circles of rows end it earlier because rows are gone or unchanged.
 const DEEPEST_CASCADE: usize = 64;
 
+/// Tables and rows, as they were, from which a cascade came here.
+type Path = Vec<(usize, Vec<Value>)>;
+
 impl Memory<'_> {
     pub(super) fn delete(
         &mut self,
@@ -20,7 +23,7 @@ impl Memory<'_> {
             while violations.is_empty() {
                 let first = memory.selected(table, only).next();
                 let Some(position) = first else { break };
-                memory.remove(table, position, violations, 0)?;
+                memory.remove(table, position, violations, &mut Vec::new())?;
             }
             Ok(())
         })
@@ -41,7 +44,7 @@ impl Memory<'_> {
                 }
                 memory.compute_generated(table, &mut values, violations)?;
                 if violations.is_empty() {
-                    memory.replace(table, position, values, violations, 0)?;
+                    memory.replace(table, position, values, violations, &mut Vec::new())?;
                 }
             }
             Ok(())
@@ -87,10 +90,10 @@ impl Memory<'_> {
         table: usize,
         position: usize,
         violations: &mut Vec<Violation>,
-        depth: usize,
+        path: &mut Path,
     ) -> Result<(), Unsupported> {
         let gone = self.rows[table].remove(position);
-        self.follow(table, &gone, None, violations, depth)
+        self.follow(table, &gone, None, violations, path)
     }
 
     fn replace(
@@ -99,12 +102,12 @@ impl Memory<'_> {
         position: usize,
         values: Vec<Value>,
         violations: &mut Vec<Violation>,
-        depth: usize,
+        path: &mut Path,
     ) -> Result<(), Unsupported> {
         self.check_row(table, &values, Some(position), violations)?;
         let before = std::mem::replace(&mut self.rows[table][position], values.clone());
         self.check_parents(table, &values, violations);
-        self.follow(table, &before, Some(&values), violations, depth)
+        self.follow(table, &before, Some(&values), violations, path)
     }
 
     /// Does to the rows that referred to `before` what their foreign keys say.
@@ -114,9 +117,9 @@ impl Memory<'_> {
         before: &[Value],
         after: Option<&[Value]>,
         violations: &mut Vec<Violation>,
-        depth: usize,
+        path: &mut Path,
     ) -> Result<(), Unsupported> {
-        if depth > DEEPEST_CASCADE {
+        if path.len() > DEEPEST_CASCADE {
             return Err(Unsupported {
                 what: "a cascade over more than 64 levels".to_owned(),
             });
@@ -141,6 +144,15 @@ impl Memory<'_> {
                 } else {
                     key.on_delete
                 };
+                let keeps = matches!(action, Action::Restrict | Action::NoAction);
+                let leaving = self.dialect.judges_actions_at_once()
+                    && path.iter().any(|(table, row)| {
+                        *table == child && self.refers(child, key, row, before)
+                    });
+                if keeps && leaving {
+                    violations.push(still_referenced(child, index));
+                    return Ok(());
+                }
                 let mut position = 0;
                 while position < self.rows[child].len() {
                     if !self.refers(child, key, &self.rows[child][position], before) {
@@ -149,17 +161,19 @@ impl Memory<'_> {
                     }
                     match self.acted(key, child, position, action, after) {
                         Acted::Refused => {
-                            violations.push(Violation {
-                                table: child,
-                                constraint: Some(index),
-                                kind: ViolationKind::StillReferenced,
-                            });
+                            violations.push(still_referenced(child, index));
                             return Ok(());
                         }
                         Acted::Kept => position += 1,
-                        Acted::Removed => self.remove(child, position, violations, depth + 1)?,
+                        Acted::Removed => {
+                            path.push((parent, before.to_vec()));
+                            self.remove(child, position, violations, path)?;
+                            path.pop();
+                        }
                         Acted::Changed(values) => {
-                            self.replace(child, position, values, violations, depth + 1)?;
+                            path.push((parent, before.to_vec()));
+                            self.replace(child, position, values, violations, path)?;
+                            path.pop();
                             position += 1;
                         }
                     }
@@ -183,6 +197,9 @@ impl Memory<'_> {
         let mut values = self.rows[child][position].clone();
         match (action, after) {
             (Action::Restrict, _) => return Acted::Refused,
+            (Action::NoAction, _) if self.dialect.judges_actions_at_once() => {
+                return Acted::Refused;
+            }
             // Whether the reference still holds is judged when the statement ends.
             (Action::NoAction, _) => return Acted::Kept,
             (Action::Cascade, None) => return Acted::Removed,
@@ -217,14 +234,18 @@ impl Memory<'_> {
                     .iter()
                     .any(|row| !self.has_parent(table, key, row));
                 if orphaned {
-                    violations.push(Violation {
-                        table,
-                        constraint: Some(index),
-                        kind: ViolationKind::StillReferenced,
-                    });
+                    violations.push(still_referenced(table, index));
                 }
             }
         }
+    }
+}
+
+fn still_referenced(table: usize, constraint: usize) -> Violation {
+    Violation {
+        table,
+        constraint: Some(constraint),
+        kind: ViolationKind::StillReferenced,
     }
 }
 

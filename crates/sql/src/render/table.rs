@@ -408,9 +408,25 @@ impl<'a> TableWriter<'a> {
         names.join(", ")
     }
 
-    /// Whether the parent of a key is created after this table.
+    /// Whether a key must wait until all tables are there: its parent is created after this table, or
+    /// what it refers to is only indexed because of a foreign key, which may be late itself (InnoDB).
     fn is_late(&self, key: &ForeignKey, created: &[bool]) -> bool {
-        self.dialect != DialectName::Sqlite && key.parent != self.index && !created[key.parent]
+        let waits = match self.dialect {
+            DialectName::Sqlite => return false,
+            DialectName::MySql => !self.is_unique(key),
+            DialectName::Postgres | DialectName::Ansi => false,
+        };
+        waits || (key.parent != self.index && !created[key.parent])
+    }
+
+    fn is_unique(&self, key: &ForeignKey) -> bool {
+        let parent = &self.schema.tables[key.parent];
+        parent.constraints.iter().any(|c| match &c.kind {
+            ConstraintKind::PrimaryKey { columns } | ConstraintKind::Unique { columns, .. } => {
+                columns.starts_with(&key.parent_columns)
+            }
+            _ => false,
+        })
     }
 
     fn late_keys(&self, created: &[bool]) -> Vec<String> {

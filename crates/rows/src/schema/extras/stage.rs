@@ -2,7 +2,7 @@
 
 use isobath_sql::memory::{Memory, Verdict, Violation};
 use isobath_sql::row::Statement;
-use isobath_sql::{DataType, Dialect, DialectName, Row, Schema, Table, Value};
+use isobath_sql::{Dialect, Row, Schema, Table, Value};
 
 use crate::schema::case::{After, Expected, TestCase};
 use crate::schema::lead_up::Seeds;
@@ -70,37 +70,9 @@ impl<'a> Stage<'a> {
         }
         let after = watched
             .iter()
-            .filter_map(|(table, columns)| self.content(*table, columns, &memory))
+            .map(|(table, columns)| After::now(*table, columns, &memory))
             .collect();
         Some(self.case(name, lead_up, act, Expected::Accepted, after))
-    }
-
-    /// The rows of a table, restricted to those of the columns that read the same everywhere.
-    fn content(&self, table: usize, columns: &[usize], memory: &Memory<'_>) -> Option<After> {
-        let definition = &self.schema.tables[table];
-        let columns: Vec<usize> = columns
-            .iter()
-            .copied()
-            .filter(|column| match definition.columns[*column].data_type {
-                // MariaDB prints as many digits as the type has, not as the value needs.
-                DataType::Timestamp { .. } | DataType::Time { .. } => {
-                    self.dialect.name() != DialectName::MySql
-                }
-                _ => true,
-            })
-            .collect();
-        if columns.is_empty() {
-            return None;
-        }
-        let rows = memory.rows(table).iter();
-        let rows = rows
-            .map(|row| columns.iter().map(|column| row[*column].clone()).collect())
-            .collect();
-        Some(After {
-            table,
-            columns,
-            rows,
-        })
     }
 
     /// A test whose statement is refused for one reason, which `wanted` recognizes.

@@ -127,10 +127,7 @@ pub fn verify(
         (expected, found) => return Err(format!("{expected:?} was expected, but {found:?}")),
     }
     for after in &case.after {
-        let rows = memory.rows(after.table).iter();
-        let found: Vec<Vec<_>> = rows
-            .map(|row| after.columns.iter().map(|c| row[*c].clone()).collect())
-            .collect();
+        let found = after.read(&memory);
         if found != after.rows {
             return Err(format!(
                 "{:?} was expected, but there is {found:?}",

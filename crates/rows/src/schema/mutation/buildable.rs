@@ -1,6 +1,8 @@
 //! Whether an engine would create a schema at all, and whether it could then be used.
 
-use isobath_sql::schema::{Action, Constraint, ConstraintKind, Filled, ForeignKey, Schema, Table};
+use isobath_sql::schema::{
+    Action, Column, Constraint, ConstraintKind, Filled, ForeignKey, Schema, Table,
+};
 use isobath_sql::{DataType, Dialect, DialectName, Expr};
 
 use super::mutant::{Change, Mutant, names};
@@ -64,19 +66,55 @@ fn reference_defect(
     if dialect.name() == DialectName::Sqlite {
         return None;
     }
-    key.columns
-        .iter()
-        .zip(&key.parent_columns)
-        .find(|(own, theirs)| {
-            let (own, theirs) = (&table.columns[**own], &parent.columns[**theirs]);
-            !compatible(&own.data_type, &theirs.data_type, dialect.name())
-        })
-        .map(|(own, theirs)| {
-            Defect::StillBorn(format!(
-                "`{}` of `{}` and `{}` of `{}` have types that cannot be compared",
-                table.columns[*own].name, table.name, parent.columns[*theirs].name, parent.name
-            ))
-        })
+    let pairs = || key.columns.iter().zip(&key.parent_columns);
+    let incompatible = pairs().find(|(own, theirs)| {
+        let (own, theirs) = (&table.columns[**own], &parent.columns[**theirs]);
+        !compatible(&own.data_type, &theirs.data_type, dialect.name())
+    });
+    if let Some((own, theirs)) = incompatible {
+        return Some(Defect::StillBorn(format!(
+            "`{}` of `{}` and `{}` of `{}` have types that cannot be compared",
+            table.columns[*own].name, table.name, parent.columns[*theirs].name, parent.name
+        )));
+    }
+    if dialect.name() == DialectName::MySql {
+        return cascade_defect(table, parent, key).map(Defect::StillBorn);
+    }
+    None
+}
+
+/// What MariaDB refuses of keys that change the columns they are about.
+fn cascade_defect(table: &Table, parent: &Table, key: &ForeignKey) -> Option<String> {
+    if key.on_update == Action::Cascade {
+        let mut pairs = key.columns.iter().zip(&key.parent_columns);
+        if let Some((own, theirs)) =
+            pairs.find(|(own, theirs)| never_null(table, **own) && !never_null(parent, **theirs))
+        {
+            return Some(format!(
+                "ON UPDATE CASCADE could bring NULL from `{}` of `{}` to `{}` of `{}`",
+                parent.columns[*theirs].name, parent.name, table.columns[*own].name, table.name
+            ));
+        }
+    }
+    let changes = |action| matches!(action, Action::Cascade | Action::SetNull);
+    if !changes(key.on_update) && key.on_delete != Action::SetNull {
+        return None;
+    }
+    let checked = table.constraints.iter().find_map(|c| match &c.kind {
+        ConstraintKind::Check { expr } => expr
+            .columns()
+            .into_iter()
+            .find(|column| key.columns.contains(column)),
+        _ => None,
+    })?;
+    Some(format!(
+        "`{}` of `{}` is in a CHECK and changed by a foreign key",
+        table.columns[checked].name, table.name
+    ))
+}
+
+fn never_null(table: &Table, column: usize) -> bool {
+    table.is_not_null(column) || table.primary_key().is_some_and(|key| key.contains(&column))
 }
 
 /// Whether a foreign key may refer to these columns.
@@ -151,6 +189,15 @@ fn own_defect(mutant: &Mutant, dialect: &dyn Dialect) -> Option<String> {
     {
         return Some(why);
     }
+    if dialect.name() == DialectName::Sqlite
+        && let Some(column) = table.columns.iter().position(counts)
+        && table.primary_key() != Some(&[column])
+    {
+        return Some(format!(
+            "`{}` of `{}` is AUTOINCREMENT and must be the primary key",
+            table.columns[column].name, table.name
+        ));
+    }
     let constraint = mutant.mutated_constraint()?;
     let unindexable = match dialect.name() {
         DialectName::Postgres | DialectName::Ansi => indexed(constraint).iter().find(|column| {
@@ -169,14 +216,15 @@ fn own_defect(mutant: &Mutant, dialect: &dyn Dialect) -> Option<String> {
     })
 }
 
+fn counts(column: &Column) -> bool {
+    matches!(column.filled, Filled::Counter | Filled::CounterAlways)
+}
+
 /// InnoDB's limit on the bytes of an index.
 const MYSQL_KEY_BYTES: u32 = 3072;
 
 fn mysql_defect(mutant: &Mutant, table: &Table, dialect: &dyn Dialect) -> Option<String> {
-    let counting = table
-        .columns
-        .iter()
-        .position(|column| matches!(column.filled, Filled::Counter | Filled::CounterAlways));
+    let counting = table.columns.iter().position(counts);
     let leads_a_key = |column: usize| {
         table.constraints.iter().any(|c| match &c.kind {
             ConstraintKind::PrimaryKey { columns } | ConstraintKind::Unique { columns, .. } => {
@@ -222,11 +270,8 @@ fn mysql_defect(mutant: &Mutant, table: &Table, dialect: &dyn Dialect) -> Option
                 return Some("InnoDB has no SET DEFAULT".to_owned());
             }
             let nulls = key.on_delete == Action::SetNull || key.on_update == Action::SetNull;
-            let never_null = |column: &&usize| {
-                table.is_not_null(**column)
-                    || table.primary_key().is_some_and(|key| key.contains(column))
-            };
-            if nulls && let Some(column) = key.columns.iter().find(never_null) {
+            let forbids = |column: &&usize| never_null(table, **column);
+            if nulls && let Some(column) = key.columns.iter().find(forbids) {
                 return Some(format!(
                     "SET NULL on `{}` of `{}`, which may not be NULL",
                     table.columns[*column].name, table.name

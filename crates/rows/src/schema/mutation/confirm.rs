@@ -2,19 +2,23 @@
 //!
 //! Each mutant is created with only the tables that its killing test needs,
 //! over one connection, and the test is run on it. What the engine accepts and
-//! refuses must be what we said in memory.
+//! refuses, and the rows that it then holds where the test looks, must be what
+//! we said in memory.
 
 use std::sync::Arc;
 
+use isobath_emit::Expect;
 use isobath_exec::{Answer, Database, DatabaseError};
 use isobath_sql::memory::Memory;
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{ConstraintKind, Schema};
-use isobath_sql::{Row, render};
+use isobath_sql::{DialectName, Row, render};
 
 use super::analysis::{Analysis, MutantStatus};
 use super::mutant::Mutant;
-use crate::schema::case::TestCase;
+use crate::schema::case::{After, TestCase};
+use crate::schema::confirm::{as_one, table, texts};
+use crate::schema::print;
 
 /// What the engine said of the kills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +27,7 @@ pub struct Confirmed {
     pub agreed: usize,
     /// Those on which they do not.
     pub disagreements: Vec<Disagreement>,
-    /// Killed mutants that were not tried: beyond the limit, or not runnable one statement at a time.
+    /// Killed mutants that were not tried: beyond the limit, or outside what memory can judge.
     pub skipped: usize,
 }
 
@@ -63,10 +67,7 @@ pub fn confirm(
     let every = killed.len().div_ceil(most.max(1)).max(1);
     let mut confirmed = Confirmed::default();
     for (position, (index, test)) in killed.into_iter().enumerate() {
-        let together = test
-            .statements()
-            .any(|statement| matches!(statement, Statement::InsertTogether(_)));
-        if together || position % every != 0 {
+        if position % every != 0 {
             confirmed.skipped += 1;
             continue;
         }
@@ -104,12 +105,19 @@ enum Outcome {
 struct Part {
     schema: Schema,
     statements: Vec<Statement>,
+    after: Vec<After>,
 }
 
 impl Part {
     fn of(mutant: &Mutant, test: &TestCase) -> Self {
         let mut needed = vec![mutant.table];
-        needed.extend(test.statements().map(Statement::table));
+        for statement in test.statements() {
+            match statement {
+                Statement::InsertTogether(rows) => needed.extend(rows.iter().map(|row| row.table)),
+                statement => needed.push(statement.table()),
+            }
+        }
+        needed.extend(test.after.iter().map(|after| after.table));
         let mut at = 0;
         while at < needed.len() {
             let parents = mutant.schema.tables[needed[at]].foreign_keys();
@@ -142,7 +150,15 @@ impl Part {
             .statements()
             .map(|statement| moved(statement, &place))
             .collect();
-        Self { schema, statements }
+        let after = test.after.iter().map(|after| After {
+            table: place(after.table),
+            ..after.clone()
+        });
+        Self {
+            schema,
+            statements,
+            after: after.collect(),
+        }
     }
 
     fn disagreement(&self, database: &mut dyn Database) -> Result<Outcome, DatabaseError> {
@@ -157,22 +173,46 @@ impl Part {
                 });
             }
         }
-        let mut memory = Memory::new(&self.schema, engine.dialect());
-        let case: Vec<String> = self
-            .statements
-            .iter()
-            .flat_map(|statement| render::statement(&self.schema, statement, engine))
-            .collect();
-        let answers = database
-            .isolated(std::slice::from_ref(&case))?
-            .pop()
-            .unwrap_or_default();
-        for ((statement, sql), answer) in self.statements.iter().zip(case).zip(answers) {
+        let mut memory = Memory::new(&self.schema, engine.dialect()).as_run();
+        database.begin()?;
+        let outcome = self.replay(&mut memory, engine, database);
+        database.rollback()?;
+        outcome
+    }
+
+    /// Runs statement by statement in memory and on the engine, then compares rows.
+    fn replay(
+        &self,
+        memory: &mut Memory<'_>,
+        engine: DialectName,
+        database: &mut dyn Database,
+    ) -> Result<Outcome, DatabaseError> {
+        let says = |accepted: bool| if accepted { "accepted" } else { "refused" };
+        for statement in &self.statements {
             let Ok(verdict) = memory.run(statement) else {
                 return Ok(Outcome::Unjudged);
             };
+            let step = print::step(statement, &self.schema, engine);
+            let sql = as_one(&step, print::suite_dialect(engine));
+            let answer = database.execute(&sql)?;
+            // SQLite would look at rows that came in together when the transaction ends, which it
+            // never does; written tests ask, and so do we.
+            if step.is_together() && engine == DialectName::Sqlite && answer.is_done() {
+                let orphans = database.query("SELECT * FROM pragma_foreign_key_check")?;
+                let refused = orphans.is_ok_and(|orphans| !orphans.rows.is_empty());
+                if refused == verdict.is_accepted() {
+                    return Ok(Outcome::Differs {
+                        sql,
+                        memory: says(verdict.is_accepted()).to_owned(),
+                        engine: says(!refused).to_owned(),
+                    });
+                }
+                if refused {
+                    return Ok(Outcome::Agreed);
+                }
+                continue;
+            }
             if verdict.is_accepted() != answer.is_done() {
-                let says = |accepted: bool| if accepted { "accepted" } else { "refused" };
                 return Ok(Outcome::Differs {
                     sql,
                     memory: says(verdict.is_accepted()).to_owned(),
@@ -180,6 +220,30 @@ impl Part {
                         Some(refusal) => refusal.message.clone(),
                         None => says(true).to_owned(),
                     },
+                });
+            }
+            // PostgreSQL takes nothing more in a transaction in which something was refused, and
+            // what a test refuses is its last statement or what shows the mutant.
+            if !verdict.is_accepted() {
+                return Ok(Outcome::Agreed);
+            }
+        }
+        for after in &self.after {
+            let mut after = after.clone();
+            after.rows = after.read(memory);
+            let Expect::Rows { query, rows } = print::rows_after(&after, &self.schema, engine)
+            else {
+                continue;
+            };
+            let found = match database.query(&query)? {
+                Ok(found) => texts(&found.rows),
+                Err(refusal) => vec![vec![Some(refusal.message)]],
+            };
+            if found != rows {
+                return Ok(Outcome::Differs {
+                    sql: query,
+                    memory: table(&rows),
+                    engine: table(&found),
                 });
             }
         }
@@ -212,8 +276,6 @@ fn moved(statement: &Statement, place: &dyn Fn(usize) -> usize) -> Statement {
 
 #[cfg(test)]
 mod tests {
-    use isobath_sql::DialectName;
-
     use super::super::sample::{insert, key, not_null, refers, schema, table};
     use super::super::{OperatorSet, Pipeline, analyse, mutants, strengthen};
     use super::*;

@@ -303,6 +303,18 @@ pub(crate) fn telling_values(types: [&DataType; 2], good: Option<&Value>) -> Vec
     values.into_iter().flatten().map(Value::Decimal).collect()
 }
 
+/// The values that the CHECKs of a table list for a column, where they list them.
+pub(crate) fn listed_values(table: &Table, column: usize) -> Vec<Value> {
+    let lists = table
+        .constraints
+        .iter()
+        .filter_map(|constraint| match &constraint.kind {
+            ConstraintKind::Check { expr } => listed(expr, column),
+            _ => None,
+        });
+    lists.flatten().cloned().collect()
+}
+
 /// Conditions on a column of one type under which a value is beyond another type.
 fn beyond(slot: usize, column: &Column, limit: &DataType, engine: DialectName) -> Vec<Predicate> {
     let used = || {

@@ -17,7 +17,7 @@ use isobath_sql::{Dialect, Schema, Value};
 
 use super::analysis::MutantStatus;
 use super::mutant::{Change, Mutant};
-use crate::schema::case::{After, TestCase};
+use crate::schema::case::TestCase;
 
 /// A suite with its outcomes under the original, ready to be held against mutants.
 pub struct Judge<'a> {
@@ -101,7 +101,7 @@ impl<'a> Judge<'a> {
         let narrowed = Narrowed::of(mutant, self.schema, self.dialect);
         let judged = narrowed.as_ref().map_or(&mutant.schema, |n| &n.schema);
         let mut narrow = Memory::new(judged, self.dialect);
-        let mut full = Memory::new(&mutant.schema, self.dialect);
+        let mut full = Memory::new(&mutant.schema, self.dialect).as_run();
         let mut killers = Vec::new();
         let mut unsupported = None;
         let touching = self.acting[mutant.table]
@@ -217,11 +217,7 @@ impl Replay {
         }
         Ok(Self {
             steps,
-            after: test
-                .after
-                .iter()
-                .map(|after| contents(after, memory))
-                .collect(),
+            after: test.after.iter().map(|after| after.read(memory)).collect(),
             plain,
         })
     }
@@ -307,16 +303,7 @@ fn kills_in_full(
         .after
         .iter()
         .zip(&replay.after)
-        .any(|(after, rows)| contents(after, memory) != *rows))
-}
-
-/// The rows that an assertion speaks of.
-fn contents(after: &After, memory: &Memory<'_>) -> Vec<Vec<Value>> {
-    memory
-        .rows(after.table)
-        .iter()
-        .map(|row| after.columns.iter().map(|c| row[*c].clone()).collect())
-        .collect()
+        .any(|(after, rows)| after.read(memory) != *rows))
 }
 
 fn violations(verdict: Verdict) -> Vec<Violation> {

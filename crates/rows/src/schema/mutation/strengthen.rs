@@ -196,7 +196,19 @@ impl Finder<'_> {
         let types = [before, after].map(|table| &table.columns[column].data_type);
         // A good row with a value at the limit usually does; where it does not, we must search.
         if let Some(good) = self.ground.good_row(mutant.table) {
-            for value in difference::telling_values(types, good.value(column)) {
+            let listed = difference::listed_values(before, column);
+            let near = listed
+                .iter()
+                .chain(good.value(column))
+                .map(Some)
+                .chain([None]);
+            let mut values: Vec<Value> = Vec::new();
+            for value in near.flat_map(|near| difference::telling_values(types, near)) {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            for value in values {
                 let mut row = good.clone();
                 let mut lead_up = self.ground.lead_up(mutant.table, false);
                 self.give(mutant.table, column, &value, &mut lead_up);
@@ -366,7 +378,7 @@ impl Finder<'_> {
             return Noticed::Unknown;
         };
         let mut memory = Memory::new(self.schema, self.dialect);
-        let mut statements = lead_up;
+        let statements = lead_up;
         let act = Statement::Insert(row.clone());
         for statement in statements.iter().chain([&act]) {
             let accepted = memory.run(statement).is_ok_and(|v| v.is_accepted());
@@ -380,20 +392,15 @@ impl Finder<'_> {
         let referred: Vec<Value> = key.columns.iter().map(|c| child[*c].clone()).collect();
         let mut attempts = vec![(statements.clone(), row.clone(), referred)];
         // Other good rows may refer to the same parent and keep it: then it takes one of its own.
-        if let Some((own_lead_up, parent)) = self.another_parent(key, None) {
+        if let Some((mut lead_up, parent)) = self.another_parent(statements, key, None) {
             let cells = key.parent_columns.iter().map(|c| parent.value(*c).cloned());
             if let Some(values) = cells.collect::<Option<Vec<Value>>>() {
                 let mut child = row;
                 for (own, value) in key.columns.iter().zip(&values) {
                     child.cells[*own] = Cell::Value(value.clone());
                 }
-                for statement in own_lead_up {
-                    if !statements.contains(&statement) {
-                        statements.push(statement);
-                    }
-                }
-                statements.push(Statement::Insert(parent));
-                attempts.push((statements, child, values));
+                lead_up.push(Statement::Insert(parent));
+                attempts.push((lead_up, child, values));
             }
         }
         for (mut lead_up, child, referred) in attempts {
@@ -401,7 +408,8 @@ impl Finder<'_> {
             let set = if deletes {
                 None
             } else {
-                match self.another_parent(key, referred.first()) {
+                let there = self.ground.lead_up(key.parent, true);
+                match self.another_parent(there, key, referred.first()) {
                     Some((_, parent)) => Some(parent),
                     None => continue,
                 }
@@ -427,9 +435,10 @@ impl Finder<'_> {
         Noticed::Unknown
     }
 
-    /// A row that a key may refer to beside the good one, other than `but` in its first referred column.
+    /// A row that a key may refer to beside those there, other than `but` in its first referred column.
     fn another_parent(
         &self,
+        there: Vec<Statement>,
         key: &ForeignKey,
         but: Option<&Value>,
     ) -> Option<(Vec<Statement>, Row)> {
@@ -455,7 +464,7 @@ impl Finder<'_> {
                 .chain(other)
                 .chain(key.parent_columns.iter().map(|c| Predicate::not_null(*c))),
         );
-        match self.ground.find(key.parent, &predicate, true) {
+        match self.ground.find_beside(there, key.parent, &predicate) {
             Answer::Row { lead_up, row } => Some((lead_up, row)),
             Answer::Never { .. } | Answer::Unknown => None,
         }
@@ -514,15 +523,7 @@ impl Finder<'_> {
             Verdict::Rejected(_) => return None,
         };
         let asserted = if expected == Expected::Accepted && !after.is_empty() {
-            let rows = memory.rows(mutant.table);
-            vec![After {
-                table: mutant.table,
-                columns: after.to_vec(),
-                rows: rows
-                    .iter()
-                    .map(|row| after.iter().map(|column| row[*column].clone()).collect())
-                    .collect(),
-            }]
+            vec![After::now(mutant.table, after, &memory)]
         } else {
             Vec::new()
         };

@@ -481,7 +481,7 @@ fn an_action_is_noticed_by_the_rows_that_are_left() {
     assert_eq!(*status(&unasserted, &says("SET NULL")), MutantStatus::Alive);
     deletes.after.push(After {
         table: 1,
-        columns: vec![0],
+        columns: vec![crate::schema::case::Seen::Value(0)],
         rows: vec![],
     });
     assert_eq!(

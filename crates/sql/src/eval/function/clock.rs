@@ -33,6 +33,26 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
     }
 }
 
+/// Functions whose value depends on when they are called.
+pub(crate) fn is_clock(name: &str) -> bool {
+    matches!(
+        name,
+        "now"
+            | "current_timestamp"
+            | "current_date"
+            | "current_time"
+            | "localtimestamp"
+            | "localtime"
+            | "statement_timestamp"
+            | "clock_timestamp"
+            | "transaction_timestamp"
+            | "getdate"
+            | "sysdate"
+            | "curdate"
+            | "curtime"
+    )
+}
+
 /// The static type of a call, where it is one of these.
 pub(super) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Option<Kind<'a>> {
     let mysql = dialect == DialectName::MySql;

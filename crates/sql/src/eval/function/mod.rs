@@ -14,6 +14,8 @@ use crate::dialect::DialectName;
 use crate::expr::Expr;
 use crate::value::Value;
 
+pub(crate) use clock::is_clock;
+
 use super::compare::Operand;
 use super::convert;
 use super::kind::{Kind, kind_of, unify};

@@ -2,6 +2,7 @@
 
 use super::Work;
 use crate::dialect::DialectName;
+use crate::eval::is_clock;
 use crate::expr::{Expr, PatternKind};
 use crate::render::expression;
 use crate::render::literal;
@@ -131,26 +132,6 @@ fn own(engine: DialectName) -> &'static [&'static str] {
         ],
         DialectName::Ansi => &[],
     }
-}
-
-/// Functions whose value depends on when they are called.
-fn is_clock(name: &str) -> bool {
-    matches!(
-        name,
-        "now"
-            | "current_timestamp"
-            | "current_date"
-            | "current_time"
-            | "localtimestamp"
-            | "localtime"
-            | "statement_timestamp"
-            | "clock_timestamp"
-            | "transaction_timestamp"
-            | "getdate"
-            | "sysdate"
-            | "curdate"
-            | "curtime"
-    )
 }
 
 impl Work {

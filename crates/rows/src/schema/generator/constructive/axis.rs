@@ -30,7 +30,7 @@ pub(super) struct Axis {
     pub(super) dense: bool,
     pub(super) least: Option<Decimal>,
     pub(super) greatest: Option<Decimal>,
-    /// Whether `least` and `greatest` are the type's own limits; otherwise they only keep values sane.
+    /// Whether no value of the type is beyond `least` and `greatest`; otherwise they only keep values sane.
     pub(super) limited: bool,
 }
 
@@ -69,7 +69,19 @@ impl Axis {
                     let unit = Decimal::new(1, scale);
                     axis(Line::Number, unit, false, Some(-most), Some(most), true)
                 }
-                _ => {
+                // More digits than we can count with: the line is as good as dense, and it ends
+                // where the digits before the point do.
+                Some(precision) => {
+                    let scale = scale.unwrap_or(0);
+                    let unit = Decimal::new(1, scale.min(6));
+                    let end = precision
+                        .checked_sub(scale)
+                        .and_then(|digits| 10i128.checked_pow(digits))
+                        .and_then(|end| Decimal::try_from_i128_with_scale(end, 0).ok());
+                    let least = end.map(|end| -end);
+                    axis(Line::Number, unit, true, least, end, end.is_some())
+                }
+                None => {
                     let unit = Decimal::new(1, scale.unwrap_or(2).min(6));
                     axis(Line::Number, unit, true, None, None, false)
                 }
@@ -210,11 +222,18 @@ impl Axis {
     /// On a dense axis a bound with more digits than the unit deserves neighbours as close as its last digit.
     fn unit_near(&self, point: Decimal) -> Decimal {
         let digits = point.normalize().scale();
-        if self.dense && digits > self.unit.scale() && digits <= 12 {
-            Decimal::new(1, digits)
-        } else {
-            self.unit
+        if !self.dense {
+            return self.unit;
         }
+        if digits > self.unit.scale() && digits <= 12 {
+            return Decimal::new(1, digits);
+        }
+        // Beside a number of many digits, a small step would be rounded away.
+        let mut unit = self.unit;
+        while point.checked_add(unit) == Some(point) {
+            unit *= Decimal::TEN;
+        }
+        unit
     }
 }
 

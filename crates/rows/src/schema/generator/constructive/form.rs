@@ -303,7 +303,7 @@ impl<'a> Reader<'_, 'a> {
         let plan = &self.problem.cells[inner.cell];
         let float = matches!(plan.definition.data_type, DataType::Float { .. });
         // A flexible column may hold text, which arithmetic reads as a number.
-        let exact = !float && plan.axis.is_some_and(|axis| axis.limited || !axis.dense);
+        let exact = !float && plan.axis.is_some_and(|axis| !axis.dense);
         exact.then_some(inner)
     }
 
@@ -381,7 +381,7 @@ impl<'a> Reader<'_, 'a> {
             let value = axis.value(point, data_type)?;
             return match self.problem.stored(cell, &value) {
                 Some(stored) => Some(Some(stored)),
-                None if axis.limited => Some(None),
+                None if axis.limited && !axis.dense => Some(None),
                 None => None,
             };
         }
@@ -472,6 +472,7 @@ impl<'a> Reader<'_, 'a> {
     fn exact_cell(&self, cell: usize) -> Option<()> {
         let plan = &self.problem.cells[cell];
         let float = matches!(plan.definition.data_type, DataType::Float { .. });
-        (!float && plan.axis?.limited).then_some(())
+        let axis = plan.axis?;
+        (!float && axis.limited && !axis.dense).then_some(())
     }
 }

@@ -1,8 +1,9 @@
 use isobath_sql::expr::{ColumnUse, CompareOp};
-use isobath_sql::schema::{Action, ConstraintKind};
-use isobath_sql::{DataType, DialectName, Expr, Schema};
+use isobath_sql::schema::{Action, ConstraintKind, Filled};
+use isobath_sql::{DataType, DialectName, Expr, Schema, Value};
 
 use super::{Strengthened, strengthen};
+use crate::schema::case::Seen;
 use crate::schema::mutation::sample::{
     check, column, compare, key, not_null, refers, schema, slot, table, unique,
 };
@@ -258,5 +259,171 @@ fn an_action_is_shown_on_a_row_that_nothing_else_refers_to() {
             [""; 0],
             "{engine}"
         );
+    }
+}
+
+/// What became of the mutant with this description.
+fn status<'a>(strengthened: &'a Strengthened, description: &str) -> &'a MutantStatus {
+    let analysis = &strengthened.analysis;
+    let found = analysis
+        .mutants
+        .iter()
+        .position(|mutant| mutant.description == description);
+    &analysis.statuses[found.expect("the mutant is made")]
+}
+
+#[test]
+fn a_default_that_reads_the_clock_is_missed_when_it_is_gone() {
+    let moment = DataType::Timestamp {
+        precision: 6,
+        zoned: false,
+    };
+    let mut log = table("log", &["id", "made", "seen"], vec![key(&[0]), not_null(1)]);
+    for column_of in [1, 2] {
+        log.columns[column_of] = column(["made", "seen"][column_of - 1], moment.clone());
+        log.columns[column_of].default = Some(Expr::Function {
+            name: "current_timestamp".to_owned(),
+            args: vec![],
+        });
+    }
+    let schema = schema(vec![log]);
+    for engine in ENGINES {
+        let strengthened = from_nothing(&schema, engine);
+        assert_eq!(undecided(&strengthened), [""; 0], "{engine}");
+        for name in ["made", "seen"] {
+            let gone = format!("`{name}` of `log` loses its DEFAULT");
+            let MutantStatus::Killed { test } = status(&strengthened, &gone) else {
+                panic!("{engine}: {gone} is not noticed");
+            };
+            // What the clock says is another value in each run, so only its presence is asserted.
+            let [after] = &strengthened.tests[*test].after[..] else {
+                panic!("{engine}: one table is looked at");
+            };
+            assert!(matches!(after.columns[..], [Seen::Presence(_)]), "{engine}");
+        }
+    }
+}
+
+#[test]
+fn a_default_that_reads_the_clock_says_nothing_where_its_value_matters() {
+    let mut log = table("log", &["id", "made"], vec![key(&[0]), unique(&[1])]);
+    log.columns[1] = column("made", DataType::Date);
+    log.columns[1].default = Some(Expr::Function {
+        name: "current_date".to_owned(),
+        args: vec![],
+    });
+    let strengthened = from_nothing(&schema(vec![log]), DialectName::Postgres);
+    assert_eq!(
+        undecided(&strengthened),
+        ["`made` of `log` loses its DEFAULT"]
+    );
+}
+
+#[test]
+fn sizes_beyond_the_digits_that_we_count_with_are_told_apart() {
+    let wide = DataType::Decimal {
+        precision: Some(38),
+        scale: Some(10),
+    };
+    let mut item = table(
+        "item",
+        &["price", "reduced"],
+        vec![check(compare(
+            slot(0, "price"),
+            CompareOp::Greater,
+            slot(1, "reduced"),
+        ))],
+    );
+    item.columns[0] = column("price", wide.clone());
+    item.columns[1] = column("reduced", wide);
+    for constraint in &mut item.constraints {
+        if let ConstraintKind::Check { expr } = &mut constraint.kind {
+            expr.walk_mut(&mut |part| {
+                if let Expr::Column(used) = part {
+                    used.data_type = item.columns[used.slot].data_type.clone();
+                }
+            });
+        }
+    }
+    let schema = schema(vec![item]);
+    for engine in [DialectName::Postgres, DialectName::MySql] {
+        let strengthened = from_nothing(&schema, engine);
+        assert_eq!(undecided(&strengthened), [""; 0], "{engine}");
+    }
+}
+
+#[test]
+fn a_listed_value_with_a_blank_behind_it_shows_a_longer_type() {
+    let mut person = table(
+        "person",
+        &["gender"],
+        vec![check(Expr::InList {
+            expr: Box::new(Expr::Column(ColumnUse {
+                slot: 0,
+                name: "gender".to_owned(),
+                data_type: DataType::Varchar { length: Some(6) },
+                collation: None,
+            })),
+            list: ["Male", "Female"]
+                .map(|text| Expr::Literal(Value::text(text)))
+                .to_vec(),
+            negated: false,
+        })],
+    );
+    person.columns[0] = column("gender", DataType::Varchar { length: Some(6) });
+    let strengthened = from_nothing(&schema(vec![person]), DialectName::Postgres);
+    assert_eq!(undecided(&strengthened), [""; 0]);
+    let longer = "`gender` of `person` is VARCHAR(7) in place of VARCHAR(6)";
+    assert!(matches!(
+        status(&strengthened, longer),
+        MutantStatus::Killed { .. }
+    ));
+}
+
+#[test]
+fn the_type_of_a_counter_says_nothing_in_sqlite() {
+    let mut item = table("item", &["id"], vec![key(&[0]), not_null(0)]);
+    item.columns[0].filled = Filled::Counter;
+    let strengthened = from_nothing(&schema(vec![item]), DialectName::Sqlite);
+    assert_eq!(undecided(&strengthened), [""; 0]);
+    assert!(matches!(
+        status(&strengthened, "`id` of `item` is SMALLINT in place of INT"),
+        MutantStatus::Equivalent { .. }
+    ));
+}
+
+#[test]
+fn an_action_is_shown_beside_rows_that_refer_to_each_other() {
+    // Staff work in a store that one of them runs; both have an address.
+    let refers_to = |columns: &[usize], parent| refers(columns, parent, &[0]);
+    let schema = schema(vec![
+        table("address", &["id"], vec![key(&[0])]),
+        table(
+            "staff",
+            &["id", "address", "store"],
+            vec![
+                key(&[0]),
+                not_null(1),
+                not_null(2),
+                refers_to(&[1], 0),
+                refers_to(&[2], 2),
+            ],
+        ),
+        table(
+            "store",
+            &["id", "manager", "address"],
+            vec![
+                key(&[0]),
+                not_null(1),
+                not_null(2),
+                unique(&[1]),
+                refers_to(&[1], 1),
+                refers_to(&[2], 0),
+            ],
+        ),
+    ]);
+    for engine in ENGINES {
+        let strengthened = from_nothing(&schema, engine);
+        assert_eq!(undecided(&strengthened), [""; 0], "{engine}");
     }
 }
