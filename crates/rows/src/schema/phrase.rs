@@ -16,12 +16,38 @@ pub fn data_type(data_type: &DataType, dialect: &dyn Dialect) -> String {
 
 /// A value for a title: long text is cut.
 pub fn short(value: &Value) -> String {
-    const LONGEST: usize = 24;
-    let text = render::literal(value, DialectName::Ansi);
-    if text.chars().count() <= LONGEST {
+    cut(render::literal(value, DialectName::Ansi), 24)
+}
+
+/// A condition as SQL, for a title: a long one is cut.
+pub fn condition(expr: &Expr) -> String {
+    cut(self::expr(expr, DialectName::Ansi.dialect()), 60)
+}
+
+/// Several conditions, joined.
+pub fn conditions(parts: &[Expr], joint: &str) -> String {
+    let parts: Vec<String> = parts.iter().map(condition).collect();
+    parts.join(joint)
+}
+
+/// Column names, joined as in a sentence.
+pub fn columns(table: &Table, columns: &[usize]) -> String {
+    let names: Vec<&str> = columns
+        .iter()
+        .map(|column| table.columns[*column].name.as_str())
+        .collect();
+    match names.as_slice() {
+        [] => "nothing".to_owned(),
+        [one] => (*one).to_owned(),
+        [init @ .., last] => format!("{} and {last}", init.join(", ")),
+    }
+}
+
+fn cut(text: String, longest: usize) -> String {
+    if text.chars().count() <= longest {
         return text;
     }
-    let head: String = text.chars().take(LONGEST - 1).collect();
+    let head: String = text.chars().take(longest - 1).collect();
     format!("{head}…")
 }
 

@@ -90,44 +90,20 @@ pub enum Mode {
 impl Predicate {
     /// Conjunction, flattened: nested conjunctions are merged, duplicates dropped, a single part is itself.
     pub fn and(parts: impl IntoIterator<Item = Predicate>) -> Self {
-        let mut flat: Vec<Predicate> = Vec::new();
-        for part in parts {
-            let inner = match part {
-                Self::And(inner) => inner,
-                other => vec![other],
-            };
-            for one in inner {
-                if !flat.contains(&one) {
-                    flat.push(one);
-                }
-            }
-        }
-        if flat.len() == 1 {
-            flat.remove(0)
-        } else {
-            Self::And(flat)
-        }
+        let inner = |part| match part {
+            Self::And(inner) => inner,
+            other => vec![other],
+        };
+        flat(parts.into_iter().flat_map(inner), Self::And)
     }
 
     /// Disjunction, flattened likewise.
     pub fn or(parts: impl IntoIterator<Item = Predicate>) -> Self {
-        let mut flat: Vec<Predicate> = Vec::new();
-        for part in parts {
-            let inner = match part {
-                Self::Or(inner) => inner,
-                other => vec![other],
-            };
-            for one in inner {
-                if !flat.contains(&one) {
-                    flat.push(one);
-                }
-            }
-        }
-        if flat.len() == 1 {
-            flat.remove(0)
-        } else {
-            Self::Or(flat)
-        }
+        let inner = |part| match part {
+            Self::Or(inner) => inner,
+            other => vec![other],
+        };
+        flat(parts.into_iter().flat_map(inner), Self::Or)
     }
 
     /// `column IS NULL`.
@@ -312,5 +288,23 @@ impl Match {
             &tables[self.with].columns[theirs],
         );
         (!a.is_null() && !b.is_null()).then(|| dialect.duplicates(a, b, column))
+    }
+}
+
+/// Each part once; a single one stands for itself.
+fn flat(
+    parts: impl Iterator<Item = Predicate>,
+    join: impl FnOnce(Vec<Predicate>) -> Predicate,
+) -> Predicate {
+    let mut distinct: Vec<Predicate> = Vec::new();
+    for part in parts {
+        if !distinct.contains(&part) {
+            distinct.push(part);
+        }
+    }
+    if distinct.len() == 1 {
+        distinct.remove(0)
+    } else {
+        join(distinct)
     }
 }

@@ -3,12 +3,17 @@
 //! Every edit keeps the number of characters, so that places in messages stay
 //! those of the source. What an edit takes away is either read here or reported.
 
+mod alter;
+mod edits;
+
 use std::ops::Range;
 
 use super::lex::{Kind, Lexer, Position, Rules, Token};
-use super::split::blank;
 use crate::dialect::DialectName;
 use crate::limitation::Severity;
+
+pub(super) use alter::alter_table;
+use edits::Edits;
 
 /// Something taken out of a statement.
 #[derive(Clone, Debug)]
@@ -56,48 +61,6 @@ pub(super) struct Like {
     pub(super) indexes: bool,
     /// INCLUDING DEFAULTS.
     pub(super) defaults: bool,
-}
-
-/// Edits to a text that keep its layout.
-#[derive(Debug, Default)]
-struct Edits(Vec<(Range<usize>, &'static str)>);
-
-impl Edits {
-    fn blank(&mut self, range: Range<usize>) {
-        self.0.push((range, ""));
-    }
-
-    /// Puts other words in place of a range that has at least as many characters.
-    fn replace(&mut self, range: Range<usize>, with: &'static str) {
-        self.0.push((range, with));
-    }
-
-    fn apply(mut self, text: &str) -> String {
-        self.0.sort_by_key(|(range, _)| (range.start, range.end));
-        let mut out = String::with_capacity(text.len());
-        let mut at = 0;
-        for (range, with) in self.0 {
-            if range.end <= at {
-                continue;
-            }
-            let start = range.start.max(at);
-            out.push_str(&text[at..start]);
-            if with.is_empty() || start != range.start {
-                blank(&mut out, &text[start..range.end]);
-            } else {
-                out.push_str(with);
-                let skip: usize = text[start..range.end]
-                    .chars()
-                    .take(with.len())
-                    .map(char::len_utf8)
-                    .sum();
-                blank(&mut out, &text[start + skip..range.end]);
-            }
-            at = range.end;
-        }
-        out.push_str(&text[at..]);
-        out
-    }
 }
 
 /// Words that may follow the body of a CREATE TABLE without changing which rows it takes.
@@ -581,168 +544,4 @@ impl TableText {
             .iter()
             .any(|removed| removed.why == "columns that come from a query are not in the model")
     }
-}
-
-/// The actions of an ALTER TABLE, each as a statement of its own.
-#[derive(Debug, Default)]
-pub(super) struct Actions {
-    /// One statement per action that may matter.
-    pub(super) texts: Vec<String>,
-    /// Actions that are not for us.
-    pub(super) removed: Vec<Removed>,
-}
-
-/// Cuts an ALTER TABLE into its actions.
-pub(super) fn alter_table(text: &str, dialect: DialectName) -> Actions {
-    let tokens = tokens(text, dialect);
-    let mut actions = Actions::default();
-    let Some(first) = first_action(&tokens) else {
-        actions.texts.push(text.to_owned());
-        return actions;
-    };
-    let elements = elements(&tokens, first, tokens.len());
-    // Beyond this the text is not worth copying once per action.
-    let together = elements.len() > 500;
-    for (index, element) in elements.iter().enumerate() {
-        let part = &tokens[element.clone()];
-        if let Some((severity, why)) = action_fate(part) {
-            actions.removed.push(removed(part, text, severity, why));
-            continue;
-        }
-        if together {
-            continue;
-        }
-        let mut edits = Edits::default();
-        anywhere(part, &mut edits, &mut actions.removed);
-        identity(part, &mut edits);
-        if let Some(add) = part.first().filter(|token| token.is("ADD")) {
-            let mut rest = &part[1..];
-            if rest.first().is_some_and(|token| token.is("COLUMN")) {
-                rest = &rest[1..];
-            }
-            let _ = add;
-            match element_fate(rest, text) {
-                Fate::Constraint => constraint(rest, &mut edits, &mut TableText::default()),
-                _ => column(rest, &mut edits),
-            }
-        } else {
-            column(part, &mut edits);
-        }
-        if index > 0 {
-            edits.blank(tokens[first].start.offset..tokens[element.start - 1].end());
-        }
-        if let Some(after) = tokens.get(element.end) {
-            edits.blank(after.start.offset..text.len());
-        }
-        actions.texts.push(edits.apply(text));
-    }
-    if together {
-        actions.texts.push(text.to_owned());
-    }
-    actions
-}
-
-fn first_action(tokens: &[Token<'_>]) -> Option<usize> {
-    let mut at = tokens.iter().position(|token| token.is("TABLE"))? + 1;
-    while tokens
-        .get(at)
-        .is_some_and(|token| token.is("IF") || token.is("EXISTS") || token.is("ONLY"))
-    {
-        at += 1;
-    }
-    at += 1;
-    while tokens.get(at).is_some_and(|token| token.is_symbol(".")) {
-        at += 2;
-    }
-    if tokens.get(at).is_some_and(|token| token.is_symbol("*")) {
-        at += 1;
-    }
-    (at < tokens.len()).then_some(at)
-}
-
-/// pg_dump names the sequence of an identity column.
-fn identity(part: &[Token<'_>], edits: &mut Edits) {
-    let Some(at) = part.iter().position(|token| token.is("IDENTITY")) else {
-        return;
-    };
-    if part.get(at + 1).is_some_and(|token| token.is_symbol("("))
-        && let Some(close) = matching(part, at + 1)
-    {
-        edits.blank(part[at + 1].start.offset..part[close].end());
-    }
-}
-
-/// Actions that refuse no row, or that we cannot follow.
-fn action_fate(part: &[Token<'_>]) -> Option<(Severity, &'static str)> {
-    let Some(first) = part.first() else {
-        return Some((Severity::Ignored, "it is empty"));
-    };
-    let next = |word: &str| part.get(1).is_some_and(|token| token.is(word));
-    if first.is("ADD") {
-        if is_index(&part[1..]) {
-            return Some((Severity::Ignored, NON_UNIQUE));
-        }
-        if next("PARTITION") {
-            return Some((Severity::Unsupported, "partitions are not modelled"));
-        }
-        let excludes = part.iter().take(4).any(|token| token.is("EXCLUDE"));
-        if excludes {
-            return Some((
-                Severity::Unsupported,
-                "EXCLUDE constraints are not modelled",
-            ));
-        }
-        return None;
-    }
-    let storage = [
-        "OWNER",
-        "CLUSTER",
-        "REPLICA",
-        "VALIDATE",
-        "COMMENT",
-        "ENGINE",
-        "AUTO_INCREMENT",
-        "ORDER",
-        "CONVERT",
-        "DEFAULT",
-        "CHARSET",
-        "CHARACTER",
-        "COLLATE",
-        "ROW_FORMAT",
-        "SET",
-        "RESET",
-        "ALGORITHM",
-        "LOCK",
-        "FORCE",
-        "DISCARD",
-        "IMPORT",
-    ];
-    if storage.iter().any(|word| first.is(word)) {
-        return Some((Severity::Ignored, "it refuses no row"));
-    }
-    if (first.is("ENABLE") || first.is("DISABLE")) && next("KEYS") {
-        return Some((Severity::Ignored, "it refuses no row"));
-    }
-    if ["ENABLE", "DISABLE", "NO"]
-        .iter()
-        .any(|word| first.is(word))
-    {
-        return Some((
-            Severity::Unsupported,
-            "triggers, rules and row security are not modelled",
-        ));
-    }
-    if ["ATTACH", "DETACH", "INHERIT", "PARTITION"]
-        .iter()
-        .any(|word| first.is(word))
-    {
-        return Some((Severity::Unsupported, "partitions are not modelled"));
-    }
-    let statistics = part
-        .iter()
-        .any(|token| token.is("STATISTICS") || token.is("STORAGE") || token.is("COMPRESSION"));
-    if first.is("ALTER") && statistics && part.len() <= 6 {
-        return Some((Severity::Ignored, "it refuses no row"));
-    }
-    None
 }

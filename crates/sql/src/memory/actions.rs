@@ -124,6 +124,11 @@ impl Memory<'_> {
                 what: "a cascade over more than 64 levels".to_owned(),
             });
         }
+        if self.order_decides(parent, before, after) {
+            return Err(Unsupported {
+                what: "a row that one foreign key keeps and another changes".to_owned(),
+            });
+        }
         let schema = self.schema;
         for (child, definition) in schema.tables.iter().enumerate() {
             for (index, constraint) in definition.constraints.iter().enumerate() {
@@ -133,16 +138,8 @@ impl Memory<'_> {
                 if key.parent != parent {
                     continue;
                 }
-                let unchanged = after.is_some_and(|after| {
-                    key.parent_columns.iter().all(|c| after[*c] == before[*c])
-                });
-                if unchanged {
+                let Some(action) = action(key, before, after) else {
                     continue;
-                }
-                let action = if after.is_some() {
-                    key.on_update
-                } else {
-                    key.on_delete
                 };
                 let keeps = matches!(action, Action::Restrict | Action::NoAction);
                 let leaving = self.dialect.judges_actions_at_once()
@@ -184,6 +181,39 @@ impl Memory<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a row refers to another twice, and one key refuses at once what the other would do
+    /// to it: engines take keys in an order that they do not promise.
+    fn order_decides(&self, parent: usize, before: &[Value], after: Option<&[Value]>) -> bool {
+        let refuses = |action| match action {
+            Action::Restrict => true,
+            Action::NoAction => self.dialect.judges_actions_at_once(),
+            Action::Cascade | Action::SetNull | Action::SetDefault => false,
+        };
+        self.schema
+            .tables
+            .iter()
+            .enumerate()
+            .any(|(child, definition)| {
+                let keys: Vec<(&ForeignKey, Action)> = definition
+                    .foreign_keys()
+                    .filter(|key| key.parent == parent)
+                    .filter_map(|key| Some((key, action(key, before, after)?)))
+                    .filter(|(_, action)| refuses(*action) || *action != Action::NoAction)
+                    .collect();
+                let mixed = keys.iter().any(|(_, action)| refuses(*action))
+                    && keys.iter().any(|(_, action)| !refuses(*action));
+                mixed
+                    && self.rows[child].iter().any(|row| {
+                        let referring = || {
+                            keys.iter()
+                                .filter(|(key, _)| self.refers(child, key, row, before))
+                        };
+                        referring().any(|(_, action)| refuses(*action))
+                            && referring().any(|(_, action)| !refuses(*action))
+                    })
+            })
     }
 
     fn acted(
@@ -238,6 +268,18 @@ impl Memory<'_> {
                 }
             }
         }
+    }
+}
+
+/// What a key does about a row that changes or goes, `None` when the change does not concern it.
+fn action(key: &ForeignKey, before: &[Value], after: Option<&[Value]>) -> Option<Action> {
+    match after {
+        None => Some(key.on_delete),
+        Some(after) => key
+            .parent_columns
+            .iter()
+            .any(|column| after[*column] != before[*column])
+            .then_some(key.on_update),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::value::Value;
 /// ALTER TABLE; SQLite lets tables refer to later ones.
 pub fn create_statements(schema: &Schema, dialect: DialectName) -> Vec<String> {
     let mut statements = enum_types(schema, dialect);
-    let mut late = Vec::new();
+    let (mut late, mut latest) = (Vec::new(), Vec::new());
     let mut created = vec![false; schema.tables.len()];
     for index in table_order(schema) {
         created[index] = true;
@@ -27,9 +27,11 @@ pub fn create_statements(schema: &Schema, dialect: DialectName) -> Vec<String> {
         statements.extend(writer.sequences());
         statements.push(writer.create(&created));
         statements.extend(writer.indexes());
-        late.extend(writer.late_keys(&created));
+        late.extend(writer.late_keys(&created, false));
+        latest.extend(writer.late_keys(&created, true));
     }
     statements.extend(late);
+    statements.extend(latest);
     statements
 }
 
@@ -411,29 +413,29 @@ impl<'a> TableWriter<'a> {
     /// Whether a key must wait until all tables are there: its parent is created after this table, or
     /// what it refers to is only indexed because of a foreign key, which may be late itself (InnoDB).
     fn is_late(&self, key: &ForeignKey, created: &[bool]) -> bool {
-        let waits = match self.dialect {
-            DialectName::Sqlite => return false,
-            DialectName::MySql => !self.is_unique(key),
-            DialectName::Postgres | DialectName::Ansi => false,
-        };
-        waits || (key.parent != self.index && !created[key.parent])
+        if self.dialect == DialectName::Sqlite {
+            return false;
+        }
+        self.needs_others_index(key) || (key.parent != self.index && !created[key.parent])
     }
 
-    fn is_unique(&self, key: &ForeignKey) -> bool {
+    fn needs_others_index(&self, key: &ForeignKey) -> bool {
         let parent = &self.schema.tables[key.parent];
-        parent.constraints.iter().any(|c| match &c.kind {
+        let own_index = parent.constraints.iter().any(|c| match &c.kind {
             ConstraintKind::PrimaryKey { columns } | ConstraintKind::Unique { columns, .. } => {
                 columns.starts_with(&key.parent_columns)
             }
             _ => false,
-        })
+        });
+        self.dialect == DialectName::MySql && !own_index
     }
 
-    fn late_keys(&self, created: &[bool]) -> Vec<String> {
+    fn late_keys(&self, created: &[bool], after_others: bool) -> Vec<String> {
         let mut statements = Vec::new();
         for (index, constraint) in self.table.constraints.iter().enumerate() {
             if let ConstraintKind::ForeignKey(key) = &constraint.kind
                 && self.is_late(key, created)
+                && self.needs_others_index(key) == after_others
                 && let Some(text) = self.constraint(index)
             {
                 statements.push(format!(

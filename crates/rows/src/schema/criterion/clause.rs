@@ -4,6 +4,7 @@ use isobath_sql::Expr;
 use isobath_sql::expr::CompareOp;
 
 use super::holds::{not_null, nullable_columns, unknown, verdict};
+use crate::schema::phrase;
 use crate::schema::predicate::{Predicate, Wanted};
 
 /// One way to pass or to fail a CHECK.
@@ -18,7 +19,7 @@ pub(super) struct Way {
 
 /// The ways of a condition as a whole: unknown, true, false.
 pub(super) fn whole(expr: &Expr) -> Vec<Way> {
-    let text = super::words::condition(expr);
+    let text = phrase::condition(expr);
     vec![
         Way {
             predicate: unknown(expr),
@@ -54,13 +55,13 @@ fn conjunction(parts: &[Expr]) -> Vec<Way> {
     ways.push(Way {
         predicate: Predicate::and(parts.iter().map(|part| verdict(part, Wanted::True))),
         passes: true,
-        says: format!("with {}", super::words::conditions(parts, " and ")),
+        says: format!("with {}", phrase::conditions(parts, " and ")),
     });
     for index in 0..parts.len() {
         ways.push(Way {
             predicate: all_but(parts, index, Wanted::False, Wanted::True),
             passes: false,
-            says: format!("with only {} false", super::words::condition(&parts[index])),
+            says: format!("with only {} false", phrase::condition(&parts[index])),
         });
     }
     ways
@@ -72,13 +73,13 @@ fn disjunction(parts: &[Expr]) -> Vec<Way> {
         ways.push(Way {
             predicate: all_but(parts, index, Wanted::True, Wanted::False),
             passes: true,
-            says: format!("with only {}", super::words::condition(&parts[index])),
+            says: format!("with only {}", phrase::condition(&parts[index])),
         });
     }
     ways.push(Way {
         predicate: Predicate::and(parts.iter().map(|part| verdict(part, Wanted::False))),
         passes: false,
-        says: format!("with neither {}", super::words::conditions(parts, " nor ")),
+        says: format!("with neither {}", phrase::conditions(parts, " nor ")),
     });
     ways
 }
@@ -95,7 +96,7 @@ fn each_unknown(parts: &[Expr]) -> Vec<Way> {
                 }
             })),
             passes: true,
-            says: format!("with {} unknown", super::words::condition(&parts[index])),
+            says: format!("with {} unknown", phrase::condition(&parts[index])),
         })
         .collect()
 }
@@ -121,8 +122,8 @@ fn between_clauses(between: &Expr) -> Vec<Way> {
     else {
         return whole(between);
     };
-    let named = super::words::condition(expr);
-    let (low_text, high_text) = (super::words::condition(low), super::words::condition(high));
+    let named = phrase::condition(expr);
+    let (low_text, high_text) = (phrase::condition(low), phrase::condition(high));
     // With SYMMETRIC the bounds come in either order: below is below both, above is above both.
     let (below, above) = if *symmetric {
         (CompareOp::Less, CompareOp::Greater)
@@ -149,7 +150,7 @@ fn between_clauses(between: &Expr) -> Vec<Way> {
         Way {
             predicate: unknown(between),
             passes: true,
-            says: format!("with {} unknown", super::words::condition(between)),
+            says: format!("with {} unknown", phrase::condition(between)),
         },
         Way {
             predicate: verdict(between, inside),
@@ -179,11 +180,11 @@ fn list_clauses(membership: &Expr) -> Vec<Way> {
     else {
         return whole(membership);
     };
-    let named = super::words::condition(expr);
+    let named = phrase::condition(expr);
     let mut ways = vec![Way {
         predicate: unknown(membership),
         passes: true,
-        says: format!("with {} unknown", super::words::condition(membership)),
+        says: format!("with {} unknown", phrase::condition(membership)),
     }];
     for element in list {
         // Nothing is equal to NULL, so an element NULL is no way to be in the list.
@@ -194,7 +195,7 @@ fn list_clauses(membership: &Expr) -> Vec<Way> {
         ways.push(Way {
             predicate: verdict(&equal, Wanted::True),
             passes: !negated,
-            says: format!("with {}", super::words::condition(&equal)),
+            says: format!("with {}", phrase::condition(&equal)),
         });
     }
     let outside = if *negated {

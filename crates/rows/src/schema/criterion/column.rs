@@ -4,7 +4,7 @@ use isobath_sql::schema::ConstraintKind;
 
 use super::holds::equals;
 use super::subject::{Outcome, Subject};
-use super::words;
+use crate::schema::phrase;
 use crate::schema::predicate::{Match, Mode, Predicate};
 use crate::schema::requirement::Requirement;
 
@@ -106,7 +106,7 @@ fn per_column(
 ) -> Vec<Requirement> {
     (0..subject.table.columns.len())
         .filter(|column| subject.is_askable(*column))
-        .flat_map(|column| requirements(column, &words::columns(subject.table, &[column])))
+        .flat_map(|column| requirements(column, &phrase::columns(subject.table, &[column])))
         .collect()
 }
 

@@ -7,7 +7,7 @@ use super::holds::{
     differs, equals, equals_but, is_null, not_null, pairs, refers, satisfied, violated,
 };
 use super::subject::{Outcome, Subject};
-use super::words;
+use crate::schema::phrase;
 use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
 use crate::schema::requirement::Requirement;
 use crate::schema::rule::Rule;
@@ -174,7 +174,7 @@ fn requirements(subject: &Subject<'_>, cases: impl Fn(&Rule) -> Vec<Case>) -> Ve
 
 fn by_condition(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
     let table = subject.index;
-    let named = |columns: &[usize]| words::columns(subject.table, columns);
+    let named = |columns: &[usize]| phrase::columns(subject.table, columns);
     match &rule.kind {
         ConstraintKind::PrimaryKey { columns } => {
             let mut cases = vec![Case::accept(
@@ -249,7 +249,7 @@ fn by_condition(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
 
 fn by_clause(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
     let table = subject.index;
-    let named = |columns: &[usize]| words::columns(subject.table, columns);
+    let named = |columns: &[usize]| phrase::columns(subject.table, columns);
     match &rule.kind {
         ConstraintKind::PrimaryKey { columns } => {
             let mut cases = all_but_one(subject, columns);
@@ -294,7 +294,7 @@ fn by_clause(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
 
 fn foreign_clauses(subject: &Subject<'_>, key: &ForeignKey) -> Vec<Case> {
     let columns = &key.columns;
-    let named = |columns: &[usize]| words::columns(subject.table, columns);
+    let named = |columns: &[usize]| phrase::columns(subject.table, columns);
     let parent = &subject_parent(subject, key);
     let mut cases: Vec<Case> = Vec::new();
     if key.match_full && columns.len() > 1 {
@@ -340,7 +340,7 @@ fn by_index(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
     else {
         return Vec::new();
     };
-    let what = words::conditions(keys, ", ");
+    let what = phrase::conditions(keys, ", ");
     let inside = predicate.as_ref().map(|condition| Predicate::Expr {
         expr: condition.clone(),
         wanted: Wanted::True,
@@ -355,7 +355,7 @@ fn by_index(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
                 expr: condition.clone(),
                 wanted: Wanted::False,
             },
-            format!("any {what} without {}", words::condition(condition)),
+            format!("any {what} without {}", phrase::condition(condition)),
         ));
     }
     cases.push(Case::reject(
@@ -366,7 +366,7 @@ fn by_index(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
 }
 
 fn null_cases(subject: &Subject<'_>, column: usize) -> Vec<Case> {
-    let name = words::columns(subject.table, &[column]);
+    let name = phrase::columns(subject.table, &[column]);
     let mut cases = vec![Case::accept(
         Predicate::not_null(column),
         format!("a value in {name}"),
@@ -388,13 +388,13 @@ fn all_but_one(subject: &Subject<'_>, columns: &[usize]) -> Vec<Case> {
             let says = if columns.len() == 1 {
                 format!(
                     "a row with another {}",
-                    words::columns(subject.table, columns)
+                    phrase::columns(subject.table, columns)
                 )
             } else {
                 format!(
                     "a row that differs from another in {} only of {}",
-                    words::columns(subject.table, &[*column]),
-                    words::columns(subject.table, columns)
+                    phrase::columns(subject.table, &[*column]),
+                    phrase::columns(subject.table, columns)
                 )
             };
             let own = equals_but(subject.index, columns, *column);
@@ -460,7 +460,7 @@ fn subject_parent(subject: &Subject<'_>, key: &ForeignKey) -> String {
 
 fn rule_name(subject: &Subject<'_>, rule: &Rule) -> String {
     let constraint = &subject.table.constraints[rule.constraint];
-    let columns = words::columns(subject.table, &constraint.columns());
+    let columns = phrase::columns(subject.table, &constraint.columns());
     match &constraint.kind {
         ConstraintKind::PrimaryKey { .. } => format!("the key {columns}"),
         ConstraintKind::NotNull { .. } => format!("NOT NULL of {columns}"),
@@ -468,6 +468,6 @@ fn rule_name(subject: &Subject<'_>, rule: &Rule) -> String {
             format!("UNIQUE of {columns}")
         }
         ConstraintKind::ForeignKey(_) => format!("the foreign key {columns}"),
-        ConstraintKind::Check { expr } => words::condition(expr),
+        ConstraintKind::Check { expr } => phrase::condition(expr),
     }
 }

@@ -10,7 +10,6 @@ pub mod holds;
 mod list;
 pub mod name;
 mod subject;
-pub(crate) mod words;
 
 #[cfg(test)]
 mod tests;

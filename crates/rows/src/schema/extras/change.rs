@@ -7,7 +7,7 @@ use isobath_sql::{Cell, Row, Value};
 
 use super::stage::Stage;
 use crate::schema::case::{Expected, TestCase};
-use crate::schema::criterion::words;
+use crate::schema::phrase;
 
 /// How many accepted rows of the suite are tried as the source of an UPDATE that keeps everything.
 const TRIED: usize = 20;
@@ -17,7 +17,7 @@ pub(super) fn updates(stage: &Stage<'_>, suite: &[&TestCase]) -> Vec<TestCase> {
     let mut cases = Vec::new();
     for (constraint, definition) in stage.definition.constraints.iter().enumerate() {
         let columns = definition.columns();
-        let named = words::columns(stage.definition, &columns);
+        let named = phrase::columns(stage.definition, &columns);
         let table = stage.name();
         let breaking = match &definition.kind {
             ConstraintKind::NotNull { column } => update(stage, &[(*column, Value::Null)])
@@ -101,7 +101,7 @@ fn copying(
     constraint: usize,
     columns: &[usize],
 ) -> Option<TestCase> {
-    let named = words::columns(stage.definition, columns);
+    let named = phrase::columns(stage.definition, columns);
     suite.iter().find_map(|case| {
         let Expected::Rejected(violation) = &case.expected else {
             return None;
@@ -128,7 +128,7 @@ fn duplicating(
     constraint: usize,
     columns: &[usize],
 ) -> Option<TestCase> {
-    let named = words::columns(stage.definition, columns);
+    let named = phrase::columns(stage.definition, columns);
     suite
         .iter()
         .filter(|case| case.expected == Expected::Accepted)
@@ -157,7 +157,7 @@ fn duplicating(
 
 /// An UPDATE of the same columns to values that the suite shows to be accepted.
 fn keeping(stage: &Stage<'_>, suite: &[&TestCase], columns: &[usize]) -> Option<TestCase> {
-    let named = words::columns(stage.definition, columns);
+    let named = phrase::columns(stage.definition, columns);
     let accepted = suite
         .iter()
         .filter(|case| case.expected == Expected::Accepted)
@@ -182,7 +182,7 @@ fn rule(stage: &Stage<'_>, constraint: usize) -> String {
         ConstraintKind::ForeignKey(key) => {
             format!("its reference to {}", stage.schema.tables[key.parent].name)
         }
-        ConstraintKind::Check { expr } => words::condition(expr),
+        ConstraintKind::Check { expr } => phrase::condition(expr),
         _ => "a constraint".to_owned(),
     }
 }

@@ -7,7 +7,7 @@ use isobath_sql::{Cell, DialectName, Value};
 
 use super::stage::{Stage, is_selectable};
 use crate::schema::case::TestCase;
-use crate::schema::criterion::words;
+use crate::schema::phrase;
 
 /// For each foreign key of the table: DELETE and UPDATE of the row that the seed row refers to.
 pub(super) fn actions(stage: &Stage<'_>) -> Vec<TestCase> {
@@ -78,7 +78,7 @@ fn test(
     }
     let parent = &stage.schema.tables[key.parent].name;
     let child = stage.name();
-    let named = words::columns(stage.definition, &key.columns);
+    let named = phrase::columns(stage.definition, &key.columns);
     let watched = [(stage.table, key.columns.clone())];
     let effect = match action {
         Action::NoAction | Action::Restrict => {

@@ -6,7 +6,7 @@ use isobath_sql::{Cell, Row, Schema, Value};
 use rustc_hash::FxHashMap;
 
 use crate::schema::case::Expected;
-use crate::schema::criterion::words;
+use crate::schema::phrase;
 use crate::schema::requirement::Requirement;
 
 /// Most columns of a CHECK whose values are put into a name.
@@ -56,7 +56,7 @@ pub(super) fn name(
             && !values.is_empty()
             && values.len() <= MOST_COLUMNS
         {
-            let condition = words::condition(expr);
+            let condition = phrase::condition(expr);
             return format!("{} rejects {} ({condition})", table.name, values.join(", "));
         }
     }
@@ -98,7 +98,7 @@ pub(super) fn reasons(schema: &Schema, verdict: &Verdict) -> String {
             let column = |column: usize| table.columns[column].name.as_str();
             let of = violation
                 .constraint
-                .map(|constraint| words::columns(table, &table.constraints[constraint].columns()));
+                .map(|constraint| phrase::columns(table, &table.constraints[constraint].columns()));
             let of = of.unwrap_or_default();
             match &violation.kind {
                 ViolationKind::Null { column: at } => format!("NULL in {}", column(*at)),

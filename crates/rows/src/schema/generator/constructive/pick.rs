@@ -487,7 +487,14 @@ pub(super) fn constants(expr: &Expr) -> Vec<&Value> {
 fn alike(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Null, _) | (_, Value::Null) => false,
-        (Value::Text(a), Value::Text(b)) => a.trim_end().eq_ignore_ascii_case(b.trim_end()),
+        (Value::Text(a), Value::Text(b)) => {
+            // Every pick is held against all rows, and most texts differ at once.
+            let first = |text: &str| text.bytes().next().filter(u8::is_ascii_graphic);
+            match (first(a), first(b)) {
+                (Some(a), Some(b)) if !a.eq_ignore_ascii_case(&b) => false,
+                _ => a.trim_end().eq_ignore_ascii_case(b.trim_end()),
+            }
+        }
         (Value::Int(a), Value::Decimal(b)) | (Value::Decimal(b), Value::Int(a)) => {
             Decimal::try_from_i128_with_scale(*a, 0).is_ok_and(|a| a == *b)
         }

@@ -1,0 +1,173 @@
+//! ALTER TABLE, cut into its actions.
+
+use super::{
+    Edits, Fate, NON_UNIQUE, Removed, TableText, anywhere, column, constraint, element_fate,
+    elements, is_index, matching, removed, tokens,
+};
+use crate::ddl::lex::Token;
+use crate::dialect::DialectName;
+use crate::limitation::Severity;
+
+/// The actions of an ALTER TABLE, each as a statement of its own.
+#[derive(Debug, Default)]
+pub(in crate::ddl) struct Actions {
+    /// One statement per action that may matter.
+    pub(in crate::ddl) texts: Vec<String>,
+    /// Actions that are not for us.
+    pub(in crate::ddl) removed: Vec<Removed>,
+}
+
+/// Cuts an ALTER TABLE into its actions.
+pub(in crate::ddl) fn alter_table(text: &str, dialect: DialectName) -> Actions {
+    let tokens = tokens(text, dialect);
+    let mut actions = Actions::default();
+    let Some(first) = first_action(&tokens) else {
+        actions.texts.push(text.to_owned());
+        return actions;
+    };
+    let elements = elements(&tokens, first, tokens.len());
+    // Beyond this the text is not worth copying once per action.
+    let together = elements.len() > 500;
+    for (index, element) in elements.iter().enumerate() {
+        let part = &tokens[element.clone()];
+        if let Some((severity, why)) = action_fate(part) {
+            actions.removed.push(removed(part, text, severity, why));
+            continue;
+        }
+        if together {
+            continue;
+        }
+        let mut edits = Edits::default();
+        anywhere(part, &mut edits, &mut actions.removed);
+        identity(part, &mut edits);
+        if let Some(add) = part.first().filter(|token| token.is("ADD")) {
+            let mut rest = &part[1..];
+            if rest.first().is_some_and(|token| token.is("COLUMN")) {
+                rest = &rest[1..];
+            }
+            let _ = add;
+            match element_fate(rest, text) {
+                Fate::Constraint => constraint(rest, &mut edits, &mut TableText::default()),
+                _ => column(rest, &mut edits),
+            }
+        } else {
+            column(part, &mut edits);
+        }
+        if index > 0 {
+            edits.blank(tokens[first].start.offset..tokens[element.start - 1].end());
+        }
+        if let Some(after) = tokens.get(element.end) {
+            edits.blank(after.start.offset..text.len());
+        }
+        actions.texts.push(edits.apply(text));
+    }
+    if together {
+        actions.texts.push(text.to_owned());
+    }
+    actions
+}
+
+fn first_action(tokens: &[Token<'_>]) -> Option<usize> {
+    let mut at = tokens.iter().position(|token| token.is("TABLE"))? + 1;
+    while tokens
+        .get(at)
+        .is_some_and(|token| token.is("IF") || token.is("EXISTS") || token.is("ONLY"))
+    {
+        at += 1;
+    }
+    at += 1;
+    while tokens.get(at).is_some_and(|token| token.is_symbol(".")) {
+        at += 2;
+    }
+    if tokens.get(at).is_some_and(|token| token.is_symbol("*")) {
+        at += 1;
+    }
+    (at < tokens.len()).then_some(at)
+}
+
+/// pg_dump names the sequence of an identity column.
+fn identity(part: &[Token<'_>], edits: &mut Edits) {
+    let Some(at) = part.iter().position(|token| token.is("IDENTITY")) else {
+        return;
+    };
+    if part.get(at + 1).is_some_and(|token| token.is_symbol("("))
+        && let Some(close) = matching(part, at + 1)
+    {
+        edits.blank(part[at + 1].start.offset..part[close].end());
+    }
+}
+
+/// Actions that refuse no row, or that we cannot follow.
+fn action_fate(part: &[Token<'_>]) -> Option<(Severity, &'static str)> {
+    let Some(first) = part.first() else {
+        return Some((Severity::Ignored, "it is empty"));
+    };
+    let next = |word: &str| part.get(1).is_some_and(|token| token.is(word));
+    if first.is("ADD") {
+        if is_index(&part[1..]) {
+            return Some((Severity::Ignored, NON_UNIQUE));
+        }
+        if next("PARTITION") {
+            return Some((Severity::Unsupported, "partitions are not modelled"));
+        }
+        let excludes = part.iter().take(4).any(|token| token.is("EXCLUDE"));
+        if excludes {
+            return Some((
+                Severity::Unsupported,
+                "EXCLUDE constraints are not modelled",
+            ));
+        }
+        return None;
+    }
+    let storage = [
+        "OWNER",
+        "CLUSTER",
+        "REPLICA",
+        "VALIDATE",
+        "COMMENT",
+        "ENGINE",
+        "AUTO_INCREMENT",
+        "ORDER",
+        "CONVERT",
+        "DEFAULT",
+        "CHARSET",
+        "CHARACTER",
+        "COLLATE",
+        "ROW_FORMAT",
+        "SET",
+        "RESET",
+        "ALGORITHM",
+        "LOCK",
+        "FORCE",
+        "DISCARD",
+        "IMPORT",
+    ];
+    if storage.iter().any(|word| first.is(word)) {
+        return Some((Severity::Ignored, "it refuses no row"));
+    }
+    if (first.is("ENABLE") || first.is("DISABLE")) && next("KEYS") {
+        return Some((Severity::Ignored, "it refuses no row"));
+    }
+    if ["ENABLE", "DISABLE", "NO"]
+        .iter()
+        .any(|word| first.is(word))
+    {
+        return Some((
+            Severity::Unsupported,
+            "triggers, rules and row security are not modelled",
+        ));
+    }
+    if ["ATTACH", "DETACH", "INHERIT", "PARTITION"]
+        .iter()
+        .any(|word| first.is(word))
+    {
+        return Some((Severity::Unsupported, "partitions are not modelled"));
+    }
+    let statistics = part
+        .iter()
+        .any(|token| token.is("STATISTICS") || token.is("STORAGE") || token.is("COMPRESSION"));
+    if first.is("ALTER") && statistics && part.len() <= 6 {
+        return Some((Severity::Ignored, "it refuses no row"));
+    }
+    None
+}
