@@ -349,6 +349,116 @@ fn engines_agree_with_their_suites_and_differences_between_them_are_told() {
     );
 }
 
+#[test]
+fn a_table_without_columns_is_listed_and_the_rest_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "CREATE TABLE nothing ();\nCREATE TABLE t (a INT NOT NULL);\n";
+    let path = write(&folder, "empty.sql", text);
+    let out = folder.path().join("out");
+    let run = isobath(&["schema", &path, "--out", out.to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{run}");
+    assert!(run.out.contains("a table without columns"), "{run}");
+    assert!(run.out.contains("empty.sql:1:1"), "{run}");
+    assert!(run.out.contains("4 of 4 requirements covered"), "{run}");
+}
+
+#[test]
+fn a_refused_login_ends_with_its_own_exit_code_and_tells_no_password() {
+    use isobath_exec::Engine;
+    use isobath_exec::server::{or_left_out, shared};
+    for engine in [Engine::Postgres, Engine::MariaDb] {
+        let Some(server) = or_left_out("a refused login", shared(engine)) else {
+            continue;
+        };
+        let scheme = engine.as_str();
+        let address = format!("{scheme}://isobath:s3cret@127.0.0.1:{}/x", server.port());
+        for flag in ["--db", "--test-db"] {
+            let mut args = vec!["schema", flag, &address];
+            let shop = example("shop.sql");
+            if flag == "--test-db" {
+                args.extend([shop.as_str(), "--engine", scheme]);
+            }
+            let run = isobath(&args);
+            assert_eq!(run.code, 3, "{flag} {run}");
+            assert!(run.err.contains("login"), "{flag} {run}");
+            assert!(!run.err.contains("s3cret"), "{flag} {run}");
+        }
+    }
+}
+
+#[test]
+fn a_database_that_dies_in_the_middle_loses_nothing_that_was_found() {
+    use isobath_exec::Engine;
+    use isobath_exec::server::{or_left_out, shared};
+    for engine in [Engine::Postgres, Engine::MariaDb] {
+        let Some(server) = or_left_out("a database that dies", shared(engine)) else {
+            continue;
+        };
+        let address = server.create_database().unwrap();
+        // Long enough for the login and the tables, too short for the tests.
+        let port = dying_relay(server.port(), 20_000);
+        let relayed = address.replace(&format!(":{}/", server.port()), &format!(":{port}/"));
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let run = isobath(&[
+            "schema",
+            &example("shop.sql"),
+            "--engine",
+            engine.as_str(),
+            "--test-db",
+            &relayed,
+            "--out",
+            out.to_str().unwrap(),
+        ]);
+        assert_eq!(run.code, 3, "{run}");
+        assert!(
+            run.err.contains("run again once the server is back"),
+            "{run}"
+        );
+        assert!(out.join("shop/report.html").exists(), "{run}");
+    }
+}
+
+/// A port that passes on to another until so many bytes went there, and then hangs up for good.
+fn dying_relay(to: u16, most: usize) -> u16 {
+    use std::io::{Read, Write};
+    use std::net::{Shutdown, TcpListener, TcpStream};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread::spawn;
+
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("it is bound").port();
+    let passed = Arc::new(AtomicUsize::new(0));
+    spawn(move || {
+        while let Ok((mut client, _)) = listener.accept() {
+            if passed.load(Ordering::Relaxed) > most {
+                break;
+            }
+            let mut server = TcpStream::connect(("127.0.0.1", to)).expect("the server is there");
+            let mut from = server.try_clone().expect("a handle");
+            let mut back = client.try_clone().expect("a handle");
+            spawn(move || {
+                let _ = std::io::copy(&mut from, &mut back);
+                let _ = back.shutdown(Shutdown::Both);
+            });
+            let passed = Arc::clone(&passed);
+            spawn(move || {
+                let mut bytes = [0; 1024];
+                while let Ok(count @ 1..) = client.read(&mut bytes) {
+                    let before = passed.fetch_add(count, Ordering::Relaxed);
+                    if before + count > most || server.write_all(&bytes[..count]).is_err() {
+                        break;
+                    }
+                }
+                let _ = server.shutdown(Shutdown::Both);
+                let _ = client.shutdown(Shutdown::Both);
+            });
+        }
+    });
+    port
+}
+
 fn example(name: &str) -> String {
     format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"))
 }

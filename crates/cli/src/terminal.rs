@@ -103,37 +103,50 @@ impl Terminal {
                 self.complain(&line);
             }
         }
-        let mut told: Vec<&str> = Vec::new();
         let unsupported = |limitation: &&Limitation| limitation.severity == Severity::Unsupported;
-        for limitation in limitations.iter().filter(unsupported) {
-            let why = limitation.why.as_str();
-            if told.contains(&why) {
-                continue;
-            }
-            told.push(why);
-            let alike = limitations
-                .iter()
-                .filter(unsupported)
-                .filter(|other| other.why == why)
-                .count();
-            let more = if alike > 1 {
-                format!(", and {} more", alike - 1)
-            } else {
-                String::new()
-            };
-            self.say(
-                Tone::Warning,
-                &format!(
-                    "  not supported: {why}: {} at {}{more}",
-                    limitation.input, limitation.place
-                ),
-            );
+        for (limitation, more) in by_reason(limitations.iter().filter(unsupported)) {
+            let Limitation {
+                why, input, place, ..
+            } = limitation;
+            let line = format!("  not supported: {why}: {input} at {place}{more}");
+            self.say(Tone::Warning, &line);
         }
         let ignored = count(Severity::Ignored);
         if ignored > 0 {
             self.say(Tone::Faint, &format!("  {ignored} statements without effect on constraints are left out (see the report)"));
         }
     }
+
+    /// What of a schema is other on the engine, one line for each reason.
+    pub(crate) fn translations(&self, notes: &[Limitation]) {
+        for (note, more) in by_reason(notes.iter()) {
+            let Limitation {
+                why, input, place, ..
+            } = note;
+            let line = format!("  translated, {place}: {input} ({why}){more}");
+            self.say(Tone::Faint, &line);
+        }
+    }
+}
+
+/// The first limitation for each reason, and how many more there are, in words.
+fn by_reason<'a>(
+    limitations: impl Iterator<Item = &'a Limitation>,
+) -> impl Iterator<Item = (&'a Limitation, String)> {
+    let mut found: Vec<(&Limitation, usize)> = Vec::new();
+    for limitation in limitations {
+        match found
+            .iter_mut()
+            .find(|(first, _)| first.why == limitation.why)
+        {
+            Some((_, count)) => *count += 1,
+            None => found.push((limitation, 0)),
+        }
+    }
+    found.into_iter().map(|(first, more)| match more {
+        0 => (first, String::new()),
+        more => (first, format!(", and {more} more")),
+    })
 }
 
 /// The place of a syntax error as compilers show it.

@@ -51,7 +51,7 @@ fn the_pgtap_script_passes_and_notices_every_wrong_expectation() {
 
 #[test]
 fn the_pytest_file_passes_on_postgres_and_notices_every_wrong_expectation() {
-    let Some(shop) = Workshop::wishing("python3", &["-c", "import pytest, psycopg"]) else {
+    let Some(shop) = Workshop::needing("python3", &["-c", "import pytest, psycopg"]) else {
         return;
     };
     if let Some(shop) = on_postgres(shop) {
@@ -95,7 +95,7 @@ fn the_mariadb_script_passes_and_notices_every_wrong_expectation() {
 
 #[test]
 fn the_pytest_file_passes_on_mariadb_and_notices_every_wrong_expectation() {
-    let Some(shop) = Workshop::wishing("python3", &["-c", "import pytest, pymysql"]) else {
+    let Some(shop) = Workshop::needing("python3", &["-c", "import pytest, pymysql"]) else {
         return;
     };
     let Some(shop) = on_mariadb(shop) else { return };

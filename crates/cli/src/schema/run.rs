@@ -220,15 +220,7 @@ fn one(
         .chain(&found.notes)
         .cloned()
         .collect();
-    for note in &found.notes {
-        terminal.say(
-            Tone::Faint,
-            &format!(
-                "  translated, {}: {} ({})",
-                note.place, note.input, note.why
-            ),
-        );
-    }
+    terminal.translations(&found.notes);
     let mut report = overview(
         &found.schema,
         found.dialect,
@@ -280,11 +272,37 @@ fn dressed(
     suite.generator.clone_from(&options.generator);
     suite.criterion.clone_from(&options.criterion);
     suite.version = env!("CARGO_PKG_VERSION").to_owned();
-    suite.command = Some(format!(
-        "isobath schema {} --dialect {} --criterion {} --generator {} --seed {}",
-        loaded.schema.name, loaded.dialect, options.criterion, options.generator, options.seed
-    ));
+    suite.command = Some(command(options, loaded));
     suite
+}
+
+/// The command that makes a suite again, with the schema's name for the place where it lies.
+fn command(options: &Options, loaded: &Loaded) -> String {
+    let mut words = vec![
+        format!("isobath schema {}", loaded.schema.name),
+        format!("--dialect {}", loaded.dialect),
+        format!("--criterion {}", options.criterion),
+        format!("--generator {}", options.generator),
+        format!("--seed {}", options.seed),
+    ];
+    let engine = options.engines.first().copied().unwrap_or(options.engine);
+    words.push(format!(
+        "--engine {}",
+        engine.engine().map_or("none", Engine::as_str)
+    ));
+    if let Some(extras) = options.extras {
+        words.push(format!("--extras {extras}"));
+    }
+    if options.strengthen {
+        words.push("--strengthen".to_owned());
+        if options.operators == Operators::Paper {
+            words.push("--operators paper".to_owned());
+        }
+    }
+    if options.reduce {
+        words.push("--reduce".to_owned());
+    }
+    words.join(" ")
 }
 
 /// The engines asked for, the one that the suite is made for first.
