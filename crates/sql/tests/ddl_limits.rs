@@ -42,6 +42,25 @@ fn a_bad_constraint_costs_the_constraint_and_not_the_table() {
 }
 
 #[test]
+fn a_bad_constraint_is_found_behind_letters_of_several_bytes() {
+    let loaded = load_as(
+        MySql,
+        "CREATE TABLE t (a int, KEY größe (a) COMMENT 'größer als übermäßig', CHECK (a >< < 1), UNIQUE (a))",
+    );
+    insta::assert_snapshot!(describe(&loaded.schema), @"
+    t
+      a Integer { bits: 32, unsigned: false }
+      - unique (a)
+    ");
+    let error = loaded
+        .limitations
+        .iter()
+        .find(|limitation| limitation.severity == Severity::Syntax)
+        .expect("the CHECK does not parse");
+    assert_eq!(error.input, "CHECK (a >< < 1)");
+}
+
+#[test]
 fn statements_that_refuse_no_row_are_ignored() {
     let loaded = load_as(
         Postgres,

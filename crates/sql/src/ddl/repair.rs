@@ -42,7 +42,8 @@ pub(super) struct TableText {
     pub(super) counter: bool,
     /// Whether any column or constraint is left to parse.
     pub(super) has_elements: bool,
-    /// The constraints among the elements, which the table can do without when they do not parse.
+    /// The constraints among the elements, which the table can do without when they do not parse;
+    /// as ranges of characters, which edits leave in their places.
     pub(super) constraints: Vec<Range<usize>>,
     /// Everything else that was taken out.
     pub(super) removed: Vec<Removed>,
@@ -136,7 +137,9 @@ pub(super) fn create_table(text: &str, dialect: DialectName) -> TableText {
             Fate::Constraint => {
                 constraint(part, &mut edits, &mut out);
                 if let (Some(first), Some(last)) = (part.first(), part.last()) {
-                    out.constraints.push(first.start.offset..last.end());
+                    let characters = |at: usize| text[..at].chars().count();
+                    out.constraints
+                        .push(characters(first.start.offset)..characters(last.end()));
                 }
             }
             Fate::Like => out.likes.extend(like(part, columns)),
@@ -152,6 +155,17 @@ pub(super) fn create_table(text: &str, dialect: DialectName) -> TableText {
     tail(&tokens, close, text, &mut edits, &mut out);
     out.text = edits.apply(text);
     out
+}
+
+/// Where a range of characters lies in a text.
+pub(super) fn bytes(text: &str, characters: &Range<usize>) -> Range<usize> {
+    let mut places = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let start = places.nth(characters.start).unwrap_or(text.len());
+    let end = match characters.len() {
+        0 => start,
+        more => places.nth(more - 1).unwrap_or(text.len()),
+    };
+    start..end
 }
 
 /// The statement without one more range of elements, after the parser refused it there.

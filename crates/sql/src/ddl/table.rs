@@ -110,10 +110,12 @@ impl Loader {
             let culprit = repaired
                 .constraints
                 .iter()
+                .map(|characters| repair::bytes(&repaired.text, characters))
                 .position(|range| range.start <= at && at <= range.end);
             let input = match culprit {
                 Some(index) => {
-                    let range = repaired.constraints.remove(index);
+                    let characters = repaired.constraints.remove(index);
+                    let range = repair::bytes(&repaired.text, &characters);
                     let input = repaired.text[range.clone()].to_owned();
                     repaired.text = repair::without(&repaired.text, &range);
                     input
