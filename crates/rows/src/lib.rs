@@ -11,5 +11,6 @@
 //!
 //! [`schema`] and its modules in the order in which they are listed there.
 
+mod cells;
 pub mod query;
 pub mod schema;

@@ -1,12 +1,12 @@
 //! The alternating variable method: one cell at a time, ever larger steps while they help.
 
-use isobath_sql::{Schema, Value};
+use isobath_sql::{DataType, Schema, Value};
 
-use super::moves;
 use super::problem::{At, Problem};
 use super::random::randomize;
-use super::values::{Profile, default};
 use super::{Found, Generator, Task, fresh_predicates};
+use crate::cells::moves::{self, Ascent};
+use crate::cells::values::{Profile, default};
 
 /// The paper's AVM, from random values (AVM-R) or from default values (AVM-D).
 #[derive(Debug)]
@@ -144,9 +144,20 @@ impl Climb<'_, '_> {
         }
         improved
     }
+}
 
-    /// Keeps a value if it is better than what was there.
-    pub(super) fn attempt(&mut self, at: At, value: Value) -> bool {
+impl<'p> Ascent<'p> for Climb<'_, 'p> {
+    type At = At;
+
+    fn data_type(&self, at: At) -> &'p DataType {
+        &self.problem.rows[at.0].definition.columns[at.1].data_type
+    }
+
+    fn given(&self, at: At) -> &Value {
+        self.problem.given(at)
+    }
+
+    fn attempt(&mut self, at: At, value: Value) -> bool {
         if self.left == 0 || self.best == 0.0 || *self.problem.given(at) == value {
             return false;
         }

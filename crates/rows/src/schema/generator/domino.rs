@@ -10,8 +10,8 @@ use isobath_sql::{Expr, Schema, Value};
 use super::avm::Climb;
 use super::problem::{At, Node, Other, Problem};
 use super::random::randomize;
-use super::values::{Profile, default};
 use super::{Found, Generator, Task, fresh_predicates};
+use crate::cells::values::{Profile, default};
 use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
 
 /// The paper's DOMINO, solving CHECKs by random draws or (DOMINO-AVM) by the AVM.

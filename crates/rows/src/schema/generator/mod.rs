@@ -6,13 +6,11 @@
 mod avm;
 pub mod constructive;
 mod domino;
-mod moves;
 mod name;
 mod problem;
 mod random;
 #[cfg(test)]
 mod tests;
-mod values;
 
 use isobath_sql::memory::Memory;
 use isobath_sql::{Dialect, Row, Schema};

@@ -3,8 +3,8 @@
 use isobath_sql::Schema;
 
 use super::problem::Problem;
-use super::values::Profile;
 use super::{Found, Generator, Task, fresh_predicates};
+use crate::cells::values::Profile;
 
 /// The paper's random search, with constants mined from the schema.
 #[derive(Debug)]

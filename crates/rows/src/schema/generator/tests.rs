@@ -2,10 +2,10 @@ use isobath_sql::dialect::Postgres;
 use isobath_sql::memory::Memory;
 use isobath_sql::{DataType, Expr, Schema, Value};
 
-use super::values::{Profile, numeric};
 use super::*;
+use crate::cells::values::{Profile, numeric};
 use crate::schema::predicate::Wanted;
-use crate::schema::samples::{With, between, col, col_as, column, compare, schema, shop, table};
+use crate::schema::samples::{With, between, col, col_as, compare, schema, shop, table};
 
 /// What a generator finds for a predicate on a row of the first table.
 fn find(schema: &Schema, name: GeneratorName, predicate: &Predicate, budget: u64) -> Found {
@@ -104,7 +104,7 @@ fn constants_are_mined_from_all_checks_of_the_schema() {
     let profile = Profile::mine(&schema(vec![checked]));
     let mut rng = fastrand::Rng::with_seed(0);
     let drawn: Vec<Value> = (0..200)
-        .map(|_| profile.draw_value(&column("b", DataType::INT), &mut rng))
+        .map(|_| profile.draw_value(&DataType::INT, &mut rng))
         .collect();
     assert!(drawn.contains(&Value::Int(5000)));
     assert!(drawn.contains(&Value::Int(77)));

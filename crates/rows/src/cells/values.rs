@@ -1,4 +1,4 @@
-//! Values that the paper's generators draw: a small profile, and constants mined from the schema.
+//! Values to draw: a small profile, and mined constants.
 
 use isobath_sql::expr::Expr;
 use isobath_sql::value::Interval;
@@ -14,7 +14,7 @@ const LONGEST: usize = 9;
 
 /// What random values are drawn from.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Profile {
+pub(crate) struct Profile {
     numbers: Vec<Decimal>,
     texts: Vec<String>,
     dates: Vec<Date>,
@@ -23,7 +23,7 @@ pub(super) struct Profile {
 
 impl Profile {
     /// Mines the constants of all CHECKs of a schema, one pool per kind for the whole schema.
-    pub(super) fn mine(schema: &Schema) -> Self {
+    pub(crate) fn mine(schema: &Schema) -> Self {
         let mut profile = Self::default();
         for table in &schema.tables {
             for constraint in &table.constraints {
@@ -39,7 +39,8 @@ impl Profile {
         profile
     }
 
-    fn add(&mut self, value: &Value) {
+    /// Adds a constant to draw from.
+    pub(crate) fn add(&mut self, value: &Value) {
         match value {
             Value::Int(number) => {
                 if let Ok(number) = i64::try_from(*number) {
@@ -68,21 +69,21 @@ impl Profile {
     }
 
     /// A value or NULL: one time in ten NULL, else one time in four a mined constant.
-    pub(super) fn draw(&self, column: &Column, rng: &mut fastrand::Rng) -> Value {
+    pub(crate) fn draw(&self, column: &Column, rng: &mut fastrand::Rng) -> Value {
         if rng.f64() < 0.1 {
             return Value::Null;
         }
-        self.draw_value(column, rng)
+        self.draw_value(&column.data_type, rng)
     }
 
     /// As [`Profile::draw`], never NULL.
-    pub(super) fn draw_value(&self, column: &Column, rng: &mut fastrand::Rng) -> Value {
+    pub(crate) fn draw_value(&self, data_type: &DataType, rng: &mut fastrand::Rng) -> Value {
         if rng.f64() < 0.25
-            && let Some(constant) = self.constant(&column.data_type, rng)
+            && let Some(constant) = self.constant(data_type, rng)
         {
             return constant;
         }
-        random(&column.data_type, rng)
+        random(data_type, rng)
     }
 
     fn constant(&self, data_type: &DataType, rng: &mut fastrand::Rng) -> Option<Value> {
@@ -114,7 +115,7 @@ fn pick<'a, T>(pool: &'a [T], rng: &mut fastrand::Rng) -> Option<&'a T> {
 }
 
 /// The value that default-value search starts from.
-pub(super) fn default(data_type: &DataType) -> Value {
+pub(crate) fn default(data_type: &DataType) -> Value {
     match data_type {
         DataType::Boolean => Value::Bool(false),
         DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Float { .. } => {
@@ -200,7 +201,7 @@ fn instant(second: i64) -> Value {
 }
 
 /// A number as a value of the type, clamped to its range.
-pub(super) fn numeric(data_type: &DataType, number: Decimal) -> Value {
+pub(crate) fn numeric(data_type: &DataType, number: Decimal) -> Value {
     match data_type {
         DataType::Float { .. } => Value::Float(number.to_f64().unwrap_or(0.0)),
         DataType::Decimal { precision, scale } => {
@@ -225,7 +226,7 @@ pub(super) fn numeric(data_type: &DataType, number: Decimal) -> Value {
 }
 
 /// The text cut to what the type holds.
-pub(super) fn cut(text: &str, data_type: &DataType) -> String {
+pub(crate) fn cut(text: &str, data_type: &DataType) -> String {
     match data_type.max_chars() {
         Some(length) => text.chars().take(length as usize).collect(),
         None => text.to_owned(),

@@ -4,23 +4,37 @@ use isobath_sql::{DataType, Value};
 use jiff::civil::{Date, DateTime, Time};
 use rust_decimal::Decimal;
 
-use super::avm::Climb;
-use super::problem::At;
 use super::values::{Profile, cut, numeric};
 
 /// Characters that search may use.
 const CHARACTERS: std::ops::RangeInclusive<i128> = 32..=126;
 
+/// A search that changes one cell at a time and keeps what is better.
+///
+/// Implementors: the schema job's AVM and the query job's local search.
+pub(crate) trait Ascent<'s> {
+    /// Names a cell.
+    type At: Copy;
+
+    /// The type of a cell.
+    fn data_type(&self, at: Self::At) -> &'s DataType;
+
+    /// The value of a cell.
+    fn given(&self, at: Self::At) -> &Value;
+
+    /// Keeps a value if it is better than what was there; whether it is.
+    fn attempt(&mut self, at: Self::At, value: Value) -> bool;
+}
+
 /// Searches the value of one cell; whether anything improved.
-pub(super) fn search(
-    climb: &mut Climb<'_, '_>,
-    at: At,
+pub(crate) fn search<'s, A: Ascent<'s>>(
+    climb: &mut A,
+    at: A::At,
     profile: &Profile,
     rng: &mut fastrand::Rng,
 ) -> bool {
-    let column = &climb.problem.rows[at.0].definition.columns[at.1];
-    let data_type = &column.data_type;
-    match climb.problem.given(at).clone() {
+    let data_type = climb.data_type(at);
+    match climb.given(at).clone() {
         Value::Null => false,
         Value::Bool(value) => climb.attempt(at, Value::Bool(!value)),
         Value::Int(_) => steps(climb, at, |value, by| match value {
@@ -47,7 +61,7 @@ pub(super) fn search(
                 .any(|label| climb.attempt(at, Value::text(label))),
             // Of types that we carry as text we know whole values only.
             DataType::Other(_) => {
-                let value = profile.draw_value(column, rng);
+                let value = profile.draw_value(data_type, rng);
                 climb.attempt(at, value)
             }
             _ => search_text(climb, at, text, data_type),
@@ -84,7 +98,7 @@ pub(super) fn search(
         }),
         // Nothing is near to anything in these; another draw is the only move.
         Value::Bytes(_) | Value::Interval(_) | Value::Uuid(_) | Value::Json(_) => {
-            let value = profile.draw_value(column, rng);
+            let value = profile.draw_value(data_type, rng);
             climb.attempt(at, value)
         }
     }
@@ -100,13 +114,17 @@ fn any_helps<T>(parts: impl IntoIterator<Item = T>, mut search: impl FnMut(T) ->
 }
 
 /// One unit down or up, then ever doubled steps while they help, until neither direction helps.
-fn steps(climb: &mut Climb<'_, '_>, at: At, moved: impl Fn(&Value, i128) -> Option<Value>) -> bool {
+fn steps<'s, A: Ascent<'s>>(
+    climb: &mut A,
+    at: A::At,
+    moved: impl Fn(&Value, i128) -> Option<Value>,
+) -> bool {
     let mut improved = false;
     loop {
         let mut helped = false;
         for direction in [-1i128, 1] {
             let mut step = direction;
-            while let Some(value) = moved(climb.problem.given(at), step) {
+            while let Some(value) = moved(climb.given(at), step) {
                 if !climb.attempt(at, value) {
                     break;
                 }
@@ -125,7 +143,12 @@ fn steps(climb: &mut Climb<'_, '_>, at: At, moved: impl Fn(&Value, i128) -> Opti
 }
 
 /// Shorter while it helps, longer while it helps, then character by character.
-fn search_text(climb: &mut Climb<'_, '_>, at: At, text: String, data_type: &DataType) -> bool {
+fn search_text<'s, A: Ascent<'s>>(
+    climb: &mut A,
+    at: A::At,
+    text: String,
+    data_type: &DataType,
+) -> bool {
     let mut improved = false;
     let mut text = text;
     while !text.is_empty() {
