@@ -107,6 +107,7 @@ pub(super) fn as_mention(expr: &Expr) -> Option<Mention> {
     Some(Mention {
         path,
         guarded: false,
+        aggregated: false,
     })
 }
 

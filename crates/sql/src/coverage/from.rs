@@ -288,6 +288,7 @@ fn merged_columns(part: &Part, scope: &Scope<'_>) -> Vec<Mention> {
             mentions.push(Mention {
                 path: vec![table, name.clone()],
                 guarded: false,
+                aggregated: false,
             });
         }
     }

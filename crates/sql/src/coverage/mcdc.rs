@@ -131,7 +131,8 @@ impl Maker<'_, '_> {
             self.wildcards(leaf, context);
         }
         for (mention, found) in leaf.open_columns() {
-            if found.nullable {
+            // `SUM(x) > 1` is not made NULL by asking the group for a column that it does not have.
+            if found.nullable && !(extended && mention.aggregated) {
                 self.null(leaf, mention, found, context);
             }
         }

@@ -16,6 +16,8 @@ pub(super) struct Mention {
     pub(super) path: Vec<Ident>,
     /// Whether it stands inside IFNULL or COALESCE, where NULL does no harm.
     pub(super) guarded: bool,
+    /// Whether it stands inside an aggregate, where it is not a column of the group.
+    pub(super) aggregated: bool,
 }
 
 impl Mention {
@@ -134,6 +136,7 @@ impl Walk {
             self.parts.mentions.push(Mention {
                 path: path.to_vec(),
                 guarded: self.guards > 0,
+                aggregated: self.aggregates > 0,
             });
         }
     }
