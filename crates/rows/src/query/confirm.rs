@@ -3,6 +3,7 @@
 use isobath_exec::{Answer, Database, DatabaseError};
 use isobath_sql::schema::{ConstraintKind, Filled};
 use isobath_sql::{DialectName, Schema, render};
+use jiff::civil::DateTime;
 
 use super::fixture::Fixture;
 
@@ -66,6 +67,21 @@ pub fn prepare(
         }
     }
     Ok(refused)
+}
+
+/// Stops the clock of a connection, as far as the engine lets us: what NOW answers is then as in memory.
+///
+/// # Errors
+///
+/// When the connection is lost.
+pub fn set_clock(database: &mut dyn Database, now: DateTime) -> Result<(), DatabaseError> {
+    if database.dialect() == DialectName::MySql
+        && let Ok(zoned) = now.to_zoned(jiff::tz::TimeZone::UTC)
+    {
+        let second = zoned.timestamp().as_second();
+        database.command(&format!("SET time_zone = '+00:00', timestamp = {second}"))?;
+    }
+    Ok(())
 }
 
 /// The INSERTs of a fixture, parents before children.

@@ -1,11 +1,15 @@
 //! All targets of one query.
 
+use std::collections::BTreeMap;
+
 use super::algorithm::{Algorithm, Config};
 use super::archive::Archive;
+use super::candidate::Candidate;
 use super::construct::{Construction, Setting, complete, construct};
 use super::fixture::Fixture;
 use super::minimize::fixtures;
 use super::search::baseline;
+use super::search::climb::Climb;
 use super::search::draw::Maker;
 use super::search::genetic::Population;
 use super::search::space::Space;
@@ -76,8 +80,9 @@ pub fn run(targets: &[Target], setting: Setting<'_>, config: &Config) -> Outcome
     fixtures(archive)
 }
 
-/// Builds what can be built, proves what cannot be.
-fn ours(archive: &mut Archive<'_>, _config: &Config) {
+/// Builds what can be built, proves what cannot be, and searches for the rest.
+fn ours(archive: &mut Archive<'_>, config: &Config) {
+    let mut near: BTreeMap<usize, (f64, Candidate)> = BTreeMap::new();
     for target in 0..archive.targets.len() {
         let Ok(query) = &archive.targets[target].query else {
             continue;
@@ -88,7 +93,12 @@ fn ours(archive: &mut Archive<'_>, _config: &Config) {
         let setting = archive.setting;
         let made = archive.found.len();
         let found = construct(query, setting, made, &mut |candidate| {
-            archive.covers(target, candidate)
+            let distance = archive.distance(target, candidate);
+            let best = near.get(&target);
+            if distance > 0.0 && best.is_none_or(|(least, _)| distance < *least) {
+                near.insert(target, (distance, candidate.clone()));
+            }
+            distance == 0.0
         });
         match found {
             Construction::Candidate(candidate) => archive.keep(target, candidate),
@@ -98,6 +108,47 @@ fn ours(archive: &mut Archive<'_>, _config: &Config) {
             Construction::Unknown => {}
         }
     }
+    for target in archive.open() {
+        let Ok(query) = &archive.targets[target].query else {
+            continue;
+        };
+        // A search for an earlier one may have come by.
+        if !archive.is_open(target) {
+            continue;
+        }
+        let mut starts: Vec<Candidate> = near
+            .remove(&target)
+            .into_iter()
+            .map(|near| near.1)
+            .collect();
+        starts.extend(nearest(archive, target));
+        let space = Space::new(query);
+        let chance = chance(config, 0, target);
+        let mut maker = Maker::new(archive.setting, &space, true, chance);
+        Climb::new(archive, target, &space, config.budget).run(starts, &mut maker);
+    }
+}
+
+/// The candidates of other targets over which a target is nearest to returning a row.
+fn nearest(archive: &mut Archive<'_>, target: usize) -> Vec<Candidate> {
+    let mut scored: Vec<(f64, usize)> = Vec::new();
+    for index in 0..archive.found.len() {
+        let candidate = archive.found[index].clone();
+        scored.push((archive.distance(target, &candidate), index));
+    }
+    scored.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let nearest = scored.iter().take(3);
+    nearest
+        .map(|(_, index)| archive.found[*index].clone())
+        .collect()
+}
+
+fn chance(config: &Config, round: u64, target: usize) -> u64 {
+    let place = round << 32 | target as u64;
+    config
+        .seed
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(place)
 }
 
 /// One target after the other, each with its share of what is left of the budget.
@@ -116,10 +167,7 @@ fn papers(archive: &mut Archive<'_>, config: &Config) {
             let share = left / ((open.len() - index) as u64);
             let space = Space::new(query);
             let seeded = config.algorithm != Algorithm::Random;
-            let chance = config
-                .seed
-                .wrapping_mul(0x9e37_79b9)
-                .wrapping_add(round << 32 | target as u64);
+            let chance = chance(config, round, target);
             let mut maker = Maker::new(archive.setting, &space, seeded, chance);
             let mut distance = |candidate: &_| archive.lawful_distance(target, candidate);
             let (found, spent) = match config.algorithm {

@@ -3,40 +3,67 @@
 use std::rc::Rc;
 
 use isobath_sql::expr::CompareOp;
-use isobath_sql::query::model::{Body, From, JoinKind, Query};
+use isobath_sql::query::model::{Body, From, JoinKind, Query, Select, SetOp};
 use isobath_sql::{ConstraintKind, Expr, Value};
 
 use super::expand::{Step, rebind};
-use super::fill;
-use super::state::{Binding, Env, Goal, Origin, State, Want};
+use super::fill::is_not_null;
+use super::state::{Binding, Env, Goal, Origin, State, Unwanted, Want};
 
 /// How many combinations of rows a condition on all rows is written out for.
 const MOST_COMBINATIONS: usize = 64;
 
-/// No combination of the rows that are there makes the query return a row (that compares so).
-pub(super) fn avoids<'a>(
+/// Asks that a query returns no row (that is so), whatever rows there are in the end.
+pub(super) fn avoid<'a>(
     state: &mut State<'a>,
     query: &'a Query,
     env: &Env,
-    with: Option<(CompareOp, Expr, Want)>,
+    with: Option<&Unwanted>,
 ) {
-    let Body::Select(select) = &query.body else {
-        state.guess = true;
-        return;
-    };
+    match &query.body {
+        Body::Select(select) if select.grouping.is_none() && query.limit.is_none() => {
+            state.later.push(Goal::Avoids {
+                select,
+                env: Rc::clone(env),
+                with: with.cloned(),
+                known: 0,
+            });
+        }
+        Body::Set {
+            op: SetOp::Union,
+            left,
+            right,
+            ..
+        } => {
+            avoid(state, left, env, with);
+            avoid(state, right, env, with);
+        }
+        Body::Select(_) | Body::Set { .. } | Body::Values(_) => state.guess = true,
+    }
+}
+
+/// No combination of the rows that are there lets FROM and WHERE through (a row that is so).
+pub(super) fn avoids<'a>(
+    state: &mut State<'a>,
+    select: &'a Select,
+    env: &Env,
+    with: Option<Unwanted>,
+    known: usize,
+) {
     let mut tables = Vec::new();
     let mut conditions = Vec::new();
-    let plain = select.grouping.is_none()
-        && query.limit.is_none()
-        && select
-            .from
-            .as_ref()
-            .is_none_or(|from| inner_only(from, &mut tables, &mut conditions));
+    let plain = select
+        .from
+        .as_ref()
+        .is_none_or(|from| inner_only(from, &mut tables, &mut conditions));
     if !plain {
         state.guess = true;
         return;
     }
     conditions.extend(&select.filter);
+    if select.grouping.is_none() {
+        conditions.extend(&select.having);
+    }
     let choices: Vec<Vec<usize>> = tables
         .iter()
         .map(|(table, ..)| state.rows_of(*table))
@@ -50,12 +77,18 @@ pub(super) fn avoids<'a>(
         let mut bound: Vec<Binding> = env.iter().take(select.base).cloned().collect();
         bound.resize_with(select.width, || Binding::Expr(Expr::Literal(Value::Null)));
         let mut rest = index;
+        // Without tables, the conditions are the same whatever rows there are.
+        let mut is_new = known == 0;
         for ((_, slot, columns), rows) in tables.iter().zip(&choices) {
             let row = rows[rest % rows.len()];
             rest /= rows.len();
+            is_new |= row >= known;
             for column in 0..*columns {
                 bound[slot + column] = Binding::Column { row, column };
             }
+        }
+        if !is_new {
+            continue;
         }
         let bound = Rc::new(bound);
         let mut ways: Vec<Goal<'a>> = Vec::new();
@@ -67,22 +100,47 @@ pub(super) fn avoids<'a>(
                 origin: Origin::Query,
             });
         }
-        if let (Some((op, left, want)), Some(item)) = (&with, select.items.first()) {
-            let right = state.over_cells(&item.expr, &bound, select);
-            ways.insert(
-                0,
-                Goal::Holds {
-                    expr: Expr::Compare {
-                        op: *op,
-                        left: Box::new(left.clone()),
-                        right: Box::new(right),
-                    },
-                    want: *want,
-                    origin: Origin::Query,
-                },
-            );
+        match &with {
+            Some(Unwanted::First(op, left, want)) => {
+                if let Some(item) = select.items.first() {
+                    let right = state.over_cells(&item.expr, &bound, select);
+                    ways.insert(0, holds(compared(*op, left.clone(), right), *want));
+                }
+            }
+            Some(Unwanted::Row(row)) => {
+                for (value, item) in row.iter().zip(&select.items) {
+                    let other = state.over_cells(&item.expr, &bound, select);
+                    ways.push(holds(distinct(value.clone(), other, true), Want::True));
+                }
+            }
+            None => {}
         }
         state.pending.push(Goal::Any(ways));
+    }
+}
+
+fn holds<'a>(expr: Expr, want: Want) -> Goal<'a> {
+    Goal::Holds {
+        expr,
+        want,
+        origin: Origin::Query,
+    }
+}
+
+pub(super) fn compared(op: CompareOp, left: Expr, right: Expr) -> Expr {
+    Expr::Compare {
+        op,
+        left: Box::new(left),
+        right: Box::new(right),
+    }
+}
+
+/// `left IS [NOT] DISTINCT FROM right`.
+pub(super) fn distinct(left: Expr, right: Expr, wanted: bool) -> Expr {
+    Expr::IsDistinct {
+        left: Box::new(left),
+        right: Box::new(right),
+        negated: !wanted,
     }
 }
 
@@ -138,6 +196,8 @@ pub(super) fn keys_in_question<'a>(state: &mut State<'a>) -> Option<Vec<Goal<'a>
     for row in state.rows_of_all() {
         obey_checks(state, row, &mut pairs);
     }
+    // What leaves no choice comes first, which is last here, so that conflicts show early.
+    pairs.sort_by_key(|goal| matches!(goal, Goal::Apart { a, b } if state.must_differ(*a, *b)));
     Some(pairs)
 }
 
@@ -150,7 +210,7 @@ fn obey_checks<'a>(state: &mut State<'a>, row: usize, goals: &mut Vec<Goal<'a>>)
         };
         let columns = expr.columns();
         let matters = columns.iter().any(|column| {
-            mentions(state, row, *column) || fill::is_not_null(&state.setting, table, *column)
+            mentions(state, row, *column) || is_not_null(&state.setting, table, *column)
         });
         if !matters {
             continue;
@@ -211,8 +271,7 @@ pub(super) fn apart<'a>(state: &mut State<'a>, a: usize, b: usize) -> Step<'a> {
         all.push(Goal::Any(ways));
     }
     let differ = Goal::All(all);
-    let several = state.several.contains(&(a, b));
-    Step::Choice(if several {
+    Step::Choice(if state.must_differ(a, b) {
         vec![differ]
     } else {
         vec![differ, Goal::Same { a, b }]

@@ -6,22 +6,33 @@ use isobath_sql::expr::CompareOp;
 use isobath_sql::query::model::{Body, Query, Select, SetOp, SubqueryUsage};
 use isobath_sql::{Expr, Value};
 
-use super::apart::{apart, avoids, keys_in_question};
-use super::join::{derived, joined, shapes};
+use super::apart::{apart, avoid, avoids, compared, distinct, keys_in_question};
+use super::join::{RELAXED, derived, has_all_shapes, joined, shapes};
 use super::pick::{self, Picked};
+use super::plan::GroupPlan;
 use super::proof::{Cause, Proof};
-use super::state::{Binding, Env, Goal, Origin, State, Want};
-use super::{Construction, Setting, fill, group};
+use super::state::{Binding, Env, Goal, Match, Origin, State, Unwanted, Want, is_free};
+use super::{Construction, Setting, fill, group, parent, plan};
 use crate::query::candidate::Candidate;
 
 /// How many ends of choices are looked at.
 const MOST_ENDS: u32 = 400;
+/// How many of them for one plan of a group.
+const MOST_ENDS_OF_PLAN: u32 = 12;
+
+/// How many choices follow each other.
+const MOST_DEPTH: u32 = 120;
+
+/// How many shapes of the rows of a group are looked at one by one.
+const MOST_SHAPES: usize = 16;
 
 /// The search through all choices.
 pub(super) struct Expansion<'s, 'f> {
     setting: Setting<'s>,
     accept: &'f mut dyn FnMut(&Candidate) -> bool,
     ends: u32,
+    limit: u32,
+    depth: u32,
     made: usize,
     proof: Option<Proof>,
 }
@@ -45,6 +56,8 @@ impl<'s, 'f> Expansion<'s, 'f> {
             setting,
             accept,
             ends: 0,
+            limit: MOST_ENDS,
+            depth: 0,
             made,
             proof: None,
         }
@@ -52,6 +65,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
 
     pub(super) fn run(mut self, query: &Query) -> Construction {
         let mut state = State::new(self.setting, self.made);
+        state.read = query.tables();
         state.pending.push(Goal::Returns {
             query,
             env: Rc::default(),
@@ -72,10 +86,31 @@ impl<'s, 'f> Expansion<'s, 'f> {
         }
     }
 
-    fn go(&mut self, mut state: State<'_>) -> End {
+    fn go(&mut self, state: State<'_>) -> End {
+        if self.depth == MOST_DEPTH {
+            return End::Failed;
+        }
+        self.depth += 1;
+        let end = self.decide(state);
+        self.depth -= 1;
+        end
+    }
+
+    fn decide(&mut self, mut state: State<'_>) -> End {
         loop {
             let Some(goal) = state.pending.pop() else {
-                if let Some(goal) = state.later.pop() {
+                if let Some(goal) = state.next_later() {
+                    // What would make us guess must not hide a conflict that is there already.
+                    if let (Goal::Unmatched { stricter: true, .. }, false) = (&goal, state.guess)
+                        && let Some(why) = pick::conflict(&state)
+                    {
+                        self.proof.get_or_insert(why);
+                        return End::Refuted;
+                    }
+                    state.pending.push(goal);
+                    continue;
+                }
+                if let Some(goal) = parent::in_question(&mut state) {
                     state.pending.push(goal);
                     continue;
                 }
@@ -87,14 +122,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
             };
             let alternatives = match step(&mut state, goal) {
                 Step::Done => continue,
-                Step::Never(why) => {
-                    self.proof.get_or_insert(why);
-                    return if state.guess {
-                        End::Failed
-                    } else {
-                        End::Refuted
-                    };
-                }
+                Step::Never(why) => return self.dead_end(&state, why),
                 Step::Choice(alternatives) => alternatives,
                 Step::Needs(needs, alternatives) => {
                     for need in needs {
@@ -114,23 +142,25 @@ impl<'s, 'f> Expansion<'s, 'f> {
             if alternatives.len() > 1
                 && let Some(why) = pick::conflict(&state)
             {
-                self.proof.get_or_insert(why);
-                return if state.guess {
-                    End::Failed
-                } else {
-                    End::Refuted
-                };
+                return self.dead_end(&state, why);
             }
             let mut refuted = true;
             for alternative in alternatives {
+                let limit = self.limit;
+                if let Goal::Grouped { .. } = alternative {
+                    // One plan that leads nowhere must not use up what the others need.
+                    self.limit = limit.min(self.ends + MOST_ENDS_OF_PLAN);
+                }
                 let mut branch = state.clone();
                 branch.pending.push(alternative);
-                match self.go(branch) {
+                let end = self.go(branch);
+                self.limit = limit;
+                match end {
                     End::Found(candidate) => return End::Found(candidate),
                     End::Refuted => {}
                     End::Failed => refuted = false,
                 }
-                if self.ends > MOST_ENDS {
+                if self.ends >= self.limit {
                     return End::Failed;
                 }
             }
@@ -142,6 +172,15 @@ impl<'s, 'f> Expansion<'s, 'f> {
         }
     }
 
+    /// What a conflict means: a proof, unless something was left out or asked for in excess.
+    fn dead_end(&mut self, state: &State<'_>, why: Proof) -> End {
+        if state.guess {
+            return End::Failed;
+        }
+        self.proof.get_or_insert(why);
+        End::Refuted
+    }
+
     /// Values for a state in which all is decided.
     fn end(&mut self, state: &State<'_>) -> End {
         self.ends += 1;
@@ -150,11 +189,8 @@ impl<'s, 'f> Expansion<'s, 'f> {
                 Some(candidate) if (self.accept)(&candidate) => End::Found(candidate),
                 _ => End::Failed,
             },
-            Picked::Conflict(why) if !state.guess => {
-                self.proof.get_or_insert(why);
-                End::Refuted
-            }
-            Picked::Conflict(_) | Picked::Nothing => End::Failed,
+            Picked::Conflict(why) => self.dead_end(state, why),
+            Picked::Nothing => End::Failed,
         }
     }
 }
@@ -184,7 +220,8 @@ fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
             with,
         } => {
             let env = joined(state, select, &env, missing, None);
-            if let Some(filter) = &select.filter {
+            // Without groups, MySQL's HAVING is one more condition.
+            for filter in select.filter.iter().chain(&select.having) {
                 let expr = state.over_cells(filter, &env, select);
                 state.pending.push(Goal::Holds {
                     expr,
@@ -209,8 +246,13 @@ fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
             None => Step::Never(Proof::new(Cause::Group, "a group cannot have so many rows")),
         },
         Goal::Scalar { expr, want, number } => scalar(state, expr, want, number),
-        Goal::Avoids { query, env, with } => {
-            avoids(state, query, &env, with);
+        Goal::Avoids {
+            select,
+            env,
+            with,
+            known,
+        } => {
+            avoids(state, select, &env, with, known);
             Step::Done
         }
         Goal::Unmatched {
@@ -221,9 +263,11 @@ fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
             slot,
             columns,
             stricter,
+            known,
         } => {
             state.guess |= stricter;
-            for row in state.rows_of(table) {
+            let rows = state.rows_of(table).into_iter();
+            for row in rows.filter(|row| *row >= known) {
                 let mut bound = env.as_ref().clone();
                 for column in 0..columns {
                     bound[slot + column] = Binding::Column { row, column };
@@ -242,6 +286,28 @@ fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
             state.unite(a, b);
             Step::Done
         }
+        Goal::Differ { mut pairs } => {
+            pairs.retain(|(a, b)| state.real(*a) != state.real(*b));
+            match pairs.as_slice() {
+                [] => Step::Never(Proof::new(
+                    Cause::Key,
+                    "rows that must be different are one by their key",
+                )),
+                [pair] => {
+                    state.several.push(*pair);
+                    Step::Done
+                }
+                several if several.iter().any(|(a, b)| state.must_differ(*a, *b)) => Step::Done,
+                several => Step::Choice(
+                    several
+                        .iter()
+                        .map(|pair| Goal::Differ { pairs: vec![*pair] })
+                        .collect(),
+                ),
+            }
+        }
+        Goal::Parent { row, key } => parent::parent(state, row, key),
+        Goal::Refers { row, key, parent } => parent::refers(state, row, key, parent),
     }
 }
 
@@ -269,11 +335,7 @@ fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want, origin: Origin) -> S
             match &subquery.usage {
                 SubqueryUsage::Exists if positive => returns(state, &subquery.query, &env, None),
                 SubqueryUsage::Exists => {
-                    state.later.push(Goal::Avoids {
-                        query: &subquery.query,
-                        env,
-                        with: None,
-                    });
+                    avoid(state, &subquery.query, &env, None);
                     Step::Done
                 }
                 SubqueryUsage::Any { left, op } => {
@@ -295,6 +357,7 @@ fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want, origin: Origin) -> S
                 SubqueryUsage::Scalar => scalar(state, Expr::Subquery(number), want, number),
             }
         }
+        expr if is_free(&expr) => Step::Done,
         expr => {
             let mut inside = None;
             expr.walk(&mut |part| {
@@ -314,8 +377,7 @@ fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want, origin: Origin) -> S
                     Step::Done
                 }
                 None => {
-                    let guess = state.guess;
-                    state.add_leaf(expr, want, guess, origin);
+                    state.add_leaf(expr, want, origin);
                     Step::Done
                 }
             }
@@ -362,17 +424,13 @@ fn quantified<'a>(
     want: Want,
 ) -> Step<'a> {
     match want {
-        Want::True => returns(state, query, &env, Some((op, left))),
+        Want::True => returns(state, query, &env, Some(Match::First(op, left))),
         Want::NotFalse => {
             state.guess = true;
-            returns(state, query, &env, Some((op, left)))
+            returns(state, query, &env, Some(Match::First(op, left)))
         }
         Want::False | Want::NotTrue => {
-            state.later.push(Goal::Avoids {
-                query,
-                env,
-                with: Some((op, left, want)),
-            });
+            avoid(state, query, &env, Some(&Unwanted::First(op, left, want)));
             Step::Done
         }
     }
@@ -383,7 +441,7 @@ fn returns<'a>(
     state: &mut State<'a>,
     query: &'a Query,
     env: &Env,
-    with: Option<(CompareOp, Expr)>,
+    with: Option<Match>,
 ) -> Step<'a> {
     if query.limit.is_some() || query.offset.is_some() {
         // LIMIT 0 and OFFSET are for the search.
@@ -394,23 +452,25 @@ fn returns<'a>(
             let mut alternatives = Vec::new();
             let mut needs = Vec::new();
             if let Some(grouping) = &select.grouping {
-                match group::needs(select, grouping) {
+                match plan::needs(select, grouping) {
                     Err(why) => return Step::Never(why),
                     Ok(plans) => needs = plans,
                 }
             }
             let all_shapes = shapes(select);
-            let needs: Vec<Goal<'a>> = needs
+            let mut needs: Vec<Goal<'a>> = needs
                 .into_iter()
-                .filter(|_| all_shapes.len() == 1)
-                .map(|plan| Goal::Grouped {
+                .map(|plan| in_every_shape(select, env, plan, &all_shapes))
+                .collect();
+            let complete = select.grouping.is_none() && has_all_shapes(select);
+            if select.grouping.is_none() && !complete {
+                needs.push(Goal::Joined {
                     select,
                     env: Rc::clone(env),
-                    missing: all_shapes[0],
-                    plan,
-                    with: None,
-                })
-                .collect();
+                    missing: RELAXED,
+                    with: with.clone(),
+                });
+            }
             for missing in all_shapes {
                 match &select.grouping {
                     None => alternatives.push(Goal::Joined {
@@ -420,7 +480,7 @@ fn returns<'a>(
                         with: with.clone(),
                     }),
                     Some(grouping) => {
-                        let plans = group::plans(select, grouping);
+                        let plans = plan::plans(select, grouping, state.setting.dialect);
                         alternatives.extend(plans.into_iter().map(|plan| Goal::Grouped {
                             select,
                             env: Rc::clone(env),
@@ -431,10 +491,10 @@ fn returns<'a>(
                     }
                 }
             }
-            if select.grouping.is_some() {
-                Step::Needs(needs, alternatives)
-            } else {
+            if complete {
                 Step::Choice(alternatives)
+            } else {
+                Step::Needs(needs, alternatives)
             }
         }
         Body::Set {
@@ -448,8 +508,23 @@ fn returns<'a>(
             match op {
                 SetOp::Union => Step::Choice(vec![side(left), side(right)]),
                 SetOp::Intersect | SetOp::Except => {
-                    state.guess = true;
-                    Step::Choice(vec![side(left)])
+                    let items = items_of(state, left, env);
+                    if let (Some(Match::First(op, value)), Some(item)) = (&with, items.first()) {
+                        state.pending.push(Goal::Holds {
+                            expr: compared(*op, value.clone(), item.clone()),
+                            want: Want::True,
+                            origin: Origin::Query,
+                        });
+                    }
+                    if *op == SetOp::Except {
+                        avoid(state, right, env, Some(&Unwanted::Row(items)));
+                        return Step::Done;
+                    }
+                    Step::Choice(vec![Goal::Returns {
+                        query: right,
+                        env: Rc::clone(env),
+                        with: Some(Match::Row(items)),
+                    }])
                 }
             }
         }
@@ -464,23 +539,85 @@ fn returns<'a>(
     }
 }
 
-fn compare_item<'a>(
-    state: &mut State<'a>,
+fn compare_item<'a>(state: &mut State<'a>, select: &'a Select, env: &Env, with: Option<Match>) {
+    let goal = |expr| Goal::Holds {
+        expr,
+        want: Want::True,
+        origin: Origin::Query,
+    };
+    match with {
+        Some(Match::First(op, left)) => {
+            if let Some(item) = select.items.first() {
+                let right = state.over_cells(&item.expr, env, select);
+                state.pending.push(goal(compared(op, left, right)));
+            }
+        }
+        Some(Match::Row(row)) => {
+            for (value, item) in row.into_iter().zip(&select.items) {
+                let other = state.over_cells(&item.expr, env, select);
+                // Cells that are compared by `=` share their values, which NULL cannot.
+                state.pending.push(Goal::Any(vec![
+                    goal(compared(CompareOp::Equal, value.clone(), other.clone())),
+                    goal(distinct(value, other, false)),
+                ]));
+            }
+        }
+        None => {}
+    }
+}
+
+/// A group that is necessary, however the outer joins of each of its rows come out.
+fn in_every_shape<'a>(
     select: &'a Select,
     env: &Env,
-    with: Option<(CompareOp, Expr)>,
-) {
-    if let (Some((op, left)), Some(item)) = (with, select.items.first()) {
-        let right = state.over_cells(&item.expr, env, select);
-        state.pending.push(Goal::Holds {
-            expr: Expr::Compare {
-                op,
-                left: Box::new(left),
-                right: Box::new(right),
-            },
-            want: Want::True,
-            origin: Origin::Query,
-        });
+    plan: GroupPlan,
+    all_shapes: &[u64],
+) -> Goal<'a> {
+    let grouped = |shapes: Vec<u64>, missing: u64| Goal::Grouped {
+        select,
+        env: Rc::clone(env),
+        missing,
+        plan: GroupPlan {
+            shapes,
+            ..plan.clone()
+        },
+        with: None,
+    };
+    let copies = u32::try_from(plan.copies).unwrap_or(u32::MAX);
+    let ways = all_shapes.len().checked_pow(copies);
+    match ways.filter(|ways| *ways <= MOST_SHAPES && has_all_shapes(select)) {
+        None => grouped(Vec::new(), RELAXED),
+        Some(ways) => {
+            let shapes = (0..ways).map(|mut way| {
+                let mut shapes = Vec::with_capacity(plan.copies);
+                for _ in 0..plan.copies {
+                    shapes.push(all_shapes[way % all_shapes.len()]);
+                    way /= all_shapes.len();
+                }
+                grouped(shapes, 0)
+            });
+            Goal::Any(shapes.collect())
+        }
+    }
+}
+
+/// The select list of a row that a query returns, over cells.
+fn items_of<'a>(state: &mut State<'a>, query: &'a Query, env: &Env) -> Vec<Expr> {
+    let width = width(query);
+    let mut bound = vec![Binding::Expr(Expr::Literal(Value::Null)); width.max(1)];
+    derived(state, query, env, 0, &mut bound);
+    let exprs = bound.into_iter().map(|binding| match binding {
+        Binding::Expr(expr) => expr,
+        Binding::Column { .. } => Expr::Literal(Value::Null),
+    });
+    exprs.collect()
+}
+
+fn width(query: &Query) -> usize {
+    match &query.body {
+        Body::Select(select) => select.items.len(),
+        Body::Set { left, .. } => width(left),
+        Body::Values(rows) => rows.first().map_or(0, Vec::len),
     }
 }
 
@@ -488,13 +625,7 @@ fn compare_item<'a>(
 fn scalar<'a>(state: &mut State<'a>, mut expr: Expr, want: Want, number: usize) -> Step<'a> {
     let (subquery, env) = state.subqueries[number].clone();
     state.guess = true;
-    let width = match &subquery.query.body {
-        Body::Select(select) => select.items.len(),
-        _ => 1,
-    };
-    let mut bound = vec![Binding::Expr(Expr::Literal(Value::Null)); width.max(1)];
-    derived(state, &subquery.query, &env, 0, &mut bound);
-    let Some(Binding::Expr(item)) = bound.first().cloned() else {
+    let Some(item) = items_of(state, &subquery.query, &env).into_iter().next() else {
         return Step::Done;
     };
     expr.walk_mut(&mut |part| {

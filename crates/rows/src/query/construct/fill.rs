@@ -97,6 +97,12 @@ fn whole_row(
             columns.iter().for_each(|column| in_key[*column] = true);
         }
     }
+    // SQLite lets keys be NULL, but nobody means them to be.
+    let in_primary_key = |column: usize| {
+        definition
+            .primary_key()
+            .is_some_and(|key| key.contains(&column))
+    };
     let cells = definition
         .columns
         .iter()
@@ -108,8 +114,14 @@ fn whole_row(
                 return Cell::Value(value);
             }
             match &column.filled {
-                Filled::Counter | Filled::CounterAlways | Filled::Generated(_) => Cell::Default,
-                Filled::No if !is_not_null(setting, definition, index) => Cell::Value(Value::Null),
+                // A number of our own, because the counter would give rows of one statement the same.
+                Filled::Counter => Cell::Value(fresh(&column.data_type, number)),
+                Filled::CounterAlways | Filled::Generated(_) => Cell::Default,
+                Filled::No
+                    if !is_not_null(setting, definition, index) && !in_primary_key(index) =>
+                {
+                    Cell::Value(Value::Null)
+                }
                 Filled::No if !in_key[index] && default(setting, column).is_some() => Cell::Default,
                 Filled::No => {
                     let number = if in_key[index] { number } else { 0 };
@@ -130,10 +142,15 @@ fn insert_all(
     parameters: Vec<Value>,
     first: usize,
 ) -> Option<Candidate> {
-    let memory = Memory::new(setting.schema, setting.dialect);
+    let mut memory = Memory::new(setting.schema, setting.dialect);
     let mut stored = Vec::new();
     for row in rows {
-        stored.push((row.table, stored_row(setting, &memory, &row)?));
+        let values = stored_row(setting, &memory, &row)?;
+        if counts_always(setting, row.table) {
+            // So that the next row has the next number.
+            memory.put_stored(row.table, values.clone());
+        }
+        stored.push((row.table, values));
     }
     if setting.constraints {
         add_parents(setting, &memory, &mut stored, first)?;
@@ -153,6 +170,11 @@ fn gathered(stored: Vec<(usize, Vec<Value>)>, parameters: Vec<Value>) -> Candida
         candidate.push(table, row);
     }
     candidate
+}
+
+fn counts_always(setting: &Setting<'_>, table: usize) -> bool {
+    let mut columns = setting.schema.tables[table].columns.iter();
+    columns.any(|column| matches!(column.filled, Filled::CounterAlways))
 }
 
 /// What a row stores; lengths do not count where constraints do not.

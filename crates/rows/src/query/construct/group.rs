@@ -1,251 +1,15 @@
-//! Groups: how many rows they have, and which of their values are equal, different or NULL.
+//! Groups: their rows as planned, and what aggregates yield over them.
 
 use std::rc::Rc;
 
 use isobath_sql::expr::{BinaryOp, CompareOp};
-use isobath_sql::query::model::{Aggregate, AggregateFunction, From, Grouping, Select};
+use isobath_sql::query::model::{Aggregate, AggregateFunction, From, Select};
 use isobath_sql::{Expr, Value};
+use rust_decimal::Decimal;
 
-use super::join::joined;
-use super::proof::{Cause, Proof};
+use super::join::{RELAXED, joined};
+use super::plan::GroupPlan;
 use super::state::{Binding, Env, Goal, Origin, State, Want};
-
-/// How a group is made.
-#[derive(Clone, Debug)]
-pub(super) struct GroupPlan {
-    /// How many rows it has.
-    copies: usize,
-    /// Relations, by bit, that all of them share.
-    shared: u64,
-    /// For an aggregate's argument, which copies have equal values; `None` is NULL.
-    patterns: Vec<(Expr, Vec<Option<u8>>)>,
-    /// Whether HAVING is asked for.
-    having: bool,
-    /// Whether the copies must be different rows.
-    several: bool,
-}
-
-/// Ways to make a group that HAVING likes, the simplest first; not all there are.
-pub(super) fn plans(select: &Select, grouping: &Grouping) -> Vec<GroupPlan> {
-    let plain = |copies| GroupPlan {
-        copies,
-        shared: 0,
-        patterns: Vec::new(),
-        having: true,
-        several: false,
-    };
-    let empty = grouping.keys.is_empty();
-    let Some(having) = &select.having else {
-        let mut plans = vec![plain(1)];
-        if empty {
-            plans.push(plain(0));
-        }
-        return plans;
-    };
-    let used = having.columns();
-    let mut arguments: Vec<&Expr> = Vec::new();
-    for (slot, aggregate) in &grouping.aggregates {
-        if let (true, Some(argument)) = (used.contains(slot), &aggregate.argument)
-            && !arguments.contains(&argument)
-        {
-            arguments.push(argument);
-        }
-    }
-    let mut copies = vec![1, 2, 3];
-    having.walk(&mut |part| {
-        if let Expr::Literal(Value::Int(number)) = part
-            && let Ok(number) = usize::try_from(*number)
-            && (4..=20).contains(&number)
-        {
-            copies.extend([number, number + 1]);
-        }
-    });
-    let mut plans = Vec::new();
-    for copies in copies {
-        for assigned in assignments(&arguments, copies) {
-            let mut shares = vec![0];
-            if copies > 1 {
-                shares = sharings(select, &assigned);
-            }
-            for shared in shares {
-                plans.push(GroupPlan {
-                    shared,
-                    patterns: assigned.clone(),
-                    several: shared != 0,
-                    ..plain(copies)
-                });
-            }
-        }
-    }
-    if empty {
-        plans.push(plain(0));
-    }
-    plans
-}
-
-/// Every way to give arguments a pattern.
-fn assignments(arguments: &[&Expr], copies: usize) -> Vec<Vec<(Expr, Vec<Option<u8>>)>> {
-    let mut patterns: Vec<Vec<Option<u8>>> = Vec::new();
-    let last = copies.saturating_sub(1);
-    patterns.push(vec![Some(0); copies]);
-    if copies > 1 {
-        let different = (0..copies).map(|copy| u8::try_from(copy).ok());
-        patterns.push(different.clone().collect());
-        let mut with_null: Vec<Option<u8>> = different.collect();
-        with_null[last] = None;
-        patterns.push(with_null);
-    }
-    if copies > 2 {
-        let mut repeated = vec![Some(0); copies];
-        repeated[last] = Some(1);
-        patterns.push(repeated);
-    }
-    let mut all: Vec<Vec<(Expr, Vec<Option<u8>>)>> = vec![Vec::new()];
-    for argument in arguments.iter().take(3) {
-        all = all
-            .into_iter()
-            .flat_map(|so_far| {
-                patterns.iter().map(move |pattern| {
-                    let mut next = so_far.clone();
-                    next.push(((*argument).clone(), pattern.clone()));
-                    next
-                })
-            })
-            .collect();
-    }
-    all
-}
-
-/// Which relations the copies may share: all but those that aggregates read, all but one, none.
-fn sharings(select: &Select, assigned: &[(Expr, Vec<Option<u8>>)]) -> Vec<u64> {
-    let mut slots = Vec::new();
-    if let Some(from) = &select.from {
-        relations(from, &mut slots);
-    }
-    let count = slots.len().min(63);
-    if count < 2 {
-        return vec![0];
-    }
-    let all = (1u64 << count) - 1;
-    let mut read = 0;
-    for (argument, _) in assigned {
-        for column in argument.columns() {
-            for (number, range) in slots.iter().enumerate().take(count) {
-                if range.contains(&column) {
-                    read |= 1 << number;
-                }
-            }
-        }
-    }
-    let mut shares = Vec::new();
-    if read != 0 {
-        shares.push(all & !read);
-    }
-    for number in (0..count).rev() {
-        shares.push(all & !(1 << number));
-    }
-    shares.push(0);
-    shares.dedup();
-    shares
-}
-
-fn relations(from: &From, found: &mut Vec<std::ops::Range<usize>>) {
-    match from {
-        From::Table { slot, columns, .. } | From::Derived { slot, columns, .. } => {
-            found.push(*slot..slot + columns);
-        }
-        From::Join { left, right, .. } => {
-            relations(left, found);
-            relations(right, found);
-        }
-    }
-}
-
-/// What every group that HAVING likes must have, as plans that leave HAVING itself out.
-///
-/// # Errors
-///
-/// When no group can have it.
-pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPlan>, Proof> {
-    let mut needs = Vec::new();
-    let mut need = |copies, patterns, several| {
-        needs.push(GroupPlan {
-            copies,
-            shared: 0,
-            patterns,
-            having: false,
-            several,
-        });
-    };
-    let empty = grouping.keys.is_empty();
-    if !empty {
-        need(1, Vec::new(), false);
-    }
-    let parts = match &select.having {
-        None => &[][..],
-        Some(Expr::And(parts)) => parts.as_slice(),
-        Some(single) => std::slice::from_ref(single),
-    };
-    let of = |expr: &Expr| -> Option<&Aggregate> {
-        let Expr::Column(column) = expr else {
-            return None;
-        };
-        let found = grouping.aggregates.iter();
-        let mut found = found.filter(|(slot, aggregate)| {
-            *slot == column.slot
-                && aggregate.function == AggregateFunction::Count
-                && aggregate.filter.is_none()
-        });
-        found.next().map(|(_, aggregate)| aggregate)
-    };
-    let alone = matches!(select.from, Some(From::Table { .. }));
-    for part in parts {
-        let Expr::Compare { op, left, right } = part else {
-            continue;
-        };
-        let (Some(count), op) = (of(left), *op) else {
-            continue;
-        };
-        match (&count.argument, &**right, of(right)) {
-            (None, Expr::Literal(Value::Int(bound)), _) => {
-                let least = i128::from(!empty);
-                let possible = match op {
-                    CompareOp::Equal | CompareOp::LessOrEqual => *bound >= least,
-                    CompareOp::Less => *bound > least,
-                    _ => true,
-                };
-                if !possible {
-                    let says = format!(
-                        "a group has at least {least} rows, so that COUNT(*) {} {bound} is never true",
-                        op.symbol()
-                    );
-                    return Err(Proof::new(Cause::Group, says));
-                }
-            }
-            (Some(argument), Expr::Literal(Value::Int(1)), _)
-                if count.distinct && op == CompareOp::Greater =>
-            {
-                need(2, vec![(argument.clone(), vec![Some(0), Some(1)])], false);
-            }
-            (Some(argument), _, Some(other))
-                if !count.distinct
-                    && op == CompareOp::Greater
-                    && other.distinct
-                    && other.argument.as_ref() == Some(argument)
-                    && alone =>
-            {
-                need(2, vec![(argument.clone(), vec![Some(0), Some(0)])], true);
-            }
-            (None, _, Some(other)) if op == CompareOp::Greater && !other.distinct => {
-                if let Some(argument) = &other.argument {
-                    need(1, vec![(argument.clone(), vec![None])], false);
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(needs)
-}
 
 /// Asks for the rows of a group; returns what the slots stand for, `None` when the plan contradicts itself.
 pub(super) fn expand<'a>(
@@ -258,11 +22,21 @@ pub(super) fn expand<'a>(
     let grouping = select.grouping.as_ref()?;
     let mut copies: Vec<Env> = Vec::new();
     for number in 0..plan.copies {
-        let before = state.rows.len();
-        let reuse = copies.first().map(|first| (first, plan.shared));
+        let (twin, shared) = plan.shared[number];
+        let reuse = copies.get(twin).map(|twin| (twin, shared));
+        let missing = plan.shapes.get(number).copied().unwrap_or(missing);
         let env = joined(state, select, outer, missing, reuse);
-        if plan.several && number > 0 {
-            tell_apart(state, &copies, &env, before);
+        // Rows of derived tables can differ in ways that we do not see.
+        if missing != RELAXED && !select.from.as_ref().is_some_and(has_derived) {
+            for (earlier, copy) in copies.iter().enumerate() {
+                if !plan.tells_apart(earlier, number) {
+                    let pairs = pairs(copy, &env);
+                    if pairs.is_empty() {
+                        return None;
+                    }
+                    state.pending.push(Goal::Differ { pairs });
+                }
+            }
         }
         if let Some(filter) = &select.filter {
             let expr = state.over_cells(filter, &env, select);
@@ -273,6 +47,14 @@ pub(super) fn expand<'a>(
             });
         }
         copies.push(env);
+    }
+    if plan.copies == 0 {
+        state.later.push(Goal::Avoids {
+            select,
+            env: Rc::clone(outer),
+            with: None,
+            known: 0,
+        });
     }
     for key in &grouping.keys {
         let values: Vec<Expr> = over(state, select, key, &copies);
@@ -326,18 +108,24 @@ pub(super) fn expand<'a>(
     Some(env)
 }
 
-/// Rows of a copy that stand where an earlier copy has another are not to be made one.
-fn tell_apart(state: &mut State<'_>, copies: &[Env], env: &Env, before: usize) {
-    for binding in 0..env.len() {
-        if let Binding::Column { row, column: 0 } = env[binding]
-            && row >= before
+/// The rows of relations that two copies do not share.
+fn pairs(a: &Env, b: &Env) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    for (a, b) in a.iter().zip(b.iter()).rev() {
+        if let (Binding::Column { row: a, column: 0 }, Binding::Column { row: b, .. }) = (a, b)
+            && a != b
         {
-            for copy in copies {
-                if let Binding::Column { row: other, .. } = copy[binding] {
-                    state.several.push((other, row));
-                }
-            }
+            pairs.push((*a, *b));
         }
+    }
+    pairs
+}
+
+fn has_derived(from: &From) -> bool {
+    match from {
+        From::Table { .. } => false,
+        From::Derived { .. } => true,
+        From::Join { left, right, .. } => has_derived(left) || has_derived(right),
     }
 }
 
@@ -401,11 +189,7 @@ fn aggregated<'a>(
         AggregateFunction::Count => count(present.len()),
         AggregateFunction::Sum | AggregateFunction::Total => present
             .into_iter()
-            .reduce(|sum, value| Expr::Binary {
-                op: BinaryOp::Add,
-                left: Box::new(sum),
-                right: Box::new(value),
-            })
+            .reduce(|sum, value| binary(BinaryOp::Add, sum, value))
             .unwrap_or(Expr::Literal(Value::Null)),
         AggregateFunction::Min | AggregateFunction::Max => {
             let op = if aggregate.function == AggregateFunction::Min {
@@ -422,12 +206,35 @@ fn aggregated<'a>(
                 .next()
                 .unwrap_or(Expr::Literal(Value::Null))
         }
-        AggregateFunction::Avg
-        | AggregateFunction::Concat(_)
-        | AggregateFunction::BoolAnd
-        | AggregateFunction::BoolOr => present
-            .into_iter()
-            .next()
-            .unwrap_or(Expr::Literal(Value::Null)),
+        AggregateFunction::Avg => {
+            let number = present.len();
+            let sum = present
+                .into_iter()
+                .reduce(|sum, value| binary(BinaryOp::Add, sum, value));
+            match sum {
+                Some(only) if number == 1 => only,
+                Some(sum) => {
+                    // A factor that keeps engines from dividing whole numbers.
+                    let one = Expr::Literal(Value::Decimal(Decimal::new(10, 1)));
+                    let sum = binary(BinaryOp::Multiply, sum, one);
+                    binary(BinaryOp::Divide, sum, count(number))
+                }
+                None => Expr::Literal(Value::Null),
+            }
+        }
+        AggregateFunction::Concat(_) | AggregateFunction::BoolAnd | AggregateFunction::BoolOr => {
+            present
+                .into_iter()
+                .next()
+                .unwrap_or(Expr::Literal(Value::Null))
+        }
+    }
+}
+
+fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
+    Expr::Binary {
+        op,
+        left: Box::new(left),
+        right: Box::new(right),
     }
 }

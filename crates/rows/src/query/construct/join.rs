@@ -5,48 +5,80 @@ use std::rc::Rc;
 use isobath_sql::query::model::{Body, From, JoinKind, Query, Select};
 use isobath_sql::{Expr, Value};
 
-use super::group;
-use super::state::{Binding, Env, Goal, Origin, State, Want};
+use super::state::{Binding, Env, Goal, Origin, State, Want, free};
+use super::{group, plan};
 
-/// The ways in which outer joins can come out, the likeliest first: a bit per outer join whose rows do not meet.
+/// In place of a shape: what outer joins may miss is not spoken of at all, so that whatever follows
+/// is necessary in every shape.
+pub(super) const RELAXED: u64 = u64::MAX;
+
+/// Whether [`shapes`] lists all there are.
+pub(super) fn has_all_shapes(select: &Select) -> bool {
+    outer_joins(select).len() <= MOST_OUTER
+}
+
+/// Above so many outer joins, not all their shapes are looked at.
+const MOST_OUTER: usize = 6;
+
+/// The ways in which outer joins can come out, the likeliest first: a bit per side that may be missing.
 pub(super) fn shapes(select: &Select) -> Vec<u64> {
-    let mut outer = Vec::new();
-    if let Some(from) = &select.from {
-        outer_joins(from, &mut outer);
-    }
+    let outer = outer_joins(select);
     let count = outer.len().min(63);
     let mut likely = 0u64;
-    for (number, (kind, left, right)) in outer.iter().take(count).enumerate() {
-        let missing = if *kind == JoinKind::Right {
-            left
-        } else {
-            right
-        };
+    for (number, join) in outer.iter().take(count).enumerate() {
         if let Some(filter) = &select.filter
-            && asks_null(filter, missing)
+            && asks_null(filter, join.missing)
         {
             likely |= 1 << number;
         }
     }
     let mut shapes = vec![likely];
-    if count <= 6 {
+    if count <= MOST_OUTER {
         shapes.extend((0..1u64 << count).filter(|shape| *shape != likely));
     } else {
         shapes.extend((0..count).map(|number| likely ^ (1 << number)));
         shapes.extend([0, (1 << count) - 1]);
     }
+    // A FULL join without either side is no row.
+    shapes.retain(|shape| {
+        !(1..count).any(|number| outer[number].other_half && (shape >> (number - 1)) & 3 == 3)
+    });
     shapes
 }
 
-pub(super) fn outer_joins<'a>(from: &'a From, found: &mut Vec<(JoinKind, &'a From, &'a From)>) {
+/// A side that an outer join may miss.
+struct Outer<'a> {
+    missing: &'a From,
+    /// Whether it is the left side of a FULL join, whose right side comes just before.
+    other_half: bool,
+}
+
+fn outer_joins(select: &Select) -> Vec<Outer<'_>> {
+    let mut found = Vec::new();
+    if let Some(from) = &select.from {
+        outer_joins_of(from, &mut found);
+    }
+    found
+}
+
+fn outer_joins_of<'a>(from: &'a From, found: &mut Vec<Outer<'a>>) {
     if let From::Join {
         kind, left, right, ..
     } = from
     {
-        outer_joins(left, found);
-        outer_joins(right, found);
-        if *kind != JoinKind::Inner {
-            found.push((*kind, left, right));
+        outer_joins_of(left, found);
+        outer_joins_of(right, found);
+        if matches!(kind, JoinKind::Left | JoinKind::Full) {
+            found.push(Outer {
+                missing: right,
+                other_half: false,
+            });
+        }
+        if matches!(kind, JoinKind::Right | JoinKind::Full) {
+            found.push(Outer {
+                missing: left,
+                other_half: *kind == JoinKind::Full,
+            });
         }
     }
 }
@@ -83,7 +115,12 @@ pub(super) fn joined<'a>(
     reuse: Option<(&Env, u64)>,
 ) -> Env {
     let mut bound: Vec<Binding> = outer.iter().take(select.base).cloned().collect();
-    bound.resize_with(select.width, || Binding::Expr(Expr::Literal(Value::Null)));
+    let absent = if missing == RELAXED {
+        free()
+    } else {
+        Expr::Literal(Value::Null)
+    };
+    bound.resize_with(select.width, || Binding::Expr(absent.clone()));
     let mut placing = Placing {
         state,
         select,
@@ -127,6 +164,7 @@ pub(super) fn joined<'a>(
                             slot,
                             columns: width,
                             stricter: !alone,
+                            known: 0,
                         });
                     }
                 }
@@ -211,19 +249,22 @@ impl<'a> Placing<'_, 'a> {
             } => {
                 // Bits are given out in the order of `outer_joins`: the sides before the join.
                 let mut inside = Vec::new();
-                outer_joins(left, &mut inside);
-                outer_joins(right, &mut inside);
+                outer_joins_of(left, &mut inside);
+                outer_joins_of(right, &mut inside);
                 let own = self.joins + u32::try_from(inside.len()).unwrap_or(u32::MAX);
-                let misses =
-                    there && *kind != JoinKind::Inner && own < 63 && self.missing & (1 << own) != 0;
-                let drop_left = misses && *kind == JoinKind::Right;
-                let drop_right = misses && !drop_left;
+                let bit = |number: u32| there && number < 63 && self.missing & (1 << number) != 0;
+                let (drop_left, drop_right, bits) = match kind {
+                    JoinKind::Inner => (false, false, 0),
+                    JoinKind::Left => (false, bit(own), 1),
+                    JoinKind::Right => (bit(own), false, 1),
+                    JoinKind::Full => (bit(own + 1), bit(own), 2),
+                };
+                let misses = drop_left || drop_right;
+                let relaxed = self.missing == RELAXED && misses;
                 self.place(left, there && !drop_left);
                 self.place(right, there && !drop_right);
-                if *kind != JoinKind::Inner {
-                    self.joins += 1;
-                }
-                if let (true, Some(on)) = (there, on) {
+                self.joins += bits;
+                if let (true, false, Some(on)) = (there, relaxed, on) {
                     self.conditions.push(if misses {
                         Condition::Misses {
                             on,
@@ -255,8 +296,9 @@ pub(super) fn derived<'a>(
         state.guess = true;
         return;
     };
-    let missing = shapes(select).first().copied().unwrap_or(0);
-    state.guess |= missing != 0 || query.limit.is_some();
+    let shapes = shapes(select);
+    let missing = shapes.first().copied().unwrap_or(0);
+    state.guess |= shapes.len() > 1 || query.limit.is_some();
     let env = match &select.grouping {
         None => {
             let env = joined(state, select, outer, missing, None);
@@ -272,7 +314,8 @@ pub(super) fn derived<'a>(
         }
         Some(grouping) => {
             state.guess = true;
-            let plan = group::plans(select, grouping).into_iter().next();
+            let plans = plan::plans(select, grouping, state.setting.dialect);
+            let plan = plans.into_iter().next();
             match plan.and_then(|plan| group::expand(state, select, outer, missing, &plan)) {
                 Some(env) => env,
                 None => return,

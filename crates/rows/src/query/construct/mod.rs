@@ -2,13 +2,14 @@
 //!
 //! # How it works
 //!
-//! 1. **Expand** (`expand`, `join`, `group`, `apart`). A query returns a row when there is a row for each of
+//! 1. **Expand** (`expand`, `join`, `plan`, `group`, `parent`, `apart`). A query returns a row when there is a row for each of
 //!    its relations and all its conditions hold: ON, WHERE, HAVING. Each relation gets a row of
 //!    its own, whose cells are variables, and every condition is rewritten over these cells. An
 //!    outer join is a choice: its rows meet, or one side is missing and all its columns are NULL.
 //!    So are OR, a NOT over AND, the sides of UNION, and the members of a group. EXISTS and IN
 //!    bring rows of their own; NOT EXISTS and missing sides are conditions on all rows that are
-//!    there in the end. Two rows of a table with a key are either one row or differ in the key.
+//!    there in the end. A foreign key refers to one of the rows, to a further one, or is NULL. Two
+//!    rows of a table with a key are either one row or differ in the key.
 //!    What remains of every choice is a list of leaves: conditions over cells with a wanted verdict.
 //! 2. **Pick** (`pick`). Cells that must be equal form classes. A class has values to try: the
 //!    constants that it is compared with, their neighbours, what patterns and functions suggest,
@@ -30,7 +31,9 @@ mod expand;
 mod fill;
 mod group;
 mod join;
+mod parent;
 mod pick;
+mod plan;
 mod proof;
 mod state;
 mod values;

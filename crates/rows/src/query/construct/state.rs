@@ -51,6 +51,41 @@ pub(super) enum Binding {
 /// What the slots of a query's row stand for.
 pub(super) type Env = Rc<Vec<Binding>>;
 
+/// What stands for a value that is not spoken of: conditions on it are left out.
+pub(super) fn free() -> Expr {
+    Expr::Opaque {
+        sql: String::new(),
+        columns: Vec::new(),
+    }
+}
+
+/// Whether a condition reads a value that is not spoken of.
+pub(super) fn is_free(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |part| {
+        found |= matches!(part, Expr::Opaque { sql, .. } if sql.is_empty());
+    });
+    found
+}
+
+/// What a returned row must be like.
+#[derive(Clone, Debug)]
+pub(super) enum Match {
+    /// Its first column compares so with a value.
+    First(CompareOp, Expr),
+    /// It is the same row.
+    Row(Vec<Expr>),
+}
+
+/// What a returned row must not be like.
+#[derive(Clone, Debug)]
+pub(super) enum Unwanted {
+    /// Its first column compares with a value in another way than this.
+    First(CompareOp, Expr, Want),
+    /// It is the same row.
+    Row(Vec<Expr>),
+}
+
 /// Something to be achieved.
 #[derive(Clone)]
 pub(super) enum Goal<'a> {
@@ -68,22 +103,22 @@ pub(super) enum Goal<'a> {
     Returns {
         query: &'a Query,
         env: Env,
-        with: Option<(CompareOp, Expr)>,
+        with: Option<Match>,
     },
     /// A SELECT without groups, its outer joins decided, returns a row.
     Joined {
         select: &'a Select,
         env: Env,
         missing: u64,
-        with: Option<(CompareOp, Expr)>,
+        with: Option<Match>,
     },
     /// A SELECT with groups returns a row, in this manner.
     Grouped {
         select: &'a Select,
         env: Env,
         missing: u64,
-        plan: super::group::GroupPlan,
-        with: Option<(CompareOp, Expr)>,
+        plan: super::plan::GroupPlan,
+        with: Option<Match>,
     },
     /// A scalar subquery stands in a condition: it yields a row, and the condition holds.
     Scalar {
@@ -91,12 +126,14 @@ pub(super) enum Goal<'a> {
         want: Want,
         number: usize,
     },
-    /// No row that is there in the end makes the query return one whose first column compares so.
+    /// No rows that are there in the end make FROM and WHERE let a row through that compares so.
     Avoids {
-        query: &'a Query,
+        select: &'a Select,
         env: Env,
-        /// The comparison, and what of it must not happen.
-        with: Option<(CompareOp, Expr, Want)>,
+        /// What must not happen.
+        with: Option<Unwanted>,
+        /// The rows before this one have been looked at.
+        known: usize,
     },
     /// No row of the missing side that is there in the end meets this ON.
     Unmatched {
@@ -109,11 +146,23 @@ pub(super) enum Goal<'a> {
         columns: usize,
         /// Whether the missing side is more than this relation, so that the condition is stricter than need be.
         stricter: bool,
+        /// The rows before this one have been looked at.
+        known: usize,
     },
     /// Rows of one table are one row, or differ in a key.
     Apart { a: usize, b: usize },
     /// Two rows are one.
     Same { a: usize, b: usize },
+    /// The rows of at least one of these pairs are not one.
+    Differ { pairs: Vec<(usize, usize)> },
+    /// A row has what its foreign key of this number asks for.
+    Parent { row: usize, key: usize },
+    /// A foreign key refers to this row, or to a further one.
+    Refers {
+        row: usize,
+        key: usize,
+        parent: Option<usize>,
+    },
 }
 
 /// A condition that is not taken apart any more.
@@ -123,8 +172,6 @@ pub(super) struct Leaf {
     pub(super) want: Want,
     /// The cells that it reads.
     pub(super) cells: Vec<usize>,
-    /// Asked for convenience: it may fail where the target is still covered.
-    pub(super) guess: bool,
     pub(super) origin: Origin,
 }
 
@@ -134,6 +181,7 @@ pub(super) enum Origin {
     Query,
     Key,
     Check,
+    ForeignKey,
 }
 
 /// A row to be made.
@@ -166,10 +214,14 @@ pub(super) struct State<'a> {
     pub(super) subqueries: Vec<(&'a Subquery, Env)>,
     /// To be done, the next one last.
     pub(super) pending: Vec<Goal<'a>>,
-    /// To be done when all rows are known.
+    /// Conditions on all rows, asked again when there are more.
     pub(super) later: Vec<Goal<'a>>,
     /// Whether rows of one table have been told apart.
     pub(super) keys_done: bool,
+    /// Foreign keys that have been looked at, by row.
+    pub(super) parents_done: Vec<(usize, usize)>,
+    /// Tables that the query reads.
+    pub(super) read: Vec<usize>,
     /// Rows that must not be made one.
     pub(super) several: Vec<(usize, usize)>,
     /// Whether something was left out or asked for in excess, so that a conflict proves nothing.
@@ -192,6 +244,8 @@ impl<'a> State<'a> {
             pending: Vec::new(),
             later: Vec::new(),
             keys_done: false,
+            parents_done: Vec::new(),
+            read: Vec::new(),
             several: Vec::new(),
             guess: false,
         }
@@ -282,7 +336,7 @@ impl<'a> State<'a> {
     }
 
     /// Adds a condition that is not taken apart.
-    pub(super) fn add_leaf(&mut self, expr: Expr, want: Want, guess: bool, origin: Origin) {
+    pub(super) fn add_leaf(&mut self, expr: Expr, want: Want, origin: Origin) {
         let mut cells = expr.columns();
         expr.walk(&mut |part| {
             if let Expr::Parameter(number) = part
@@ -296,7 +350,6 @@ impl<'a> State<'a> {
             expr,
             want,
             cells,
-            guess,
             origin,
         });
     }
@@ -313,6 +366,33 @@ impl<'a> State<'a> {
         (0..self.rows.len())
             .filter(|row| self.rows[*row].is.is_none())
             .collect()
+    }
+
+    /// A condition on all rows that has not seen all of them yet.
+    pub(super) fn next_later(&mut self) -> Option<Goal<'a>> {
+        let count = self.rows.len();
+        for goal in &mut self.later {
+            let (Goal::Avoids { known, .. } | Goal::Unmatched { known, .. }) = goal else {
+                continue;
+            };
+            if *known < count || count == 0 && *known == 0 {
+                let next = Some(goal.clone());
+                if let Goal::Avoids { known, .. } | Goal::Unmatched { known, .. } = goal {
+                    *known = count.max(1);
+                }
+                return next;
+            }
+        }
+        None
+    }
+
+    /// Whether two rows must not be made one.
+    pub(super) fn must_differ(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.real(a), self.real(b));
+        self.several.iter().any(|(c, d)| {
+            let (c, d) = (self.real(*c), self.real(*d));
+            (a, b) == (c, d) || (a, b) == (d, c)
+        })
     }
 
     /// Makes row `b` the row `a`.

@@ -119,7 +119,7 @@ pub(crate) fn neighbours(value: &Value, data_type: Option<&DataType>) -> Vec<Val
                 near.push(Value::Text(shorter.clone()));
                 for step in [-1i32, 1] {
                     let code = (last as u32).saturating_add_signed(step);
-                    if let Some(other) = char::from_u32(code).filter(|other| !other.is_control()) {
+                    if let Some(other) = char::from_u32(code).filter(|c| matches!(c, ' '..='~')) {
                         near.push(Value::Text(format!("{shorter}{other}")));
                     }
                 }
@@ -150,28 +150,16 @@ fn moments(data_type: Option<&DataType>) -> Vec<SignedDuration> {
     steps
 }
 
-/// Adds the constants of an expression, and what its patterns and functions suggest.
-pub(super) fn suggest(expr: &Expr, found: &mut Vec<Value>) {
-    let mut texts = Vec::new();
-    let mut lengths = Vec::new();
+/// Adds the constants of an expression, and what its patterns and functions suggest; `fold` gives
+/// the value of an expression without columns.
+pub(super) fn suggest(expr: &Expr, fold: &dyn Fn(&Expr) -> Option<Value>, found: &mut Vec<Value>) {
+    let mut constants = Vec::new();
+    gather(expr, fold, &mut constants);
+    for constant in &constants {
+        add(found, constant.clone());
+    }
+    let mut has_length = false;
     expr.walk(&mut |part| match part {
-        Expr::Literal(Value::Text(text)) => {
-            add(found, Value::Text(text.clone()));
-            texts.push(text.clone());
-        }
-        Expr::Literal(value) if !value.is_null() => {
-            if let Value::Int(number) = value
-                && (0..=200).contains(number)
-            {
-                lengths.push(usize::try_from(*number).unwrap_or(0));
-            }
-            add(found, value.clone());
-        }
-        Expr::Unary { expr, .. } => {
-            if let Expr::Literal(Value::Int(number)) = &**expr {
-                add(found, Value::Int(-number));
-            }
-        }
         Expr::Like { pattern, .. } => {
             if let Expr::Literal(Value::Text(pattern)) = &**pattern {
                 let plain: String = pattern
@@ -183,25 +171,36 @@ pub(super) fn suggest(expr: &Expr, found: &mut Vec<Value>) {
             }
         }
         Expr::Function { name, .. } if name == "reverse" => {
-            expr.walk(&mut |inner| {
-                if let Expr::Literal(Value::Text(text)) = inner {
+            for constant in &constants {
+                if let Value::Text(text) = constant {
                     add(found, Value::Text(text.chars().rev().collect()));
-                }
-            });
-        }
-        Expr::Function { name, .. } if name.contains("length") || name == "len" => {
-            lengths.push(usize::MAX);
-        }
-        _ => {}
-    });
-    if lengths.contains(&usize::MAX) {
-        for length in lengths {
-            for length in length.saturating_sub(1)..=length.saturating_add(1) {
-                if length <= 201 {
-                    add(found, Value::Text("a".repeat(length)));
                 }
             }
         }
+        Expr::Function { name, .. } => has_length |= name.contains("length") || name == "len",
+        _ => {}
+    });
+    if has_length {
+        for constant in &constants {
+            let Value::Int(length @ 0..=200) = constant else {
+                continue;
+            };
+            let length = usize::try_from(*length).unwrap_or(0);
+            for length in length.saturating_sub(1)..=length + 1 {
+                add(found, Value::Text("a".repeat(length)));
+            }
+        }
+    }
+}
+
+fn gather(expr: &Expr, fold: &dyn Fn(&Expr) -> Option<Value>, constants: &mut Vec<Value>) {
+    match fold(expr) {
+        Some(Value::Null) => {}
+        Some(value) => add(constants, value),
+        None => expr
+            .children()
+            .into_iter()
+            .for_each(|child| gather(child, fold, constants)),
     }
 }
 

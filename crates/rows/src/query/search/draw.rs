@@ -162,6 +162,25 @@ impl<'m, 's> Maker<'m, 's> {
         Some(row)
     }
 
+    /// A row like another, with keys of its own.
+    pub(in crate::query) fn copied(&mut self, table: usize, row: &[Value]) -> Option<Vec<Value>> {
+        let definition = &self.setting.schema.tables[table];
+        let mut copy = row.to_vec();
+        self.made += 1;
+        for (index, column) in definition.columns.iter().enumerate() {
+            if in_key(definition, index)
+                && !copy[index].is_null()
+                && !definition
+                    .foreign_keys()
+                    .any(|key| key.columns.contains(&index))
+            {
+                let other = fresh(&column.data_type, self.made + 60);
+                copy[index] = self.as_stored(table, index, &other)?;
+            }
+        }
+        Some(copy)
+    }
+
     /// A random value of a column.
     pub(in crate::query) fn fresh_cell(
         &mut self,
@@ -249,7 +268,12 @@ impl<'m, 's> Maker<'m, 's> {
         })
     }
 
-    fn as_stored(&self, table: usize, column: usize, value: &Value) -> Option<Value> {
+    pub(in crate::query) fn as_stored(
+        &self,
+        table: usize,
+        column: usize,
+        value: &Value,
+    ) -> Option<Value> {
         let definition = &self.setting.schema.tables[table];
         if value.is_null() {
             return Some(Value::Null);

@@ -1,10 +1,11 @@
 //! Search over sets of rows: the algorithms of "Search-Based Test Data Generation for SQL Queries"
-//! (Castelein et al., ICSE 2018).
+//! (Castelein et al., ICSE 2018), and the local search that ends ours.
 //!
 //! `space` is what may change, `draw` makes and changes rows and values; `baseline` and `genetic`
-//! search.
+//! are the paper's, `climb` is ours.
 
 pub(super) mod baseline;
+pub(super) mod climb;
 pub(super) mod draw;
 pub(super) mod genetic;
 pub(super) mod space;

@@ -1,0 +1,128 @@
+//! Foreign keys: each refers to a row that is there, to a further one, or to nothing.
+
+use isobath_sql::expr::CompareOp;
+use isobath_sql::{Expr, Value};
+
+use super::expand::Step;
+use super::fill::is_not_null;
+use super::state::{Goal, Origin, State, Want};
+
+/// How many rows are added for the sake of foreign keys before we stop to reason about them.
+const MOST_ROWS: usize = 16;
+
+/// A foreign key that matters to the query and was not looked at yet.
+pub(super) fn in_question<'a>(state: &mut State<'a>) -> Option<Goal<'a>> {
+    if !state.setting.constraints {
+        return None;
+    }
+    for row in state.rows_of_all() {
+        let table = &state.setting.schema.tables[state.rows[row].table];
+        for (number, key) in table.foreign_keys().enumerate() {
+            let spoken = |column: &usize| state.rows[row].cells.contains_key(column);
+            // What may be NULL and is not spoken of is NULL.
+            let silent =
+                |column: &usize| !spoken(column) && !is_not_null(&state.setting, table, *column);
+            let matters = (state.read.contains(&key.parent) || key.columns.iter().any(spoken))
+                && !key.columns.iter().any(silent);
+            if matters && !state.parents_done.contains(&(row, number)) {
+                state.parents_done.push((row, number));
+                return Some(Goal::Parent { row, key: number });
+            }
+        }
+    }
+    None
+}
+
+/// The ways in which a foreign key can be obeyed.
+pub(super) fn parent<'a>(state: &mut State<'a>, row: usize, key: usize) -> Step<'a> {
+    let row = state.real(row);
+    let table = &state.setting.schema.tables[state.rows[row].table];
+    let Some(definition) = table.foreign_keys().nth(key) else {
+        return Step::Done;
+    };
+    let spoken = definition
+        .columns
+        .iter()
+        .any(|column| state.rows[row].cells.contains_key(column));
+    let mut ways = Vec::new();
+    for column in &definition.columns {
+        if !is_not_null(&state.setting, table, *column) {
+            let expr = Expr::IsNull {
+                expr: Box::new(state.column_expr(row, *column)),
+                negated: false,
+            };
+            ways.push(Goal::Holds {
+                expr,
+                want: Want::True,
+                origin: Origin::ForeignKey,
+            });
+        }
+    }
+    let mut referring: Vec<Goal<'a>> = state
+        .rows_of(definition.parent)
+        .into_iter()
+        .map(|parent| Goal::Refers {
+            row,
+            key,
+            parent: Some(parent),
+        })
+        .collect();
+    if state.rows.len() < MOST_ROWS {
+        referring.push(Goal::Refers {
+            row,
+            key,
+            parent: None,
+        });
+    } else {
+        state.guess = true;
+        if referring.is_empty() && ways.is_empty() {
+            return Step::Done;
+        }
+    }
+    // What the query speaks of is likelier to be asked for a value than for NULL.
+    if spoken {
+        referring.extend(ways);
+        Step::Choice(referring)
+    } else {
+        ways.extend(referring);
+        Step::Choice(ways)
+    }
+}
+
+/// Makes a foreign key refer to a row.
+pub(super) fn refers<'a>(
+    state: &mut State<'a>,
+    row: usize,
+    key: usize,
+    parent: Option<usize>,
+) -> Step<'a> {
+    let row = state.real(row);
+    let table = &state.setting.schema.tables[state.rows[row].table];
+    let Some(definition) = table.foreign_keys().nth(key) else {
+        return Step::Done;
+    };
+    let parent = parent.unwrap_or_else(|| state.add_row(definition.parent));
+    let pairs = definition.columns.iter().zip(&definition.parent_columns);
+    for (column, theirs) in pairs {
+        let (left, right) = (
+            state.column_expr(row, *column),
+            state.column_expr(parent, *theirs),
+        );
+        let expr = if left == right {
+            // A row that refers to itself by the same column.
+            Expr::Literal(Value::Bool(true))
+        } else {
+            Expr::Compare {
+                op: CompareOp::Equal,
+                left: Box::new(left),
+                right: Box::new(right),
+            }
+        };
+        state.pending.push(Goal::Holds {
+            expr,
+            want: Want::True,
+            origin: Origin::ForeignKey,
+        });
+    }
+    Step::Done
+}

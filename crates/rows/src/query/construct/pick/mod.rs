@@ -1,0 +1,484 @@
+//! Values for cells: classes of equal cells, values to try, and a short search over what couples them.
+//!
+//! `tries` lists the values to try, `invert` finds some by calculating backwards, `regions` says when they are all that matter, `explain` puts a
+//! conflict into words.
+
+mod explain;
+mod invert;
+mod regions;
+mod tries;
+
+use isobath_sql::dialect::StoreError;
+use isobath_sql::eval::{self, Env, Stop};
+use isobath_sql::expr::CompareOp;
+use isobath_sql::{Column, DataType, Expr, Value};
+
+use super::fill::is_not_null;
+use super::proof::Proof;
+use super::state::{Leaf, Place, State, Want};
+use super::values::{add, neighbours};
+
+/// How many conditions over several classes are evaluated before giving up.
+const MOST_CHECKS: u32 = 4_000;
+/// How many values of a class are kept.
+const MOST_OPTIONS: usize = 96;
+
+/// What became of the cells.
+pub(super) enum Picked {
+    /// A value per cell.
+    Values(Vec<Value>),
+    /// No values exist, and why.
+    Conflict(Proof),
+    /// No values were found.
+    Nothing,
+}
+
+/// A conflict that is there already, whatever else is decided.
+pub(super) fn conflict(state: &State<'_>) -> Option<Proof> {
+    match Picker::new(state).narrow() {
+        Err(Picked::Conflict(why)) => Some(why),
+        _ => None,
+    }
+}
+
+/// Values that meet all leaves.
+pub(super) fn pick(state: &State<'_>) -> Picked {
+    let mut picker = Picker::new(state);
+    match picker.narrow() {
+        Ok(()) => picker.assign(),
+        Err(picked) => picked,
+    }
+}
+
+/// A set of cells with one value, and what it can be.
+#[derive(Default)]
+struct Class {
+    members: Vec<usize>,
+    not_null: bool,
+    /// Leaves over this class alone, and leaves over others too.
+    own: Vec<usize>,
+    coupled: Vec<usize>,
+    /// Values that pass its own leaves: one per member.
+    options: Vec<Vec<Value>>,
+    /// Whether no other value could behave differently.
+    exact: bool,
+}
+
+struct Picker<'p, 'a> {
+    state: &'p State<'a>,
+    class_of: Vec<usize>,
+    classes: Vec<Class>,
+    /// Classes that leaves connect have one part, and its size.
+    part_of: Vec<usize>,
+    part_sizes: Vec<usize>,
+    values: Vec<Value>,
+    parameters: Vec<Value>,
+    assigned: Vec<bool>,
+    checks: u32,
+}
+
+impl<'p, 'a> Picker<'p, 'a> {
+    fn new(state: &'p State<'a>) -> Self {
+        let mut parent: Vec<usize> = (0..state.cells.len()).collect();
+        for (a, b) in &state.merged {
+            union(&mut parent, *a, *b);
+        }
+        let mut not_null = vec![false; state.cells.len()];
+        for leaf in &state.leaves {
+            let Some((a, b)) = equality(state, leaf) else {
+                continue;
+            };
+            not_null[a] = true;
+            not_null[b] = true;
+            if alike(state, a, b) {
+                union(&mut parent, a, b);
+            }
+        }
+        let mut class_of = vec![usize::MAX; state.cells.len()];
+        let mut classes: Vec<Class> = Vec::new();
+        for cell in 0..state.cells.len() {
+            let root = find(&mut parent, cell);
+            if class_of[root] == usize::MAX {
+                class_of[root] = classes.len();
+                classes.push(Class::default());
+            }
+            class_of[cell] = class_of[root];
+            let class = &mut classes[class_of[cell]];
+            class.members.push(cell);
+            class.not_null |= not_null[cell];
+            if let Place::Column { table, column } = state.cells[cell] {
+                let table = &state.setting.schema.tables[table];
+                class.not_null |= is_not_null(&state.setting, table, column);
+            }
+        }
+        for (index, leaf) in state.leaves.iter().enumerate() {
+            let mut over: Vec<usize> = leaf.cells.iter().map(|cell| class_of[*cell]).collect();
+            over.sort_unstable();
+            over.dedup();
+            match over.as_slice() {
+                [] => {}
+                [only] => classes[*only].own.push(index),
+                several => {
+                    for class in several {
+                        classes[*class].coupled.push(index);
+                    }
+                }
+            }
+        }
+        let mut part_of: Vec<usize> = (0..classes.len()).collect();
+        for leaf in &state.leaves {
+            let mut over = leaf.cells.iter().map(|cell| class_of[*cell]);
+            if let Some(first) = over.next() {
+                over.for_each(|other| union(&mut part_of, first, other));
+            }
+        }
+        let part_of: Vec<usize> = (0..classes.len())
+            .map(|index| find(&mut part_of, index))
+            .collect();
+        let size = |index: &usize| part_of.iter().filter(|part| *part == index).count();
+        let part_sizes = part_of.iter().map(size).collect();
+        let parameters = state.parameters.keys().max().map_or(0, |most| most + 1);
+        Self {
+            state,
+            class_of,
+            classes,
+            part_of,
+            part_sizes,
+            values: vec![Value::Null; state.cells.len()],
+            parameters: vec![Value::Null; parameters],
+            assigned: vec![false; state.cells.len()],
+            checks: 0,
+        }
+    }
+
+    /// Asks every class's own leaves of every value to try.
+    fn narrow(&mut self) -> Result<(), Picked> {
+        for leaf in self
+            .state
+            .leaves
+            .iter()
+            .filter(|leaf| leaf.cells.is_empty())
+        {
+            if self.met(leaf) == Some(false) {
+                return Err(Picked::Conflict(self.never(leaf)));
+            }
+        }
+        for index in 0..self.classes.len() {
+            let (mut tries, mut exact) = self.tries(index);
+            self.calculated(index, &mut tries);
+            let mut options: Vec<Vec<Value>> = Vec::new();
+            for value in &tries {
+                let Some(stored) = self.stored(index, value) else {
+                    continue;
+                };
+                self.put(index, &stored);
+                let leaves = self.state.leaves.as_slice();
+                let own = std::mem::take(&mut self.classes[index].own);
+                let passes = own.iter().all(|leaf| {
+                    let met = self.met(&leaves[*leaf]);
+                    exact &= met.is_some();
+                    met != Some(false)
+                });
+                self.classes[index].own = own;
+                if passes && !options.contains(&stored) {
+                    if options.len() == MOST_OPTIONS {
+                        exact = false;
+                        break;
+                    }
+                    options.push(stored);
+                }
+            }
+            if options.is_empty() {
+                if exact {
+                    return Err(Picked::Conflict(self.explain(index)));
+                }
+                match self.climb(index, &tries) {
+                    Some(stored) => options.push(stored),
+                    None => return Err(Picked::Nothing),
+                }
+            }
+            self.classes[index].options = options;
+            self.classes[index].exact = exact;
+        }
+        Ok(())
+    }
+
+    /// Depth-first search over the classes that leaves couple, one connected part after the other; all
+    /// others take their first value.
+    fn assign(&mut self) -> Picked {
+        for index in 0..self.classes.len() {
+            if self.classes[index].coupled.is_empty() {
+                let stored = self.classes[index].options[0].clone();
+                self.put(index, &stored);
+                self.mark(index, true);
+            }
+        }
+        for mut part in self.parts() {
+            part.sort_by_key(|index| self.classes[*index].options.len());
+            self.checks = 0;
+            if self.descend(&part) {
+                continue;
+            }
+            let complete = self.checks <= MOST_CHECKS
+                && part.iter().all(|index| self.classes[*index].exact)
+                && part
+                    .iter()
+                    .flat_map(|index| &self.classes[*index].coupled)
+                    .all(|leaf| self.is_decided(*leaf));
+            return if complete {
+                Picked::Conflict(self.explain_part(&part))
+            } else {
+                Picked::Nothing
+            };
+        }
+        Picked::Values(std::mem::take(&mut self.values))
+    }
+
+    /// The classes that leaves couple, as connected parts.
+    fn parts(&self) -> Vec<Vec<usize>> {
+        let mut parts: Vec<Vec<usize>> = vec![Vec::new(); self.classes.len()];
+        for index in 0..self.classes.len() {
+            if !self.classes[index].coupled.is_empty() {
+                parts[self.part_of[index]].push(index);
+            }
+        }
+        parts.retain(|part| !part.is_empty());
+        parts
+    }
+
+    fn descend(&mut self, order: &[usize]) -> bool {
+        let Some((&index, rest)) = order.split_first() else {
+            return true;
+        };
+        let mut options = self.derived(index);
+        for option in self.classes[index].options.clone() {
+            if !options.contains(&option) {
+                options.push(option);
+            }
+        }
+        for stored in options {
+            self.put(index, &stored);
+            self.mark(index, true);
+            if self.coupled_met(index) && self.descend(rest) {
+                return true;
+            }
+            if self.checks > MOST_CHECKS {
+                break;
+            }
+        }
+        self.mark(index, false);
+        false
+    }
+
+    fn coupled_met(&mut self, index: usize) -> bool {
+        let coupled = std::mem::take(&mut self.classes[index].coupled);
+        let leaves = self.state.leaves.as_slice();
+        let met = coupled.iter().all(|leaf| {
+            let leaf = &leaves[*leaf];
+            if !leaf.cells.iter().all(|cell| self.assigned[*cell]) {
+                return true;
+            }
+            self.checks += 1;
+            self.met(leaf) != Some(false)
+        });
+        self.classes[index].coupled = coupled;
+        met
+    }
+
+    /// Values that comparisons with what is assigned already suggest, as far as they pass the class's own leaves.
+    fn derived(&mut self, index: usize) -> Vec<Vec<Value>> {
+        let mut tries = Vec::new();
+        let leaves = self.state.leaves.as_slice();
+        for number in self.classes[index].coupled.clone() {
+            let Expr::Compare { left, right, .. } = &leaves[number].expr else {
+                continue;
+            };
+            for (side, other) in [(left, right), (right, left)] {
+                let known = |expr: &Expr, but: Option<usize>| {
+                    let cells = self.cells_of(expr);
+                    let mut cells = cells.iter();
+                    cells.all(|cell| self.assigned[*cell] || Some(self.class_of[*cell]) == but)
+                };
+                let here = self
+                    .cells_of(side)
+                    .iter()
+                    .any(|cell| self.class_of[*cell] == index);
+                if !here || !known(other, None) || !known(side, Some(index)) {
+                    continue;
+                }
+                let Ok(value) = eval::value_in(other, self.env(), self.state.setting.dialect)
+                else {
+                    continue;
+                };
+                self.lead_to(side, index, &value, &mut tries);
+            }
+        }
+        let mut options = Vec::new();
+        for value in tries {
+            let Some(stored) = self.stored(index, &value) else {
+                continue;
+            };
+            self.put(index, &stored);
+            if self.own_met(index) {
+                options.push(stored);
+            }
+        }
+        options
+    }
+
+    /// Values with which an expression comes to a value or to one of its neighbours.
+    fn lead_to(&mut self, side: &Expr, index: usize, value: &Value, tries: &mut Vec<Value>) {
+        if value.is_null() {
+            return;
+        }
+        let mut wanted = vec![value.clone()];
+        wanted.extend(neighbours(value, None));
+        for value in wanted {
+            if let Some(back) = self.inverted(side, index, &value) {
+                add(tries, back);
+            }
+            add(tries, value);
+        }
+    }
+
+    fn own_met(&self, index: usize) -> bool {
+        self.classes[index]
+            .own
+            .iter()
+            .all(|leaf| self.met(&self.state.leaves[*leaf]) != Some(false))
+    }
+
+    fn cells_of(&self, expr: &Expr) -> Vec<usize> {
+        let mut cells = expr.columns();
+        expr.walk(&mut |part| {
+            if let Expr::Parameter(number) = part {
+                cells.extend(self.state.parameters.get(number));
+            }
+        });
+        cells
+    }
+
+    /// Whether a leaf is as wanted on the values at hand; `None` when we cannot tell.
+    fn met(&self, leaf: &Leaf) -> Option<bool> {
+        match eval::truth_in(&leaf.expr, self.env(), self.state.setting.dialect) {
+            Ok(truth) => Some(leaf.want.met_by(truth.verdict())),
+            Err(Stop::Raises(_)) => Some(false),
+            Err(Stop::Unsupported(_)) => None,
+        }
+    }
+
+    fn env(&self) -> Env<'_> {
+        let mut env = Env::queried(&self.values, &self.parameters);
+        env.now = Some(self.state.setting.now);
+        env
+    }
+
+    fn put(&mut self, index: usize, stored: &[Value]) {
+        for (member, value) in self.classes[index].members.iter().zip(stored) {
+            self.values[*member] = value.clone();
+            if let Place::Parameter(number) = self.state.cells[*member] {
+                self.parameters[number] = value.clone();
+            }
+        }
+    }
+
+    fn mark(&mut self, index: usize, assigned: bool) {
+        for member in &self.classes[index].members {
+            self.assigned[*member] = assigned;
+        }
+    }
+
+    /// A value as each member stores it.
+    fn stored(&self, index: usize, value: &Value) -> Option<Vec<Value>> {
+        let setting = &self.state.setting;
+        self.classes[index]
+            .members
+            .iter()
+            .map(|member| match self.state.cells[*member] {
+                _ if value.is_null() => Some(Value::Null),
+                Place::Parameter(_) => Some(value.clone()),
+                Place::Column { table, column } => {
+                    let definition = &setting.schema.tables[table];
+                    match setting.dialect.store_in(value, definition, column) {
+                        Ok(stored) => Some(stored),
+                        Err(StoreError::TooLong { .. }) if !setting.constraints => {
+                            Some(value.clone())
+                        }
+                        Err(_) => None,
+                    }
+                }
+            })
+            .collect()
+    }
+
+    /// The columns whose cells a class holds.
+    fn columns(&self, index: usize) -> impl Iterator<Item = &'a Column> + '_ {
+        self.classes[index]
+            .members
+            .iter()
+            .filter_map(|member| match self.state.cells[*member] {
+                Place::Column { table, column } => {
+                    Some(&self.state.setting.schema.tables[table].columns[column])
+                }
+                Place::Parameter(_) => None,
+            })
+    }
+
+    fn data_type(&self, index: usize) -> Option<&'a DataType> {
+        self.columns(index).next().map(|column| &column.data_type)
+    }
+}
+
+/// The cells of `a = b` where it must be true.
+fn equality(state: &State<'_>, leaf: &Leaf) -> Option<(usize, usize)> {
+    let (
+        Want::True,
+        Expr::Compare {
+            op: CompareOp::Equal,
+            left,
+            right,
+        },
+    ) = (leaf.want, &leaf.expr)
+    else {
+        return None;
+    };
+    let cell = |expr: &Expr| match expr {
+        Expr::Column(column) => Some(column.slot),
+        Expr::Parameter(number) => state.parameters.get(number).copied(),
+        _ => None,
+    };
+    Some((cell(left)?, cell(right)?))
+}
+
+/// Whether equal cells can simply hold the same value.
+fn alike(state: &State<'_>, a: usize, b: usize) -> bool {
+    let data_type = |cell: usize| match state.cells[cell] {
+        Place::Column { table, column } => {
+            Some(&state.setting.schema.tables[table].columns[column].data_type)
+        }
+        Place::Parameter(_) => None,
+    };
+    match (data_type(a), data_type(b)) {
+        (Some(a), Some(b)) => {
+            (a.is_text() && b.is_text())
+                || (a.is_numeric() && b.is_numeric())
+                || std::mem::discriminant(a) == std::mem::discriminant(b)
+        }
+        _ => true,
+    }
+}
+
+fn find(parent: &mut [usize], of: usize) -> usize {
+    let mut root = of;
+    while parent[root] != root {
+        root = parent[root];
+    }
+    parent[of] = root;
+    root
+}
+
+fn union(parent: &mut [usize], a: usize, b: usize) {
+    let (a, b) = (find(parent, a), find(parent, b));
+    // The smaller one stays the root, so that classes come in the order of their cells.
+    parent[a.max(b)] = a.min(b);
+}
