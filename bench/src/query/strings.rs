@@ -1,0 +1,46 @@
+//! The string cases that seed 001 discusses, which its search cannot solve.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use std::time::Instant;
+
+use isobath_rows::query::algorithm::Config;
+use isobath_rows::query::construct::Setting;
+use isobath_rows::query::job::run;
+use isobath_rows::query::target::Target;
+use isobath_sql::DialectName;
+use isobath_sql::ddl::{Source, load};
+
+const CASES: [&str; 4] = [
+    "SELECT * FROM people WHERE LENGTH(name) = 12 AND LEFT(name, 5) = 'abcde'",
+    "SELECT * FROM people WHERE REVERSE(name) = 'olleh'",
+    "SELECT * FROM people WHERE LENGTH(name) = 12 AND LEFT(name, 5) = 'abcde' AND RIGHT(name, 3) = 'xyz'",
+    "SELECT * FROM people WHERE UPPER(name) = 'ADA' AND CONCAT(name, '@', city) = 'Ada@Faro'",
+];
+
+/// One line per case.
+pub(super) fn table() {
+    let source = Source {
+        name: "people.sql".to_owned(),
+        text: "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), city VARCHAR(40))"
+            .to_owned(),
+    };
+    let schema = load("people", &[source], Some(DialectName::MySql)).schema;
+    let setting = Setting::new(&schema, DialectName::MySql.dialect());
+    println!("strings:");
+    for sql in CASES {
+        let started = Instant::now();
+        let target = Target::read(sql, "", "", &schema, DialectName::MySql);
+        let outcome = run(&[target], setting, &Config::default());
+        println!(
+            "  {} {:>8.3} ms {:>5} evaluations  {sql}",
+            if outcome.covered() == 1 {
+                "covered"
+            } else {
+                "OPEN   "
+            },
+            started.elapsed().as_secs_f64() * 1e3,
+            outcome.evaluations
+        );
+    }
+}
