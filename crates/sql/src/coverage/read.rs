@@ -20,6 +20,7 @@ const MAX_OPERATORS: usize = 500;
 
 /// Parses the one statement of a text and returns the query by which it reads.
 pub(super) fn query(text: &str, dialect: DialectName) -> Result<Query, TargetError> {
+    let sqlite = dialect == DialectName::Sqlite;
     if let Some((line, column)) = parameter::marked(text) {
         return Err(TargetError::Syntax {
             message: "a private-use character that has a meaning here".to_owned(),
@@ -36,6 +37,11 @@ pub(super) fn query(text: &str, dialect: DialectName) -> Result<Query, TargetErr
             column: error.location.column,
         })?;
     check_size(&tokens)?;
+    let tokens = if sqlite {
+        crate::syntax::spelled_out(tokens)
+    } else {
+        tokens
+    };
     let tokens = parameter::mark(tokens);
     let mut parser = Parser::new(dialect).with_tokens_with_locations(tokens);
     let mut statements = parser

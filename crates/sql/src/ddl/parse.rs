@@ -76,6 +76,14 @@ fn by_one_of_them(
             &PostgreSqlDialect {},
         ],
     };
+    let sqlite = dialect == DialectName::Sqlite;
+    let prepare: Prepare<'_> = &|tokens| {
+        prepare(if sqlite {
+            crate::syntax::spelled_out(tokens)
+        } else {
+            tokens
+        })
+    };
     let mut first = None;
     for dialect in order {
         match parse(text, dialect, prepare) {

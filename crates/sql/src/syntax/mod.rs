@@ -5,6 +5,7 @@
 //! VALUE of a domain and a column of a join are all the same here.
 
 mod expr;
+mod is;
 mod literal;
 mod operator;
 mod tuple;
@@ -17,6 +18,7 @@ use crate::expr::{ColumnUse, Expr};
 use crate::types::DataType;
 
 pub(crate) use expr::Converter;
+pub(crate) use is::spelled_out;
 pub(crate) use operator::compare_op;
 pub(crate) use types::data_type;
 
