@@ -137,8 +137,8 @@ SELECT name FROM people WHERE city = 'Faro';
     let run = isobath(&["query", &queries, "--schema", &schema, "--json"]);
     assert_eq!(run.code, 2, "{run}");
     for said in [
-        "unknown column `nme`\n --> ",
-        "unknown table `peple`",
+        "unknown column `nme`; did you mean `name`?\n --> ",
+        "unknown table `peple`; did you mean `people`?",
         "column `id` is ambiguous between people and orders",
         "q.sql:1:8",
         "q.sql:2:15",
@@ -156,6 +156,52 @@ SELECT name FROM people WHERE city = 'Faro';
         .filter(|object| object.get("error").is_some());
     assert_eq!(errors.count(), 4);
     assert_eq!(objects[4]["uncovered"], Value::Array(Vec::new()), "{run}");
+}
+
+#[test]
+fn a_function_that_nobody_knows_is_shown_and_what_it_stands_in_the_way_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = write(&folder, "shop.sql", SHOP);
+    let queries =
+        "SELECT id FROM people;\nSELECT id\nFROM people WHERE frob(city) = 1 OR frob(name) = 2;";
+    let queries = write(&folder, "q.sql", queries);
+    let run = isobath(&["query", &queries, "--schema", &schema, "--json"]);
+    assert_eq!(run.code, 2, "{run}");
+    assert!(
+        run.err.contains("the function frob is not supported"),
+        "{run}"
+    );
+    assert_eq!(run.err.matches("error: ").count(), 1, "{run}");
+    let caret = "3 | FROM people WHERE frob(city) = 1 OR frob(name) = 2;\n  |                   ^";
+    assert!(run.err.contains(caret), "{run}");
+    let uncovered = objects(&run)[1]["uncovered"].clone();
+    let why = uncovered[0]["why"].as_str().unwrap();
+    assert!(why.contains("the function frob"), "{run}");
+}
+
+#[test]
+fn what_depends_on_the_time_is_covered_at_the_engines_time_and_said_to_be_unsteady() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = "CREATE TABLE events (id INTEGER PRIMARY KEY, at TIMESTAMP NOT NULL);";
+    let schema = write(&folder, "events.sql", schema);
+    let queries = write(
+        &folder,
+        "q.sql",
+        "SELECT id FROM events WHERE at > CURRENT_TIMESTAMP",
+    );
+    let run = isobath(&[
+        "query",
+        &queries,
+        "--schema",
+        &schema,
+        "--dialect",
+        "sqlite",
+        "--engine",
+        "sqlite",
+    ]);
+    assert_eq!(run.code, 0, "{run}");
+    assert!(run.out.contains("2 of 2 targets covered"), "{run}");
+    assert!(run.out.contains("depends on CURRENT_TIMESTAMP"), "{run}");
 }
 
 #[test]
@@ -304,7 +350,7 @@ fn written(folder: &tempfile::TempDir, schema: &str, extra: &[&str]) -> String {
     let schema = write(folder, "shop.sql", schema);
     let queries = write(folder, "queries.sql", QUERIES);
     let out = folder.path().join("out");
-    let out = out.to_str().unwrap();
+    let out = out.to_str().expect("a plain path");
     let mut args = vec![
         "query",
         &queries,

@@ -4,7 +4,8 @@
 mod samples;
 
 use isobath_emit::RunReport;
-use isobath_emit::report::{html, markdown};
+use isobath_emit::report::query::QueryReport;
+use isobath_emit::report::{html, markdown, query_html, query_markdown};
 
 #[test]
 fn the_markdown_page_shows_every_section() {
@@ -57,4 +58,65 @@ fn a_report_is_the_same_after_a_round_trip_through_json() {
     let text = error.to_string();
     assert!(text.starts_with("read report: "), "{text}");
     assert!(text.contains("line 2"), "{text}");
+}
+
+#[test]
+fn the_page_of_queries_marks_clauses_and_shows_rows() {
+    let page = query_html(&samples::query_report::shop());
+    insta::assert_snapshot!(between(&page, "<main", "</main>"));
+}
+
+#[test]
+fn the_markdown_of_queries_shows_targets_and_rows() {
+    insta::assert_snapshot!(query_markdown(&samples::query_report::shop()));
+}
+
+#[test]
+fn nothing_from_a_query_becomes_markup() {
+    let mut report = samples::query_report::shop();
+    let hostile = "</code></script><script>alert('&')</script><img src=x onerror=\"y\">";
+    report.name = hostile.into();
+    report.remarks = vec![hostile.into()];
+    report.unreadable[0].why = hostile.into();
+    let query = &mut report.queries[0];
+    query.id = hostile.into();
+    query.sql = hostile.into();
+    query.clauses[0].text = hostile.into();
+    query.clauses[0].targets[0].says = hostile.into();
+    query.fixtures[0].given[0].table = hostile.into();
+    query.fixtures[0].given[0].rows[0][1] = hostile.into();
+    query.fixtures[0].result = Some(vec![vec![Some(hostile.into())]]);
+    let page = query_html(&report);
+    assert!(!page.contains("<script>alert"), "{page}");
+    assert!(!page.contains("<img"), "{page}");
+    assert_eq!(page.matches("<script>").count(), 1);
+    for reference in ["http://", "https://", "<link", "@import", "url("] {
+        assert!(!page.contains(reference), "{reference}");
+    }
+    // In Markdown, code may hold anything; prose may not.
+    let text = query_markdown(&report);
+    assert!(text.starts_with("# Queries of &lt;/code&gt;"), "{text}");
+}
+
+#[test]
+fn a_clause_whose_place_is_no_place_of_the_query_is_not_marked() {
+    let mut report = samples::query_report::shop();
+    report.queries[0].sql = "é".into();
+    report.queries[0].clauses[0].range = Some((1, 2));
+    report.queries[0].clauses[1].range = Some((0, 900));
+    let page = query_html(&report);
+    assert!(page.contains("<code>é</code>"), "{page}");
+    assert!(query_html(&QueryReport::default()).contains("0 of 0"));
+}
+
+#[test]
+fn a_report_of_queries_is_the_same_after_a_round_trip_through_json() {
+    let report = samples::query_report::shop();
+    assert_eq!(QueryReport::from_json(&report.to_json()).unwrap(), report);
+}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    let from = text.find(start).unwrap();
+    let to = text.rfind(end).unwrap();
+    &text[from..to]
 }

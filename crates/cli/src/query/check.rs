@@ -178,6 +178,10 @@ impl Check<'_> {
         }
         let database = engines.database(engine)?;
         database.clear()?;
+        for sql in &self.suite.session {
+            // A session of another engine is not ours to begin.
+            let _ = database.execute(sql)?;
+        }
         if sources.is_empty() {
             let text: String = self
                 .suite

@@ -6,6 +6,7 @@ use isobath_rows::query::confirm::{self, Verdict};
 use isobath_rows::query::construct::Setting;
 use isobath_rows::query::job::{self, Fate, Outcome};
 use isobath_rows::query::parameter;
+use isobath_rows::query::print;
 use isobath_rows::query::target::Target;
 use isobath_sql::coverage::{self, Criterion};
 use isobath_sql::ddl::Source;
@@ -15,6 +16,7 @@ use isobath_sql::{DialectName, Schema};
 use super::args::{CriterionName, Options};
 use super::error::RunError;
 use super::read::{Given, Targets};
+use super::suggest;
 use crate::terminal::Terminal;
 
 /// What stays the same for all queries.
@@ -42,6 +44,23 @@ pub(crate) struct Trouble {
     pub place: Place,
 }
 
+impl Trouble {
+    fn new(why: String, at: Option<(u64, u64)>, given: &Given, source: &Source) -> Self {
+        // Inside a line of JSON or a string of Rust, the text's own columns mean nothing.
+        let (line, column) = match at {
+            Some((line, column)) if !given.encoded => (given.line + line - 1, column),
+            _ => (given.line, 1),
+        };
+        let source = source.name.clone();
+        let place = Place {
+            source,
+            line,
+            column,
+        };
+        Self { why, place }
+    }
+}
+
 impl Cover<'_> {
     /// The dialect whose rules apply.
     pub(crate) fn rules(&self) -> DialectName {
@@ -50,20 +69,7 @@ impl Cover<'_> {
 
     /// The targets of a query, or why there are none.
     pub(crate) fn targets(&self, given: &Given, source: &Source) -> Result<Vec<Target>, Trouble> {
-        let trouble = |why: String, at: Option<(u64, u64)>| {
-            // Inside a line of JSON or a string of Rust, the text's own columns mean nothing.
-            let (line, column) = match at {
-                Some((line, column)) if !given.encoded => (given.line + line - 1, column),
-                _ => (given.line, 1),
-            };
-            let source = source.name.clone();
-            let place = Place {
-                source,
-                line,
-                column,
-            };
-            Trouble { why, place }
-        };
+        let trouble = |why: String, at: Option<(u64, u64)>| Trouble::new(why, at, given, source);
         if let Some(why) = &given.broken {
             return Err(trouble(why.clone(), None));
         }
@@ -90,7 +96,11 @@ impl Cover<'_> {
         let made = coverage::targets(&given.sql, self.schema, self.written, criterion, options)
             .map_err(|error| {
                 let at = error.place().or_else(|| end_of(&error, &given.sql));
-                trouble(without_place(&error), at)
+                let mut why = without_place(&error);
+                if let Some(meant) = suggest::meant(&error, self.schema) {
+                    why.push_str(&format!("; did you mean `{meant}`?"));
+                }
+                trouble(why, at)
             })?;
         let targets: Vec<Target> = made
             .iter()
@@ -107,6 +117,34 @@ impl Cover<'_> {
         Ok(targets)
     }
 
+    /// Functions that our evaluator does not know, where the query calls them.
+    pub(crate) fn unsupported(
+        &self,
+        given: &Given,
+        source: &Source,
+        outcome: &Outcome,
+    ) -> Vec<Trouble> {
+        let mut names: Vec<&str> = Vec::new();
+        for fate in &outcome.fates {
+            if let Fate::Uncovered { why } = fate
+                && let Some((_, name)) = why.split_once("unsupported: the function ")
+            {
+                let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+                let name = &name[..end.unwrap_or(name.len())];
+                if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+                    names.push(name);
+                }
+            }
+        }
+        let troubles = names.into_iter().map(|name| {
+            let at = called(name, &given.sql);
+            let why =
+                format!("the function {name} is not supported; what depends on it stays open");
+            Trouble::new(why, at, given, source)
+        });
+        troubles.collect()
+    }
+
     /// Says that a query has no targets.
     pub(crate) fn complain(&self, given: &Given, source: &Source, trouble: &Trouble) {
         let limitation = Limitation {
@@ -119,18 +157,43 @@ impl Cover<'_> {
             .limitations(&[limitation], std::slice::from_ref(source));
     }
 
-    /// Rows for the targets.
-    pub(crate) fn find(&self, targets: &[Target]) -> Outcome {
-        let setting = Setting {
+    /// Rows for the targets. What depends on the time is built for the engine's time, unless its
+    /// clock can be stopped.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is lost.
+    pub(crate) fn find(
+        &self,
+        given: &Given,
+        targets: &[Target],
+        database: Option<&mut dyn Database>,
+    ) -> Result<Outcome, RunError> {
+        let mut setting = Setting {
             constraints: !self.options.ignore_constraints,
             ..Setting::new(self.schema, self.rules().dialect())
         };
+        let asks = match self.rules() {
+            DialectName::Postgres => {
+                Some("SELECT to_char(LOCALTIMESTAMP, 'YYYY-MM-DD HH24:MI:SS')")
+            }
+            DialectName::Sqlite => Some("SELECT datetime('now')"),
+            DialectName::MySql | DialectName::Ansi => None,
+        };
+        if let (Some(database), Some(sql), Some(_)) = (database, asks, print::unsteady(&given.sql))
+        {
+            let rows = database.rows(sql)?.rows;
+            let now = rows.first().and_then(|row| row.first());
+            if let Some(now) = now.and_then(|now| now.to_string().parse().ok()) {
+                setting.now = now;
+            }
+        }
         let config = Config {
             algorithm: self.options.algorithm,
             seed: self.options.seed,
             budget: self.options.budget,
         };
-        job::run(targets, setting, &config)
+        Ok(job::run(targets, setting, &config))
     }
 
     /// Takes back what the engine does not confirm; says what that was.
@@ -210,5 +273,19 @@ fn end_of(error: &coverage::TargetError, sql: &str) -> Option<(u64, u64)> {
     };
     let line = sql.matches('\n').count() as u64 + 1;
     let column = sql.lines().last().map_or(0, |last| last.chars().count()) as u64 + 1;
+    Some((line, column))
+}
+
+/// Where a text calls a function: line and column, from one.
+fn called(name: &str, sql: &str) -> Option<(u64, u64)> {
+    let (lower, name) = (sql.to_ascii_lowercase(), name.to_ascii_lowercase());
+    let mut calls = lower.match_indices(&name).map(|(at, _)| at);
+    let at = calls.find(|at| {
+        let before = lower[..*at].chars().next_back();
+        let apart = before.is_none_or(|c| !(c.is_alphanumeric() || c == '_'));
+        apart && lower[at + name.len()..].trim_start().starts_with('(')
+    })?;
+    let line = sql[..at].matches('\n').count() as u64 + 1;
+    let column = sql[..at].chars().rev().take_while(|c| *c != '\n').count() as u64 + 1;
     Some((line, column))
 }

@@ -7,6 +7,7 @@ mod error;
 mod files;
 mod read;
 mod run;
+mod suggest;
 mod summary;
 
 pub(crate) use args::QueryArgs;

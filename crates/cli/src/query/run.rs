@@ -81,6 +81,9 @@ fn all(options: &Options, terminal: &Terminal) -> Result<Exit, RunError> {
             terminal.complain(&format!("error: {engine} refuses `{sql}`: {why}"));
             exit = exit.max(Exit::Usage);
         }
+        if let Some(clock) = print::clock(&stored, engine.dialect()) {
+            engines.database(engine)?.command(&clock)?;
+        }
     }
     let setting = print::Setting {
         schema: &stored,
@@ -236,7 +239,10 @@ impl Job<'_> {
                 return Ok(Exit::Usage);
             }
         };
-        let mut outcome = cover.find(&targets);
+        let mut outcome = match cover.engine {
+            Some(engine) => cover.find(given, &targets, Some(engines.database(engine)?))?,
+            None => cover.find(given, &targets, None)?,
+        };
         let millis = started.elapsed().as_secs_f64() * 1e3;
         let mut exit = Exit::Clean;
         if let Some(engine) = cover.engine {
@@ -244,7 +250,7 @@ impl Job<'_> {
             let database = engines.database(engine)?;
             for said in cover.confirm(given, &targets, &mut outcome, stored, database)? {
                 cover.terminal.complain(&said);
-                self.report.remarks.push(said);
+                self.report.disagreements.push(said);
                 exit = Exit::Findings;
             }
         }
@@ -252,6 +258,10 @@ impl Job<'_> {
             cover
                 .terminal
                 .object(&summary::object(&given.id, &targets, &outcome, millis));
+        }
+        for trouble in cover.unsupported(given, source, &outcome) {
+            cover.complain(given, source, &trouble);
+            exit = exit.max(Exit::Usage);
         }
         let mut view = self.print(given, source, &targets, &outcome, engines, &mut exit)?;
         view.millis = millis;
@@ -290,23 +300,36 @@ impl Job<'_> {
             Printed::default()
         };
         for remark in &printed.remarks {
-            let said = match remark {
-                Remark::NoTest { why } => format!("{}: no test for a fixture: {why}", given.id),
-                Remark::Disagrees { sql, ours, engine } => {
-                    *exit = (*exit).max(Exit::Findings);
-                    format!(
-                        "{}: our evaluator and the engine disagree: {ours} rows and {engine} rows for `{sql}`",
-                        given.id
-                    )
-                }
-            };
-            if !self.report.remarks.contains(&said) {
-                self.cover.terminal.say(Tone::Warning, &said);
-                self.report.remarks.push(said);
-            }
+            self.remark(&given.id, remark, exit);
         }
         let schema: &Schema = self.setting.schema;
         Ok(overview(&covered, &printed, &self.suite, schema))
+    }
+}
+
+impl Job<'_> {
+    /// Says what printing a query brought to light, each thing once.
+    fn remark(&mut self, id: &str, remark: &Remark, exit: &mut Exit) {
+        let terminal = self.cover.terminal;
+        let said = match remark {
+            Remark::NoTest { why } => format!("{id}: no test for a fixture: {why}"),
+            Remark::Unsteady { on } => {
+                format!("{id}: its result depends on {on}, so its tests may fail another day")
+            }
+            Remark::Disagrees { sql, ours, engine } => {
+                let said = format!(
+                    "{id}: our evaluator and the engine disagree: {ours} rows and {engine} rows for `{sql}`"
+                );
+                terminal.complain(&said);
+                self.report.disagreements.push(said);
+                *exit = (*exit).max(Exit::Findings);
+                return;
+            }
+        };
+        if !self.report.remarks.contains(&said) {
+            terminal.say(Tone::Warning, &said);
+            self.report.remarks.push(said);
+        }
     }
 }
 

@@ -152,7 +152,7 @@ pub(crate) fn whole(
     if report.engine == "none" {
         let line = "not confirmed on a database; --engine sqlite, postgres or mariadb does that";
         terminal.say(Tone::Plain, line);
-    } else if report.remarks.is_empty() && !report.queries.is_empty() {
+    } else if report.disagreements.is_empty() && counts.covered > 0 {
         let line = format!("every covered target was confirmed on {}", report.engine);
         terminal.say(Tone::Good, &line);
     }

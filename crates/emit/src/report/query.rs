@@ -34,7 +34,9 @@ pub struct QueryReport {
     pub queries: Vec<QueryView>,
     /// Queries that could not be read.
     pub unreadable: Vec<Unreadable>,
-    /// Where our evaluator and the engine disagree, and other remarks.
+    /// Where our evaluator and the engine disagree, which is a fault of ours.
+    pub disagreements: Vec<String>,
+    /// What else is to be said.
     pub remarks: Vec<String>,
 }
 

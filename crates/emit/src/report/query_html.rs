@@ -121,6 +121,12 @@ fn notes(out: &mut String, report: &QueryReport) {
         )
     });
     note(out, "Not read", unreadable.collect());
+    let disagreements = report.disagreements.iter().map(|said| sentence(said));
+    note(
+        out,
+        "Where we and the engine disagree",
+        disagreements.collect(),
+    );
     let remarks = report.remarks.iter().map(|remark| sentence(remark));
     note(out, "Remarks", remarks.collect());
 }

@@ -50,11 +50,11 @@ pub fn query_markdown(report: &QueryReport) -> String {
             "- **not read**: {} at {}: {}",
             inline(&unreadable.id),
             code(&unreadable.place),
-            inline(&unreadable.why)
+            prose(&unreadable.why)
         );
     }
-    for remark in &report.remarks {
-        let _ = writeln!(out, "- {}", inline(remark));
+    for remark in report.disagreements.iter().chain(&report.remarks) {
+        let _ = writeln!(out, "- {}", prose(remark));
     }
     for query in &report.queries {
         self::query(&mut out, query);

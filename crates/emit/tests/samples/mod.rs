@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub(crate) mod queries;
+pub(crate) mod query_report;
 pub(crate) mod report;
 
 use isobath_emit::{Expect, Rejection, RejectionKind, Role, Step, Suite, SuiteDialect, Test};

@@ -58,6 +58,11 @@ pub enum Remark {
         /// Why.
         why: String,
     },
+    /// The result depends on when or how often the query is run.
+    Unsteady {
+        /// On what, as the query writes it.
+        on: String,
+    },
     /// The engine returns another number of rows than our evaluator.
     Disagrees {
         /// The statement.
@@ -114,6 +119,13 @@ pub fn add(
         });
         return Ok(printed);
     };
+    if let Some(on) = unsteady(&sql) {
+        match printer.clock() {
+            Some(clock) if suite.session.contains(&clock) => {}
+            Some(clock) => suite.session.push(clock),
+            None => remarks.push(Remark::Unsteady { on }),
+        }
+    }
     let mut query = Query {
         id: covered.id.to_owned(),
         place: covered.place.to_owned(),
@@ -329,6 +341,11 @@ impl<'a> Printer<'a> {
         let rules = self.dialect.dialect();
         let now = construct::Setting::new(self.schema, rules).now;
         evaluate_at(query, rows, values, Some(now), rules).map(|found| found.rows)
+    }
+
+    /// What stops an engine's clock, where that can be done.
+    fn clock(&self) -> Option<String> {
+        clock(self.schema, self.dialect)
     }
 
     /// The parameters as written.
@@ -679,6 +696,44 @@ fn slug(text: &str) -> String {
         slug.push_str(&word.to_ascii_lowercase());
     }
     slug
+}
+
+/// The statement that makes an engine's clock stand at the time that rows are built for; only
+/// MariaDB has one.
+pub fn clock(schema: &Schema, dialect: DialectName) -> Option<String> {
+    let now = construct::Setting::new(schema, dialect.dialect()).now;
+    (dialect == DialectName::MySql).then(|| {
+        let (date, time) = (now.date(), now.time());
+        format!("SET timestamp = UNIX_TIMESTAMP('{date} {time}')")
+    })
+}
+
+/// What in a statement gives another value whenever it is run.
+pub fn unsteady(sql: &str) -> Option<String> {
+    const WORDS: &[&str] = &[
+        "NOW",
+        "CURRENT_DATE",
+        "CURRENT_TIME",
+        "CURRENT_TIMESTAMP",
+        "LOCALTIME",
+        "LOCALTIMESTAMP",
+        "CURDATE",
+        "CURTIME",
+        "SYSDATE",
+        "UTC_DATE",
+        "UTC_TIMESTAMP",
+        "UNIX_TIMESTAMP",
+        "RAND",
+        "RANDOM",
+        "RANDOMBLOB",
+        "UUID",
+        "GEN_RANDOM_UUID",
+    ];
+    // What stands between single quotes is text.
+    let outside = sql.split('\'').step_by(2);
+    let words = outside.flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || c == '_')));
+    let mut words = words.filter(|word| WORDS.iter().any(|of| of.eq_ignore_ascii_case(word)));
+    words.next().map(str::to_owned)
 }
 
 /// A statement without the blanks that put its first line where it stands in its file.

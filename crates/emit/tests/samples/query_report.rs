@@ -1,0 +1,92 @@
+//! A report of one query with a target of every fate.
+
+use isobath_emit::query::Given;
+use isobath_emit::report::query::{
+    ClauseView, FixtureView, QueryReport, QueryView, TargetView, Unreadable, Verdict,
+};
+use serde_json::json;
+
+pub(crate) fn shop() -> QueryReport {
+    QueryReport {
+        name: "shop".into(),
+        engine: "SQLite".into(),
+        dialect: "sqlite".into(),
+        dialect_evidence: "as asked for".into(),
+        criterion: "extended".into(),
+        algorithm: "default".into(),
+        seed: 1,
+        version: "0.0.0".into(),
+        command: Some("isobath query shop-queries.sql --schema shop.sql".into()),
+        millis: 1.5,
+        queries: vec![query()],
+        unreadable: vec![Unreadable {
+            id: "shop:9".into(),
+            place: "shop.sql:9:8".into(),
+            why: "unknown column `oops`".into(),
+        }],
+        disagreements: Vec::new(),
+        remarks: vec!["Paid: its result depends on NOW".into()],
+    }
+}
+
+fn query() -> QueryView {
+    let target = |says: &str, rule: &str, verdict: Verdict| TargetView {
+        sql: "SELECT id FROM orders WHERE total < 5".into(),
+        rule: rule.into(),
+        says: says.into(),
+        verdict,
+    };
+    QueryView {
+        id: "Paid".into(),
+        place: "shop.sql:3".into(),
+        sql: "SELECT id FROM orders\nWHERE total < 5 AND state = 'paid'".into(),
+        clauses: vec![
+            ClauseView {
+                kind: "WHERE".into(),
+                text: "total < 5".into(),
+                range: Some((28, 37)),
+                targets: vec![
+                    target("`total < 5` is true", "WT", Verdict::Covered { fixture: 0 }),
+                    target(
+                        "`total` is NULL",
+                        "WN",
+                        Verdict::Infeasible {
+                            proof: "orders.total is NOT NULL".into(),
+                        },
+                    ),
+                ],
+            },
+            ClauseView {
+                kind: "WHERE".into(),
+                text: "state = 'paid'".into(),
+                range: Some((42, 56)),
+                targets: vec![
+                    target(
+                        "`state = 'paid'` is true",
+                        "WT",
+                        Verdict::Covered { fixture: 0 },
+                    ),
+                    target(
+                        "`state = 'paid'` is false",
+                        "WF",
+                        Verdict::Uncovered {
+                            why: "the nearest miss is 1 | x".into(),
+                        },
+                    ),
+                ],
+            },
+        ],
+        fixtures: vec![FixtureView {
+            given: vec![Given {
+                table: "orders".into(),
+                columns: ["id", "total", "state"].map(str::to_owned).into(),
+                rows: vec![vec![json!(1), json!(4), json!("paid")]],
+            }],
+            parameters: vec![(":most".into(), json!(5))],
+            columns: vec!["id".into()],
+            result: Some(vec![vec![Some("1".into())]]),
+        }],
+        evaluations: 7,
+        millis: 1.5,
+    }
+}
