@@ -4,6 +4,7 @@
 
 mod canonical;
 mod coverage;
+mod http;
 mod mutants;
 mod protocol;
 mod query;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         ["query-targets", folder] => query_targets::compare(Path::new(folder), false),
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
         ["search"] => search::table(),
+        ["http"] => http::table(),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
         ["protocol"] => protocol::table(),
         _ => {
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench strengthen FOLDER [names]");
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
             eprintln!("       isobath-bench search");
+            eprintln!("       isobath-bench http");
             eprintln!("       isobath-bench query-eval FOLDER");
             eprintln!("       isobath-bench query-targets FOLDER [-v]");
             eprintln!(

@@ -1,4 +1,4 @@
-//! The only input and output of the product: databases, test servers, processes.
+//! The only input and output of the product: databases, HTTP, test servers, processes.
 //!
 //! Stands between the jobs, which know what they want to try, and the systems
 //! that answer. It runs statements and says what a database did with them, it
@@ -12,7 +12,8 @@
 //!
 //! [`database`] for connections and answers, [`server`] for the servers that
 //! tests run on, [`engine`] for an empty database to work in, [`catalogue`] for
-//! the schema of a live database.
+//! the schema of a live database. For services: [`http`] to call one,
+//! [`process`] to start one, [`document`] to read what it says about itself.
 //!
 //! # Example
 //!
@@ -32,7 +33,10 @@
 
 pub mod catalogue;
 pub mod database;
+pub mod document;
 pub mod engine;
+pub mod http;
+pub mod process;
 pub mod server;
 
 pub use database::{

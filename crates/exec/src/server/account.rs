@@ -5,9 +5,9 @@ use std::os::unix::fs::MetadataExt;
 
 /// A user of the system, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Account {
-    pub(super) uid: u32,
-    pub(super) gid: u32,
+pub(crate) struct Account {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
 }
 
 /// The account to run a server as: the first of `names` that exists, or a

@@ -1,21 +1,23 @@
-//! A server process that cannot outlive us.
+//! A process that cannot outlive us: a database server, or the service under test.
 //!
 //! Between us and the server stands a small shell script that reads from a pipe
 //! of which we hold the other end. When we let go of it, or die in whatever
-//! way, the system closes the pipe; the script then ends the server and removes
-//! its directory.
+//! way, the system closes the pipe; the script then ends the server, with all
+//! that it started, and removes its directory.
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
 
 use super::account::Account;
 
-/// Ends the server when its input ends. `$1` is the directory, `$2` the signal.
+/// Ends the server when its input ends. `$1` is the directory, `$2` the signal, `$3` how
+/// many twentieths of a second it has to end before it is killed.
 ///
 /// The inner shell notes how the server ended, so that a failed start is seen.
 /// TERM goes to the whole process group for whatever prepared the data
@@ -28,33 +30,54 @@ cat >/dev/null
 if pid=$(cat "$1/pid" 2>/dev/null); then kill -s "$2" "$pid" 2>/dev/null; fi
 kill -s TERM 0
 tries=0
-while [ ! -e "$1/exit" ] && [ "$tries" -lt 100 ]; do sleep 0.05; tries=$((tries + 1)); done
+while [ ! -e "$1/exit" ] && [ "$tries" -lt "$3" ]; do sleep 0.05; tries=$((tries + 1)); done
 if [ ! -e "$1/exit" ] && [ -n "$pid" ]; then kill -s KILL "$pid" 2>/dev/null; fi
 cd / && rm -rf "$1"
+# Whatever it left running, and this shell with it.
+kill -s KILL 0
 "#;
+
+/// How long a database server has to end.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// A running server and its directory; dropping it ends both.
 #[derive(Debug)]
-pub(super) struct Guarded {
+pub(crate) struct Guarded {
     watchdog: Child,
     lifeline: Option<ChildStdin>,
     directory: PathBuf,
 }
 
 /// What to run: commands that prepare the directory, then the server itself.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// Files to put into the directory first.
-    pub(super) files: Vec<(&'static str, String)>,
+    pub(crate) files: Vec<(&'static str, String)>,
     /// Run one after the other; the first that fails ends the start.
-    pub(super) prepare: Vec<Vec<String>>,
+    pub(crate) prepare: Vec<Vec<String>>,
     /// The server, which stays in the foreground.
-    pub(super) serve: Vec<String>,
+    pub(crate) serve: Vec<String>,
     /// The signal that ends the server at once.
-    pub(super) signal: &'static str,
+    pub(crate) signal: &'static str,
+    /// How long it has to end before it is killed.
+    pub(crate) grace: Duration,
+    /// What it sees of the world.
+    pub(crate) surroundings: Surroundings,
+}
+
+/// What a process sees of the world.
+#[derive(Clone, Debug)]
+pub(crate) enum Surroundings {
+    /// Its own directory as home, and plain English messages.
+    Own,
+    /// What we see ourselves, with further variables, and maybe in another directory.
+    Ours {
+        directory: Option<PathBuf>,
+        variables: Vec<(String, String)>,
+    },
 }
 
 /// Creates an empty directory that only the account can enter.
-pub(super) fn directory(account: Option<Account>) -> io::Result<PathBuf> {
+pub(crate) fn directory(account: Option<Account>) -> io::Result<PathBuf> {
     let directory = tempfile::Builder::new()
         .prefix("isobath-server-")
         .permissions(fs::Permissions::from_mode(0o700))
@@ -68,7 +91,7 @@ pub(super) fn directory(account: Option<Account>) -> io::Result<PathBuf> {
 
 impl Guarded {
     /// Starts the server in `directory`, which is removed in every case.
-    pub(super) fn start(
+    pub(crate) fn start(
         directory: PathBuf,
         account: Option<Account>,
         plan: &Plan,
@@ -106,14 +129,27 @@ impl Guarded {
             .args(["-c", WATCHDOG, "isobath-watchdog"])
             .arg(directory)
             .arg(plan.signal)
-            .current_dir("/")
-            .env("HOME", directory)
-            .env("LC_ALL", "C")
+            .arg((plan.grace.as_millis() / 50).to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             // Away from the terminal's group, so that Ctrl-C reaches us and not the watchdog.
             .process_group(0);
+        match &plan.surroundings {
+            Surroundings::Own => {
+                command.current_dir("/");
+                command.env("HOME", directory).env("LC_ALL", "C");
+            }
+            Surroundings::Ours {
+                directory,
+                variables,
+            } => {
+                if let Some(directory) = directory {
+                    command.current_dir(directory);
+                }
+                command.envs(variables.iter().map(|(name, value)| (name, value)));
+            }
+        }
         if let Some(Account { uid, gid }) = account {
             command.uid(uid).gid(gid);
         }
@@ -126,7 +162,7 @@ impl Guarded {
     }
 
     /// The process id of the server, once it runs.
-    pub(super) fn pid(&self) -> Option<u32> {
+    pub(crate) fn pid(&self) -> Option<u32> {
         fs::read_to_string(self.directory.join("pid"))
             .ok()?
             .trim()
@@ -135,19 +171,33 @@ impl Guarded {
     }
 
     /// Whether the server, or what prepares it, has ended by itself.
-    pub(super) fn has_ended(&self) -> bool {
-        self.directory.join("exit").exists()
+    pub(crate) fn has_ended(&self) -> bool {
+        // The file is there a moment before what is written into it.
+        self.exit_code().is_some()
+    }
+
+    /// What it ended with, once it has ended by itself.
+    pub(crate) fn exit_code(&self) -> Option<i32> {
+        let code = fs::read_to_string(self.directory.join("exit")).ok()?;
+        code.trim().parse().ok()
     }
 
     /// Where it lives.
-    pub(super) fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
     /// The last lines that the server said.
-    pub(super) fn last_words(&self) -> String {
+    pub(crate) fn last_words(&self) -> String {
         const LINES: usize = 8;
-        let log = fs::read(self.directory.join("log")).unwrap_or_default();
+        // The log of a talkative service may be larger than we want to read.
+        const BYTES: u64 = 16 * 1024;
+        let mut log = Vec::new();
+        if let Ok(mut file) = fs::File::open(self.directory.join("log")) {
+            let length = file.metadata().map_or(0, |data| data.len());
+            let _ = file.seek(SeekFrom::Start(length.saturating_sub(BYTES)));
+            let _ = file.take(BYTES).read_to_end(&mut log);
+        }
         let log = String::from_utf8_lossy(&log);
         let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
         lines[lines.len().saturating_sub(LINES)..].join("\n")
@@ -198,6 +248,8 @@ mod tests {
             prepare: Vec::new(),
             serve: ["sh", "-c", serve].map(str::to_owned).to_vec(),
             signal: "KILL",
+            grace: GRACE,
+            surroundings: Surroundings::Own,
         }
     }
 

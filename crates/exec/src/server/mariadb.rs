@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::guarded::Plan;
+use super::guarded::{GRACE, Plan, Surroundings};
 use super::program;
 use super::running::Login;
 
@@ -67,5 +67,7 @@ pub(super) fn plan(directory: &Path, login: &Login) -> Option<Plan> {
         serve,
         // One process without children, whose data nobody will miss.
         signal: "KILL",
+        grace: GRACE,
+        surroundings: Surroundings::Own,
     })
 }

@@ -3,7 +3,7 @@
 //! this process is killed.
 
 mod account;
-mod guarded;
+pub(crate) mod guarded;
 mod left_out;
 mod mariadb;
 mod postgres;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::guarded::Plan;
+use super::guarded::{GRACE, Plan, Surroundings};
 use super::program;
 use super::running::Login;
 
@@ -55,5 +55,7 @@ pub(super) fn plan(directory: &Path, login: &Login) -> Option<Plan> {
         serve,
         // Backends are processes of their own, which a killed server would leave behind.
         signal: "QUIT",
+        grace: GRACE,
+        surroundings: Surroundings::Own,
     })
 }

@@ -1,0 +1,342 @@
+//! The service under test as a process: started, watched, restarted and ended.
+//!
+//! It runs in a process group of its own and cannot outlive us, however we end.
+
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::http::{Client, Config, Failure, Outcome, Request};
+use crate::server::guarded::{self, Guarded, Plan, Surroundings};
+
+/// How often to ask whether it is up.
+const PULSE: Duration = Duration::from_millis(20);
+/// How long one such question may take.
+const QUESTION: Duration = Duration::from_secs(2);
+
+/// How to start a service.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The command, for the shell.
+    pub command: String,
+    /// Where to run it; where we run unless given.
+    pub directory: Option<PathBuf>,
+    /// Variables to set besides those that we have.
+    pub variables: Vec<(String, String)>,
+    /// What shows that it is up.
+    pub ready: Ready,
+    /// How long it may take to come up.
+    pub patience: Duration,
+    /// How long it may take to end before it is killed.
+    pub grace: Duration,
+    /// Ends the waiting when it is raised.
+    pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+/// What shows that a service is up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// This address answers, with whatever status.
+    Url(String),
+    /// Somebody listens at this host and port.
+    Port(String, u16),
+}
+
+impl std::fmt::Display for Ready {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Url(url) => f.write_str(url),
+            Self::Port(host, port) => write!(f, "{host}:{port}"),
+        }
+    }
+}
+
+/// Why a service is not up.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Somebody else is already there.
+    #[error(
+        "something already answers at {ready}; stop it, or leave out the command that starts the service"
+    )]
+    Occupied {
+        /// Where.
+        ready: Ready,
+    },
+    /// The system does not let us start anything.
+    #[error("`{command}` cannot be started")]
+    System {
+        /// The command.
+        command: String,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+    /// It ended instead of coming up.
+    #[error(
+        "`{command}` ended with code {code} before {ready} answered; its last words:\n{last_words}"
+    )]
+    Ended {
+        /// The command.
+        command: String,
+        /// What it ended with.
+        code: i32,
+        /// What it should have answered at.
+        ready: Ready,
+        /// The end of its output.
+        last_words: String,
+    },
+    /// It did not come up in time.
+    #[error("{ready} did not answer ({last}) within {} s of starting `{command}`; its last words:\n{last_words}", .patience.as_secs_f64())]
+    NotUp {
+        /// The command.
+        command: String,
+        /// What it should have answered at.
+        ready: Ready,
+        /// What happened instead, the last time.
+        last: Box<Failure>,
+        /// How long we waited.
+        patience: Duration,
+        /// The end of its output.
+        last_words: String,
+    },
+    /// We were told to stop.
+    #[error("interrupted while waiting for {ready}")]
+    Interrupted {
+        /// What we waited for.
+        ready: Ready,
+    },
+}
+
+impl Launch {
+    /// A launch with half a minute to come up and five seconds to end.
+    pub fn new(command: impl Into<String>, ready: Ready) -> Self {
+        Self {
+            command: command.into(),
+            directory: None,
+            variables: Vec::new(),
+            ready,
+            patience: Duration::from_secs(30),
+            grace: Duration::from_secs(5),
+            interrupt: None,
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        let raised = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
+        self.interrupt.as_ref().is_some_and(raised)
+    }
+}
+
+/// A service that we started; dropping it ends it, and all that it started.
+#[derive(Debug)]
+pub struct Service {
+    launch: Launch,
+    /// Nothing only while it is restarted, or when that failed.
+    process: Option<Guarded>,
+    /// Whether the command put the service into the background and ended.
+    is_detached: bool,
+}
+
+impl Service {
+    /// Starts a service and waits until it is up.
+    ///
+    /// # Errors
+    ///
+    /// When something else is already there, or when it does not come up; it is
+    /// then ended.
+    pub fn start(launch: Launch) -> Result<Self, StartError> {
+        let mut service = Self {
+            launch,
+            process: None,
+            is_detached: false,
+        };
+        service.launch()?;
+        Ok(service)
+    }
+
+    /// Ends the service, if it still runs, and starts it again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Service::start`].
+    pub fn restart(&mut self) -> Result<(), StartError> {
+        self.process = None;
+        self.launch()
+    }
+
+    /// Whether it has ended by itself.
+    ///
+    /// Of a command that put the service into the background we cannot know, and say no.
+    pub fn has_ended(&self) -> bool {
+        !self.is_detached && self.process.as_ref().is_none_or(Guarded::has_ended)
+    }
+
+    /// What it ended with, once it has ended by itself.
+    pub fn exit_code(&self) -> Option<i32> {
+        self.process.as_ref().and_then(Guarded::exit_code)
+    }
+
+    /// The last lines that it said.
+    pub fn last_words(&self) -> String {
+        self.process
+            .as_ref()
+            .map(Guarded::last_words)
+            .unwrap_or_default()
+    }
+
+    /// The process id of the shell that runs the command.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().and_then(Guarded::pid)
+    }
+
+    fn launch(&mut self) -> Result<(), StartError> {
+        let launch = &self.launch;
+        let system = |cause| StartError::System {
+            command: launch.command.clone(),
+            cause,
+        };
+        let mut doorbell = Doorbell::new(&launch.ready).map_err(system)?;
+        if doorbell.ring().is_ok() {
+            return Err(StartError::Occupied {
+                ready: launch.ready.clone(),
+            });
+        }
+        let plan = Plan {
+            files: Vec::new(),
+            prepare: Vec::new(),
+            serve: ["/bin/sh", "-c", &launch.command]
+                .map(str::to_owned)
+                .to_vec(),
+            signal: "TERM",
+            grace: launch.grace,
+            surroundings: Surroundings::Ours {
+                directory: launch.directory.clone(),
+                variables: launch.variables.clone(),
+            },
+        };
+        let directory = guarded::directory(None).map_err(system)?;
+        let process = Guarded::start(directory, None, &plan).map_err(system)?;
+        wait_until_up(launch, &process, &mut doorbell)?;
+        self.is_detached = process.has_ended();
+        self.process = Some(process);
+        Ok(())
+    }
+}
+
+fn wait_until_up(
+    launch: &Launch,
+    process: &Guarded,
+    doorbell: &mut Doorbell<'_>,
+) -> Result<(), StartError> {
+    let started = Instant::now();
+    loop {
+        // Asked before the question, so that what it said at its end is all there.
+        let code = process.exit_code();
+        let Err(last) = doorbell.ring() else {
+            return Ok(());
+        };
+        if let Some(code) = code.filter(|code| *code != 0) {
+            return Err(StartError::Ended {
+                command: launch.command.clone(),
+                code,
+                ready: launch.ready.clone(),
+                last_words: process.last_words(),
+            });
+        }
+        if launch.is_interrupted() {
+            return Err(StartError::Interrupted {
+                ready: launch.ready.clone(),
+            });
+        }
+        if started.elapsed() > launch.patience {
+            return Err(StartError::NotUp {
+                command: launch.command.clone(),
+                ready: launch.ready.clone(),
+                last: Box::new(last),
+                patience: launch.patience,
+                last_words: process.last_words(),
+            });
+        }
+        thread::sleep(PULSE);
+    }
+}
+
+/// Waits until a service that somebody else starts is up.
+///
+/// # Errors
+///
+/// What happened the last time, when it is not up after `patience`.
+pub fn wait_for(
+    ready: &Ready,
+    patience: Duration,
+    interrupt: Option<&AtomicBool>,
+) -> Result<(), Failure> {
+    let unreachable = |error: io::Error| Failure::Unreachable(error.to_string());
+    let mut doorbell = Doorbell::new(ready).map_err(unreachable)?;
+    let started = Instant::now();
+    loop {
+        match doorbell.ring() {
+            Ok(()) => return Ok(()),
+            Err(failure @ Failure::Unsendable(_)) => return Err(failure),
+            Err(failure) if started.elapsed() >= patience => return Err(failure),
+            Err(_) => {}
+        }
+        if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(Failure::Interrupted);
+        }
+        thread::sleep(PULSE);
+    }
+}
+
+/// Asks whether somebody is there.
+struct Doorbell<'a> {
+    ready: &'a Ready,
+    client: Client,
+}
+
+impl<'a> Doorbell<'a> {
+    fn new(ready: &'a Ready) -> io::Result<Self> {
+        let config = Config {
+            timeout: QUESTION,
+            body_limit: 64 << 10,
+            waits: 0,
+            accept_any_certificate: true,
+            ..Config::default()
+        };
+        Ok(Self {
+            ready,
+            client: Client::new(config)?,
+        })
+    }
+
+    fn ring(&mut self) -> Result<(), Failure> {
+        match self.ready {
+            Ready::Url(url) => match self.client.call(&Request::get(url)).outcome {
+                Outcome::Answered(_) => Ok(()),
+                Outcome::Failed(failure) => Err(failure),
+            },
+            Ready::Port(host, port) => {
+                let unreachable = |error: io::Error| match error.kind() {
+                    io::ErrorKind::ConnectionRefused => Failure::Refused,
+                    io::ErrorKind::TimedOut => Failure::TimedOut,
+                    _ => Failure::Unreachable(error.to_string()),
+                };
+                let addresses = (host.as_str(), *port)
+                    .to_socket_addrs()
+                    .map_err(unreachable)?;
+                let mut last = Failure::Unreachable("no such host".to_owned());
+                for address in addresses {
+                    match TcpStream::connect_timeout(&address, QUESTION) {
+                        Ok(_) => return Ok(()),
+                        Err(error) => last = unreachable(error),
+                    }
+                }
+                Err(last)
+            }
+        }
+    }
+}

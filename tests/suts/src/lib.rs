@@ -1,0 +1,23 @@
+//! Micro services, one feature or fault each, that tests run the product against.
+//!
+//! Each runs in a thread of its own, on a free port of this machine, until what
+//! `start` returned is dropped. A service with a planted fault has a correct
+//! twin (`start_correct`) that no oracle may accuse.
+//!
+//! This crate knows nothing of the product.
+//!
+//! # Reading order
+//!
+//! [`Running`], then [`ALL`] for what there is, then any service; [`bad_day`]
+//! for services that hardly speak HTTP.
+
+mod api;
+pub mod bad_day;
+mod catalogue;
+pub mod faults;
+pub mod features;
+pub mod papers;
+mod running;
+
+pub use catalogue::{ALL, Sut};
+pub use running::Running;

@@ -1,0 +1,139 @@
+//! The code examples of the papers, as services.
+
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::routing::{get, post};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use crate::api::{in_text, operation, required};
+use crate::running::{Running, serve};
+
+/// A date of 2019, the number 42 and one of two words, all as text in a path, are answered `OK`.
+///
+/// After figure 1 of "Enhancing Search-based Testing with Testability Transformations for Existing APIs".
+pub fn testability() -> Running {
+    async fn answer(
+        Path((date, number, setting)): Path<(String, String, String)>,
+    ) -> Result<&'static str, StatusCode> {
+        let shape =
+            regex::Regex::new(r"^\d{4}-\d{1,2}-\d{1,2}$").map_err(|_| StatusCode::NOT_FOUND)?;
+        if !shape.is_match(&date) {
+            return Err(StatusCode::NOT_FOUND);
+        }
+        // Like the original, it fails where the text has the shape of a date and is none.
+        let failed = StatusCode::INTERNAL_SERVER_ERROR;
+        let date: jiff::civil::Date = date.parse().map_err(|_| failed)?;
+        let number: i32 = number.parse().map_err(|_| failed)?;
+        let is_ok = date.year() == 2019 && number == 42 && ["Foo", "Bar"].contains(&&*setting);
+        Ok(if is_ok { "OK" } else { "ERROR" })
+    }
+    let text = || json!({ "type": "string" });
+    let parameters = ["date", "number", "setting"].map(|name| required(name, "path", text()));
+    let paths = json!({ "/api/testability/{date}/{number}/{setting}": {
+        "get": in_text(operation("testability", parameters.to_vec(), None, &[(200, text()), (404, Value::Null)])),
+    } });
+    let router = Router::new().route("/api/testability/{date}/{number}/{setting}", get(answer));
+    serve("testability", router, paths, json!({}))
+}
+
+/// A query parameter that the document does not mention is answered `OK` when it is `FOO`; without it, the service fails.
+///
+/// After figure 7 of the same paper.
+pub fn hidden_parameter() -> Running {
+    async fn answer(
+        Query(query): Query<BTreeMap<String, String>>,
+    ) -> Result<&'static str, StatusCode> {
+        let parameter = query
+            .get("param")
+            .ok_or(StatusCode::INTERNAL_SERVER_ERROR)?;
+        Ok(if parameter == "FOO" { "OK" } else { "" })
+    }
+    let text = json!({ "type": "string" });
+    let paths = json!({ "/api/param": {
+        "get": in_text(operation("param", Vec::new(), None, &[(200, text)])),
+    } });
+    let router = Router::new().route("/api/param", get(answer));
+    serve("hidden parameter", router, paths, json!({}))
+}
+
+/// A JSON body that the document does not mention is answered `OK` when its `x` is positive.
+///
+/// After figure 9 of the same paper.
+pub fn hidden_body() -> Running {
+    async fn answer(body: Bytes) -> Result<&'static str, StatusCode> {
+        let failed = StatusCode::INTERNAL_SERVER_ERROR;
+        let body: Value = serde_json::from_slice(&body).map_err(|_| failed)?;
+        let x = body["x"].as_f64().ok_or(failed)?;
+        Ok(if x > 0.0 { "OK" } else { "" })
+    }
+    let text = json!({ "type": "string" });
+    let paths = json!({ "/api/body": {
+        "post": in_text(operation("body", Vec::new(), None, &[(200, text)])),
+    } });
+    let router = Router::new().route("/api/body", post(answer));
+    serve("hidden body", router, paths, json!({}))
+}
+
+/// POST stores the pair 42 and 77 in a database; GET finds a pair by its numbers, or answers 400.
+///
+/// After figure 1 of "SQL Data Generation to Enhance Search-Based System Testing".
+pub fn stored_pair() -> Running {
+    pair(true)
+}
+
+/// As [`stored_pair`], without the POST: only who writes to the database can be answered 200.
+pub fn stored_pair_without_post() -> Running {
+    pair(false)
+}
+
+type Database = Arc<Mutex<Connection>>;
+
+fn pair(with_post: bool) -> Running {
+    async fn store(State(database): State<Database>) -> StatusCode {
+        let database = database.lock().expect("no request panics");
+        match database.execute("INSERT INTO foo_entity (x, y) VALUES (42, 77)", []) {
+            Ok(_) => StatusCode::OK,
+            Err(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+    async fn find(State(database): State<Database>, Path((x, y)): Path<(i32, i32)>) -> StatusCode {
+        let database = database.lock().expect("no request panics");
+        let query = "SELECT id, x, y FROM foo_entity WHERE x = ?1 AND y = ?2";
+        let found = database
+            .prepare_cached(query)
+            .and_then(|mut statement| statement.exists([x, y]));
+        match found {
+            Ok(true) => StatusCode::OK,
+            Ok(false) => StatusCode::BAD_REQUEST,
+            Err(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+    let folder = tempfile::tempdir().expect("there is room for a database");
+    let path = folder.path().join("foo.db").display().to_string();
+    let database = Connection::open(&path).expect("a database can be made in an empty folder");
+    database
+        .execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
+             CREATE TABLE foo_entity (id INTEGER PRIMARY KEY AUTOINCREMENT, x INT NOT NULL, y INT NOT NULL)",
+        )
+        .expect("the database is empty");
+    let number = || json!({ "type": "integer", "format": "int32" });
+    let parameters = ["x", "y"].map(|name| required(name, "path", number()));
+    let none = Value::Null;
+    let mut paths = json!({ "/api/foo/{x}/{y}": {
+        "get": operation("find", parameters.to_vec(), None, &[(200, none.clone()), (400, none.clone())]),
+    } });
+    let mut router = Router::new().route("/api/foo/{x}/{y}", get(find));
+    if with_post {
+        paths["/api/foo"] = json!({ "post": operation("store", Vec::new(), None, &[(200, none)]) });
+        router = router.route("/api/foo", post(store));
+    }
+    let router = router.with_state(Arc::new(Mutex::new(database)));
+    serve("stored pair", router, paths, json!({})).with_database(folder, &path)
+}
