@@ -120,6 +120,11 @@ impl<'s> Memory<'s> {
         &self.rows[table]
     }
 
+    /// Whose rules it knows.
+    pub fn dialect(&self) -> &'static dyn Dialect {
+        self.dialect
+    }
+
     /// The schema it obeys.
     pub fn schema(&self) -> &'s Schema {
         self.schema
@@ -252,6 +257,11 @@ impl<'s> Memory<'s> {
             (Cell::Value(Value::Null), _) if alias || (counts && self.dialect.counts_on_null()) => {
                 self.next_number(table, column)
             }
+            (Cell::Value(Value::Null), _)
+                if self.dialect.null_is_now(&self.schema.tables[table], column) =>
+            {
+                self.now(table, column)?
+            }
             (Cell::Value(value), _) => value.clone(),
             (Cell::Default, Filled::Generated(_)) => Value::Null,
             (Cell::Default, _) if counts || alias => self.next_number(table, column),
@@ -341,7 +351,10 @@ impl<'s> Memory<'s> {
         definition: &Column,
     ) -> Result<Result<Value, Raised>, Unsupported> {
         let Some(expr) = &definition.default else {
-            return Ok(Ok(Value::Null));
+            let implicit = self
+                .dialect
+                .implicit_default(&self.schema.tables[table], column);
+            return Ok(Ok(implicit.unwrap_or(Value::Null)));
         };
         match eval::value(expr, &[], self.dialect) {
             Ok(value) => Ok(Ok(value)),

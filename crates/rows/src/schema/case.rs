@@ -1,8 +1,8 @@
 //! Finished tests of one schema, before they are printed.
 
-use isobath_sql::Value;
 use isobath_sql::memory::{Memory, Violation, reads_clock};
 use isobath_sql::row::Statement;
+use isobath_sql::{DataType, DialectName, Value};
 
 /// A test: statements that must be accepted, then one whose outcome is asserted.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,9 +63,17 @@ impl After {
         let definition = &memory.schema().tables[table];
         let columns: Vec<Seen> = columns
             .iter()
-            .map(|column| match &definition.columns[*column].default {
-                Some(default) if reads_clock(default) => Seen::Presence(*column),
-                _ => Seen::Value(*column),
+            .map(|column| {
+                let of = &definition.columns[*column];
+                let by_default = of.default.as_ref().is_some_and(reads_clock);
+                // MySQL's TIMESTAMP also takes the time in place of NULL, and is printed in the session's zone.
+                let stamp = memory.dialect().name() == DialectName::MySql
+                    && matches!(of.data_type, DataType::Timestamp { zoned: true, .. });
+                if by_default || stamp {
+                    Seen::Presence(*column)
+                } else {
+                    Seen::Value(*column)
+                }
             })
             .collect();
         let mut after = Self {

@@ -2,7 +2,7 @@
 
 use isobath_emit::{Expect, Rejection, RejectionKind, Step, Suite, SuiteDialect, Test};
 use isobath_exec::{Answer, Database, DatabaseError, Refusal, RefusalKind};
-use isobath_sql::Value;
+use isobath_sql::{DialectName, Value};
 
 /// Where an engine and the suite do not agree.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +85,7 @@ fn look(
     database: &mut dyn Database,
 ) -> Result<Option<Disagreement>, DatabaseError> {
     database.begin()?;
+    judge_at_once(database.dialect(), database)?;
     let mut found = None;
     for step in &test.steps {
         if !step.sql.is_empty() {
@@ -111,6 +112,17 @@ fn look(
     }
     database.rollback()?;
     Ok(found)
+}
+
+/// Has deferred keys judged statement by statement in this transaction, as they are in every other test.
+pub(super) fn judge_at_once(
+    engine: DialectName,
+    database: &mut dyn Database,
+) -> Result<(), DatabaseError> {
+    if engine == DialectName::Postgres {
+        database.execute("SET CONSTRAINTS ALL IMMEDIATE")?;
+    }
+    Ok(())
 }
 
 pub(crate) fn texts(rows: &[Vec<Value>]) -> Vec<Vec<Option<String>>> {

@@ -15,7 +15,7 @@ pub struct Rule {
 /// The rules of a table in the order used everywhere: key, NOT NULLs, UNIQUEs, foreign keys, CHECKs.
 ///
 /// A NOT NULL that the key implies is left out, and so is one on a SQLite row
-/// id, where the engine replaces NULL by a number and never refuses it.
+/// id or a TIMESTAMP of MySQL, where the engine replaces NULL and never refuses it.
 pub fn rules(table: &Table, dialect: &dyn Dialect) -> Vec<Rule> {
     let alias = dialect.rowid_alias(table);
     // A row id turns NULL into a number, so that its key refuses duplicates only.
@@ -31,7 +31,9 @@ pub fn rules(table: &Table, dialect: &dyn Dialect) -> Vec<Rule> {
         .enumerate()
         .filter(|(_, constraint)| match constraint.kind {
             ConstraintKind::NotNull { column } => {
-                !implied.contains(&column) && alias != Some(column)
+                !implied.contains(&column)
+                    && alias != Some(column)
+                    && !dialect.null_is_now(table, column)
             }
             _ => true,
         })

@@ -86,6 +86,18 @@ pub trait Dialect: fmt::Debug + Sync {
         true
     }
 
+    /// Whether NULL in a column becomes the time of day instead of being refused (MySQL's TIMESTAMP NOT NULL).
+    fn null_is_now(&self, table: &Table, column: usize) -> bool {
+        let _ = (table, column);
+        false
+    }
+
+    /// What a column without DEFAULT is filled with when it is left out; NULL unless something is given here.
+    fn implicit_default(&self, table: &Table, column: usize) -> Option<Value> {
+        let _ = (table, column);
+        None
+    }
+
     /// Converts a value for storage in a column, as an INSERT does.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use crate::eval::collate::Collation;
 use crate::eval::number::{self, Number};
 use crate::eval::parse::{self, Bad};
 use crate::eval::{format, temporal};
-use crate::schema::Column;
+use crate::schema::{Column, Table};
 use crate::types::DataType;
 use crate::value::Value;
 
@@ -20,6 +20,20 @@ impl Dialect for MySql {
 
     fn counts_on_null(&self) -> bool {
         true
+    }
+
+    fn null_is_now(&self, table: &Table, column: usize) -> bool {
+        let data_type = &table.columns[column].data_type;
+        matches!(data_type, DataType::Timestamp { zoned: true, .. }) && table.is_not_null(column)
+    }
+
+    fn implicit_default(&self, table: &Table, column: usize) -> Option<Value> {
+        match &table.columns[column].data_type {
+            DataType::Enum { labels, .. } if table.is_not_null(column) => {
+                labels.first().map(|label| Value::text(label.as_str()))
+            }
+            _ => None,
+        }
     }
 
     fn judges_actions_at_once(&self) -> bool {

@@ -8,7 +8,7 @@ use jiff::civil::{DateTime, datetime};
 
 use super::Memory;
 use crate::dialect::{Dialect, DialectName};
-use crate::eval::{self, Env, is_clock};
+use crate::eval::{self, Env, Unsupported, is_clock};
 use crate::expr::Expr;
 use crate::schema::{ConstraintKind, Filled};
 use crate::value::Value;
@@ -51,6 +51,16 @@ impl Memory<'_> {
             ..Env::written(&[])
         };
         eval::value_in(&at_now(expr, self.dialect), env, self.dialect).ok()
+    }
+
+    /// The time of day for a column, where it does not matter which.
+    pub(super) fn now(&self, table: usize, column: usize) -> Result<Value, Unsupported> {
+        if self.is_looked_at(table, column) {
+            return Err(Unsupported {
+                what: "a constraint on a column that takes the time of day".to_owned(),
+            });
+        }
+        Ok(Value::DateTime(NOW))
     }
 
     /// Whether anything but NOT NULL asks for the value of a column.

@@ -21,6 +21,8 @@ pub(super) struct Subject<'s> {
     /// The SQLite row id, where NULL is replaced by a number.
     alias: Option<usize>,
     counts_on_null: bool,
+    /// For each column, whether NULL is replaced by the time of day.
+    stamped: Vec<bool>,
 }
 
 impl<'s> Subject<'s> {
@@ -36,6 +38,9 @@ impl<'s> Subject<'s> {
             satisfied,
             alias: dialect.rowid_alias(table),
             counts_on_null: dialect.counts_on_null(),
+            stamped: (0..table.columns.len())
+                .map(|column| dialect.null_is_now(table, column))
+                .collect(),
         }
     }
 
@@ -84,7 +89,10 @@ impl<'s> Subject<'s> {
     /// Whether an INSERT can put NULL into a column, constraints aside.
     pub(super) fn admits_null(&self, column: usize) -> bool {
         let counts = matches!(self.table.columns[column].filled, Filled::Counter);
-        self.is_askable(column) && self.alias != Some(column) && !(counts && self.counts_on_null)
+        self.is_askable(column)
+            && self.alias != Some(column)
+            && !(counts && self.counts_on_null)
+            && !self.stamped[column]
     }
 
     /// Whether a rule compares the row with other rows of its table.

@@ -83,8 +83,17 @@ fn reference_defect(
     None
 }
 
-/// What MariaDB refuses of keys that change the columns they are about.
+/// What MariaDB refuses of keys that change their columns.
 fn cascade_defect(table: &Table, parent: &Table, key: &ForeignKey) -> Option<String> {
+    if key.on_delete == Action::SetNull || key.on_update == Action::SetNull {
+        let forbids = |column: &&usize| never_null(table, **column);
+        if let Some(column) = key.columns.iter().find(forbids) {
+            return Some(format!(
+                "SET NULL on `{}` of `{}`, which may not be NULL",
+                table.columns[*column].name, table.name
+            ));
+        }
+    }
     if key.on_update == Action::Cascade {
         let mut pairs = key.columns.iter().zip(&key.parent_columns);
         if let Some((own, theirs)) =
@@ -268,14 +277,6 @@ fn mysql_defect(mutant: &Mutant, table: &Table, dialect: &dyn Dialect) -> Option
         ConstraintKind::ForeignKey(key) => {
             if key.on_delete == Action::SetDefault || key.on_update == Action::SetDefault {
                 return Some("InnoDB has no SET DEFAULT".to_owned());
-            }
-            let nulls = key.on_delete == Action::SetNull || key.on_update == Action::SetNull;
-            let forbids = |column: &&usize| never_null(table, **column);
-            if nulls && let Some(column) = key.columns.iter().find(forbids) {
-                return Some(format!(
-                    "SET NULL on `{}` of `{}`, which may not be NULL",
-                    table.columns[*column].name, table.name
-                ));
             }
         }
         ConstraintKind::Unique { .. }

@@ -17,7 +17,7 @@ use isobath_sql::{DialectName, Row, render};
 use super::analysis::{Analysis, MutantStatus};
 use super::mutant::Mutant;
 use crate::schema::case::{After, TestCase};
-use crate::schema::confirm::{as_one, table, texts};
+use crate::schema::confirm::{as_one, judge_at_once, table, texts};
 use crate::schema::print;
 
 /// What the engine said of the kills.
@@ -175,6 +175,7 @@ impl Part {
         }
         let mut memory = Memory::new(&self.schema, engine.dialect()).as_run();
         database.begin()?;
+        judge_at_once(engine, database)?;
         let outcome = self.replay(&mut memory, engine, database);
         database.rollback()?;
         outcome
@@ -195,9 +196,9 @@ impl Part {
             let step = print::step(statement, &self.schema, engine);
             let sql = as_one(&step, print::suite_dialect(engine));
             let answer = database.execute(&sql)?;
-            // SQLite would look at rows that came in together when the transaction ends, which it
-            // never does; written tests ask, and so do we.
-            if step.is_together() && engine == DialectName::Sqlite && answer.is_done() {
+            // SQLite looks at deferred keys, and at rows that came in together, when the transaction
+            // ends, which it never does; written tests ask, and so do we.
+            if engine == DialectName::Sqlite && answer.is_done() {
                 let orphans = database.query("SELECT * FROM pragma_foreign_key_check")?;
                 let refused = orphans.is_ok_and(|orphans| !orphans.rows.is_empty());
                 if refused == verdict.is_accepted() {

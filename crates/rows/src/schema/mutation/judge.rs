@@ -241,7 +241,13 @@ impl Narrowed {
             return None;
         };
         let (before, after) = (&schema.tables[mutant.table], mutant.mutated_table());
-        if dialect.rowid_alias(before) != dialect.rowid_alias(after)
+        let stamped = |table| {
+            (0..before.columns.len())
+                .map(move |column| dialect.null_is_now(table, column))
+                .collect::<Vec<_>>()
+        };
+        if stamped(before) != stamped(after)
+            || dialect.rowid_alias(before) != dialect.rowid_alias(after)
             || dialect.key_admits_null(before) != dialect.key_admits_null(after)
         {
             return None;

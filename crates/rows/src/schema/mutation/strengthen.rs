@@ -144,6 +144,9 @@ impl Finder<'_> {
                         None => self.by_action(mutant, &before, deletes),
                     };
                 }
+                if let Some(test) = self.by_stamp(mutant, before) {
+                    return Noticed::By(Box::new(test));
+                }
                 let removed: Vec<usize> = before.into_iter().collect();
                 let added: Vec<_> = mutated.into_iter().cloned().collect();
                 let constraints = Constraints {
@@ -155,6 +158,28 @@ impl Finder<'_> {
                 self.by_row(mutant, &constraints.differences(self.dialect), &[])
             }
         }
+    }
+
+    /// NULL in a column where one of the two would take the time instead.
+    fn by_stamp(&self, mutant: &Mutant, before: Option<usize>) -> Option<TestCase> {
+        let original = &self.schema.tables[mutant.table];
+        let constraint = mutant
+            .mutated_constraint()
+            .or_else(|| before.map(|index| &original.constraints[index]))?;
+        let ConstraintKind::NotNull { column } = constraint.kind else {
+            return None;
+        };
+        let stamps = |table| self.dialect.null_is_now(table, column);
+        if stamps(original) == stamps(mutant.mutated_table()) {
+            return None;
+        }
+        // Rows that the table needs may include one of its own, so the good one may be there already.
+        let any = all_hold(original, mutant.table, self.dialect);
+        let Answer::Row { lead_up, mut row } = self.ground.find(mutant.table, &any, false) else {
+            return None;
+        };
+        row.cells[column] = Cell::Value(Value::Null);
+        self.case(mutant, lead_up, Statement::Insert(row), &[column])
     }
 
     /// A row about which the two disagree.
@@ -274,6 +299,17 @@ impl Finder<'_> {
         if matches!(&definition.columns[column].default, Some(Expr::Literal(value)) if value.is_null())
         {
             return Noticed::Never("a column without DEFAULT is NULL by default".to_owned());
+        }
+        let implicit = self
+            .dialect
+            .implicit_default(mutant.mutated_table(), column);
+        if let (Some(Expr::Literal(value)), Some(implicit)) =
+            (&definition.columns[column].default, &implicit)
+            && value == implicit
+        {
+            return Noticed::Never(
+                "the first label is the default of an ENUM that may not be NULL anyway".to_owned(),
+            );
         }
         let Some(good) = self.ground.good_row(mutant.table) else {
             return Noticed::Unknown;
