@@ -6,6 +6,7 @@ mod canonical;
 mod coverage;
 mod http;
 mod mutants;
+mod openapi;
 mod protocol;
 mod query;
 mod query_eval;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         ["mutants", folder] => mutants::compare(Path::new(folder)),
         ["strengthen", folder] => mutants::strengthen(Path::new(folder), false),
         ["strengthen", folder, "names"] => mutants::strengthen(Path::new(folder), true),
+        ["openapi", folder] => openapi::table(Path::new(folder)),
         ["query-eval", folder] => query_eval::table(Path::new(folder)),
         ["query-targets", folder] => query_targets::compare(Path::new(folder), false),
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
             eprintln!("       isobath-bench search");
             eprintln!("       isobath-bench http");
+            eprintln!("       isobath-bench openapi FOLDER");
             eprintln!("       isobath-bench query-eval FOLDER");
             eprintln!("       isobath-bench query-targets FOLDER [-v]");
             eprintln!(

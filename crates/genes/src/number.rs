@@ -297,6 +297,13 @@ fn scaled(n: i128, scale: u8) -> Result<i128, Misread> {
         .ok_or(Misread::TooLarge { negative: n < 0 })
 }
 
+/// The digits of a JSON number with its point moved by `scale` places; `None` if some are left
+/// behind the point, or there are too many.
+#[must_use]
+pub fn digits(number: &Number, scale: u8) -> Option<i128> {
+    unscaled(&number.to_string(), scale).ok()
+}
+
 /// Reads the text of a JSON number, exponent included, as `n` with `n / 10^scale` its value.
 pub(crate) fn unscaled(text: &str, scale: u8) -> Result<i128, Misread> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {

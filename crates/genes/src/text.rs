@@ -55,7 +55,7 @@ impl TextDomain {
         let n = if rng.f64() < tuning.boundary {
             match (rng.bool(), self.max) {
                 // Texts of many thousand characters are worth a try, not one in twenty.
-                (true, Some(max)) if max <= 1000 || rng.u8(0..20) == 0 => max,
+                (true, Some(max)) if max <= 1000 || (max <= 100_000 && rng.u8(0..20) == 0) => max,
                 _ => self.min,
             }
         } else {

@@ -1,0 +1,163 @@
+//! Operations as actions made of genes, requests out, and answers checked against the document.
+
+pub mod answer;
+mod content;
+pub mod request;
+mod style;
+mod xml;
+
+use isobath_genes::{Breach, Change, Domain, Gene, Model, NodeId, Rule, Tuning, Value};
+
+use fastrand::Rng;
+
+use crate::openapi::{Api, MediaKind, Operation};
+
+pub use answer::{AnswerChecker, Violation, ViolationKind};
+pub use request::{Request, RequestBody};
+
+/// One call of an operation: which one, and with what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    /// The operation, as an index into [`Api::operations`].
+    pub operation: usize,
+    /// All inputs; see [`Operation::input`] for their shape.
+    pub gene: Gene,
+}
+
+impl Action {
+    /// Draws inputs for an operation; `None` if the API has no such operation.
+    #[must_use]
+    pub fn sample(api: &Api, operation: usize, rng: &mut Rng, tuning: &Tuning) -> Option<Self> {
+        let input = api.operations.get(operation)?.input;
+        Some(Self {
+            operation,
+            gene: Gene::sample(&api.model, input, rng, tuning),
+        })
+    }
+
+    /// Changes the inputs in one place; `None` if the operation has none that can change.
+    pub fn mutate(&mut self, rng: &mut Rng, tuning: &Tuning) -> Option<Change> {
+        self.gene.mutate(rng, tuning)
+    }
+
+    /// Exchanges inputs with another call of the same operation; does nothing with others.
+    pub fn cross(&mut self, other: &mut Self, rng: &mut Rng) {
+        if self.operation == other.operation {
+            self.gene.cross(&mut other.gene, rng);
+        }
+    }
+
+    /// The rules of the document that this call could break such that a server would see it.
+    ///
+    /// Outside a body of JSON all values are text: a number is as good as text there, nothing is
+    /// null, and a path without one of its values is another path.
+    #[must_use]
+    pub fn breaches(&self, api: &Api) -> Vec<Breach> {
+        let Some(operation) = api.operations.get(self.operation) else {
+            return Vec::new();
+        };
+        let is_json = self.media(operation) == Some(MediaKind::Json);
+        self.gene
+            .breaches()
+            .into_iter()
+            .filter(|breach| {
+                let mut segments = breach.pointer.split('/').skip(1);
+                let (Some(group), depth) = (segments.next(), segments.count()) else {
+                    return false;
+                };
+                match group {
+                    "body" if depth == 0 && breach.rule == Rule::Required => true,
+                    "body" if is_json => true,
+                    "body" if depth == 0 => false,
+                    group => {
+                        depth >= 1
+                            && breach.rule != Rule::NotNull
+                            && !(group == "path" && breach.rule == Rule::Required)
+                            && !(group == "path" && breach.rule == Rule::MinLength)
+                            && (breach.rule != Rule::Type || !self.is_text(&breach.pointer))
+                    }
+                }
+            })
+            .collect()
+    }
+
+    /// A copy that breaks exactly this rule; `None` if it cannot be broken here.
+    #[must_use]
+    pub fn breach(&self, breach: &Breach, rng: &mut Rng, tuning: &Tuning) -> Option<Self> {
+        Some(Self {
+            operation: self.operation,
+            gene: self.gene.breach(breach, rng, tuning)?,
+        })
+    }
+
+    /// The content type of the body that would be sent, as an index into the media of the body.
+    #[must_use]
+    pub fn media_index(&self) -> Option<usize> {
+        let Domain::Object(domain) = &self.gene.model().node(self.gene.root()).domain else {
+            return None;
+        };
+        let at = domain
+            .fields
+            .iter()
+            .position(|field| &*field.name == "body")?;
+        match self.gene.value() {
+            Value::Object(object) => match object.fields.get(at)? {
+                Value::Absent => None,
+                Value::Choice(choice) => Some(choice.0 as usize),
+                _ => Some(0),
+            },
+            _ => None,
+        }
+    }
+
+    fn media(&self, operation: &Operation) -> Option<MediaKind> {
+        let media = &operation.body.as_ref()?.media;
+        media.get(self.media_index()?).map(|media| media.kind)
+    }
+
+    /// Whether any text would do at a pointer, or what stands there is not a single value.
+    fn is_text(&self, pointer: &str) -> bool {
+        let mut is_text = true;
+        self.gene.walk(|place| {
+            if place.pointer == pointer {
+                is_text = !matches!(
+                    place.model.node(place.node).domain,
+                    Domain::Boolean | Domain::Integer(_) | Domain::Float(_)
+                );
+            }
+        });
+        is_text
+    }
+}
+
+/// The node of the value behind choices of one, which carry examples.
+pub(crate) fn behind_choice(model: &Model, mut id: NodeId) -> NodeId {
+    for _ in 0..8 {
+        match &model.node(id).domain {
+            Domain::Choice(options) if options.len() == 1 => id = options[0],
+            _ => break,
+        }
+    }
+    id
+}
+
+/// The node of a property, in the first alternative that has it.
+pub(crate) fn property(model: &Model, node: NodeId, name: &str) -> Option<NodeId> {
+    fn find(model: &Model, node: NodeId, name: &str, depth: u8) -> Option<NodeId> {
+        match &model.node(node).domain {
+            Domain::Object(domain) => {
+                let field = domain.fields.iter().find(|field| *field.name == *name);
+                let node = field.map(|field| field.node);
+                node.or(domain.extra.map(|extra| extra.value))
+            }
+            Domain::Choice(options) if depth > 0 => options
+                .iter()
+                .find_map(|&option| find(model, option, name, depth - 1)),
+            _ => None,
+        }
+    }
+    find(model, node, name, 8).map(|node| behind_choice(model, node))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,337 @@
+use fastrand::Rng;
+use isobath_genes::{Rule, Tuning, Unresolved};
+use serde_json::{Value as Json, json};
+
+use super::*;
+use crate::openapi::{NoLoader, read};
+
+fn api(document: &Json) -> Api {
+    read(&document.to_string(), "api.json", &NoLoader).expect("an OpenAPI document")
+}
+
+/// An operation with these parameters, called with these inputs.
+fn request(path: &str, parameters: Json, input: &Json) -> Request {
+    let api = api(&json!({
+        "openapi": "3.0.0",
+        "paths": {path: {"get": {"parameters": parameters, "responses": {}}}},
+    }));
+    send(&api, input)
+}
+
+fn send(api: &Api, input: &Json) -> Request {
+    let gene = Gene::read(&api.model, api.operations[0].input, input).expect("fitting inputs");
+    let action = Action { operation: 0, gene };
+    action.request(api, &Unresolved)
+}
+
+const ARRAY: fn() -> Json = || json!({"type": "array", "items": {"type": "string"}});
+const OBJECT: fn() -> Json = || json!({"type": "object", "properties": {"r": {"type": "integer"}, "g": {"type": "integer"}}});
+
+#[test]
+fn path_parameters_in_all_styles() {
+    let mut lines = Vec::new();
+    for style in ["simple", "label", "matrix"] {
+        for explode in [false, true] {
+            let path = |schema: Json, value: Json| {
+                let parameter = json!([{"name": "c", "in": "path", "required": true,
+                    "style": style, "explode": explode, "schema": schema}]);
+                request("/x/{c}", parameter, &json!({"path": {"c": value}})).path
+            };
+            lines.push(format!(
+                "{style} {explode}: {} {} {}",
+                path(json!({"type": "string"}), json!("a/b ü")),
+                path(ARRAY(), json!(["a", "b,c"])),
+                path(OBJECT(), json!({"r": 1, "g": 2})),
+            ));
+        }
+    }
+    insta::assert_snapshot!(lines.join("\n"), @"
+    simple false: /x/a%2Fb%20%C3%BC /x/a,b%2Cc /x/r,1,g,2
+    simple true: /x/a%2Fb%20%C3%BC /x/a,b%2Cc /x/r=1,g=2
+    label false: /x/.a%2Fb%20%C3%BC /x/.a,b%2Cc /x/.r,1,g,2
+    label true: /x/.a%2Fb%20%C3%BC /x/.a.b%2Cc /x/.r=1.g=2
+    matrix false: /x/;c=a%2Fb%20%C3%BC /x/;c=a,b%2Cc /x/;c=r,1,g,2
+    matrix true: /x/;c=a%2Fb%20%C3%BC /x/;c=a;c=b%2Cc /x/;r=1;g=2
+    ");
+}
+
+#[test]
+fn query_parameters_in_all_styles() {
+    let mut lines = Vec::new();
+    for (style, explode) in [
+        ("form", true),
+        ("form", false),
+        ("spaceDelimited", false),
+        ("pipeDelimited", false),
+        ("deepObject", true),
+    ] {
+        let query = |schema: Json, value: Json| {
+            let parameter = json!([{"name": "c d", "in": "query", "style": style, "explode": explode,
+                "schema": schema}]);
+            request("/x", parameter, &json!({"query": {"c d": value}})).query
+        };
+        lines.push(format!(
+            "{style} {explode}: {} {} {}",
+            query(json!({"type": "integer"}), json!(5)),
+            query(ARRAY(), json!(["a", "b&c"])),
+            query(OBJECT(), json!({"r": 1, "g": 2})),
+        ));
+    }
+    insta::assert_snapshot!(lines.join("\n"), @"
+    form true: c%20d=5 c%20d=a&c%20d=b%26c r=1&g=2
+    form false: c%20d=5 c%20d=a,b%26c c%20d=r,1,g,2
+    spaceDelimited false: c%20d=5 c%20d=a%20b%26c c%20d=r%201%20g%202
+    pipeDelimited false: c%20d=5 c%20d=a%7Cb%26c c%20d=r%7C1%7Cg%7C2
+    deepObject true: c%20d=5 c%20d=a&c%20d=b%26c c%20d%5Br%5D=1&c%20d%5Bg%5D=2
+    ");
+}
+
+#[test]
+fn headers_cookies_content_and_reserved_characters() {
+    let parameters = json!([
+        {"name": "X-A", "in": "header", "schema": {"type": "array", "items": {"type": "integer"}}},
+        {"name": "X-T", "in": "header", "schema": {"type": "string"}},
+        {"name": "s", "in": "cookie", "schema": {"type": "string"}},
+        {"name": "n", "in": "cookie", "schema": {"type": "array", "items": {"type": "integer"}}},
+        {"name": "j", "in": "query", "content": {"application/json": {"schema": {"type": "object"}}}},
+        {"name": "u", "in": "query", "allowReserved": true, "schema": {"type": "string"}},
+        {"name": "Accept", "in": "header", "schema": {"type": "string"}},
+    ]);
+    let input = json!({
+        "header": {"X-A": [1, 2], "X-T": "a\r\nb: ü"},
+        "cookie": {"s": "a;b", "n": [1, 2]},
+        "query": {"j": {"k": [1]}, "u": "http://h/?a=b&c#d"},
+    });
+    let request = request("/x", parameters, &input);
+    let headers: Vec<String> = request
+        .headers
+        .iter()
+        .map(|(n, v)| format!("{n}: {v}"))
+        .collect();
+    insta::assert_snapshot!(format!("{}\n{}", headers.join("\n"), request.target()), @"
+    Accept: */*
+    X-A: 1,2
+    X-T: a%0D%0Ab: %C3%BC
+    Cookie: s=a%3Bb; n=1,2
+    /x?j=%7B%22k%22%3A%5B1%5D%7D&u=http://h/?a%3Db%26c%23d
+    ");
+}
+
+/// The body of a value in a content type.
+fn body(content_type: &str, media: Json, value: Json) -> String {
+    let api = api(&json!({
+        "openapi": "3.0.0",
+        "paths": {"/x": {"post": {"requestBody": {"content": {content_type: media}}, "responses": {}}}},
+        "components": {"schemas": {"Pet": {
+            "type": "object", "xml": {"name": "pet"},
+            "properties": {
+                "id": {"type": "integer", "xml": {"attribute": true}},
+                "name": {"type": "string"},
+                "tags": {"type": "array", "xml": {"wrapped": true}, "items": {"type": "string", "xml": {"name": "tag"}}},
+                "urls": {"type": "array", "items": {"type": "string"}},
+            },
+        }}},
+    }));
+    let body = send(&api, &json!({"body": value})).body.expect("a body");
+    format!(
+        "{}\n{}",
+        body.content_type,
+        String::from_utf8_lossy(&body.bytes)
+    )
+}
+
+#[test]
+fn bodies_in_all_content_types() {
+    let pet = json!({"schema": {"$ref": "#/components/schemas/Pet"}});
+    let value = json!({"id": 1, "name": "a & b", "tags": ["x", "y"], "urls": ["u"]});
+    insta::assert_snapshot!(body("application/json", pet.clone(), value.clone()), @r#"
+    application/json
+    {"id":1,"name":"a & b","tags":["x","y"],"urls":["u"]}
+    "#);
+    insta::assert_snapshot!(body("application/xml", pet.clone(), value.clone()), @r#"
+    application/xml
+    <?xml version="1.0" encoding="UTF-8"?><pet id="1"><name>a &amp; b</name><tags><tag>x</tag><tag>y</tag></tags><urls>u</urls></pet>
+    "#);
+    insta::assert_snapshot!(body("application/x-www-form-urlencoded", pet, value), @"
+    application/x-www-form-urlencoded
+    id=1&name=a%20%26%20b&tags=x&tags=y&urls=u
+    ");
+    let text = json!({"schema": {"type": "string"}});
+    insta::assert_snapshot!(body("text/plain", text, json!("a\nb")), @"
+    text/plain
+    a
+    b
+    ");
+    let bytes = json!({"schema": {"type": "string", "format": "binary"}});
+    insta::assert_snapshot!(body("application/octet-stream", bytes, json!("aGk=")), @"
+    application/octet-stream
+    hi
+    ");
+}
+
+#[test]
+fn multipart_bodies_carry_files_and_json() {
+    let media = json!({
+        "schema": {"type": "object", "properties": {
+            "file": {"type": "string", "format": "binary"},
+            "meta": {"type": "object"},
+            "n": {"type": "array", "items": {"type": "integer"}},
+        }},
+        "encoding": {"file": {"contentType": "image/png, image/jpeg"}},
+    });
+    let value = json!({"file": "aGk=", "meta": {"a": "isobath-part-boundary"}, "n": [1, 2]});
+    insta::assert_snapshot!(body("multipart/form-data", media, value).replace('\r', ""), @r#"
+    multipart/form-data; boundary=isobath-part-boundary-x
+    --isobath-part-boundary-x
+    Content-Disposition: form-data; name="file"; filename="file.bin"
+    Content-Type: image/png
+
+    hi
+    --isobath-part-boundary-x
+    Content-Disposition: form-data; name="meta"
+    Content-Type: application/json
+
+    {"a":"isobath-part-boundary"}
+    --isobath-part-boundary-x
+    Content-Disposition: form-data; name="n"
+
+    1
+    --isobath-part-boundary-x
+    Content-Disposition: form-data; name="n"
+
+    2
+    --isobath-part-boundary-x--
+    "#);
+}
+
+fn pets() -> Api {
+    let pet = json!({"type": "object", "required": ["id"], "additionalProperties": false, "properties": {
+        "id": {"type": "integer"},
+        "name": {"type": "string", "nullable": true, "maxLength": 5},
+        "born": {"type": "string", "format": "date"},
+        "size": {"type": "number", "minimum": 0, "exclusiveMinimum": true},
+        "friend": {"$ref": "#/components/schemas/Pet"},
+    }});
+    let json = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}});
+    api(&json!({
+        "openapi": "3.0.0",
+        "paths": {"/x": {"get": {
+            "parameters": [
+                {"name": "q", "in": "query", "required": true, "schema": {"type": "integer", "maximum": 9}},
+                {"name": "t", "in": "query", "schema": {"type": "string", "maxLength": 3}},
+            ],
+            "responses": {
+                "200": {"description": "", "content": json, "headers": {
+                    "X-N": {"required": true, "schema": {"type": "integer"}}}},
+                "4XX": {"description": "", "content": {"application/problem+json": {}}},
+            },
+        }}},
+        "components": {"schemas": {"Pet": pet}},
+    }))
+}
+
+fn check(api: &Api, status: u16, headers: &[(&str, &str)], body: &str) -> String {
+    let checker = AnswerChecker::new(api);
+    let violations = checker.check(api, &api.operations[0], status, headers, body.as_bytes());
+    let lines: Vec<String> = violations
+        .iter()
+        .map(|v| format!("{:?} {}: {}", v.kind, v.pointer, v.message))
+        .collect();
+    lines.join("\n")
+}
+
+#[test]
+fn answers_that_fit_are_not_accused() {
+    let api = pets();
+    let headers = [
+        ("content-type", "application/json; charset=utf-8"),
+        ("x-n", "5"),
+    ];
+    let body = r#"{"id": 1, "name": null, "born": "2020-02-29", "size": 0.1, "friend": {"id": 2}}"#;
+    assert_eq!(check(&api, 200, &headers, body), "");
+    let problem = [("Content-Type", "application/problem+json")];
+    assert_eq!(check(&api, 404, &problem, "{\"any\": 1}"), "");
+}
+
+#[test]
+fn answers_that_differ_say_where_and_how() {
+    let api = pets();
+    let json = [("content-type", "application/json"), ("X-N", "5")];
+    insta::assert_snapshot!(check(&api, 500, &json, "{}"), @"UndocumentedStatus : status 500 is not among 200, 4XX");
+    insta::assert_snapshot!(check(&api, 200, &[("content-type", "text/html")], "<p>"), @"
+    MissingHeader X-N: header `X-N` is not there
+    UndocumentedContentType : content type `text/html` is not among application/json
+    ");
+    insta::assert_snapshot!(check(&api, 200, &json, "{"), @"MalformedBody : EOF while parsing an object at line 1 column 1");
+    insta::assert_snapshot!(check(&api, 200, &json, ""), @"MissingBody : the body is empty");
+    let bad_header = [("content-type", "application/json"), ("X-N", "many")];
+    insta::assert_snapshot!(check(&api, 200, &bad_header, r#"{"id":1}"#), @"InvalidHeader X-N: header `X-N` breaks `type`");
+    let body = r#"{"name": "too long", "born": "yesterday", "size": 0, "friend": {"id": "x"}, "extra": 1}"#;
+    let mut lines: Vec<String> = check(&api, 200, &json, body)
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    lines.sort();
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    Schema("additionalProperties") : Additional properties are not allowed ('extra' was unexpected)
+    Schema("exclusiveMinimum") /size: 0 is less than or equal to the minimum of 0
+    Schema("format") /born: "yesterday" is not a "date"
+    Schema("maxLength") /name: "too long" is longer than 5 characters
+    Schema("required") : "id" is a required property
+    Schema("type") /friend/id: "x" is not of type "integer"
+    "#);
+}
+
+#[test]
+fn breaches_are_those_that_a_server_can_see() {
+    let api = pets();
+    let gene = Gene::read(
+        &api.model,
+        api.operations[0].input,
+        &json!({"query": {"q": 5, "t": "ab"}}),
+    );
+    let action = Action {
+        operation: 0,
+        gene: gene.expect("fitting inputs"),
+    };
+    let breaches = action.breaches(&api);
+    let shown: Vec<String> = breaches
+        .iter()
+        .map(|b| format!("{} {}", b.pointer, b.rule))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "/query/q required",
+            "/query/q type",
+            "/query/q maximum",
+            "/query/t maxLength"
+        ]
+    );
+    let mut rng = Rng::with_seed(1);
+    let targets: Vec<String> = breaches
+        .iter()
+        .filter_map(|breach| action.breach(breach, &mut rng, &Tuning::default()))
+        .map(|action| action.request(&api, &Unresolved).target())
+        .collect();
+    assert_eq!(
+        targets,
+        ["/x?t=ab", "/x?q=abc&t=ab", "/x?q=10&t=ab", "/x?q=5&t=abab"]
+    );
+    assert!(breaches.iter().all(|breach| breach.rule != Rule::NotNull));
+}
+
+#[test]
+fn requests_are_the_same_for_the_same_seed() {
+    let api = pets();
+    let run = || {
+        let mut rng = Rng::with_seed(9);
+        let tuning = Tuning::robust();
+        let mut action = Action::sample(&api, 0, &mut rng, &tuning).expect("there is one");
+        let mut other = Action::sample(&api, 0, &mut rng, &tuning).expect("there is one");
+        action.cross(&mut other, &mut rng);
+        action.mutate(&mut rng, &tuning);
+        action.request(&api, &Unresolved)
+    };
+    assert_eq!(run(), run());
+}

@@ -1,0 +1,52 @@
+//! REST APIs as their OpenAPI documents describe them, made callable and judged.
+//!
+//! This crate stands between an OpenAPI document and the search: [`openapi`] reads the document to
+//! an [`Api`](openapi::Api), [`action`] turns its operations into calls made of genes, writes them as
+//! neutral requests, and checks what comes back.
+//!
+//! It knows no wire format, flag or terminal, and opens nothing: documents are fetched by a
+//! [`Loader`](openapi::Loader) that the caller brings, and requests are sent by someone else.
+//!
+//! # Reading order
+//!
+//! [`openapi`] first ([`api`](openapi::api) is the model, the rest reads it), then [`action`].
+//!
+//! # Example
+//!
+//! ```
+//! use fastrand::Rng;
+//! use isobath_genes::{Tuning, Unresolved};
+//! use isobath_rest::action::{Action, AnswerChecker};
+//! use isobath_rest::openapi::{self, NoLoader};
+//!
+//! let document = r#"
+//! openapi: 3.0.0
+//! info: {title: Pets, version: '1'}
+//! paths:
+//!   /pets/{id}:
+//!     get:
+//!       parameters:
+//!         - {name: id, in: path, required: true, schema: {type: integer, minimum: 1, maximum: 9}}
+//!       responses:
+//!         '200':
+//!           description: the pet
+//!           content:
+//!             application/json:
+//!               schema: {type: object, required: [name], properties: {name: {type: string}}}
+//! "#;
+//! let api = openapi::read(document, "pets.yaml", &NoLoader).unwrap();
+//! assert!(api.limitations.is_empty());
+//!
+//! let mut rng = Rng::with_seed(1);
+//! let action = Action::sample(&api, 0, &mut rng, &Tuning::default()).unwrap();
+//! let request = action.request(&api, &Unresolved);
+//! assert!(request.path.starts_with("/pets/"));
+//!
+//! let checker = AnswerChecker::new(&api);
+//! let json = [("Content-Type", "application/json")];
+//! let violations = checker.check(&api, &api.operations[0], 200, &json, br#"{"name": 1}"#);
+//! assert_eq!(violations[0].pointer, "/name");
+//! ```
+
+pub mod action;
+pub mod openapi;

@@ -1,0 +1,317 @@
+//! The documents of an API and the references between them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+use url::Url;
+
+use isobath_genes::push_segment;
+use rustc_hash::FxHashSet;
+
+use super::limitation::{LimitationKind, Limitations, SourcePlace};
+use super::source;
+
+/// Fetches the documents that a document refers to; the caller does the I/O.
+pub trait Loader {
+    /// The text at an absolute location: a URL, or a file path if the first document was one.
+    ///
+    /// # Errors
+    /// A sentence fragment that says why it cannot be had.
+    fn load(&self, location: &str) -> Result<String, String>;
+}
+
+/// Loads nothing: documents have to stand alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoLoader;
+
+impl Loader for NoLoader {
+    fn load(&self, _: &str) -> Result<String, String> {
+        Err("external documents are not loaded".into())
+    }
+}
+
+/// A place in one of the documents; the key by which things are known.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) document: u32,
+    pub(crate) pointer: Arc<str>,
+}
+
+impl Place {
+    pub(crate) fn child(&self, segment: &str) -> Self {
+        let mut pointer = String::with_capacity(self.pointer.len() + segment.len() + 1);
+        pointer.push_str(&self.pointer);
+        push_segment(&mut pointer, segment);
+        Self {
+            document: self.document,
+            pointer: pointer.into(),
+        }
+    }
+
+    pub(crate) fn item(&self, index: usize) -> Self {
+        self.child(&index.to_string())
+    }
+}
+
+struct Document {
+    location: Arc<str>,
+    text: String,
+    json: Arc<Json>,
+}
+
+/// How many references in a row are followed before it is called a circle.
+const MAX_HOPS: usize = 64;
+/// How many documents are followed.
+const MAX_DOCUMENTS: usize = 512;
+/// How much text is loaded in all.
+const MAX_BYTES: usize = 128 << 20;
+/// Lines are found by reading the text again; enough of them is enough.
+const MAX_LOCATED: usize = 200;
+
+/// All documents read so far, and the limitations met in them.
+pub(crate) struct Documents<'a> {
+    documents: Vec<Document>,
+    by_location: BTreeMap<Arc<str>, Option<u32>>,
+    loader: &'a dyn Loader,
+    n_bytes: usize,
+    n_located: usize,
+    /// What has been noted, so that a part that is read twice is not counted twice.
+    noted: FxHashSet<(LimitationKind, Place, String)>,
+    /// Whether only answers are being read: values are not made for them, so limits of making
+    /// values do not matter.
+    pub(crate) is_quiet: bool,
+    pub(crate) limitations: Limitations,
+}
+
+impl<'a> Documents<'a> {
+    pub(crate) fn new(location: &str, text: String, json: Json, loader: &'a dyn Loader) -> Self {
+        let location: Arc<str> = location.into();
+        Self {
+            by_location: [(location.clone(), Some(0))].into(),
+            n_bytes: text.len(),
+            documents: vec![Document {
+                location,
+                text,
+                json: Arc::new(json),
+            }],
+            loader,
+            n_located: 0,
+            noted: FxHashSet::default(),
+            is_quiet: false,
+            limitations: Limitations::default(),
+        }
+    }
+
+    pub(crate) fn root(&self) -> Place {
+        Place {
+            document: 0,
+            pointer: "".into(),
+        }
+    }
+
+    /// The value at a place, as it is written there.
+    pub(crate) fn get(&self, place: &Place) -> Option<&Json> {
+        self.documents
+            .get(place.document as usize)?
+            .json
+            .pointer(&place.pointer)
+    }
+
+    /// The whole document of a place, to read from while limitations are noted.
+    pub(crate) fn document(&self, place: &Place) -> Arc<Json> {
+        self.documents[place.document as usize].json.clone()
+    }
+
+    /// The place as it is shown to people.
+    pub(crate) fn show(&mut self, place: &Place) -> SourcePlace {
+        let document = &self.documents[place.document as usize];
+        self.n_located += 1;
+        let line_column = (self.n_located <= MAX_LOCATED)
+            .then(|| source::locate(&document.text, &place.pointer))
+            .flatten();
+        SourcePlace {
+            location: document.location.clone(),
+            pointer: place.pointer.clone(),
+            line_column,
+        }
+    }
+
+    /// The place as it is shown to people, without the line, which takes a reading of the text.
+    pub(crate) fn show_briefly(&self, place: &Place) -> SourcePlace {
+        SourcePlace {
+            location: self.documents[place.document as usize].location.clone(),
+            pointer: place.pointer.clone(),
+            line_column: None,
+        }
+    }
+
+    pub(crate) fn limit(&mut self, kind: LimitationKind, place: &Place, detail: impl Into<String>) {
+        let about_values = matches!(
+            kind,
+            LimitationKind::SchemaKeyword
+                | LimitationKind::Format
+                | LimitationKind::Pattern
+                | LimitationKind::Contradiction
+        );
+        if self.is_quiet && about_values {
+            return;
+        }
+        let detail = detail.into();
+        if self.noted.insert((kind, place.clone(), detail.clone())) {
+            let shown = self.show(place);
+            self.limitations.add(kind, detail, shown);
+        }
+    }
+
+    /// Follows `$ref` from a place until there is content; `None` after noting why there is none.
+    pub(crate) fn follow(&mut self, place: &Place) -> Option<Place> {
+        let mut at = place.clone();
+        for _ in 0..MAX_HOPS {
+            let Some(json) = self.get(&at) else {
+                self.limit(
+                    LimitationKind::UnresolvedReference,
+                    place,
+                    format!("nothing is at `{}`", at.pointer),
+                );
+                return None;
+            };
+            let Some(reference) = json.get("$ref").and_then(Json::as_str) else {
+                return Some(at);
+            };
+            let reference = reference.to_owned();
+            at = self.target(&at, &reference)?;
+        }
+        self.limit(
+            LimitationKind::ReferenceCycle,
+            place,
+            "references lead in a circle",
+        );
+        None
+    }
+
+    /// Where a reference at `from` leads; loads the document if it is another one.
+    pub(crate) fn target(&mut self, from: &Place, reference: &str) -> Option<Place> {
+        let (location, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let document = if location.is_empty() {
+            from.document
+        } else {
+            self.load(from, location)?
+        };
+        let pointer = percent_encoding::percent_decode_str(fragment).decode_utf8_lossy();
+        let place = Place {
+            document,
+            pointer: pointer.as_ref().into(),
+        };
+        if self.get(&place).is_none() {
+            self.limit(
+                LimitationKind::UnresolvedReference,
+                from,
+                format!("`{reference}` leads nowhere"),
+            );
+            return None;
+        }
+        Some(place)
+    }
+
+    fn load(&mut self, from: &Place, reference: &str) -> Option<u32> {
+        let base = self.documents[from.document as usize].location.clone();
+        let location: Arc<str> = join(&base, reference).into();
+        if let Some(known) = self.by_location.get(&location) {
+            return *known;
+        }
+        let loaded = if self.documents.len() >= MAX_DOCUMENTS || self.n_bytes >= MAX_BYTES {
+            Err("too many documents".to_owned())
+        } else {
+            self.loader.load(&location).and_then(|text| {
+                source::parse(&text)
+                    .map(|json| (text, json))
+                    .map_err(|error| format!("line {}: {}", error.line, error.message))
+            })
+        };
+        let id = match loaded {
+            Ok((text, json)) => {
+                self.n_bytes += text.len();
+                self.documents.push(Document {
+                    location: location.clone(),
+                    text,
+                    json: Arc::new(json),
+                });
+                u32::try_from(self.documents.len() - 1).ok()
+            }
+            Err(reason) => {
+                self.limit(
+                    LimitationKind::UnresolvedReference,
+                    from,
+                    format!("`{reference}`: {reason}"),
+                );
+                None
+            }
+        };
+        // Remembered when it failed, too: a document that is missing is asked for once.
+        self.by_location.insert(location, id);
+        id
+    }
+}
+
+/// The absolute location of a reference found in the document at `base`.
+pub(crate) fn join(base: &str, reference: &str) -> String {
+    let is_url = |text: &str| {
+        text.split_once("://").is_some_and(|(scheme, _)| {
+            scheme.len() > 1 && scheme.chars().all(char::is_alphanumeric)
+        })
+    };
+    if is_url(reference) {
+        return reference.to_owned();
+    }
+    if is_url(base) {
+        return Url::parse(base)
+            .and_then(|base| base.join(reference))
+            .map_or_else(|_| reference.to_owned(), Into::into);
+    }
+    if reference.starts_with('/') {
+        return reference.to_owned();
+    }
+    let decoded = percent_encoding::percent_decode_str(reference).decode_utf8_lossy();
+    let folder = base.rfind('/').map_or("", |i| &base[..=i]);
+    let mut parts: Vec<&str> = folder.split('/').collect();
+    parts.pop();
+    for part in decoded.split('/') {
+        match part {
+            "." | "" => {}
+            ".." if parts
+                .last()
+                .is_some_and(|last| *last != ".." && !last.is_empty()) =>
+            {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_joined_like_links() {
+        let cases = [
+            (
+                "api/openapi.yaml",
+                "schemas/pet.yaml",
+                "api/schemas/pet.yaml",
+            ),
+            ("/a/b/openapi.yaml", "../c/x.json", "/a/c/x.json"),
+            ("openapi.yaml", "./x.json", "x.json"),
+            ("openapi.yaml", "../x.json", "../x.json"),
+            ("http://h/a/o.json", "b/x.json", "http://h/a/b/x.json"),
+            ("o.json", "https://h/x.json", "https://h/x.json"),
+            ("a/o.json", "/x.json", "/x.json"),
+        ];
+        for (base, reference, expected) in cases {
+            assert_eq!(join(base, reference), expected, "{reference} in {base}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! OpenAPI 2.0, 3.0, 3.1 and 3.2, as JSON or YAML, to an [`Api`].
+//!
+//! A document is read in place: every part is known by its JSON Pointer, references are followed
+//! when they are met, and what is outside the model becomes a [`Limitation`] with its place. One bad
+//! operation never loses the others. The reader opens nothing; a [`Loader`] fetches what documents
+//! refer to.
+
+pub mod api;
+mod body;
+pub mod document;
+pub mod limitation;
+mod parameter;
+mod reader;
+mod response;
+pub mod schema;
+mod security;
+mod source;
+
+pub use api::{
+    Api, Body, BodyMedia, Encoding, Expression, Link, MediaKind, Operation, Parameter,
+    ParameterLocation, PathPiece, Response, ResponseHeader, ResponseMedia, SecurityRequirement,
+    SecurityScheme, Server, StatusPattern, Style, Version, Xml,
+};
+pub use document::{Loader, NoLoader};
+pub use limitation::{Limitation, LimitationKind, Limitations, SourcePlace};
+pub use reader::{ReadError, read};
+pub use schema::{Bundle, SchemaId};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,289 @@
+//! Schemas rewritten as plain JSON Schema 2020-12, to check answers with.
+//!
+//! Only keywords we know, with values of the right type, are taken over: one wrong keyword in a
+//! document must not keep every answer from being checked. `nullable`, boolean exclusive bounds and
+//! `readOnly`/`writeOnly` of the older versions are expressed in the newer ones.
+
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value as Json, json};
+
+use crate::openapi::document::{Documents, Place};
+
+/// A schema of the bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SchemaId(u32);
+
+/// The schemas of all answers; those that refer to each other do so inside it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bundle {
+    schemas: Vec<Json>,
+}
+
+impl Bundle {
+    /// How many schemas there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.schemas.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.schemas.is_empty()
+    }
+
+    /// A JSON Schema that stands alone: the schema and all that it refers to.
+    #[must_use]
+    pub fn stand_alone(&self, id: SchemaId) -> Json {
+        let mut definitions = Map::new();
+        let mut queue = vec![id.0];
+        while let Some(id) = queue.pop() {
+            let name = id.to_string();
+            if definitions.contains_key(&name) {
+                continue;
+            }
+            let Some(schema) = self.schemas.get(id as usize) else {
+                continue;
+            };
+            references(schema, &mut queue);
+            definitions.insert(name, schema.clone());
+        }
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$ref": format!("#/$defs/{}", id.0),
+            "$defs": definitions,
+        })
+    }
+}
+
+fn references(schema: &Json, found: &mut Vec<u32>) {
+    match schema {
+        Json::Object(map) => {
+            for (keyword, json) in map {
+                match (keyword.as_str(), json) {
+                    ("$ref", Json::String(reference)) => {
+                        found.extend(
+                            reference
+                                .rsplit('/')
+                                .next()
+                                .and_then(|n| n.parse::<u32>().ok()),
+                        );
+                    }
+                    ("enum" | "const", _) => {}
+                    (_, json) => references(json, found),
+                }
+            }
+        }
+        Json::Array(items) => items.iter().for_each(|item| references(item, found)),
+        _ => {}
+    }
+}
+
+/// Schemas beyond which answers are not checked.
+const MAX_SCHEMAS: usize = 200_000;
+
+/// Rewrites schemas as they are asked for.
+#[derive(Default)]
+pub(crate) struct BundleBuilder {
+    schemas: Vec<Json>,
+    known: FxHashMap<Place, SchemaId>,
+    queue: Vec<(SchemaId, Place)>,
+}
+
+impl BundleBuilder {
+    /// The schema at a place; `None` when there are too many.
+    pub(crate) fn schema(&mut self, place: &Place) -> Option<SchemaId> {
+        if let Some(&id) = self.known.get(place) {
+            return Some(id);
+        }
+        if self.schemas.len() >= MAX_SCHEMAS {
+            return None;
+        }
+        let id = SchemaId(u32::try_from(self.schemas.len()).ok()?);
+        self.schemas.push(Json::Bool(true));
+        self.known.insert(place.clone(), id);
+        self.queue.push((id, place.clone()));
+        Some(id)
+    }
+
+    /// The finished bundle.
+    pub(crate) fn finish(mut self, documents: &mut Documents<'_>) -> Bundle {
+        while let Some((id, place)) = self.queue.pop() {
+            let document = documents.document(&place);
+            if let Some(json) = document.pointer(&place.pointer) {
+                let schema = self.rewrite(documents, &place, json);
+                self.schemas[id.0 as usize] = schema;
+            }
+        }
+        Bundle {
+            schemas: self.schemas,
+        }
+    }
+
+    fn rewrite(&mut self, documents: &mut Documents<'_>, place: &Place, json: &Json) -> Json {
+        let map = match json {
+            Json::Object(map) => map,
+            Json::Bool(verdict) => return Json::Bool(*verdict),
+            _ => return Json::Bool(true),
+        };
+        let mut out = Map::new();
+        if let Some(reference) = map.get("$ref").and_then(Json::as_str) {
+            let target = documents.target(place, reference);
+            if let Some(id) = target.and_then(|target| self.schema(&target)) {
+                out.insert("$ref".into(), json!(format!("#/$defs/{}", id.0)));
+            }
+        } else {
+            for (keyword, json) in map {
+                self.keyword(documents, place, keyword, json, &mut out);
+            }
+            self.amend(map, &mut out);
+        }
+        let nullable =
+            [map.get("nullable"), map.get("x-nullable")].contains(&Some(&Json::Bool(true)));
+        if nullable && !out.is_empty() && !admit_null(&mut out) {
+            return json!({"anyOf": [{"type": "null"}, Json::Object(out)]});
+        }
+        Json::Object(out)
+    }
+
+    fn keyword(
+        &mut self,
+        documents: &mut Documents<'_>,
+        place: &Place,
+        keyword: &str,
+        json: &Json,
+        out: &mut Map<String, Json>,
+    ) {
+        let value = match (keyword, json) {
+            ("type", Json::String(name)) => is_type(name).then(|| json.clone()),
+            ("type", Json::Array(names)) => {
+                let known = names.iter().all(|name| name.as_str().is_some_and(is_type));
+                (known && !names.is_empty()).then(|| json.clone())
+            }
+            ("enum", Json::Array(members)) => (!members.is_empty()).then(|| json.clone()),
+            ("const", _) => Some(json.clone()),
+            ("minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum", Json::Number(_)) => {
+                Some(json.clone())
+            }
+            ("multipleOf", Json::Number(n)) => {
+                n.as_f64().is_some_and(|x| x > 0.0).then(|| json.clone())
+            }
+            (
+                "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
+                | "maxProperties" | "minContains" | "maxContains",
+                Json::Number(n),
+            ) => n.as_f64().filter(|x| *x >= 0.0).map(|x| json!(x as u64)),
+            ("uniqueItems", Json::Bool(_)) | ("pattern" | "format", Json::String(_)) => {
+                Some(json.clone())
+            }
+            ("required", Json::Array(names)) => Some(
+                names
+                    .iter()
+                    .filter(|name| name.is_string())
+                    .cloned()
+                    .collect(),
+            ),
+            (
+                "items"
+                | "additionalProperties"
+                | "not"
+                | "contains"
+                | "propertyNames"
+                | "if"
+                | "then"
+                | "else"
+                | "unevaluatedProperties"
+                | "unevaluatedItems",
+                Json::Object(_) | Json::Bool(_),
+            ) => Some(self.rewrite(documents, &place.child(keyword), json)),
+            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Json::Array(members)) => {
+                let place = place.child(keyword);
+                let members: Vec<Json> = members
+                    .iter()
+                    .enumerate()
+                    .map(|(i, member)| self.rewrite(documents, &place.item(i), member))
+                    .collect();
+                (!members.is_empty()).then_some(Json::Array(members))
+            }
+            ("properties" | "patternProperties" | "dependentSchemas", Json::Object(map)) => {
+                let place = place.child(keyword);
+                let map = map
+                    .iter()
+                    .map(|(name, json)| {
+                        (
+                            name.clone(),
+                            self.rewrite(documents, &place.child(name), json),
+                        )
+                    })
+                    .collect();
+                Some(Json::Object(map))
+            }
+            _ => None,
+        };
+        if let Some(value) = value {
+            out.insert(keyword.to_owned(), value);
+        }
+    }
+
+    /// What the older versions express in their own way.
+    fn amend(&mut self, map: &Map<String, Json>, out: &mut Map<String, Json>) {
+        for (flag, bound) in [
+            ("exclusiveMinimum", "minimum"),
+            ("exclusiveMaximum", "maximum"),
+        ] {
+            if map.get(flag) == Some(&Json::Bool(true))
+                && let Some(number) = out.remove(bound)
+            {
+                out.insert(flag.into(), number);
+            }
+        }
+        // What is only ever written is not to be expected in an answer.
+        let write_only = |name: &Json| {
+            let property = name
+                .as_str()
+                .and_then(|name| map.get("properties")?.get(name));
+            property.and_then(|property| property.get("writeOnly")) == Some(&Json::Bool(true))
+        };
+        if let Some(Json::Array(required)) = out.get_mut("required") {
+            required.retain(|name| !write_only(name));
+        }
+        // The discriminating mapping is an aid, and so are bytes that stand as text.
+        if out.get("format") == Some(&json!("binary")) {
+            out.remove("format");
+        }
+    }
+}
+
+/// Adds null to the type and the enumeration, where that is all there is to it: errors then name the
+/// keyword that was broken rather than an alternative.
+fn admit_null(out: &mut Map<String, Json>) -> bool {
+    let composed = ["$ref", "allOf", "anyOf", "oneOf", "not", "const", "if"];
+    if composed.iter().any(|keyword| out.contains_key(*keyword)) {
+        return false;
+    }
+    match out.get_mut("type") {
+        Some(Json::String(name)) => {
+            let name = std::mem::take(name);
+            out.insert("type".into(), json!([name, "null"]));
+        }
+        Some(Json::Array(names)) => {
+            if !names.contains(&json!("null")) {
+                names.push(json!("null"));
+            }
+        }
+        _ => return false,
+    }
+    if let Some(Json::Array(members)) = out.get_mut("enum")
+        && !members.contains(&Json::Null)
+    {
+        members.push(Json::Null);
+    }
+    true
+}
+
+fn is_type(name: &str) -> bool {
+    matches!(
+        name,
+        "null" | "boolean" | "integer" | "number" | "string" | "array" | "object"
+    )
+}

@@ -1,0 +1,455 @@
+//! From schemas to the nodes that values are made from.
+//!
+//! A node is known by the set of places that describe it together, so a schema that is used a
+//! hundred times is one node, and a schema may contain itself. Nodes wait in a queue rather than on
+//! the stack: documents can chain ten thousand references.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use isobath_genes::{
+    Domain, Example, Model, ModelBuilder, Node, NodeId, Pattern, PatternError, TextDomain,
+};
+use rustc_hash::FxHashMap;
+use serde_json::Value as Json;
+
+use super::facts::{Alternatives, Discriminator, Facts, Part, SKIP_DISCRIMINATOR, collect, expand};
+use crate::openapi::api::Xml;
+use crate::openapi::document::{Documents, Place};
+use crate::openapi::limitation::LimitationKind;
+
+/// Which way a value travels: what is read-only is not sent, what is write-only not received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Direction {
+    Request,
+    Response,
+}
+
+/// What describes a node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) parts: Vec<Part>,
+    /// What is left out of them because a choice has been made.
+    pub(super) skips: Vec<Part>,
+    /// The discriminating property and its value.
+    pub(super) tag: Option<(Arc<str>, Arc<str>)>,
+    pub(super) direction: Direction,
+}
+
+/// Nodes beyond which no more are made; what is left is free text.
+const MAX_NODES: usize = 400_000;
+/// Lists of alternatives that are multiplied with each other.
+const MAX_LISTS: usize = 4;
+/// Alternatives beyond which the rest is left out.
+const MAX_OPTIONS: usize = 128;
+
+/// Makes the model of a whole API.
+pub(crate) struct NodeBuilder {
+    pub(super) builder: ModelBuilder,
+    known: FxHashMap<Key, NodeId>,
+    queue: VecDeque<(NodeId, Key)>,
+    patterns: FxHashMap<String, Result<Arc<Pattern>, PatternError>>,
+    anything: Option<NodeId>,
+    heirs: FxHashMap<Place, Vec<(Arc<str>, Place)>>,
+    is_full: bool,
+    xml: BTreeMap<NodeId, Xml>,
+    /// The place of each node that has examples, for messages.
+    examples: Vec<(NodeId, Place)>,
+    /// The place of each object, for messages.
+    objects: Vec<(NodeId, Place)>,
+}
+
+impl NodeBuilder {
+    pub(crate) fn new() -> Self {
+        Self {
+            builder: ModelBuilder::new(),
+            known: FxHashMap::default(),
+            queue: VecDeque::new(),
+            patterns: FxHashMap::default(),
+            anything: None,
+            heirs: FxHashMap::default(),
+            is_full: false,
+            xml: BTreeMap::new(),
+            examples: Vec::new(),
+            objects: Vec::new(),
+        }
+    }
+
+    /// Notes which named schemas inherit from which, for bases that tell their heirs apart.
+    pub(crate) fn find_heirs(&mut self, documents: &mut Documents<'_>, schemas: &Place) {
+        let document = documents.document(schemas);
+        let Some(map) = document.pointer(&schemas.pointer).and_then(Json::as_object) else {
+            return;
+        };
+        for (name, schema) in map {
+            let members = schema.get("allOf").and_then(Json::as_array);
+            for reference in members
+                .into_iter()
+                .flatten()
+                .filter_map(|member| member.get("$ref")?.as_str())
+            {
+                // Only bases of the same list; others are met through their own `oneOf`.
+                let Some(pointer) = reference.strip_prefix('#') else {
+                    continue;
+                };
+                let base = Place {
+                    document: schemas.document,
+                    pointer: pointer.into(),
+                };
+                let heir = (name.as_str().into(), schemas.child(name));
+                self.heirs.entry(base).or_default().push(heir);
+            }
+        }
+    }
+
+    /// The node of the schema at a place.
+    pub(crate) fn schema(
+        &mut self,
+        documents: &mut Documents<'_>,
+        place: &Place,
+        direction: Direction,
+    ) -> NodeId {
+        self.all(documents, std::slice::from_ref(place), direction)
+    }
+
+    /// The node of a value that fits all the schemas.
+    pub(super) fn all(
+        &mut self,
+        documents: &mut Documents<'_>,
+        places: &[Place],
+        direction: Direction,
+    ) -> NodeId {
+        let parts: Vec<Part> = places.iter().cloned().map(Part::whole).collect();
+        let key = Key {
+            parts,
+            skips: Vec::new(),
+            tag: None,
+            direction,
+        };
+        self.node(documents, key)
+    }
+
+    fn node(&mut self, documents: &mut Documents<'_>, mut key: Key) -> NodeId {
+        let mut expanded = Vec::with_capacity(key.parts.len());
+        for part in &key.parts {
+            expand(documents, part, &mut expanded);
+        }
+        if expanded.is_empty() {
+            return self.anything();
+        }
+        key.parts = expanded;
+        if let Some(&id) = self.known.get(&key) {
+            return id;
+        }
+        if self.builder.len() >= MAX_NODES {
+            if !self.is_full {
+                self.is_full = true;
+                documents.limit(
+                    LimitationKind::TooLarge,
+                    &key.parts[0].place,
+                    format!("more than {MAX_NODES} different values"),
+                );
+            }
+            return self.anything();
+        }
+        let id = self.builder.reserve();
+        self.known.insert(key.clone(), id);
+        self.queue.push_back((id, key));
+        id
+    }
+
+    /// A value of any kind, for schemas that say nothing.
+    pub(super) fn anything(&mut self) -> NodeId {
+        if let Some(id) = self.anything {
+            return id;
+        }
+        let id = super::domain::anything(&mut self.builder);
+        self.anything = Some(id);
+        id
+    }
+
+    /// A pattern, read once per text.
+    pub(super) fn pattern(&mut self, source: &str) -> Result<Arc<Pattern>, PatternError> {
+        if let Some(known) = self.patterns.get(source) {
+            return known.clone();
+        }
+        let pattern = Pattern::new(source).map(Arc::new);
+        self.patterns.insert(source.to_owned(), pattern.clone());
+        pattern
+    }
+
+    /// A value of any kind.
+    pub(crate) fn anything_at_all(&mut self) -> NodeId {
+        self.anything()
+    }
+
+    /// The node, or one like it whose text is not empty: an empty path segment is another path.
+    pub(crate) fn not_empty(&mut self, documents: &mut Documents<'_>, id: NodeId) -> NodeId {
+        self.work(documents);
+        let Some(node) = self.builder.get(id) else {
+            return id;
+        };
+        let mut node = node.clone();
+        match &node.domain {
+            Domain::Text(text) if text.min() == 0 && text.max() != Some(0) => {
+                node.domain = match TextDomain::new(1, text.max()) {
+                    Some(text) => Domain::Text(text),
+                    None => return id,
+                };
+                self.builder.add(node)
+            }
+            _ => id,
+        }
+    }
+
+    /// How values are named in XML; everything has to be defined before.
+    pub(crate) fn take_xml(&mut self) -> BTreeMap<NodeId, Xml> {
+        std::mem::take(&mut self.xml)
+    }
+
+    /// Adds a node that is not a schema of its own, such as all inputs of an operation.
+    pub(crate) fn add(&mut self, node: impl Into<Node>) -> NodeId {
+        self.builder.add(node)
+    }
+
+    /// A node like `id`, with the examples of the parameter or body that uses it.
+    pub(crate) fn with_examples(
+        &mut self,
+        documents: &mut Documents<'_>,
+        id: NodeId,
+        examples: Vec<Example>,
+        place: &Place,
+    ) -> NodeId {
+        if examples.is_empty() {
+            return id;
+        }
+        // Shared nodes keep their own examples, so the new ones go on a choice of one.
+        self.work(documents);
+        let mut node = Node::new(Domain::Choice([id].into()));
+        node.examples = examples;
+        let id = self.builder.add(node);
+        self.examples.push((id, place.clone()));
+        id
+    }
+
+    /// Defines every node that waits.
+    pub(crate) fn work(&mut self, documents: &mut Documents<'_>) {
+        while let Some((id, key)) = self.queue.pop_front() {
+            let place = key.parts[0].place.clone();
+            documents.is_quiet = key.direction == Direction::Response;
+            let mut facts = collect(documents, &key.parts, &key.skips);
+            if let Some(xml) = facts.xml.take() {
+                self.xml.insert(id, xml);
+            }
+            let node = self.define(documents, &key, facts, &place);
+            if !documents.is_quiet && !node.examples.is_empty() {
+                self.examples.push((id, place.clone()));
+            }
+            if !documents.is_quiet && matches!(node.domain, Domain::Object(_)) {
+                self.objects.push((id, place));
+            }
+            self.builder.define(id, node);
+        }
+        documents.is_quiet = false;
+    }
+
+    fn define(
+        &mut self,
+        documents: &mut Documents<'_>,
+        key: &Key,
+        mut facts: Facts,
+        place: &Place,
+    ) -> Node {
+        if facts.never {
+            documents.limit(LimitationKind::Contradiction, place, "nothing fits `false`");
+            return Node::new(Domain::Null);
+        }
+        let examples = std::mem::take(&mut facts.examples);
+        let nullable = facts.nullable
+            || facts
+                .types
+                .is_some_and(|types| types & super::facts::NULL != 0);
+        let domain = if let Some(group) = facts.alternatives.first().cloned() {
+            self.choice(documents, key, &facts, &group)
+        } else if let Some(domain) = self.heirs_of(documents, key, &facts) {
+            domain
+        } else {
+            super::domain::domain(self, documents, key, &facts, place)
+        };
+        // `anyOf: [X, {type: null}]` is how 3.1 writes nullable; keep it as one value.
+        let is_null = matches!(domain, Domain::Null);
+        Node {
+            domain,
+            nullable: nullable && !is_null,
+            examples,
+        }
+    }
+
+    fn choice(
+        &mut self,
+        documents: &mut Documents<'_>,
+        key: &Key,
+        facts: &Facts,
+        group: &Alternatives,
+    ) -> Domain {
+        if group.options.len() > MAX_OPTIONS {
+            documents.limit(
+                LimitationKind::TooLarge,
+                &group.owner.place,
+                format!(
+                    "{} alternatives, {MAX_OPTIONS} are used",
+                    group.options.len()
+                ),
+            );
+        }
+        // Several lists of alternatives multiply; a few of them are enough.
+        if key.skips.len() >= MAX_LISTS {
+            documents.limit(
+                LimitationKind::TooLarge,
+                &group.owner.place,
+                "too many lists of alternatives in one schema",
+            );
+            return super::domain::domain(self, documents, key, facts, &group.owner.place);
+        }
+        let mut skips = key.skips.clone();
+        skips.push(Part {
+            place: group.owner.place.clone(),
+            skip: group.skip | SKIP_DISCRIMINATOR,
+        });
+        let mut nodes = Vec::new();
+        for option in group.options.iter().take(MAX_OPTIONS) {
+            let tag = facts
+                .discriminator
+                .as_ref()
+                .and_then(|d| tag(documents, d, option))
+                .or_else(|| key.tag.clone());
+            let mut parts: Vec<Part> = key
+                .parts
+                .iter()
+                .filter(|part| says_more(documents, part, &skips))
+                .cloned()
+                .collect();
+            parts.push(Part::whole(option.clone()));
+            let option = Key {
+                parts,
+                skips: skips.clone(),
+                tag,
+                direction: key.direction,
+            };
+            nodes.push(self.node(documents, option));
+        }
+        Domain::Choice(nodes.into())
+    }
+
+    /// The alternatives of a base that names no alternatives: the schemas that inherit from it.
+    fn heirs_of(
+        &mut self,
+        documents: &mut Documents<'_>,
+        key: &Key,
+        facts: &Facts,
+    ) -> Option<Domain> {
+        let discriminator = facts.discriminator.as_ref()?;
+        let [part] = &*key.parts else { return None };
+        if part.place != discriminator.owner.place || key.tag.is_some() {
+            return None;
+        }
+        let heirs = self.heirs.get(&part.place)?.clone();
+        let mut nodes = Vec::new();
+        for (name, place) in heirs.iter().take(MAX_OPTIONS) {
+            let value = mapped(&discriminator.mapping, name).unwrap_or_else(|| name.clone());
+            let tag = Some((discriminator.property.clone(), value));
+            let heir = Key {
+                parts: vec![Part::whole(place.clone())],
+                skips: Vec::new(),
+                tag,
+                direction: key.direction,
+            };
+            nodes.push(self.node(documents, heir));
+        }
+        Some(Domain::Choice(nodes.into()))
+    }
+
+    /// The finished model. Examples that do not fit and schemas without end become limitations.
+    pub(crate) fn finish(mut self, documents: &mut Documents<'_>) -> Model {
+        self.work(documents);
+        let model = self.builder.finish();
+        for (id, place) in &self.examples {
+            for example in model
+                .node(*id)
+                .examples
+                .iter()
+                .filter(|example| !example.fits)
+            {
+                let text = brief(&example.value);
+                documents.limit(
+                    LimitationKind::MisfitExample,
+                    place,
+                    format!("example `{text}` does not fit its schema"),
+                );
+            }
+        }
+        for (id, place) in &self.objects {
+            if model.is_endless(*id) {
+                documents.limit(
+                    LimitationKind::EndlessSchema,
+                    place,
+                    "the schema requires itself",
+                );
+            }
+        }
+        model
+    }
+}
+
+/// The discriminating value of an option: what the mapping says, else the schema's name.
+fn tag(
+    documents: &Documents<'_>,
+    discriminator: &Discriminator,
+    option: &Place,
+) -> Option<(Arc<str>, Arc<str>)> {
+    let reference = documents.get(option)?.get("$ref")?.as_str()?;
+    let name = reference.rsplit('/').next().unwrap_or(reference);
+    let value = discriminator
+        .mapping
+        .iter()
+        .find(|(_, target)| target == reference)
+        .map(|(value, _)| value.clone())
+        .or_else(|| mapped(&discriminator.mapping, name))
+        .unwrap_or_else(|| name.into());
+    Some((discriminator.property.clone(), value))
+}
+
+/// A mapping target may be a bare schema name.
+fn mapped(mapping: &[(Arc<str>, String)], name: &str) -> Option<Arc<str>> {
+    mapping
+        .iter()
+        .find(|(_, target)| target.rsplit('/').next() == Some(name))
+        .map(|(value, _)| value.clone())
+}
+
+/// Whether a part of a choice's owner says anything beside the choice.
+fn says_more(documents: &Documents<'_>, part: &Part, skips: &[Part]) -> bool {
+    use super::facts::{SKIP_ANY_OF, SKIP_ONE_OF};
+    let skip = skips
+        .iter()
+        .filter(|skip| skip.place == part.place)
+        .fold(part.skip, |bits, skip| bits | skip.skip);
+    let Some(Json::Object(map)) = documents.get(&part.place) else {
+        return false;
+    };
+    map.keys().any(|keyword| match keyword.as_str() {
+        "oneOf" => skip & SKIP_ONE_OF == 0,
+        "anyOf" => skip & SKIP_ANY_OF == 0,
+        "description" | "title" | "example" | "examples" | "default" | "nullable" | "xml"
+        | "discriminator" | "deprecated" => false,
+        keyword => !keyword.starts_with("x-"),
+    })
+}
+
+pub(super) fn brief(json: &Json) -> String {
+    let text = json.to_string();
+    match text.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
