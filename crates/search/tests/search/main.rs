@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod minimizing;
+mod model;
 mod problems;
 mod quality;
 mod runs;
