@@ -1,0 +1,150 @@
+//! One test: its name, its steps, and the rows that it brings.
+
+use isobath_emit::query::Given;
+use isobath_emit::{Expect, Role, Step, Suite, Test};
+use isobath_sql::schema::Filled;
+use isobath_sql::{Schema, Value, render};
+
+use super::look::{Cells, Look};
+use super::printer::Printer;
+use crate::query::confirm;
+use crate::query::fixture::Fixture;
+use crate::query::target::Target;
+
+impl Printer<'_> {
+    pub(super) fn test(
+        &self,
+        targets: &[&Target],
+        fixture: &Fixture,
+        look: &Look,
+        rows: Cells,
+        suite: &Suite,
+    ) -> Test {
+        let mut steps: Vec<Step> = confirm::inserts(fixture, self.schema, self.dialect)
+            .into_iter()
+            .map(Step::lead_up)
+            .collect();
+        steps.push(Step {
+            role: Role::Act,
+            sql: look.run.iter().cloned().collect(),
+            expect: Expect::Rows {
+                query: look.query.clone(),
+                rows,
+            },
+        });
+        let id = self.covered.id;
+        let name = match targets {
+            [] => id.to_owned(),
+            [one] => format!("{id} when {}", short(one)),
+            [one, more @ ..] => format!("{id} when {}, and {} more", short(one), more.len()),
+        };
+        let mut slug = slug(&format!(
+            "{id} {}",
+            targets.first().map_or("", |t| short(t))
+        ));
+        let taken = |slug: &str| suite.tests.iter().any(|test| test.id == slug);
+        if taken(&slug) {
+            let free = (2..).find(|n| !taken(&format!("{slug}_{n}")));
+            slug = format!("{slug}_{}", free.unwrap_or_default());
+        }
+        Test {
+            id: slug,
+            name,
+            group: id.to_owned(),
+            covers: targets
+                .iter()
+                .map(|target| {
+                    if target.says.is_empty() {
+                        &target.sql
+                    } else {
+                        &target.says
+                    }
+                })
+                .cloned()
+                .collect(),
+            steps,
+        }
+    }
+}
+
+/// The rows of a fixture, by table; columns that the database fills are left out.
+pub(in crate::query) fn given(fixture: &Fixture, schema: &Schema) -> Vec<Given> {
+    let tables = render::table_order(schema).into_iter();
+    let filled = tables.filter_map(|table| Some((table, fixture.candidate.rows.get(&table)?)));
+    filled
+        .map(|(table, rows)| {
+            let table = &schema.tables[table];
+            let kept: Vec<usize> = (0..table.columns.len())
+                .filter(|column| {
+                    let filled = &table.columns[*column].filled;
+                    !matches!(filled, Filled::CounterAlways | Filled::Generated(_))
+                })
+                .collect();
+            let cells = |row: &Vec<Value>| kept.iter().map(|column| json(&row[*column])).collect();
+            Given {
+                table: table.name.clone(),
+                columns: kept
+                    .iter()
+                    .map(|at| table.columns[*at].name.clone())
+                    .collect(),
+                rows: rows.iter().map(cells).collect(),
+            }
+        })
+        .collect()
+}
+
+/// A value as JSON: numbers where they are exact, text otherwise.
+pub(in crate::query) fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Bool(value) => (*value).into(),
+        Value::Int(value) => match i64::try_from(*value) {
+            Ok(value) => value.into(),
+            Err(_) => value.to_string().into(),
+        },
+        Value::Float(value) => (*value).into(),
+        other => other.to_string().into(),
+    }
+}
+
+/// A target's sentence without what follows from it.
+fn short(target: &Target) -> &str {
+    let says = &target.says;
+    let end = [", and the outcome turns on it", ", so `"]
+        .iter()
+        .filter_map(|tail| says.find(tail))
+        .min()
+        .unwrap_or(says.len());
+    if says.is_empty() {
+        &target.rule
+    } else {
+        &says[..end]
+    }
+}
+
+/// Words joined by underscores, cut at a word near 70 characters; CamelCase is words.
+fn slug(text: &str) -> String {
+    let mut apart = String::with_capacity(text.len());
+    let mut before = ' ';
+    for c in text.chars() {
+        if c.is_ascii_uppercase() && before.is_ascii_lowercase() {
+            apart.push(' ');
+        }
+        apart.push(c);
+        before = c;
+    }
+    let mut slug = String::new();
+    for word in apart.split(|c: char| !c.is_ascii_alphanumeric()) {
+        if word.is_empty() {
+            continue;
+        }
+        if slug.len() + word.len() > 70 && !slug.is_empty() {
+            break;
+        }
+        if !slug.is_empty() {
+            slug.push('_');
+        }
+        slug.push_str(&word.to_ascii_lowercase());
+    }
+    slug
+}
