@@ -49,4 +49,19 @@
 //! ```
 
 pub mod action;
+pub mod auth;
+pub mod caller;
+pub mod candidate;
+mod compare;
+pub mod exchange;
+pub mod fault;
+pub mod goal;
+pub mod job;
 pub mod openapi;
+pub mod oracle;
+mod pool;
+pub mod probe;
+pub mod problem;
+pub mod resource;
+mod sample;
+pub mod session;

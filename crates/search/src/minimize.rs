@@ -38,6 +38,8 @@ pub struct Minimized<C> {
 /// left, and of equals the shorter. Then, for each, parts are removed, last
 /// first, while all targets that it was chosen for stay covered.
 ///
+/// Only targets that are `wanted` get a test.
+///
 /// `evaluate` returns `None` when there is no time left; what is not minimized
 /// then is handed over as it is, and nothing that was covered is dropped. A
 /// target that is not covered when its candidate is run again is listed as
@@ -45,6 +47,7 @@ pub struct Minimized<C> {
 pub fn minimize<P: Problem>(
     problem: &mut P,
     archive: &Archive<P::Candidate>,
+    wanted: &dyn Fn(TargetId) -> bool,
     mut evaluate: impl FnMut(&P::Candidate) -> Option<P::Answer>,
 ) -> Minimized<P::Candidate> {
     let mut evaluations = 0;
@@ -55,14 +58,18 @@ pub fn minimize<P: Problem>(
     };
     let mut complete = true;
     let mut choices = Vec::new();
-    for (kept, targets) in archive.suite() {
+    for (kept, mut targets) in archive.suite() {
+        targets.retain(|target| wanted(*target));
+        if targets.is_empty() {
+            continue;
+        }
         let seen = if complete {
             run(problem, &kept.candidate)
         } else {
             None
         };
         complete &= seen.is_some();
-        choices.push(Choice::new(kept, targets, seen.as_ref(), archive));
+        choices.push(Choice::new(kept, targets, seen.as_ref(), archive, wanted));
     }
     let unstable = unstable(&choices);
     let mut suite = choose(choices);
@@ -94,6 +101,7 @@ impl<C> Choice<C> {
         targets: Vec<TargetId>,
         seen: Option<&Evaluation>,
         archive: &Archive<C>,
+        wanted: &dyn Fn(TargetId) -> bool,
     ) -> Self {
         let (covers, lost) = match seen {
             None => (targets, Vec::new()),
@@ -105,7 +113,7 @@ impl<C> Choice<C> {
                 // What nobody covered during the search has no test to compare with.
                 let covers = covered
                     .map(|score| score.target())
-                    .filter(|target| archive.is_covered(*target))
+                    .filter(|target| archive.is_covered(*target) && wanted(*target))
                     .collect();
                 let is_lost = |target: &TargetId| !evaluation.covers(*target);
                 (covers, targets.into_iter().filter(is_lost).collect())

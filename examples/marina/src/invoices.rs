@@ -16,6 +16,8 @@ use crate::service::Marina;
 
 /// The price of a night.
 const NIGHT: i64 = 1850;
+/// Whoever stays longer pays for as many nights.
+const MOST_NIGHTS: i64 = 30;
 
 #[derive(Serialize)]
 pub(crate) struct Invoice {
@@ -84,7 +86,8 @@ pub(crate) async fn create(
         [id],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    let due = NIGHT * bookings::nights(date("arrival", &arrival)?, date("departure", &departure)?);
+    let nights = bookings::nights(date("arrival", &arrival)?, date("departure", &departure)?);
+    let due = NIGHT * nights.min(MOST_NIGHTS);
     db.execute(
         "INSERT INTO invoices (booking_id, due) VALUES (?1, ?2)",
         [id, due],

@@ -45,7 +45,9 @@ fn one_candidate_that_covers_all_replaces_those_that_cover_some() {
     let mut problem = problem(&[1, 2, 3]);
     let archive = archive(&mut problem, &[&[1], &[2], &[1, 2, 3]]);
     assert_eq!(archive.suite().len(), 3);
-    let minimized = minimize(&mut problem, &archive, |list| Some(list.numbers.clone()));
+    let minimized = minimize(&mut problem, &archive, &|_| true, |list| {
+        Some(list.numbers.clone())
+    });
     assert_eq!(numbers(&minimized), [[1, 2, 3]]);
     assert!(minimized.complete && minimized.unstable.is_empty());
 }
@@ -54,7 +56,9 @@ fn one_candidate_that_covers_all_replaces_those_that_cover_some() {
 fn parts_that_cover_nothing_are_removed() {
     let mut problem = problem(&[1, 2, 5]);
     let archive = archive(&mut problem, &[&[9, 1, 8, 2, 7], &[6, 5]]);
-    let minimized = minimize(&mut problem, &archive, |list| Some(list.numbers.clone()));
+    let minimized = minimize(&mut problem, &archive, &|_| true, |list| {
+        Some(list.numbers.clone())
+    });
     assert_eq!(numbers(&minimized), [vec![1, 2], vec![5]]);
 }
 
@@ -62,7 +66,9 @@ fn parts_that_cover_nothing_are_removed() {
 fn of_two_that_cover_the_same_the_shorter_is_chosen() {
     let mut problem = problem(&[1, 2, 3]);
     let archive = archive(&mut problem, &[&[3, 9, 9, 1], &[1, 2], &[3]]);
-    let minimized = minimize(&mut problem, &archive, |list| Some(list.numbers.clone()));
+    let minimized = minimize(&mut problem, &archive, &|_| true, |list| {
+        Some(list.numbers.clone())
+    });
     assert_eq!(numbers(&minimized), [vec![1, 2], vec![3]]);
 }
 
@@ -70,7 +76,7 @@ fn of_two_that_cover_the_same_the_shorter_is_chosen() {
 fn without_time_everything_is_handed_over_as_it_is() {
     let mut problem = problem(&[1, 2]);
     let archive = archive(&mut problem, &[&[9, 1], &[2, 8]]);
-    let minimized = minimize(&mut problem, &archive, |_| None);
+    let minimized = minimize(&mut problem, &archive, &|_| true, |_| None);
     assert_eq!(numbers(&minimized), [vec![9, 1], vec![2, 8]]);
     assert!(!minimized.complete);
     let targets: Vec<usize> = minimized
@@ -88,7 +94,7 @@ fn without_time_in_the_middle_nothing_is_lost() {
     let archive = archive(&mut problem, &[&[9, 1], &[2, 8], &[7, 3]]);
     for n_runs in 0..9 {
         let mut left = n_runs;
-        let minimized = minimize(&mut problem, &archive, |list: &List| {
+        let minimized = minimize(&mut problem, &archive, &|_| true, |list: &List| {
             (left > 0).then(|| {
                 left -= 1;
                 list.numbers.clone()
@@ -105,7 +111,7 @@ fn without_time_in_the_middle_nothing_is_lost() {
 fn a_target_that_is_not_covered_again_is_unstable_and_keeps_its_candidate() {
     let mut problem = problem(&[1, 2]);
     let archive = archive(&mut problem, &[&[1], &[2]]);
-    let minimized = minimize(&mut problem, &archive, |list| {
+    let minimized = minimize(&mut problem, &archive, &|_| true, |list| {
         // The second time, a 2 is answered with something else.
         let changed = |number: &i64| if *number == 2 { 77 } else { *number };
         Some(list.numbers.iter().map(changed).collect())
@@ -118,7 +124,7 @@ fn a_target_that_is_not_covered_again_is_unstable_and_keeps_its_candidate() {
 fn a_minimized_suite_covers_what_the_search_covered() {
     for seed in 1..4 {
         let mut outcome = search_numbers(12, &config(AlgorithmKind::Mio, seed), 8_000);
-        let minimized = minimize(&mut outcome.problem, &outcome.archive, |list| {
+        let minimized = minimize(&mut outcome.problem, &outcome.archive, &|_| true, |list| {
             Some(list.numbers.clone())
         });
         let mut again = Archive::default();
@@ -142,7 +148,7 @@ fn a_minimized_suite_covers_what_the_search_covered() {
 #[test]
 fn an_empty_archive_makes_an_empty_suite() {
     let archive = Archive::default();
-    let minimized = minimize(&mut problem(&[]), &archive, |list: &List| {
+    let minimized = minimize(&mut problem(&[]), &archive, &|_| true, |list: &List| {
         Some(list.numbers.clone())
     });
     assert!(minimized.suite.is_empty() && minimized.complete);

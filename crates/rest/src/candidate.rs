@@ -1,0 +1,144 @@
+//! A test under evolution: steps that call operations, each with its input and its user.
+
+use isobath_genes::{Breach, Gene};
+
+use crate::action::Action;
+
+/// A sequence of calls.
+///
+/// Invariant: the ids of the steps are unique; references lead to earlier steps.
+#[derive(Clone, Debug, Default)]
+pub struct Candidate {
+    /// The steps, in the order in which they are made.
+    pub steps: Vec<Step>,
+}
+
+/// One call.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What later steps call it by.
+    pub id: u32,
+    /// What is called.
+    pub what: What,
+    /// On whose behalf; `None` is anonymous.
+    pub user: Option<usize>,
+}
+
+/// What a step calls.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// An operation of the API.
+    Call {
+        /// Which, and with what.
+        action: Action,
+        /// The rule that the input breaks on purpose.
+        breach: Option<Breach>,
+    },
+    /// A GET of the Location that an earlier step was answered with.
+    Follow(u32),
+}
+
+impl What {
+    /// A call that means to break no rule.
+    #[must_use]
+    pub fn call(operation: usize, gene: Gene) -> Self {
+        Self::Call {
+            action: Action { operation, gene },
+            breach: None,
+        }
+    }
+}
+
+impl Step {
+    /// The operation that is called, if it is one.
+    #[must_use]
+    pub fn operation(&self) -> Option<usize> {
+        match &self.what {
+            What::Call { action, .. } => Some(action.operation),
+            What::Follow(_) => None,
+        }
+    }
+
+    /// The input, if an operation is called.
+    #[must_use]
+    pub fn input(&self) -> Option<&Gene> {
+        match &self.what {
+            What::Call { action, .. } => Some(&action.gene),
+            What::Follow(_) => None,
+        }
+    }
+
+    /// The steps that this one refers to.
+    fn sources(&self) -> Vec<u32> {
+        match &self.what {
+            What::Call { action, .. } => action
+                .gene
+                .references()
+                .into_iter()
+                .map(|(_, reference)| reference.source)
+                .collect(),
+            What::Follow(source) => vec![*source],
+        }
+    }
+}
+
+impl Candidate {
+    /// The id of the next step.
+    #[must_use]
+    pub fn next_id(&self) -> u32 {
+        self.steps.iter().map(|step| step.id + 1).max().unwrap_or(0)
+    }
+
+    /// Adds a step at the end, and says its id.
+    pub fn push(&mut self, what: What, user: Option<usize>) -> u32 {
+        let id = self.next_id();
+        self.steps.push(Step { id, what, user });
+        id
+    }
+
+    /// The candidate without one step; what referred to it uses its own values.
+    ///
+    /// `None` when there is no such step or no other, or when a later step cannot do without it.
+    #[must_use]
+    pub fn without(&self, at: usize) -> Option<Self> {
+        let removed = self.steps.get(at)?.id;
+        if self.steps.len() < 2 {
+            return None;
+        }
+        let mut copy = self.clone();
+        copy.steps.remove(at);
+        for step in &mut copy.steps {
+            match &mut step.what {
+                What::Call { action, .. } => {
+                    action.gene.unbind(|reference| reference.source != removed)
+                }
+                What::Follow(source) if *source == removed => return None,
+                What::Follow(_) => {}
+            }
+        }
+        Some(copy)
+    }
+
+    /// The first `n` steps.
+    #[must_use]
+    pub fn prefix(&self, n: usize) -> Self {
+        Self {
+            steps: self.steps.iter().take(n).cloned().collect(),
+        }
+    }
+
+    /// What the step at `at` needs: itself and the steps that it refers to, directly or not.
+    #[must_use]
+    pub fn slice(&self, at: usize) -> Self {
+        let mut wanted: Vec<u32> = Vec::new();
+        let mut steps = Vec::new();
+        for (index, step) in self.steps.iter().enumerate().take(at + 1).rev() {
+            if index == at || wanted.contains(&step.id) {
+                wanted.extend(step.sources());
+                steps.push(step.clone());
+            }
+        }
+        steps.reverse();
+        Self { steps }
+    }
+}

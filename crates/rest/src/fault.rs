@@ -1,0 +1,311 @@
+//! The kinds of faults, and what makes two faults the same.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// A kind of misbehavior that an oracle can find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultKind {
+    /// A status of 500 or above.
+    ServerError,
+    /// The connection was closed in place of an answer.
+    ConnectionDropped,
+    /// No answer came in time.
+    TimedOut,
+    /// The response does not fit its documented schema or content type.
+    ResponseMismatch,
+    /// The status is not among the documented ones.
+    UndocumentedStatus,
+    /// A request that breaks the documented rules was accepted.
+    InvalidInputAccepted,
+    /// What was deleted is still there.
+    DeleteWithoutEffect,
+    /// An update that was refused has changed the resource.
+    FailedUpdateChangedState,
+    /// The same PUT twice leaves another state than once.
+    PutNotIdempotent,
+    /// The Location of a created resource leads nowhere.
+    LocationLeadsNowhere,
+    /// A GET changed what the next GET sees.
+    GetChangesState,
+    /// A protected resource can be read without authentication.
+    AnonymousRead,
+    /// A protected operation that writes works without authentication.
+    AnonymousWrite,
+    /// A user reaches a resource that is somebody else's.
+    OtherUsersResource,
+    /// Refusals tell which resources of others exist.
+    ExistenceLeak,
+    /// A response shows a stack trace.
+    StackTrace,
+    /// An input reaches the SQL text: a quote breaks the statement.
+    SqlInjectionByError,
+    /// An input reaches the SQL text: a pause in it is felt.
+    SqlInjectionByTime,
+}
+
+/// What the manual says about one kind: a row of [`FaultKind::ALL`].
+struct Entry {
+    code: &'static str,
+    wfc: Option<u16>,
+    title: &'static str,
+    explanation: &'static str,
+}
+
+impl FaultKind {
+    /// All kinds, in the order in which reports list them.
+    pub const ALL: [Self; 18] = [
+        Self::ServerError,
+        Self::ConnectionDropped,
+        Self::TimedOut,
+        Self::StackTrace,
+        Self::SqlInjectionByError,
+        Self::SqlInjectionByTime,
+        Self::AnonymousWrite,
+        Self::AnonymousRead,
+        Self::OtherUsersResource,
+        Self::ExistenceLeak,
+        Self::DeleteWithoutEffect,
+        Self::FailedUpdateChangedState,
+        Self::PutNotIdempotent,
+        Self::GetChangesState,
+        Self::LocationLeadsNowhere,
+        Self::InvalidInputAccepted,
+        Self::UndocumentedStatus,
+        Self::ResponseMismatch,
+    ];
+
+    /// The stable code, as used in reports, baselines and flags.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        self.entry().code
+    }
+
+    /// The code of the Web Fuzzing Commons, where it has one.
+    #[must_use]
+    pub fn wfc(self) -> Option<u16> {
+        self.entry().wfc
+    }
+
+    /// A few words for headings.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        self.entry().title
+    }
+
+    /// What it means, why it matters, when it may be intended.
+    #[must_use]
+    pub fn explanation(self) -> &'static str {
+        self.entry().explanation
+    }
+
+    /// The kind with this code.
+    #[must_use]
+    pub fn by_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.code() == code)
+    }
+
+    fn entry(self) -> Entry {
+        let entry = |code, wfc, title, explanation| Entry {
+            code,
+            wfc,
+            title,
+            explanation,
+        };
+        match self {
+            Self::ServerError => entry(
+                "server-error",
+                Some(100),
+                "server error",
+                "The service answered with a status of 500 or above. It met a situation that nobody thought of; whatever the client sent, \
+                 the answer should be a result or a refusal (4xx). Faults of one operation are told apart by the message or the site that \
+                 the response names.",
+            ),
+            Self::ConnectionDropped => entry(
+                "connection-dropped",
+                None,
+                "connection dropped",
+                "The service closed the connection in place of answering. Mostly a thread or task died: a panic, a crash, memory running out.",
+            ),
+            Self::TimedOut => entry(
+                "timed-out",
+                Some(909),
+                "no answer in time",
+                "No answer came within the time for one call (--timeout). A deadlock, an endless loop, or a query over too much data.",
+            ),
+            Self::ResponseMismatch => entry(
+                "response-mismatch",
+                Some(101),
+                "response does not fit its schema",
+                "The body or content type of a response is not what the document promises for this status. Clients generated from the \
+                 document will fail on it. Either the service or the document is wrong.",
+            ),
+            Self::UndocumentedStatus => entry(
+                "undocumented-status",
+                Some(101),
+                "undocumented status",
+                "The status is not listed for this operation, and there is no `default` response. Clients cannot know what it means.",
+            ),
+            Self::InvalidInputAccepted => entry(
+                "invalid-input-accepted",
+                Some(102),
+                "invalid input accepted",
+                "A request that breaks exactly one documented rule (a bound, a length, a pattern, a required part) was answered with \
+                 success. The check is missing, or the document is stricter than the service means to be.",
+            ),
+            Self::DeleteWithoutEffect => entry(
+                "delete-without-effect",
+                Some(103),
+                "delete has no effect",
+                "DELETE answered with success, and the same user can still GET the resource. A 202 (accepted for later) is not judged.",
+            ),
+            Self::FailedUpdateChangedState => entry(
+                "failed-update-changed-state",
+                Some(901),
+                "refused update changed the resource",
+                "PUT or PATCH was refused with a 4xx, but a GET shows that something was changed all the same: a part was written before \
+                 the check, without a transaction. Parts that change by themselves are left out of the comparison.",
+            ),
+            Self::PutNotIdempotent => entry(
+                "put-not-idempotent",
+                Some(905),
+                "PUT is not idempotent",
+                "The same PUT, sent twice, leaves another state than sent once. Clients and proxies repeat PUT when an answer is lost. \
+                 Time stamps and version numbers are left out of the comparison.",
+            ),
+            Self::LocationLeadsNowhere => entry(
+                "location-leads-nowhere",
+                Some(907),
+                "Location leads nowhere",
+                "A 201 names the new resource in its Location header, and a GET of it by the same user is answered with 404 or 410.",
+            ),
+            Self::GetChangesState => entry(
+                "get-changes-state",
+                None,
+                "GET is not safe",
+                "The same GET, sent twice in a row, finds the resource the first time and not the second. GET must not change what it shows.",
+            ),
+            Self::AnonymousRead => entry(
+                "anonymous-read",
+                Some(207),
+                "protected resource open to anonymous",
+                "The document asks for authentication, and a call without it was answered with success.",
+            ),
+            Self::AnonymousWrite => entry(
+                "anonymous-write",
+                Some(208),
+                "anonymous write",
+                "The document asks for authentication, and a call that writes was answered with success without it.",
+            ),
+            Self::OtherUsersResource => entry(
+                "other-users-resource",
+                Some(206),
+                "other user's resource",
+                "A user reaches what another user created, while other operations, or the user's own list, treat the same resource as not \
+                 theirs. Resources that are public to all are not accused.",
+            ),
+            Self::ExistenceLeak => entry(
+                "existence-leak",
+                Some(204),
+                "existence leaks",
+                "For a resource of somebody else the answer is 403, for one that does not exist it is 404: the difference tells which exist.",
+            ),
+            Self::StackTrace => entry(
+                "stack-trace",
+                Some(209),
+                "leaked stack trace",
+                "A response shows a stack trace: file names, versions and structure that help an attacker and no client.",
+            ),
+            Self::SqlInjectionByError => entry(
+                "sql-injection-error",
+                Some(200),
+                "SQL injection, by error",
+                "An input with a quote in it makes the database complain about its syntax, and the same input with the quote doubled does not: \
+                 the input is pasted into the SQL text.",
+            ),
+            Self::SqlInjectionByTime => entry(
+                "sql-injection-time",
+                Some(200),
+                "SQL injection, by time",
+                "An input that asks the database to pause makes the answer late by just that pause, again and again.",
+            ),
+        }
+    }
+}
+
+/// A fault that was seen.
+///
+/// Invariant: two faults with the same kind and cause are the same finding,
+/// whichever operation showed it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    /// What kind it is.
+    pub kind: FaultKind,
+    /// The root cause, as far as it can be told from outside.
+    pub cause: String,
+    /// The operation that showed it.
+    pub operation: String,
+    /// What was seen, in a sentence.
+    pub detail: String,
+}
+
+impl Fault {
+    /// What tells findings apart.
+    #[must_use]
+    pub fn identity(&self) -> (FaultKind, &str) {
+        (self.kind, &self.cause)
+    }
+}
+
+/// A message without what differs from one call to the next: numbers, names in quotes, ids, times.
+#[must_use]
+pub fn normalize(message: &str) -> String {
+    static VARYING: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|'[^'\n]{0,200}'|"[^"\n]{0,200}"|`[^`\n]{0,200}`|0x[0-9a-fA-F]+|-?\d+(?:[.:,-]\d+)*(?:[TZ+][\d:.Z]*)?"#,
+        )
+        .expect("a constant pattern")
+    });
+    let flat: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = VARYING.replace_all(&flat, |found: &regex::Captures<'_>| {
+        match found[0].chars().next() {
+            Some(quote @ ('\'' | '"' | '`')) => format!("{quote}…{quote}"),
+            _ => "#".to_owned(),
+        }
+    });
+    text.chars().take(160).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_lead_back_to_their_kind() {
+        for kind in FaultKind::ALL {
+            assert_eq!(FaultKind::by_code(kind.code()), Some(kind));
+            assert!(kind.explanation().len() > 60, "{kind:?} is not explained");
+        }
+        assert_eq!(FaultKind::by_code("no-such-code"), None);
+    }
+
+    #[test]
+    fn what_varies_between_calls_does_not_make_a_cause_of_its_own() {
+        let same = |a: &str, b: &str| assert_eq!(normalize(a), normalize(b));
+        same("no row 17 in table 'boats'", "no row 4 in table 'berths'");
+        same(
+            "id 123e4567-e89b-12d3-a456-426614174000 is gone",
+            "id 00000000-0000-0000-0000-000000000000 is gone",
+        );
+        same(
+            "late at 2026-07-14T10:00:00Z",
+            "late at 2025-01-01T00:00:00Z",
+        );
+        same("a  b\n c", "a b c");
+        assert_ne!(
+            normalize("division by zero"),
+            normalize("index out of range")
+        );
+    }
+}

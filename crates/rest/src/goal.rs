@@ -1,0 +1,243 @@
+//! What is worth covering in a black-box run, by name and by number.
+
+use std::fmt;
+use std::sync::Arc;
+
+use isobath_genes::{Facet, Rule};
+use isobath_search::TargetId;
+use rustc_hash::FxHashMap;
+
+use crate::fault::FaultKind;
+use crate::openapi::Api;
+
+/// Something worth covering.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Goal {
+    /// An operation answers with this status.
+    Status(usize, u16),
+    /// An operation answers with a status of this hundred.
+    Family(usize, u8),
+    /// An operation is called by this user (`None` is anonymous) and answers with this status.
+    Access(usize, Option<usize>, u16),
+    /// A part of the input has this property, in a call that succeeds.
+    Input(usize, Arc<str>, Facet),
+    /// A part of the input breaks this rule, and the call is answered.
+    Breach(usize, Arc<str>, Rule),
+    /// A part of the answer with this status has this shape.
+    Shape(usize, u16, Arc<str>, Shape),
+    /// A call that succeeds uses a value of an earlier answer.
+    Chain(usize, usize, Arc<str>),
+    /// A fault of this kind and cause is shown.
+    Fault(FaultKind, Arc<str>),
+}
+
+/// What a part of an answer looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// Null.
+    Null,
+    /// True.
+    True,
+    /// False.
+    False,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+    /// An object.
+    Object,
+    /// A list with nothing in it.
+    EmptyList,
+    /// A list with something in it.
+    List,
+}
+
+impl Shape {
+    /// The shape of a value.
+    #[must_use]
+    pub fn of(value: &serde_json::Value) -> Self {
+        use serde_json::Value;
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(true) => Self::True,
+            Value::Bool(false) => Self::False,
+            Value::Number(_) => Self::Number,
+            Value::String(_) => Self::Text,
+            Value::Object(_) => Self::Object,
+            Value::Array(items) if items.is_empty() => Self::EmptyList,
+            Value::Array(_) => Self::List,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Null => "is null",
+            Self::True => "is true",
+            Self::False => "is false",
+            Self::Number => "is a number",
+            Self::Text => "is a text",
+            Self::Object => "is an object",
+            Self::EmptyList => "is an empty list",
+            Self::List => "is a list with items",
+        }
+    }
+}
+
+impl Goal {
+    /// The operation it is about; faults may be about several.
+    #[must_use]
+    pub fn operation(&self) -> Option<usize> {
+        match self {
+            Self::Status(operation, _)
+            | Self::Family(operation, _)
+            | Self::Access(operation, ..)
+            | Self::Input(operation, ..)
+            | Self::Breach(operation, ..)
+            | Self::Shape(operation, ..)
+            | Self::Chain(_, operation, _) => Some(*operation),
+            Self::Fault(..) => None,
+        }
+    }
+
+    /// Whether a test should be kept for it: whoever reads a suite wants to see statuses, chains and
+    /// faults, not every value that was tried.
+    #[must_use]
+    pub fn deserves_a_test(&self) -> bool {
+        match self {
+            Self::Status(..)
+            | Self::Access(..)
+            | Self::Chain(..)
+            | Self::Fault(..)
+            | Self::Shape(..) => true,
+            Self::Input(_, _, facet) => {
+                !matches!(facet, Facet::Negative | Facet::Positive | Facet::Filled)
+            }
+            Self::Family(..) | Self::Breach(..) => false,
+        }
+    }
+
+    /// The goal as a sentence.
+    #[must_use]
+    pub fn says<'a>(&'a self, api: &'a Api) -> impl fmt::Display + 'a {
+        fmt::from_fn(move |f| self.write(api, f))
+    }
+
+    fn write(&self, api: &Api, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |operation: &usize| api.operations[*operation].name();
+        match self {
+            Self::Status(operation, status) => write!(f, "{} answers {status}", name(operation)),
+            Self::Family(operation, family) => write!(f, "{} answers {family}xx", name(operation)),
+            Self::Access(operation, Some(user), status) => write!(
+                f,
+                "{} answers {status} to user {}",
+                name(operation),
+                user + 1
+            ),
+            Self::Access(operation, None, status) => write!(
+                f,
+                "{} answers {status} without authentication",
+                name(operation)
+            ),
+            Self::Input(operation, place, facet) => write!(
+                f,
+                "{} succeeds with {place} {}",
+                name(operation),
+                facet_words(*facet)
+            ),
+            Self::Breach(operation, place, rule) => write!(
+                f,
+                "{} is called with {place} that breaks `{rule}`",
+                name(operation)
+            ),
+            Self::Shape(operation, status, place, shape) => {
+                let place = if place.is_empty() { "the body" } else { place };
+                write!(
+                    f,
+                    "{} answers {status}, and {place} {}",
+                    name(operation),
+                    shape.words()
+                )
+            }
+            Self::Chain(producer, consumer, place) => {
+                write!(
+                    f,
+                    "{} succeeds with {place} taken from {}",
+                    name(consumer),
+                    name(producer)
+                )
+            }
+            Self::Fault(kind, cause) => write!(f, "{}: {cause}", kind.title()),
+        }
+    }
+}
+
+fn facet_words(facet: Facet) -> String {
+    match facet {
+        Facet::Absent => "left out".into(),
+        Facet::Present => "there".into(),
+        Facet::Null => "null".into(),
+        Facet::True => "true".into(),
+        Facet::False => "false".into(),
+        Facet::Member(index) => format!("at its listed value number {}", index + 1),
+        Facet::Option(index) => format!("in its alternative number {}", index + 1),
+        Facet::Minimum => "at its least".into(),
+        Facet::Maximum => "at its most".into(),
+        Facet::Negative => "negative".into(),
+        Facet::Zero => "zero".into(),
+        Facet::Positive => "positive".into(),
+        Facet::Empty => "empty".into(),
+        Facet::Filled => "not empty".into(),
+    }
+}
+
+/// Numbers for goals, in the order in which they were first met.
+#[derive(Clone, Debug, Default)]
+pub struct Goals {
+    list: Vec<Goal>,
+    ids: FxHashMap<Goal, TargetId>,
+}
+
+impl Goals {
+    /// The number of a goal; one that was never met gets the next.
+    pub fn id(&mut self, goal: Goal) -> TargetId {
+        if let Some(id) = self.ids.get(&goal) {
+            return *id;
+        }
+        let id = TargetId::from_index(self.list.len());
+        self.list.push(goal.clone());
+        self.ids.insert(goal, id);
+        id
+    }
+
+    /// The goal behind a number.
+    #[must_use]
+    pub fn get(&self, id: TargetId) -> Option<&Goal> {
+        self.list.get(id.index())
+    }
+
+    /// The number of a goal, if it was met.
+    #[must_use]
+    pub fn find(&self, goal: &Goal) -> Option<TargetId> {
+        self.ids.get(goal).copied()
+    }
+
+    /// All goals with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (TargetId, &Goal)> {
+        self.list
+            .iter()
+            .enumerate()
+            .map(|(index, goal)| (TargetId::from_index(index), goal))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}

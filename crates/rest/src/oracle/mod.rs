@@ -1,0 +1,189 @@
+//! Judges answers: what each of them alone shows of a fault.
+//!
+//! What takes several calls to see is found by [`crate::probe`].
+
+mod trace;
+
+use std::collections::BTreeSet;
+
+use isobath_exec::http::Failure;
+use isobath_genes::Breach;
+
+pub use trace::stack_trace;
+
+use crate::action::AnswerChecker;
+use crate::exchange::Exchange;
+use crate::fault::{Fault, FaultKind, normalize};
+use crate::openapi::Api;
+use crate::problem::stable_pointer;
+
+/// The judge of single answers.
+#[derive(Debug)]
+pub struct Oracle {
+    checker: AnswerChecker,
+    off: BTreeSet<FaultKind>,
+}
+
+/// Longest part of a body that is searched for traces and messages.
+const READ: usize = 64 * 1024;
+
+impl Oracle {
+    /// A judge that looks for all kinds but those that are off.
+    #[must_use]
+    pub fn new(api: &Api, off: BTreeSet<FaultKind>) -> Self {
+        Self {
+            checker: AnswerChecker::new(api),
+            off,
+        }
+    }
+
+    /// Whether a kind is looked for.
+    #[must_use]
+    pub fn seeks(&self, kind: FaultKind) -> bool {
+        !self.off.contains(&kind)
+    }
+
+    /// The faults that an exchange shows, given the rule that its input breaks on purpose.
+    #[must_use]
+    pub fn judge(&self, api: &Api, exchange: &Exchange, breach: Option<&Breach>) -> Vec<Fault> {
+        let Some(index) = exchange.operation else {
+            return Vec::new();
+        };
+        let operation = &api.operations[index];
+        let name = operation.name();
+        let mut faults = Vec::new();
+        let mut add = |kind: FaultKind, cause: String, detail: String| {
+            if self.seeks(kind) {
+                faults.push(Fault {
+                    kind,
+                    cause,
+                    operation: name.clone(),
+                    detail,
+                });
+            }
+        };
+        match exchange.failure() {
+            Some(Failure::Dropped) => {
+                add(
+                    FaultKind::ConnectionDropped,
+                    name.clone(),
+                    format!("{name} closed the connection without an answer"),
+                );
+            }
+            Some(Failure::Garbage(what)) => {
+                add(
+                    FaultKind::ConnectionDropped,
+                    format!("{name} garbage"),
+                    format!("{name} answered with what is not HTTP: {what}"),
+                );
+            }
+            Some(Failure::TimedOut) => add(
+                FaultKind::TimedOut,
+                name.clone(),
+                format!("{name} did not answer in time"),
+            ),
+            _ => {}
+        }
+        let Some(response) = exchange.response() else {
+            return faults;
+        };
+        let text = String::from_utf8_lossy(&response.body[..response.body.len().min(READ)]);
+        let trace = stack_trace(&text);
+        if let Some(site) = &trace {
+            let cause = if site.is_empty() {
+                name.clone()
+            } else {
+                normalize(site)
+            };
+            add(
+                FaultKind::StackTrace,
+                cause,
+                format!("{name} answered {} with a stack trace", response.status),
+            );
+        }
+        if response.status >= 500 {
+            let cause =
+                server_error_cause(&name, response.status, trace.as_deref(), exchange, &text);
+            add(
+                FaultKind::ServerError,
+                cause,
+                format!("{name} answered {}", response.status),
+            );
+            // The body of a crash is rarely documented; one finding is enough.
+            return faults;
+        }
+        if operation.response(response.status).is_none() && !operation.responses.is_empty() {
+            let detail = format!(
+                "{name} answered {}, which is not documented",
+                response.status
+            );
+            add(
+                FaultKind::UndocumentedStatus,
+                format!("{name} {}", response.status),
+                detail,
+            );
+        } else {
+            let headers: Vec<(&str, &str)> = response
+                .headers
+                .iter()
+                .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+                .collect();
+            for violation in
+                self.checker
+                    .check(api, operation, response.status, &headers, &response.body)
+            {
+                // The same part of every item of a list has one cause.
+                let place = stable_pointer(&violation.pointer);
+                let cause = format!("{name} {} {:?} {place}", response.status, violation.kind);
+                add(
+                    FaultKind::ResponseMismatch,
+                    cause,
+                    format!("{name} answered {}: {}", response.status, violation.message),
+                );
+            }
+        }
+        if let Some(breach) = breach
+            && exchange.succeeded()
+        {
+            let what = describe(breach);
+            let cause = format!("{name} {what}");
+            add(
+                FaultKind::InvalidInputAccepted,
+                cause,
+                format!("{name} answered {} although {what}", response.status),
+            );
+        }
+        faults
+    }
+}
+
+/// The identity of a server error: the site of its trace, else its operation and message.
+fn server_error_cause(
+    name: &str,
+    status: u16,
+    trace: Option<&str>,
+    exchange: &Exchange,
+    text: &str,
+) -> String {
+    if let Some(site) = trace.filter(|site| !site.is_empty()) {
+        return normalize(site);
+    }
+    let message = exchange
+        .body
+        .as_ref()
+        .and_then(|body| {
+            ["message", "detail", "error", "title", "msg"]
+                .iter()
+                .find_map(|key| body.get(key)?.as_str().map(str::to_owned))
+        })
+        .unwrap_or_else(|| text.chars().take(400).collect());
+    format!("{name} {status} {}", normalize(&message))
+        .trim_end()
+        .to_owned()
+}
+
+/// What is wrong with an input, in words.
+fn describe(breach: &Breach) -> String {
+    let place = breach.pointer.trim_start_matches('/').replace('/', ".");
+    format!("{place} breaks `{}`", breach.rule)
+}

@@ -1,0 +1,284 @@
+//! May those who are let in really come in?
+
+use isobath_genes::Domain;
+use serde_json::{Value, json};
+
+use crate::action::Action;
+use crate::candidate::{Candidate, Step, What};
+use crate::exchange::Exchange;
+use crate::fault::FaultKind;
+
+use super::{Base, Prober};
+
+/// Strangers that are tried for each operation.
+const STRANGERS: usize = 3;
+
+impl Prober<'_> {
+    pub(super) fn access(&mut self, base: &Base) {
+        let security = &self.api.operations[base.operation].security;
+        let optional = security
+            .iter()
+            .any(|requirement| requirement.schemes.is_empty());
+        if security.is_empty() || optional {
+            return;
+        }
+        self.anonymous(base);
+        self.strangers(base);
+    }
+
+    /// The last call without authentication.
+    fn anonymous(&mut self, base: &Base) {
+        let reads = matches!(
+            &*self.api.operations[base.operation].method,
+            "GET" | "HEAD" | "OPTIONS"
+        );
+        let kind = if reads {
+            FaultKind::AnonymousRead
+        } else {
+            FaultKind::AnonymousWrite
+        };
+        if !self.seeks(kind) || base.last().user.is_none() && self.n_users > 0 {
+            return self.anonymous_already(base, kind);
+        }
+        let mut candidate = base.candidate.clone();
+        if let Some(step) = candidate.steps.last_mut() {
+            step.user = None;
+        }
+        self.accuse_if_let_in(candidate, base, kind);
+    }
+
+    /// The call that succeeded was anonymous in the first place.
+    fn anonymous_already(&mut self, base: &Base, kind: FaultKind) {
+        if self.seeks(kind) {
+            self.accuse_if_let_in(base.candidate.clone(), base, kind);
+        }
+    }
+
+    fn accuse_if_let_in(&mut self, candidate: Candidate, base: &Base, kind: FaultKind) {
+        let Some(last) = self.run_last(&candidate, 1) else {
+            return;
+        };
+        if last[0].succeeded() {
+            let name = self.api.operations[base.operation].name();
+            let status = last[0].status().unwrap_or_default();
+            let detail = format!(
+                "{name} answered {status} without authentication, which the document asks for"
+            );
+            self.find(kind, base.operation, detail, candidate);
+        }
+    }
+
+    /// The last call by other users, where it is about something that its user has made.
+    fn strangers(&mut self, base: &Base) {
+        let Some((base, owner)) = self.by_maker(base) else {
+            return;
+        };
+        for stranger in (0..self.n_users)
+            .filter(|&user| user != owner)
+            .take(STRANGERS)
+        {
+            let mut candidate = base.candidate.clone();
+            if let Some(step) = candidate.steps.last_mut() {
+                step.user = Some(stranger);
+            }
+            let Some(last) = self.run_last(&candidate, 1) else {
+                return;
+            };
+            match last[0].status() {
+                Some(200..300) => self.let_in(&base, candidate, owner, stranger),
+                Some(403) => self.told_apart(&base, candidate, stranger),
+                _ => {}
+            }
+        }
+    }
+
+    /// The base with its last call made by whoever made what it is about, if that succeeds too.
+    fn by_maker(&mut self, base: &Base) -> Option<(Base, usize)> {
+        let (_, reference) = own_reference(base.last())?;
+        let owner = base
+            .candidate
+            .steps
+            .iter()
+            .find(|step| step.id == reference.source)?
+            .user?;
+        let mut base = base.clone();
+        if base.last().user != Some(owner) {
+            base.candidate.steps.last_mut()?.user = Some(owner);
+            let last = self.run_last(&base.candidate, 1)?;
+            last[0].succeeded().then_some(())?;
+        }
+        Some((base, owner))
+    }
+
+    /// A stranger succeeded. That is a fault if the service itself treats the resource as not theirs elsewhere.
+    fn let_in(&mut self, base: &Base, candidate: Candidate, owner: usize, stranger: usize) {
+        if !self.seeks(FaultKind::OtherUsersResource) {
+            return;
+        }
+        let witness = match self.hidden_elsewhere(base, owner, stranger) {
+            Some(witness) => witness,
+            None => match self.missing_from_list(base, owner, stranger) {
+                Some(witness) => witness,
+                None => return,
+            },
+        };
+        let name = self.api.operations[base.operation].name();
+        let detail = format!("{name} lets a user reach what another user made, although {witness}");
+        self.find(
+            FaultKind::OtherUsersResource,
+            base.operation,
+            detail,
+            candidate,
+        );
+    }
+
+    /// Another operation on the same resource that does not know it for the stranger, but does for the owner.
+    fn hidden_elsewhere(&mut self, base: &Base, owner: usize, stranger: usize) -> Option<String> {
+        let reads = |method: &str| matches!(method, "GET" | "HEAD");
+        let api = std::sync::Arc::clone(&self.api);
+        let probed_reads = reads(&api.operations[base.operation].method);
+        for &sibling in self.resources.on_path(&api, base.operation) {
+            let method = &*api.operations[sibling].method;
+            // Reading may be open to all where writing is not: a read is only accused when a write denies that
+            // the thing exists at all, a write already when it may not even be read.
+            let enough: &[u16] = if reads(method) { &[403, 404] } else { &[404] };
+            if sibling == base.operation || (!probed_reads && !reads(method)) {
+                continue;
+            }
+            let action = self.on_same_path(sibling, base.last());
+            let mut candidate = base.before();
+            candidate.push(action.clone(), Some(stranger));
+            candidate.push(action, Some(owner));
+            let pair = self.run_last(&candidate, 2)?;
+            let (theirs, own) = (pair[0].status()?, pair[1].status()?);
+            if enough.contains(&theirs) && !matches!(own, 401 | 403 | 404 | 405 | 410 | 500..) {
+                return Some(format!(
+                    "{} answers {theirs} to that user",
+                    api.operations[sibling].name()
+                ));
+            }
+        }
+        None
+    }
+
+    /// The list of the collection shows the resource to the owner and not to the stranger.
+    fn missing_from_list(&mut self, base: &Base, owner: usize, stranger: usize) -> Option<String> {
+        let (pointer, reference) = own_reference(base.last())?;
+        let maker = base
+            .candidate
+            .steps
+            .iter()
+            .find(|step| step.id == reference.source)?
+            .operation()?;
+        let list = self.resources.sibling(&self.api, maker, "GET")?;
+        let action = self.on_same_path(
+            list,
+            base.candidate
+                .steps
+                .iter()
+                .find(|step| step.id == reference.source)?,
+        );
+        let mut candidate = base.before();
+        candidate.push(action.clone(), Some(owner));
+        candidate.push(action, Some(stranger));
+        let exchanges = self.run(&candidate)?;
+        let made = exchanges
+            .iter()
+            .find(|exchange| exchange.step == reference.source)?
+            .value(&reference.place)?;
+        let [.., own, theirs] = exchanges.as_slice() else {
+            return None;
+        };
+        let listed = |exchange: &Exchange| {
+            exchange
+                .body
+                .as_ref()
+                .is_some_and(|body| lists(body, &made))
+        };
+        if own.succeeded() && theirs.succeeded() && listed(own) && !listed(theirs) {
+            return Some(format!(
+                "{} does not list it for that user ({pointer})",
+                self.api.operations[list].name()
+            ));
+        }
+        None
+    }
+
+    /// 403 for what is there, 404 for what is not: the difference tells.
+    fn told_apart(&mut self, base: &Base, mut candidate: Candidate, stranger: usize) {
+        if !self.seeks(FaultKind::ExistenceLeak) {
+            return;
+        }
+        let Some((pointer, _)) = own_reference(base.last()) else {
+            return;
+        };
+        // What everybody may read is no secret.
+        if let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") {
+            let action = self.on_same_path(get, base.last());
+            let mut look = base.before();
+            look.push(action, Some(stranger));
+            match self.run_last(&look, 1) {
+                Some(last) if !last[0].succeeded() => {}
+                _ => return,
+            }
+        }
+        let What::Call { action, breach } = &base.last().what else {
+            return;
+        };
+        let mut absent = action.gene.clone();
+        let is_number = {
+            let mut number = false;
+            absent.walk(|place| {
+                if place.pointer == pointer {
+                    number = matches!(place.model.node(place.node).domain, Domain::Integer(_));
+                }
+            });
+            number
+        };
+        let replaced = if is_number {
+            absent.set_json(&pointer, &json!(987_654_321))
+        } else {
+            absent.resample(&pointer, &mut self.rng, &self.problem.habits.tuning)
+        };
+        if !replaced {
+            return;
+        }
+        let action = Action {
+            operation: action.operation,
+            gene: absent,
+        };
+        candidate.push(
+            What::Call {
+                action,
+                breach: breach.clone(),
+            },
+            Some(stranger),
+        );
+        let Some(pair) = self.run_last(&candidate, 2) else {
+            return;
+        };
+        if pair[0].status() == Some(403) && pair[1].status() == Some(404) {
+            let name = self.api.operations[base.operation].name();
+            let detail =
+                format!("{name} answers 403 for somebody else's resource and 404 for none");
+            self.find(FaultKind::ExistenceLeak, base.operation, detail, candidate);
+        }
+    }
+}
+
+/// The path parameter that refers to an earlier answer, the last one if there are several.
+fn own_reference(step: &Step) -> Option<(String, isobath_genes::Reference)> {
+    step.input()?
+        .references()
+        .into_iter()
+        .rfind(|(pointer, _)| pointer.starts_with("/path/"))
+}
+
+/// Whether a list has an item with this identifier.
+fn lists(body: &Value, id: &Value) -> bool {
+    match body {
+        Value::Array(items) => items.iter().any(|item| lists(item, id)),
+        Value::Object(object) => object.values().any(|value| value == id || lists(value, id)),
+        value => value == id,
+    }
+}

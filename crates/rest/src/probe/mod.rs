@@ -1,0 +1,275 @@
+//! Oracles that take several calls: what was created is deleted and looked at
+//! again, repeated, refused, read by strangers.
+//!
+//! After the search, each operation has a candidate that makes it succeed. A
+//! probe adds calls to it and compares. It accuses only when the calls that it
+//! relies on went as they must: a fault needs a witness, not a guess.
+
+mod access;
+mod injection;
+mod rules;
+mod state;
+
+use std::sync::Arc;
+
+use isobath_genes::{Gene, Tuning};
+use isobath_search::{Archive, Rng};
+
+use crate::caller::{Caller, Lost};
+use crate::candidate::{Candidate, Step, What};
+use crate::exchange::Exchange;
+use crate::fault::{Fault, FaultKind};
+use crate::goal::Goal;
+use crate::openapi::Api;
+use crate::problem::RestProblem;
+use crate::resource::Resources;
+use crate::sample::copy_path;
+
+/// A fault, with the calls that show it.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What is wrong.
+    pub fault: Fault,
+    /// The calls.
+    pub candidate: Candidate,
+}
+
+/// What probes are to be made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Choice {
+    /// Also try to inject SQL. Off unless asked for: it may do harm.
+    pub sql_injection: bool,
+}
+
+/// Makes probes with a caller, as long as there is time.
+pub struct Prober<'a> {
+    api: Arc<Api>,
+    resources: &'a Resources,
+    problem: &'a RestProblem,
+    n_users: usize,
+    caller: &'a mut Caller,
+    rng: Rng,
+    left: &'a mut dyn FnMut() -> bool,
+    findings: Vec<Finding>,
+    calls: u64,
+    lost: Option<Lost>,
+}
+
+/// What the probes found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// The faults, each with its calls.
+    pub findings: Vec<Finding>,
+    /// How many calls were made.
+    pub calls: u64,
+    /// Whether the service went away meanwhile.
+    pub lost: Option<Lost>,
+}
+
+/// Probes every operation that succeeded in the search; `left` says whether there is time for another call.
+pub fn probe(
+    problem: &RestProblem,
+    archive: &Archive<Candidate>,
+    caller: &mut Caller,
+    seed: u64,
+    choice: Choice,
+    left: &mut dyn FnMut() -> bool,
+) -> Report {
+    let mut prober = Prober {
+        api: Arc::clone(&problem.api),
+        resources: &problem.resources,
+        problem,
+        n_users: problem.n_users,
+        caller,
+        rng: Rng::with_seed(seed),
+        left,
+        findings: Vec::new(),
+        calls: 0,
+        lost: None,
+    };
+    let bases: Vec<Base> = bases(problem, archive)
+        .into_iter()
+        .filter_map(|base| prober.shorten(base))
+        .collect();
+    // The kinds that take few calls first: when time is short, every operation has had its turn at those.
+    bases.iter().for_each(|base| prober.state(base));
+    bases.iter().for_each(|base| prober.access(base));
+    if choice.sql_injection {
+        bases.iter().for_each(|base| prober.injection(base));
+    }
+    bases.iter().for_each(|base| prober.odd(base));
+    bases.iter().for_each(|base| prober.rules(base));
+    Report {
+        findings: prober.findings,
+        calls: prober.calls,
+        lost: prober.lost,
+    }
+}
+
+/// A candidate whose last step succeeds.
+#[derive(Clone, Debug)]
+struct Base {
+    candidate: Candidate,
+    operation: usize,
+}
+
+/// For each operation, the candidates with which it succeeded, one for each status.
+fn bases(problem: &RestProblem, archive: &Archive<Candidate>) -> Vec<Base> {
+    let mut bases = Vec::new();
+    for (id, goal) in problem.goals().iter() {
+        let Goal::Status(operation, 200..300) = goal else {
+            continue;
+        };
+        let Some(kept) = archive.covering(id) else {
+            continue;
+        };
+        let Some(at) = kept
+            .candidate
+            .steps
+            .iter()
+            .rposition(|step| step.operation() == Some(*operation))
+        else {
+            continue;
+        };
+        bases.push(Base {
+            candidate: kept.candidate.prefix(at + 1),
+            operation: *operation,
+        });
+    }
+    bases.sort_by_key(|base| base.operation);
+    bases
+}
+
+impl Prober<'_> {
+    /// Makes the calls; `None` when there is no time left or the service is gone.
+    fn run(&mut self, candidate: &Candidate) -> Option<Vec<Exchange>> {
+        if self.lost.is_some() || !(self.left)() {
+            return None;
+        }
+        match self.caller.run(candidate) {
+            Ok(exchanges) => {
+                self.calls += exchanges.len() as u64;
+                Some(exchanges)
+            }
+            Err(lost) => {
+                self.lost = Some(lost);
+                None
+            }
+        }
+    }
+
+    /// Makes the calls, and returns the exchanges of the last `n` steps if all calls were made.
+    fn run_last(&mut self, candidate: &Candidate, n: usize) -> Option<Vec<Exchange>> {
+        let mut exchanges = self.run(candidate)?;
+        if exchanges.len() != candidate.steps.len() {
+            return None;
+        }
+        Some(exchanges.split_off(exchanges.len() - n))
+    }
+
+    /// The base with only the steps that its last one needs, if it still succeeds with these.
+    fn shorten(&mut self, base: Base) -> Option<Base> {
+        let at = base.candidate.steps.len() - 1;
+        let short = base.candidate.slice(at);
+        for candidate in [short, base.candidate] {
+            let last = self.run_last(&candidate, 1)?;
+            if last[0].succeeded() {
+                return Some(Base {
+                    candidate,
+                    operation: base.operation,
+                });
+            }
+        }
+        None
+    }
+
+    fn seeks(&self, kind: FaultKind) -> bool {
+        self.problem.oracle().seeks(kind)
+    }
+
+    fn find(&mut self, kind: FaultKind, operation: usize, detail: String, candidate: Candidate) {
+        let name = self.api.operations[operation].name();
+        self.keep(
+            Fault {
+                kind,
+                cause: name.clone(),
+                operation: name,
+                detail,
+            },
+            candidate,
+        );
+    }
+
+    fn keep(&mut self, fault: Fault, candidate: Candidate) {
+        let known = self
+            .problem
+            .faults()
+            .iter()
+            .any(|known| known.identity() == fault.identity());
+        if !known
+            && !self
+                .findings
+                .iter()
+                .any(|finding| finding.fault.identity() == fault.identity())
+        {
+            self.findings.push(Finding { fault, candidate });
+        }
+    }
+
+    /// A call of another operation on the same path as a step, with its path parameters.
+    fn on_same_path(&mut self, operation: usize, like: &Step) -> What {
+        let mut input = crate::problem::fresh(self.problem, &mut self.rng, operation);
+        if let Some(before) = like.input() {
+            copy_path(before, &mut input);
+        }
+        What::call(operation, input)
+    }
+}
+
+impl Prober<'_> {
+    /// The base with fresh inputs, in its last step only or in all before that.
+    ///
+    /// References and path parameters stay, so that the calls are still about the same things.
+    fn vary(&mut self, base: &Base, last_only: bool) -> Candidate {
+        let tuning = Tuning {
+            optional: 0.8,
+            ..self.problem.habits.tuning.clone()
+        };
+        let mut candidate = base.candidate.clone();
+        let n = candidate.steps.len();
+        for (at, step) in candidate.steps.iter_mut().enumerate() {
+            let What::Call { action, breach } = &mut step.what else {
+                continue;
+            };
+            if (at + 1 == n) != last_only || breach.is_some() {
+                continue;
+            }
+            let mut fresh = Gene::sample(
+                action.gene.model(),
+                action.gene.root(),
+                &mut self.rng,
+                &tuning,
+            );
+            copy_path(&action.gene, &mut fresh);
+            for (pointer, reference) in action.gene.references() {
+                fresh.bind(&pointer, reference);
+            }
+            action.gene = fresh;
+        }
+        candidate
+    }
+}
+
+impl Base {
+    fn last(&self) -> &Step {
+        self.candidate
+            .steps
+            .last()
+            .expect("a base ends with the step that succeeds")
+    }
+
+    /// All steps but the last.
+    fn before(&self) -> Candidate {
+        self.candidate.prefix(self.candidate.steps.len() - 1)
+    }
+}

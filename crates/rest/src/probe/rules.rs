@@ -1,0 +1,93 @@
+//! Are the documented rules of inputs enforced?
+
+use std::collections::BTreeSet;
+
+use crate::candidate::What;
+use crate::fault::FaultKind;
+use crate::sample;
+
+use super::{Base, Prober};
+
+/// Rules tried for each operation.
+const RULES: usize = 60;
+
+/// Valid but odd inputs tried for each operation.
+const ODDITIES: usize = 40;
+
+impl Prober<'_> {
+    /// The last call with inputs that are valid, and that careless code trips over: equal values, odd texts.
+    pub(super) fn odd(&mut self, base: &Base) {
+        let Some(What::Call { action, .. }) =
+            base.candidate.steps.last().map(|step| step.what.clone())
+        else {
+            return;
+        };
+        for odd in sample::oddities(&action.gene).into_iter().take(ODDITIES) {
+            let mut attempt = base.candidate.clone();
+            if let Some(step) = attempt.steps.last_mut() {
+                step.what = What::call(action.operation, odd);
+            }
+            let Some(last) = self.run_last(&attempt, 1) else {
+                return;
+            };
+            for fault in self.problem.oracle().judge(&self.api, &last[0], None) {
+                self.keep(fault, attempt.clone());
+            }
+        }
+    }
+
+    /// The last call with one rule broken, for each rule of its input: a success is a fault.
+    pub(super) fn rules(&mut self, base: &Base) {
+        if !self.seeks(FaultKind::InvalidInputAccepted) {
+            return;
+        }
+        let mut tried = BTreeSet::new();
+        // What is left out of an input cannot be broken, so look at a fuller one, too.
+        for fuller in [false, true] {
+            let candidate = if fuller {
+                self.vary(base, true)
+            } else {
+                base.candidate.clone()
+            };
+            if fuller
+                && !self
+                    .run_last(&candidate, 1)
+                    .is_some_and(|last| last[0].succeeded())
+            {
+                continue;
+            }
+            let Some(What::Call { action, .. }) =
+                candidate.steps.last().map(|step| step.what.clone())
+            else {
+                return;
+            };
+            for breach in action.breaches(&self.api) {
+                if tried.len() >= RULES || !tried.insert((breach.pointer.clone(), breach.rule)) {
+                    continue;
+                }
+                let Some(broken) =
+                    action.breach(&breach, &mut self.rng, &self.problem.habits.tuning)
+                else {
+                    continue;
+                };
+                let mut attempt = candidate.clone();
+                if let Some(step) = attempt.steps.last_mut() {
+                    step.what = What::Call {
+                        action: broken,
+                        breach: Some(breach.clone()),
+                    };
+                }
+                let Some(last) = self.run_last(&attempt, 1) else {
+                    return;
+                };
+                for fault in self
+                    .problem
+                    .oracle()
+                    .judge(&self.api, &last[0], Some(&breach))
+                {
+                    self.keep(fault, attempt.clone());
+                }
+            }
+        }
+    }
+}

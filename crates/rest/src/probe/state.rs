@@ -1,0 +1,301 @@
+//! Does the service keep the promises of HTTP about what a call changes?
+
+use std::collections::BTreeSet;
+
+use isobath_genes::{Gene, Tuning};
+
+use crate::candidate::What;
+use crate::compare::{differences, is_bookkeeping, is_within};
+use crate::exchange::Exchange;
+use crate::fault::FaultKind;
+use crate::sample::copy_path;
+
+use super::{Base, Prober};
+
+/// Inputs that are tried for each operation.
+const VARIANTS: usize = 8;
+/// Refused updates that are tried for each operation.
+const REFUSALS: usize = 16;
+
+impl Prober<'_> {
+    pub(super) fn state(&mut self, base: &Base) {
+        match &*self.api.operations[base.operation].method {
+            "GET" => self.safe(base),
+            "DELETE" => self.deleted(base),
+            "PUT" => {
+                self.idempotent(base);
+                self.refused(base);
+            }
+            "PATCH" => self.refused(base),
+            "POST" => self.location(base),
+            _ => {}
+        }
+    }
+
+    /// The same GET twice in a row: what was there must still be there.
+    fn safe(&mut self, base: &Base) {
+        if !self.seeks(FaultKind::GetChangesState) {
+            return;
+        }
+        for attempt in 0..VARIANTS {
+            // What is looked at may matter: later attempts make other things to look at.
+            let mut candidate = if attempt == 0 {
+                base.candidate.clone()
+            } else {
+                self.vary(base, false)
+            };
+            candidate.push(base.last().what.clone(), base.last().user);
+            let Some(pair) = self.run_last(&candidate, 2) else {
+                return;
+            };
+            if pair[0].succeeded() && matches!(pair[1].status(), Some(404 | 410)) {
+                let name = self.api.operations[base.operation].name();
+                let detail = format!(
+                    "{name} answered {} and, right after that, {}",
+                    code(&pair[0]),
+                    code(&pair[1])
+                );
+                self.find(
+                    FaultKind::GetChangesState,
+                    base.operation,
+                    detail,
+                    candidate,
+                );
+                return;
+            }
+            if base.candidate.steps.len() == 1 {
+                return;
+            }
+        }
+    }
+
+    /// GET, DELETE, GET: what is deleted is gone.
+    fn deleted(&mut self, base: &Base) {
+        let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
+            return;
+        };
+        if !self.seeks(FaultKind::DeleteWithoutEffect) {
+            return;
+        }
+        let (delete, user) = (base.last().clone(), base.last().user);
+        let look = self.on_same_path(get, &delete);
+        let mut candidate = base.before();
+        candidate.push(look.clone(), user);
+        candidate.push(delete.what, user);
+        candidate.push(look, user);
+        let Some(three) = self.run_last(&candidate, 3) else {
+            return;
+        };
+        let was_deleted = three[0].succeeded() && matches!(three[1].status(), Some(200 | 204));
+        // A resource that says it is deleted now has changed; only one that is just as before was left alone.
+        if was_deleted && three[2].succeeded() && three[0].body == three[2].body {
+            let name = self.api.operations[base.operation].name();
+            let detail = format!(
+                "{name} answered {}, and the resource can still be fetched",
+                code(&three[1])
+            );
+            self.find(
+                FaultKind::DeleteWithoutEffect,
+                base.operation,
+                detail,
+                candidate,
+            );
+        }
+    }
+
+    /// PUT, GET, GET, PUT, GET: the second PUT changes nothing more.
+    fn idempotent(&mut self, base: &Base) {
+        let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
+            return;
+        };
+        if !self.seeks(FaultKind::PutNotIdempotent) {
+            return;
+        }
+        for attempt in 0..VARIANTS {
+            let mut candidate = if attempt == 0 {
+                base.candidate.clone()
+            } else {
+                self.vary(base, true)
+            };
+            let user = base.last().user;
+            let Some(put) = candidate.steps.last().map(|step| step.what.clone()) else {
+                return;
+            };
+            let look = self.on_same_path(get, base.last());
+            candidate.push(look.clone(), user);
+            candidate.push(look.clone(), user);
+            candidate.push(put, user);
+            candidate.push(look, user);
+            let Some(five) = self.run_last(&candidate, 5) else {
+                return;
+            };
+            if !five.iter().all(Exchange::succeeded) {
+                continue;
+            }
+            let changed = changed(&five[1], &five[2], &five[4]);
+            if !changed.is_empty() {
+                let name = self.api.operations[base.operation].name();
+                let detail = format!(
+                    "{name}, sent twice, leaves another state than sent once: {} differs",
+                    list(&changed)
+                );
+                self.find(
+                    FaultKind::PutNotIdempotent,
+                    base.operation,
+                    detail,
+                    candidate,
+                );
+                return;
+            }
+        }
+    }
+
+    /// GET, GET, an update that is refused, GET: nothing has changed.
+    fn refused(&mut self, base: &Base) {
+        let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
+            return;
+        };
+        if !self.seeks(FaultKind::FailedUpdateChangedState) {
+            return;
+        }
+        for attempt in 0..REFUSALS {
+            let update = self.attempt(base, attempt);
+            let user = base.last().user;
+            let look = self.on_same_path(get, base.last());
+            let mut candidate = base.before();
+            candidate.push(look.clone(), user);
+            candidate.push(look.clone(), user);
+            candidate.push(update, user);
+            candidate.push(look, user);
+            let Some(four) = self.run_last(&candidate, 4) else {
+                return;
+            };
+            let refused = four[2].was_refused()
+                && !matches!(four[2].status(), Some(401 | 403 | 404 | 405 | 410 | 429));
+            if !(refused && four[0].succeeded() && four[1].succeeded() && four[3].succeeded()) {
+                continue;
+            }
+            let changed = changed(&four[0], &four[1], &four[3]);
+            if !changed.is_empty() {
+                let name = self.api.operations[base.operation].name();
+                let detail = format!(
+                    "{name} was refused with {}, but changed {}",
+                    code(&four[2]),
+                    list(&changed)
+                );
+                self.find(
+                    FaultKind::FailedUpdateChangedState,
+                    base.operation,
+                    detail,
+                    candidate,
+                );
+                return;
+            }
+        }
+    }
+
+    /// An update of the same resource: valid as far as the document knows, or with one rule broken.
+    fn attempt(&mut self, base: &Base, attempt: usize) -> What {
+        // With many parts at once, one that is refused comes together with others that are not.
+        let tuning = Tuning {
+            optional: 0.9,
+            ..self.problem.habits.tuning.clone()
+        };
+        let mut what = self.on_same_path(base.operation, base.last());
+        let What::Call { action, breach } = &mut what else {
+            return what;
+        };
+        let mut full = Gene::sample(
+            action.gene.model(),
+            action.gene.root(),
+            &mut self.rng,
+            &tuning,
+        );
+        copy_path(&action.gene, &mut full);
+        action.gene = full;
+        // Every fourth breaks a rule of the document; rules of the service itself are met by chance.
+        if attempt % 4 == 3 {
+            let breaches: Vec<_> = action
+                .breaches(&self.api)
+                .into_iter()
+                .filter(|breach| breach.pointer.starts_with("/body/"))
+                .collect();
+            if let Some(chosen) = breaches.get(self.rng.usize(..breaches.len().max(1)))
+                && let Some(broken) = action.breach(chosen, &mut self.rng, &tuning)
+            {
+                *action = broken;
+                *breach = Some(chosen.clone());
+            }
+        }
+        what
+    }
+
+    /// A 201 names its resource: the Location leads to it.
+    fn location(&mut self, base: &Base) {
+        if !self.seeks(FaultKind::LocationLeadsNowhere) {
+            return;
+        }
+        let mut candidate = base.candidate.clone();
+        candidate.push(What::Follow(base.last().id), base.last().user);
+        let Some(pair) = self.run_last(&candidate, 2) else {
+            return;
+        };
+        if pair[0].status() == Some(201) && matches!(pair[1].status(), Some(404 | 410)) {
+            let name = self.api.operations[base.operation].name();
+            let location = pair[0].location().unwrap_or_default();
+            let shape: String = location
+                .split('/')
+                .map(|part| {
+                    if part.parse::<u64>().is_ok() {
+                        "…"
+                    } else {
+                        part
+                    }
+                })
+                .collect::<Vec<_>>()
+                .join("/");
+            let detail = format!(
+                "{name} answered 201 with the Location {shape}, which is answered with {}",
+                code(&pair[1])
+            );
+            self.find(
+                FaultKind::LocationLeadsNowhere,
+                base.operation,
+                detail,
+                candidate,
+            );
+        }
+    }
+}
+
+/// What differs between the first and the last look, apart from what changes by itself.
+fn changed(first: &Exchange, again: &Exchange, last: &Exchange) -> BTreeSet<String> {
+    let (Some(a), Some(b), Some(c)) = (&first.body, &again.body, &last.body) else {
+        return BTreeSet::new();
+    };
+    let restless = differences(a, b);
+    differences(a, c)
+        .into_iter()
+        .filter(|place| !is_within(place, &restless) && !is_bookkeeping(place))
+        .collect()
+}
+
+fn code(exchange: &Exchange) -> u16 {
+    exchange.status().unwrap_or_default()
+}
+
+/// The places, in words.
+fn list(places: &BTreeSet<String>) -> String {
+    let names: Vec<&str> = places
+        .iter()
+        .take(3)
+        .map(|place| {
+            if place.is_empty() {
+                "the whole body"
+            } else {
+                place.as_str()
+            }
+        })
+        .collect();
+    names.join(", ")
+}

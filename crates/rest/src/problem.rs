@@ -1,0 +1,416 @@
+//! The REST problem as the search sees it: candidates are made here, and answers judged.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use isobath_genes::{Facet, Gene, Place, Tuning, Value as GeneValue};
+use isobath_search::{Aim, Evaluation, Problem, Rng, Score};
+
+use crate::candidate::{Candidate, Step, What};
+use crate::exchange::Exchange;
+use crate::fault::Fault;
+use crate::goal::{Goal, Goals, Shape};
+use crate::openapi::Api;
+use crate::oracle::Oracle;
+use crate::pool::Pool;
+use crate::resource::Resources;
+use crate::sample;
+
+/// What sampling and mutation may do.
+#[derive(Clone, Debug)]
+pub struct Habits {
+    /// The most steps of a candidate.
+    pub steps: usize,
+    /// How values are drawn.
+    pub tuning: Tuning,
+    /// That an input breaks a rule on purpose.
+    pub breach: f64,
+    /// That a text is odd though valid, or two values are equal.
+    pub odd: f64,
+    /// That the last call is made by somebody else, or by nobody.
+    pub stranger: f64,
+    /// That a mutation adds or removes a step.
+    pub restructure: f64,
+    /// That a free value is taken from what was seen in answers.
+    pub reuse: f64,
+}
+
+impl Default for Habits {
+    fn default() -> Self {
+        Self {
+            steps: 10,
+            tuning: Tuning::robust(),
+            breach: 0.15,
+            odd: 0.1,
+            stranger: 0.1,
+            restructure: 0.2,
+            reuse: 0.15,
+        }
+    }
+}
+
+/// The problem: how to cover an API.
+#[derive(Debug)]
+pub struct RestProblem {
+    pub(crate) api: Arc<Api>,
+    pub(crate) resources: Resources,
+    pub(crate) habits: Habits,
+    pub(crate) pool: Pool,
+    pub(crate) access: Access,
+    pub(crate) n_users: usize,
+    /// Per operation, candidates that end with its success; short ones first.
+    pub(crate) recipes: Vec<Vec<Candidate>>,
+    /// Operations that have not been tried yet, last first.
+    pub(crate) untried: Vec<usize>,
+    oracle: Oracle,
+    goals: Goals,
+    faults: Vec<Fault>,
+    statuses: Vec<BTreeMap<u16, u64>>,
+}
+
+impl RestProblem {
+    /// The problem of an API with as many users.
+    #[must_use]
+    pub fn new(api: Arc<Api>, n_users: usize, oracle: Oracle, habits: Habits) -> Self {
+        let resources = Resources::of(&api);
+        let untried = (0..api.operations.len()).rev().collect();
+        let statuses = vec![BTreeMap::new(); api.operations.len()];
+        let recipes = vec![Vec::new(); api.operations.len()];
+        let access = Access::new(api.operations.len(), n_users);
+        Self {
+            api,
+            resources,
+            habits,
+            pool: Pool::default(),
+            access,
+            n_users,
+            recipes,
+            untried,
+            oracle,
+            goals: Goals::default(),
+            faults: Vec::new(),
+            statuses,
+        }
+    }
+
+    /// What is worth covering, as far as it was met.
+    #[must_use]
+    pub fn goals(&self) -> &Goals {
+        &self.goals
+    }
+
+    /// The faults seen so far, one for each identity, in the order of their first sight.
+    #[must_use]
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// Per operation, the statuses seen, with how often.
+    #[must_use]
+    pub fn statuses(&self) -> &[BTreeMap<u16, u64>] {
+        &self.statuses
+    }
+
+    /// The judge.
+    #[must_use]
+    pub fn oracle(&self) -> &Oracle {
+        &self.oracle
+    }
+
+    /// Who makes what for whom.
+    #[must_use]
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// Takes note of a fault, and says its goal.
+    pub fn note(&mut self, fault: Fault) -> Goal {
+        let goal = Goal::Fault(fault.kind, fault.cause.as_str().into());
+        if !self
+            .faults
+            .iter()
+            .any(|known| known.identity() == fault.identity())
+        {
+            self.faults.push(fault);
+        }
+        goal
+    }
+
+    /// The faults that the exchanges of a candidate show.
+    #[must_use]
+    pub fn judge(&self, candidate: &Candidate, exchanges: &[Exchange]) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for exchange in exchanges {
+            let step = candidate.steps.iter().find(|step| step.id == exchange.step);
+            let breach = step.and_then(|step| match &step.what {
+                What::Call { breach, .. } => breach.as_ref(),
+                What::Follow(_) => None,
+            });
+            faults.extend(self.oracle.judge(&self.api, exchange, breach));
+        }
+        faults
+    }
+
+    fn score_exchange(
+        &mut self,
+        candidate: &Candidate,
+        step: &Step,
+        exchange: &Exchange,
+        scores: &mut Vec<Score>,
+    ) {
+        let (What::Call { action, breach }, Some(status)) = (&step.what, exchange.status()) else {
+            return;
+        };
+        let (operation, input) = (action.operation, &action.gene);
+        *self.statuses[operation].entry(status).or_default() += 1;
+        let goals = &mut self.goals;
+        let mut cover = |goals: &mut Goals, goal: Goal| scores.push(Score::covered(goals.id(goal)));
+        cover(goals, Goal::Status(operation, status));
+        cover(goals, Goal::Family(operation, (status / 100) as u8));
+        if !self.api.operations[operation].security.is_empty() {
+            cover(goals, Goal::Access(operation, step.user, status));
+        }
+        if let Some(breach) = breach {
+            cover(
+                goals,
+                Goal::Breach(operation, breach.pointer.as_str().into(), breach.rule),
+            );
+        }
+        if let Some(body) = &exchange.body {
+            shapes(body, &mut |place, shape| {
+                cover(goals, Goal::Shape(operation, status, place.into(), shape))
+            });
+        }
+        // How near the call came to a success is the only gradient that a black box has.
+        let nearness = nearness(status);
+        let success = goals.id(Goal::Family(operation, 2));
+        scores.push(Score::new(success, nearness));
+        if breach.is_none() && status < 500 {
+            input.walk(|place| {
+                facets(&place, &mut |facet| {
+                    let goal = Goal::Input(operation, stable_pointer(place.pointer).into(), facet);
+                    scores.push(Score::new(goals.id(goal), nearness));
+                });
+            });
+        }
+        if exchange.succeeded() {
+            if breach.is_none() {
+                remember(&mut self.recipes[operation], candidate, step);
+            }
+            for (pointer, reference) in input.references() {
+                let producer = candidate
+                    .steps
+                    .iter()
+                    .find(|earlier| earlier.id == reference.source)
+                    .and_then(Step::operation);
+                if let Some(producer) = producer {
+                    scores.push(Score::covered(goals.id(Goal::Chain(
+                        producer,
+                        operation,
+                        pointer.as_str().into(),
+                    ))));
+                }
+            }
+            if let Some(body) = &exchange.body {
+                self.pool.learn(body);
+                self.resources.learn(&self.api, operation, body);
+            }
+        }
+        self.access.note(operation, step.user, status);
+    }
+}
+
+impl Problem for RestProblem {
+    type Candidate = Candidate;
+    type Answer = Vec<Exchange>;
+
+    fn sample(&mut self, rng: &mut Rng) -> Candidate {
+        sample::candidate(self, rng)
+    }
+
+    fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &Aim) -> Candidate {
+        let operation = aim
+            .target
+            .and_then(|target| self.goals.get(target))
+            .and_then(Goal::operation);
+        sample::mutant(self, rng, parent, operation)
+    }
+
+    fn score(&mut self, candidate: &Candidate, exchanges: Vec<Exchange>) -> Evaluation {
+        let mut scores = Vec::new();
+        for exchange in &exchanges {
+            if let Some(step) = candidate.steps.iter().find(|step| step.id == exchange.step) {
+                self.score_exchange(candidate, step, exchange, &mut scores);
+            }
+        }
+        for fault in self.judge(candidate, &exchanges) {
+            let goal = self.note(fault);
+            scores.push(Score::covered(self.goals.id(goal)));
+        }
+        Evaluation::new(scores, exchanges.len() as u64)
+    }
+
+    fn crossover(&mut self, rng: &mut Rng, a: &Candidate, b: &Candidate) -> (Candidate, Candidate) {
+        sample::cross(rng, a, b, self.habits.steps)
+    }
+
+    fn size(&self, candidate: &Candidate) -> usize {
+        candidate.steps.len()
+    }
+
+    fn without(&self, candidate: &Candidate, part: usize) -> Option<Candidate> {
+        candidate.without(part)
+    }
+}
+
+/// Recipes kept for one operation.
+const RECIPES: usize = 4;
+
+/// Keeps what a successful step needed, if it is shorter than what is kept, or something else.
+fn remember(recipes: &mut Vec<Candidate>, candidate: &Candidate, step: &Step) {
+    let Some(at) = candidate.steps.iter().position(|other| other.id == step.id) else {
+        return;
+    };
+    let longest = recipes
+        .last()
+        .map_or(usize::MAX, |recipe| recipe.steps.len());
+    if recipes.len() == RECIPES && at + 1 > longest {
+        return;
+    }
+    let slice = candidate.slice(at);
+    if recipes.len() == RECIPES && slice.steps.len() >= longest {
+        return;
+    }
+    recipes.push(slice);
+    recipes.sort_by_key(|recipe| recipe.steps.len());
+    recipes.truncate(RECIPES);
+}
+
+/// How near a status is to success.
+fn nearness(status: u16) -> f64 {
+    match status {
+        200..300 => 1.0,
+        300..400 => 0.7,
+        // The input was understood, and what it is about is there.
+        409 | 422 | 412 | 423 => 0.6,
+        400 | 406 | 413 | 415 => 0.5,
+        404 | 410 => 0.4,
+        403 | 405 => 0.3,
+        401 | 407 => 0.2,
+        _ => 0.1,
+    }
+}
+
+/// The facets of a place that are worth a goal. Which thing is meant has none: those are covered as chains.
+fn facets(place: &Place<'_>, add: &mut dyn FnMut(Facet)) {
+    if place.pointer.is_empty()
+        || place.pointer.starts_with("/path")
+        || matches!(place.value, GeneValue::Bound(_))
+    {
+        return;
+    }
+    place.facets(&mut *add);
+}
+
+/// A pointer with all items of a list taken together.
+pub(crate) fn stable_pointer(pointer: &str) -> String {
+    if !pointer.bytes().any(|byte| byte.is_ascii_digit()) {
+        return pointer.to_owned();
+    }
+    let segments = pointer.split('/').map(|segment| {
+        if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
+            "*"
+        } else {
+            segment
+        }
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// Calls `add` for the shapes of an answer: the body, and what is two levels below it.
+fn shapes(body: &serde_json::Value, add: &mut dyn FnMut(&str, Shape)) {
+    fn walk(
+        value: &serde_json::Value,
+        at: &mut String,
+        depth: usize,
+        add: &mut dyn FnMut(&str, Shape),
+    ) {
+        add(at, Shape::of(value));
+        if depth == 0 {
+            return;
+        }
+        let end = at.len();
+        match value {
+            serde_json::Value::Object(object) => {
+                for (name, value) in object.iter().take(60) {
+                    isobath_genes::push_segment(at, name);
+                    walk(value, at, depth - 1, add);
+                    at.truncate(end);
+                }
+            }
+            serde_json::Value::Array(items) => {
+                if let Some(first) = items.first() {
+                    at.push_str("/*");
+                    walk(first, at, depth - 1, add);
+                    at.truncate(end);
+                }
+            }
+            _ => {}
+        }
+    }
+    walk(body, &mut String::new(), 3, add);
+}
+
+/// Which user may call what, as far as answers told.
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    n_users: usize,
+    /// Per operation and user: let in, and kept out.
+    counts: Vec<(u32, u32)>,
+}
+
+impl Access {
+    fn new(n_operations: usize, n_users: usize) -> Self {
+        Self {
+            n_users,
+            counts: vec![(0, 0); n_operations * n_users],
+        }
+    }
+
+    fn note(&mut self, operation: usize, user: Option<usize>, status: u16) {
+        let Some(user) = user.filter(|user| *user < self.n_users) else {
+            return;
+        };
+        let (in_, out) = &mut self.counts[operation * self.n_users + user];
+        match status {
+            401 | 403 => *out += 1,
+            200..500 => *in_ += 1,
+            _ => {}
+        }
+    }
+
+    /// Somebody who may call the operation: `preferred`, unless that user was only ever kept out.
+    pub(crate) fn user(&self, rng: &mut Rng, operation: usize, preferred: usize) -> usize {
+        let counts = &self.counts[operation * self.n_users..(operation + 1) * self.n_users];
+        let kept_out = |user: usize| counts[user].0 == 0 && counts[user].1 >= 2;
+        if !kept_out(preferred) {
+            return preferred;
+        }
+        let others: Vec<usize> = (0..self.n_users).filter(|&user| !kept_out(user)).collect();
+        if others.is_empty() {
+            preferred
+        } else {
+            others[rng.usize(..others.len())]
+        }
+    }
+}
+
+/// Fresh input of an operation.
+pub(crate) fn fresh(problem: &RestProblem, rng: &mut Rng, operation: usize) -> Gene {
+    Gene::sample(
+        &problem.api.model,
+        problem.api.operations[operation].input,
+        rng,
+        &problem.habits.tuning,
+    )
+}

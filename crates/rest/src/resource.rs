@@ -1,0 +1,610 @@
+//! Which operation makes what another one needs.
+//!
+//! An identifier in a path, a query or a body is matched with the answers that
+//! have such a value: by links of the document, by the place in the hierarchy of
+//! paths, and by names. What a document keeps quiet about is learned from answers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use isobath_genes::{Domain, Model, NodeId, push_segment};
+use serde_json::Value;
+
+use crate::exchange::LOCATION;
+use crate::openapi::{Api, Expression, Operation, ParameterLocation, PathPiece};
+
+/// A value that an operation needs from another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Need {
+    /// Where in the input, as a JSON Pointer.
+    pub pointer: String,
+    /// Whether the call makes no sense without it.
+    pub essential: bool,
+    /// Who can give it, the likeliest first.
+    pub producers: Vec<Producer>,
+}
+
+/// An operation whose answer has a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Producer {
+    /// The operation.
+    pub operation: usize,
+    /// Where in the answer, in the words of [`Exchange::value`](crate::exchange::Exchange::value).
+    pub place: Arc<str>,
+    /// How likely it is the right one.
+    pub weight: u32,
+}
+
+/// The needs of all operations, and the operations of each resource.
+#[derive(Clone, Debug)]
+pub struct Resources {
+    needs: Vec<Vec<Need>>,
+    entities: Vec<String>,
+    by_path: BTreeMap<Arc<str>, Vec<usize>>,
+    learned: Vec<bool>,
+}
+
+/// Producers beyond which more are no help.
+const MOST_PRODUCERS: usize = 6;
+/// How deep identifiers are looked for in bodies.
+const DEPTH: usize = 4;
+
+impl Resources {
+    /// Finds out who needs what.
+    #[must_use]
+    pub fn of(api: &Api) -> Self {
+        let entities: Vec<String> = api.operations.iter().map(entity_of_path).collect();
+        let mut by_path: BTreeMap<Arc<str>, Vec<usize>> = BTreeMap::new();
+        for (index, operation) in api.operations.iter().enumerate() {
+            by_path
+                .entry(operation.path.clone())
+                .or_default()
+                .push(index);
+        }
+        let answers: Vec<Vec<Leaf>> = api
+            .operations
+            .iter()
+            .map(|operation| answer_leaves(&api.model, operation))
+            .collect();
+        let needs = api
+            .operations
+            .iter()
+            .enumerate()
+            .map(|(consumer, operation)| {
+                input_leaves(&api.model, operation)
+                    .into_iter()
+                    .filter_map(|leaf| need(api, consumer, operation, leaf, &entities, &answers))
+                    .collect()
+            })
+            .collect();
+        let learned = answers.iter().map(|leaves| !leaves.is_empty()).collect();
+        let mut resources = Self {
+            needs,
+            entities,
+            by_path,
+            learned,
+        };
+        resources.add_links(api);
+        resources
+    }
+
+    /// What an operation needs.
+    #[must_use]
+    pub fn needs(&self, operation: usize) -> &[Need] {
+        &self.needs[operation]
+    }
+
+    /// The operation with this method on the same path, if there is one.
+    #[must_use]
+    pub fn sibling(&self, api: &Api, operation: usize, method: &str) -> Option<usize> {
+        self.by_path
+            .get(&api.operations[operation].path)?
+            .iter()
+            .copied()
+            .find(|&other| &*api.operations[other].method == method)
+    }
+
+    /// All operations on the same path.
+    #[must_use]
+    pub fn on_path(&self, api: &Api, operation: usize) -> &[usize] {
+        self.by_path
+            .get(&api.operations[operation].path)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes note of a successful answer to an operation whose document says nothing about its answers.
+    pub fn learn(&mut self, api: &Api, operation: usize, body: &Value) {
+        if std::mem::replace(&mut self.learned[operation], true) {
+            return;
+        }
+        let mut leaves = Vec::new();
+        json_leaves(body, &mut String::new(), DEPTH, &mut leaves);
+        let mut answers = vec![Vec::new(); api.operations.len()];
+        answers[operation] = leaves;
+        for (consumer, described) in api.operations.iter().enumerate() {
+            for leaf in input_leaves(&api.model, described) {
+                let Some(found) = need(api, consumer, described, leaf, &self.entities, &answers)
+                else {
+                    continue;
+                };
+                match self.needs[consumer]
+                    .iter_mut()
+                    .find(|need| need.pointer == found.pointer)
+                {
+                    Some(need) => add_producers(&mut need.producers, found.producers),
+                    None => self.needs[consumer].push(found),
+                }
+            }
+        }
+    }
+
+    fn add_links(&mut self, api: &Api) {
+        for (producer, operation) in api.operations.iter().enumerate() {
+            for link in operation
+                .responses
+                .iter()
+                .flat_map(|response| &response.links)
+            {
+                let Some(consumer) = link.target else {
+                    continue;
+                };
+                for (name, expression) in &link.parameters {
+                    let place: Arc<str> = match expression {
+                        Expression::ResponseBody(pointer) => format!("body{pointer}").into(),
+                        Expression::ResponseHeader(header)
+                            if header.eq_ignore_ascii_case("location") =>
+                        {
+                            LOCATION.into()
+                        }
+                        _ => continue,
+                    };
+                    let Some(pointer) = parameter_pointer(&api.operations[consumer], name) else {
+                        continue;
+                    };
+                    let given = vec![Producer {
+                        operation: producer,
+                        place,
+                        weight: 20,
+                    }];
+                    match self.needs[consumer]
+                        .iter_mut()
+                        .find(|need| need.pointer == pointer)
+                    {
+                        Some(need) => add_producers(&mut need.producers, given),
+                        None => self.needs[consumer].push(Need {
+                            essential: pointer.starts_with("/path/"),
+                            pointer,
+                            producers: given,
+                        }),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The pointer of a parameter that a link names, `path.id` or just `id`.
+fn parameter_pointer(operation: &Operation, name: &str) -> Option<String> {
+    let (group, name) = match name.split_once('.') {
+        Some((group, rest)) if ["path", "query", "header", "cookie"].contains(&group) => {
+            (Some(group), rest)
+        }
+        _ => (None, name),
+    };
+    let parameter = operation.parameters.iter().find(|parameter| {
+        &*parameter.name == name && group.is_none_or(|group| parameter.location.group() == group)
+    })?;
+    Some(pointer_of(parameter.location, &parameter.name))
+}
+
+fn pointer_of(location: ParameterLocation, name: &str) -> String {
+    let mut pointer = format!("/{}", location.group());
+    push_segment(&mut pointer, name);
+    pointer
+}
+
+/// A simple value somewhere in an input or an answer.
+#[derive(Clone, Debug)]
+struct Leaf {
+    pointer: String,
+    name: String,
+    required: bool,
+}
+
+fn input_leaves(model: &Model, operation: &Operation) -> Vec<Leaf> {
+    let mut leaves: Vec<Leaf> = operation
+        .parameters
+        .iter()
+        .map(|parameter| Leaf {
+            pointer: pointer_of(parameter.location, &parameter.name),
+            name: plain_name(&parameter.name),
+            required: parameter.location == ParameterLocation::Path,
+        })
+        .collect();
+    if let Some(media) = operation.body.as_ref().and_then(|body| body.media.first()) {
+        node_leaves(
+            model,
+            media.node,
+            &mut "/body".to_owned(),
+            DEPTH,
+            true,
+            &mut leaves,
+        );
+    }
+    leaves
+}
+
+fn answer_leaves(model: &Model, operation: &Operation) -> Vec<Leaf> {
+    let mut leaves = Vec::new();
+    let successes = operation
+        .responses
+        .iter()
+        .filter(|response| match response.status {
+            crate::openapi::StatusPattern::Code(status) => (200..300).contains(&status),
+            crate::openapi::StatusPattern::Range(digit) => digit == 2,
+            crate::openapi::StatusPattern::Default => false,
+        });
+    for media in successes.flat_map(|response| &response.media) {
+        if let Some(node) = media.node {
+            node_leaves(model, node, &mut String::new(), DEPTH, true, &mut leaves);
+        }
+    }
+    leaves
+}
+
+fn node_leaves(
+    model: &Model,
+    node: NodeId,
+    pointer: &mut String,
+    depth: usize,
+    required: bool,
+    leaves: &mut Vec<Leaf>,
+) {
+    if depth == 0 {
+        return;
+    }
+    let end = pointer.len();
+    match &model.node(node).domain {
+        Domain::Object(object) => {
+            for field in &object.fields {
+                push_segment(pointer, &field.name);
+                node_leaves(
+                    model,
+                    field.node,
+                    pointer,
+                    depth - 1,
+                    required && field.required,
+                    leaves,
+                );
+                pointer.truncate(end);
+            }
+        }
+        Domain::Array(array) => {
+            pointer.push_str("/0");
+            node_leaves(model, array.item, pointer, depth - 1, false, leaves);
+            pointer.truncate(end);
+        }
+        Domain::Choice(options) => {
+            for &option in options {
+                node_leaves(model, option, pointer, depth - 1, required, leaves);
+            }
+        }
+        Domain::Integer(_) | Domain::Text(_) | Domain::Pattern(_) => {
+            let name = plain_name(last_name(pointer));
+            leaves.push(Leaf {
+                pointer: pointer.clone(),
+                name,
+                required,
+            });
+        }
+        Domain::Null
+        | Domain::Boolean
+        | Domain::Float(_)
+        | Domain::Moment(_)
+        | Domain::Binary(_)
+        | Domain::Enum(_) => {}
+    }
+}
+
+fn json_leaves(value: &Value, pointer: &mut String, depth: usize, leaves: &mut Vec<Leaf>) {
+    if depth == 0 {
+        return;
+    }
+    let end = pointer.len();
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                push_segment(pointer, name);
+                json_leaves(value, pointer, depth - 1, leaves);
+                pointer.truncate(end);
+            }
+        }
+        Value::Array(items) => {
+            if let Some(first) = items.first() {
+                pointer.push_str("/0");
+                json_leaves(first, pointer, depth - 1, leaves);
+                pointer.truncate(end);
+            }
+        }
+        Value::String(_) | Value::Number(_) => {
+            let name = plain_name(last_name(pointer));
+            leaves.push(Leaf {
+                pointer: pointer.clone(),
+                name,
+                required: true,
+            });
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// The last segment of a pointer that is a name and not an index.
+fn last_name(pointer: &str) -> &str {
+    pointer
+        .rsplit('/')
+        .find(|segment| segment.parse::<usize>().is_err())
+        .unwrap_or_default()
+}
+
+/// A name in small letters, without what writers put between words.
+pub(crate) fn plain_name(name: &str) -> String {
+    name.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
+}
+
+/// A word in the singular, as far as its ending tells.
+fn singular(word: &str) -> String {
+    if let Some(stem) = word.strip_suffix("ies") {
+        return format!("{stem}y");
+    }
+    for ending in ["ches", "shes", "xes", "sses"] {
+        if word.ends_with(ending) {
+            return word[..word.len() - 2].to_owned();
+        }
+    }
+    match word.strip_suffix('s') {
+        Some(stem) if !stem.ends_with(['s', 'u', 'i']) && stem.len() > 1 => stem.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+/// What the path is about: its last word, in the singular.
+fn entity_of_path(operation: &Operation) -> String {
+    let word = operation
+        .path
+        .split('/')
+        .rev()
+        .find(|segment| !segment.is_empty() && !segment.contains('{'));
+    singular(&plain_name(word.unwrap_or_default()))
+}
+
+/// What an identifier identifies, or `None` when the name does not look like one.
+fn entity_of_name(name: &str) -> Option<&str> {
+    ["uuid", "guid", "id", "key", "code", "ref", "slug"]
+        .iter()
+        .find_map(|suffix| name.strip_suffix(suffix))
+}
+
+/// The words of a path before a parameter: the entity and the path of the collection.
+fn before_parameter(operation: &Operation, name: &str) -> Option<(String, String)> {
+    let mut path = String::new();
+    for piece in &operation.segments {
+        match piece {
+            PathPiece::Text(text) => path.push_str(text),
+            PathPiece::Parameter(parameter) if **parameter == *name => {
+                let collection = path.trim_end_matches('/').to_owned();
+                let word = collection
+                    .rsplit('/')
+                    .find(|segment| !segment.is_empty() && !segment.contains('{'))
+                    .unwrap_or_default();
+                return Some((singular(&plain_name(word)), collection));
+            }
+            PathPiece::Parameter(parameter) => {
+                path.push('{');
+                path.push_str(parameter);
+                path.push('}');
+            }
+        }
+    }
+    None
+}
+
+fn need(
+    api: &Api,
+    consumer: usize,
+    operation: &Operation,
+    leaf: Leaf,
+    entities: &[String],
+    answers: &[Vec<Leaf>],
+) -> Option<Need> {
+    let in_path = leaf.pointer.strip_prefix("/path/");
+    let hierarchy = in_path
+        .and_then(|name| before_parameter(operation, &name.replace("~1", "/").replace("~0", "~")));
+    let named = entity_of_name(&leaf.name);
+    if in_path.is_none() && named.is_none() && !entities.contains(&leaf.name) {
+        return None;
+    }
+    let entity = match (named, &hierarchy) {
+        (Some(entity), _) if !entity.is_empty() => entity.to_owned(),
+        (_, Some((entity, _))) => entity.clone(),
+        _ => leaf.name.clone(),
+    };
+    let mut producers = Vec::new();
+    for (producer, made) in api.operations.iter().enumerate() {
+        if producer == consumer {
+            continue;
+        }
+        let base = match &*made.method {
+            "POST" => 4,
+            "PUT" => 2,
+            "GET" if !answers[producer].is_empty() => 1,
+            _ => continue,
+        };
+        let creates_here = hierarchy
+            .as_ref()
+            .is_some_and(|(_, collection)| *made.path == **collection)
+            && &*made.method == "POST";
+        let same_entity = entities[producer] == entity;
+        for answer in &answers[producer] {
+            let top_level = answer.pointer.matches('/').count()
+                <= 1 + usize::from(answer.pointer.starts_with("/0/"));
+            let is_id = matches!(
+                answer.name.as_str(),
+                "id" | "uuid" | "guid" | "key" | "slug" | "code"
+            );
+            let fits = if answer.name == leaf.name && leaf.name != "id" {
+                3
+            } else if top_level
+                && (is_id || answer.name == leaf.name)
+                && (creates_here || same_entity)
+            {
+                3
+            } else {
+                continue;
+            };
+            let weight =
+                base * fits + if creates_here { 12 } else { 0 } + if same_entity { 4 } else { 0 };
+            producers.push(Producer {
+                operation: producer,
+                place: format!("body{}", answer.pointer).into(),
+                weight,
+            });
+        }
+        if creates_here {
+            producers.push(Producer {
+                operation: producer,
+                place: LOCATION.into(),
+                weight: if answers[producer].is_empty() { 8 } else { 2 },
+            });
+        }
+    }
+    if producers.is_empty() {
+        return None;
+    }
+    let mut all = Vec::new();
+    add_producers(&mut all, producers);
+    Some(Need {
+        pointer: leaf.pointer,
+        essential: leaf.required,
+        producers: all,
+    })
+}
+
+/// Adds producers, keeps the likeliest, in a stable order.
+fn add_producers(all: &mut Vec<Producer>, more: Vec<Producer>) {
+    for producer in more {
+        if !all
+            .iter()
+            .any(|known| known.operation == producer.operation && known.place == producer.place)
+        {
+            all.push(producer);
+        }
+    }
+    all.sort_by(|a, b| {
+        b.weight
+            .cmp(&a.weight)
+            .then(a.operation.cmp(&b.operation))
+            .then_with(|| a.place.cmp(&b.place))
+    });
+    all.truncate(MOST_PRODUCERS);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::openapi::{NoLoader, read};
+
+    const DOCUMENT: &str = r#"
+openapi: 3.0.0
+info: {title: Harbor, version: '1'}
+paths:
+  /companies:
+    post:
+      responses: {'201': {description: made, content: {application/json: {schema: {type: object, properties: {id: {type: integer}}}}}}}
+  /companies/{id}/boats:
+    post:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      requestBody: {content: {application/json: {schema: {type: object, required: [ownerId], properties: {ownerId: {type: integer}, name: {type: string}}}}}}
+      responses: {'201': {description: made}}
+  /owners:
+    get:
+      responses: {'200': {description: all, content: {application/json: {schema: {type: array, items: {type: object, properties: {id: {type: integer}}}}}}}}
+  /companies/{id}/boats/{boatName}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}, {name: boatName, in: path, required: true, schema: {type: string}}]
+      responses: {'200': {description: one}}
+"#;
+
+    fn needs(resources: &Resources, api: &Api, operation: usize) -> Vec<String> {
+        let show = |need: &Need| {
+            let producers: Vec<String> = need
+                .producers
+                .iter()
+                .map(|producer| {
+                    format!(
+                        "{} {}",
+                        api.operations[producer.operation].name(),
+                        producer.place
+                    )
+                })
+                .collect();
+            format!("{} <- {}", need.pointer, producers.join(", "))
+        };
+        resources.needs(operation).iter().map(show).collect()
+    }
+
+    #[test]
+    fn identifiers_come_from_whoever_makes_or_lists_the_thing() {
+        let api = read(DOCUMENT, "harbor.yaml", &NoLoader).expect("a good document");
+        let resources = Resources::of(&api);
+        assert_eq!(
+            needs(&resources, &api, 1),
+            [
+                "/path/id <- POST /companies body/id, POST /companies location",
+                "/body/ownerId <- GET /owners body/0/id"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_document_keeps_quiet_about_is_learned_from_answers() {
+        let api = read(DOCUMENT, "harbor.yaml", &NoLoader).expect("a good document");
+        let mut resources = Resources::of(&api);
+        let boat = |resources: &Resources| {
+            needs(resources, &api, 3)
+                .into_iter()
+                .find(|need| need.starts_with("/path/boatName"))
+        };
+        assert_eq!(
+            boat(&resources).as_deref(),
+            Some("/path/boatName <- POST /companies/{id}/boats location")
+        );
+        resources.learn(&api, 1, &serde_json::json!({"boatName": "gull"}));
+        assert_eq!(
+            boat(&resources).as_deref(),
+            Some(
+                "/path/boatName <- POST /companies/{id}/boats body/boatName, POST /companies/{id}/boats location"
+            )
+        );
+    }
+
+    #[test]
+    fn words_are_put_into_the_singular() {
+        let words = [
+            "boats",
+            "companies",
+            "boxes",
+            "classes",
+            "status",
+            "news",
+            "bus",
+        ]
+        .map(singular);
+        assert_eq!(
+            words,
+            ["boat", "company", "box", "class", "status", "new", "bus"]
+        );
+    }
+}

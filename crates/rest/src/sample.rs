@@ -1,0 +1,589 @@
+//! Makes candidates: calls that bring what they need, and changes of them.
+
+use isobath_genes::{Domain, Gene, Reference, Value as GeneValue};
+use isobath_search::Rng;
+
+use crate::action::Action;
+use crate::candidate::{Candidate, What};
+use crate::problem::{RestProblem, fresh};
+use crate::resource::{Need, Producer};
+
+/// How deep needs are met: a thing, what it needs, what that needs, and so on.
+const DEPTH: usize = 4;
+
+/// A fresh candidate: every operation once, then any.
+pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
+    let operation = match problem.untried.pop() {
+        Some(operation) => operation,
+        None if problem.api.operations.is_empty() => return Candidate::default(),
+        None => pick(problem, rng),
+    };
+    let mut candidate = Candidate::default();
+    let user = if problem.n_users == 0 {
+        0
+    } else {
+        rng.usize(..problem.n_users)
+    };
+    build(problem, rng, &mut candidate, operation, user, DEPTH);
+    if rng.f64() < 0.5 {
+        extend(problem, rng, &mut candidate, user);
+    }
+    spice(problem, rng, &mut candidate);
+    candidate
+}
+
+/// Any operation; half of the time one that never succeeded, if there is one.
+fn pick(problem: &RestProblem, rng: &mut Rng) -> usize {
+    let n = problem.api.operations.len();
+    let start = rng.usize(..n);
+    if rng.bool()
+        && let Some(failing) = (0..n)
+            .map(|offset| (start + offset) % n)
+            .find(|&operation| problem.recipes[operation].is_empty())
+    {
+        return failing;
+    }
+    start
+}
+
+/// Adds the operation and, before it, what it needs; says the id of its step.
+fn build(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    candidate: &mut Candidate,
+    operation: usize,
+    user: usize,
+    depth: usize,
+) -> u32 {
+    let mut input = fresh(problem, rng, operation);
+    reuse(problem, rng, &mut input);
+    for need in problem.resources.needs(operation) {
+        if rng.f64() < if need.essential { 0.9 } else { 0.6 } {
+            meet(problem, rng, candidate, &mut input, need, user, depth);
+        }
+    }
+    let user = caller(
+        problem,
+        rng,
+        operation,
+        maker_of(candidate, &input).unwrap_or(user),
+    );
+    candidate.push(What::call(operation, input), user)
+}
+
+/// The user who made what an input refers to, the last one if there are several.
+fn maker_of(candidate: &Candidate, input: &Gene) -> Option<usize> {
+    let references = input.references();
+    references.iter().rev().find_map(|(_, reference)| {
+        candidate
+            .steps
+            .iter()
+            .find(|step| step.id == reference.source)?
+            .user
+    })
+}
+
+/// Who calls: nobody where nothing is asked, else a user who is let in.
+fn caller(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    operation: usize,
+    preferred: usize,
+) -> Option<usize> {
+    if problem.n_users == 0 || problem.api.operations[operation].security.is_empty() {
+        return None;
+    }
+    Some(problem.access.user(rng, operation, preferred))
+}
+
+/// Takes a value from an earlier answer, or from a call that is added for it.
+fn meet(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    candidate: &mut Candidate,
+    input: &mut Gene,
+    need: &Need,
+    user: usize,
+    depth: usize,
+) {
+    let earlier: Vec<(u32, &Producer)> = candidate
+        .steps
+        .iter()
+        .filter_map(|step| {
+            Some((
+                step.id,
+                need.producers
+                    .iter()
+                    .find(|producer| Some(producer.operation) == step.operation())?,
+            ))
+        })
+        .collect();
+    let (source, place) = if !earlier.is_empty() && rng.f64() < 0.8 {
+        let (id, producer) = earlier[rng.usize(..earlier.len())];
+        (id, producer.place.clone())
+    } else {
+        // The call itself needs room, too.
+        if depth == 0 || candidate.steps.len() + 2 > problem.habits.steps {
+            return;
+        }
+        let producer = weighted(rng, &need.producers);
+        let id = match cook(problem, rng, candidate, producer.operation) {
+            Some(id) => id,
+            None => build(problem, rng, candidate, producer.operation, user, depth - 1),
+        };
+        (id, producer.place.clone())
+    };
+    input.bind(&need.pointer, Reference { source, place });
+}
+
+/// Adds the steps with which an operation succeeded before, most of the time; says the id of the last one.
+fn cook(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    candidate: &mut Candidate,
+    operation: usize,
+) -> Option<u32> {
+    let recipes = &problem.recipes[operation];
+    if recipes.is_empty() || rng.f64() < 0.25 {
+        return None;
+    }
+    let recipe = &recipes[rng.usize(..recipes.len())];
+    if candidate.steps.len() + recipe.steps.len() + 1 > problem.habits.steps {
+        return None;
+    }
+    *candidate = splice(
+        candidate,
+        candidate.steps.len(),
+        recipe,
+        0,
+        problem.habits.steps,
+    );
+    let step = candidate.steps.last_mut()?;
+    if let What::Call { action, .. } = &mut step.what
+        && rng.f64() < 0.2
+    {
+        action.mutate(rng, &problem.habits.tuning);
+    }
+    Some(step.id)
+}
+
+fn weighted<'a>(rng: &mut Rng, producers: &'a [Producer]) -> &'a Producer {
+    let total: u32 = producers.iter().map(|producer| producer.weight).sum();
+    let mut at = rng.u32(..total.max(1));
+    for producer in producers {
+        if at < producer.weight {
+            return producer;
+        }
+        at -= producer.weight;
+    }
+    &producers[0]
+}
+
+/// Adds what a person would do next: use what was made, change it, look at it, remove it, look again.
+fn extend(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate, user: usize) {
+    let Some(last) = candidate.steps.last().and_then(|step| step.operation()) else {
+        return;
+    };
+    let created = candidate.steps.last().map(|step| step.id);
+    let consumers: Vec<usize> = (0..problem.api.operations.len())
+        .filter(|&operation| {
+            problem.resources.needs(operation).iter().any(|need| {
+                need.producers
+                    .iter()
+                    .any(|producer| producer.operation == last)
+            })
+        })
+        .collect();
+    if let (Some(created), false) = (created, consumers.is_empty()) {
+        let method = |operation: usize| &*problem.api.operations[operation].method;
+        let n = rng.usize(1..=3);
+        let mut chosen: Vec<usize> = (0..n)
+            .map(|_| consumers[rng.usize(..consumers.len())])
+            .collect();
+        // What is removed can be looked at again, but hardly be used.
+        chosen.sort_by_key(|&operation| method(operation) == "DELETE");
+        if chosen
+            .last()
+            .is_some_and(|&operation| method(operation) == "DELETE")
+            && let Some(look) = chosen
+                .last()
+                .and_then(|&operation| problem.resources.sibling(&problem.api, operation, "GET"))
+        {
+            chosen.push(look);
+        }
+        for operation in chosen {
+            if candidate.steps.len() >= problem.habits.steps {
+                break;
+            }
+            use_it(problem, rng, candidate, operation, created, last, user);
+        }
+        return;
+    }
+    // Nothing is made here: look at the same thing in another way.
+    let siblings = problem.resources.on_path(&problem.api, last);
+    let operation = siblings[rng.usize(..siblings.len())];
+    if candidate.steps.len() < problem.habits.steps {
+        again(problem, rng, candidate, operation, user);
+    }
+}
+
+/// Calls an operation on what the step `created` made.
+fn use_it(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    candidate: &mut Candidate,
+    operation: usize,
+    created: u32,
+    maker: usize,
+    user: usize,
+) {
+    let mut input = fresh(problem, rng, operation);
+    reuse(problem, rng, &mut input);
+    for need in problem.resources.needs(operation) {
+        match need
+            .producers
+            .iter()
+            .find(|producer| producer.operation == maker)
+        {
+            Some(producer) => {
+                input.bind(
+                    &need.pointer,
+                    Reference {
+                        source: created,
+                        place: producer.place.clone(),
+                    },
+                );
+            }
+            None if need.essential => meet(problem, rng, candidate, &mut input, need, user, 1),
+            None => {}
+        }
+    }
+    let user = caller(
+        problem,
+        rng,
+        operation,
+        maker_of(candidate, &input).unwrap_or(user),
+    );
+    candidate.push(What::call(operation, input), user);
+}
+
+/// Calls an operation on the same path with the same path parameters as the last step.
+fn again(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    candidate: &mut Candidate,
+    operation: usize,
+    user: usize,
+) {
+    let mut input = fresh(problem, rng, operation);
+    if let Some(before) = candidate
+        .steps
+        .last()
+        .and_then(|step| step.input())
+        .cloned()
+    {
+        copy_path(&before, &mut input);
+    }
+    let user = caller(problem, rng, operation, user);
+    candidate.push(What::call(operation, input), user);
+}
+
+/// Gives an input the path parameters of another one, references included.
+pub(crate) fn copy_path(from: &Gene, to: &mut Gene) {
+    let mut parameters: Vec<(String, GeneValue)> = Vec::new();
+    from.walk(|place| {
+        if place.pointer.starts_with("/path/") && place.pointer.matches('/').count() == 2 {
+            parameters.push((place.pointer.to_owned(), place.value.clone()));
+        }
+    });
+    for (pointer, value) in parameters {
+        to.set(&pointer, value);
+    }
+}
+
+/// Puts values that were seen in answers where names fit.
+fn reuse(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
+    let mut chosen: Vec<(String, serde_json::Value)> = Vec::new();
+    input.walk(|place| {
+        let name = place.pointer.rsplit('/').next().unwrap_or_default();
+        let values = problem.pool.values(name);
+        let simple = !matches!(
+            place.value,
+            GeneValue::Absent | GeneValue::Array(_) | GeneValue::Object(_) | GeneValue::Choice(_)
+        );
+        if simple && !values.is_empty() && rng.f64() < problem.habits.reuse {
+            chosen.push((
+                place.pointer.to_owned(),
+                values[rng.usize(..values.len())].clone(),
+            ));
+        }
+    });
+    for (pointer, value) in chosen {
+        input.set_json(&pointer, &value);
+    }
+}
+
+/// Sometimes breaks a rule in the last call, or has somebody else make it.
+fn spice(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate) {
+    let dice = rng.f64();
+    let Some(step) = candidate.steps.last_mut() else {
+        return;
+    };
+    let What::Call { action, breach } = &mut step.what else {
+        return;
+    };
+    let habits = &problem.habits;
+    if dice < habits.breach {
+        let breaches = action.breaches(&problem.api);
+        if breaches.is_empty() {
+            return;
+        }
+        let chosen = &breaches[rng.usize(..breaches.len())];
+        if let Some(broken) = action.breach(chosen, rng, &habits.tuning) {
+            *action = broken;
+            *breach = Some(chosen.clone());
+        }
+    } else if dice < habits.breach + habits.odd {
+        oddity(rng, &mut action.gene);
+    } else if dice < habits.breach + habits.odd + habits.stranger
+        && problem.n_users > 0
+        && !problem.api.operations[action.operation].security.is_empty()
+    {
+        step.user = if rng.bool() {
+            None
+        } else {
+            Some(rng.usize(..problem.n_users))
+        };
+    }
+}
+
+/// Texts that are valid and that careless code trips over.
+const ODD_TEXTS: [&str; 10] = [
+    "o'clock",
+    "\"quoted\"",
+    "100%",
+    "a_b",
+    "<b>bold</b>",
+    "naïve 日本 🚤",
+    "null",
+    " padded ",
+    "-1",
+    "a\\b; --",
+];
+
+/// Copies of an input in which two values are equal, or a text is odd, where that is valid.
+pub(crate) fn oddities(input: &Gene) -> Vec<Gene> {
+    let mut texts: Vec<String> = Vec::new();
+    let mut simple: Vec<(String, GeneValue)> = Vec::new();
+    input.walk(|place| {
+        match place.value {
+            GeneValue::Text(_)
+                if matches!(place.model.node(place.node).domain, Domain::Text(_)) =>
+            {
+                texts.push(place.pointer.to_owned())
+            }
+            GeneValue::Text(_)
+            | GeneValue::Integer(_)
+            | GeneValue::Float(_)
+            | GeneValue::Moment(_) => {}
+            _ => return,
+        }
+        simple.push((place.pointer.to_owned(), place.value.clone()));
+    });
+    let mut odd = Vec::new();
+    let mut add = |pointer: &str, value: GeneValue| {
+        let mut copy = input.clone();
+        if copy.set(pointer, value) && copy.check().is_ok() {
+            odd.push(copy);
+        }
+    };
+    for (index, (_, value)) in simple.iter().enumerate() {
+        for (pointer, other) in &simple[index + 1..] {
+            if std::mem::discriminant(value) == std::mem::discriminant(other) && value != other {
+                add(pointer, value.clone());
+            }
+        }
+    }
+    for text in ODD_TEXTS {
+        for pointer in &texts {
+            add(pointer, GeneValue::Text(text.into()));
+        }
+    }
+    odd
+}
+
+/// Makes two values equal, or a text odd, where that is valid.
+fn oddity(rng: &mut Rng, input: &mut Gene) {
+    let odd = oddities(input);
+    if !odd.is_empty() {
+        *input = odd[rng.usize(..odd.len())].clone();
+    }
+}
+
+/// A changed copy; the call of `aimed` is changed rather than others.
+pub(crate) fn mutant(
+    problem: &mut RestProblem,
+    rng: &mut Rng,
+    parent: &Candidate,
+    aimed: Option<usize>,
+) -> Candidate {
+    let mut child = parent.clone();
+    if child.steps.is_empty() {
+        return candidate(problem, rng);
+    }
+    // What an operation lacks to succeed is mostly what others must have made before, not another value.
+    if let Some(operation) = aimed
+        && problem.recipes[operation].is_empty()
+        && !problem.resources.needs(operation).is_empty()
+        && rng.bool()
+    {
+        let mut directed = Candidate::default();
+        let user = if problem.n_users == 0 {
+            0
+        } else {
+            rng.usize(..problem.n_users)
+        };
+        build(problem, rng, &mut directed, operation, user, DEPTH);
+        return directed;
+    }
+    if rng.f64() < problem.habits.restructure && restructure(problem, rng, &mut child) {
+        return child;
+    }
+    let aimed: Vec<usize> = (0..child.steps.len())
+        .filter(|&at| aimed.is_some() && child.steps[at].operation() == aimed)
+        .collect();
+    let at = if !aimed.is_empty() && rng.f64() < 0.8 {
+        aimed[rng.usize(..aimed.len())]
+    } else {
+        rng.usize(..child.steps.len())
+    };
+    let operation = child.steps[at].operation();
+    if let (Some(operation), true) = (operation, problem.n_users > 1 && rng.f64() < 0.05) {
+        let preferred = rng.usize(..problem.n_users);
+        child.steps[at].user = caller(problem, rng, operation, preferred);
+        return child;
+    }
+    if let What::Call { action, breach } = &mut child.steps[at].what {
+        // Once changed, an input that broke a rule may break another or none; a valid one is known to be valid.
+        if breach.take().is_some() {
+            let mut valid = fresh(problem, rng, action.operation);
+            copy_path(&action.gene, &mut valid);
+            action.gene = valid;
+        }
+        if rng.f64() < problem.habits.odd {
+            oddity(rng, &mut action.gene);
+        }
+        let references = action.gene.references();
+        if action.mutate(rng, &problem.habits.tuning).is_some() {
+            // Which thing a call is about is worth more than any other value there.
+            for (pointer, reference) in references
+                .into_iter()
+                .filter(|(pointer, _)| pointer.starts_with("/path/"))
+            {
+                if rng.f64() < 0.9 {
+                    action.gene.bind(&pointer, reference);
+                }
+            }
+            return child;
+        }
+    }
+    // Nothing in it can change: another step is the only difference to make.
+    restructure(problem, rng, &mut child);
+    child
+}
+
+/// Adds or removes a step; false when neither is possible.
+fn restructure(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate) -> bool {
+    if candidate.steps.len() > 1
+        && rng.bool()
+        && let Some(shorter) = candidate.without(rng.usize(..candidate.steps.len()))
+    {
+        *candidate = shorter;
+        return true;
+    }
+    if candidate.steps.len() >= problem.habits.steps {
+        return false;
+    }
+    let user = candidate
+        .steps
+        .iter()
+        .rev()
+        .find_map(|step| step.user)
+        .unwrap_or(0);
+    if rng.f64() < 0.7 {
+        extend(problem, rng, candidate, user);
+    } else {
+        let operation = rng.usize(..problem.api.operations.len());
+        build(problem, rng, candidate, operation, user, 1);
+    }
+    true
+}
+
+/// Exchanges the tails of two candidates.
+pub(crate) fn cross(
+    rng: &mut Rng,
+    a: &Candidate,
+    b: &Candidate,
+    most: usize,
+) -> (Candidate, Candidate) {
+    if a.steps.is_empty() || b.steps.is_empty() {
+        return (a.clone(), b.clone());
+    }
+    let (cut_a, cut_b) = (rng.usize(0..=a.steps.len()), rng.usize(0..=b.steps.len()));
+    (
+        splice(a, cut_a, b, cut_b, most),
+        splice(b, cut_b, a, cut_a, most),
+    )
+}
+
+/// The head of one candidate and the tail of another, with the tail's steps numbered anew.
+pub(crate) fn splice(
+    head: &Candidate,
+    cut: usize,
+    tail: &Candidate,
+    from: usize,
+    most: usize,
+) -> Candidate {
+    let mut child = head.prefix(cut);
+    let mut renamed: Vec<(u32, u32)> = Vec::new();
+    for step in tail.steps.iter().skip(from) {
+        if child.steps.len() >= most {
+            break;
+        }
+        let new_id = |id: u32| {
+            renamed
+                .iter()
+                .find(|(old, _)| *old == id)
+                .map(|(_, new)| *new)
+        };
+        let what = match &step.what {
+            What::Call { action, breach } => {
+                let mut gene = action.gene.clone();
+                gene.rebind(|reference| {
+                    Some(Reference {
+                        source: new_id(reference.source)?,
+                        place: reference.place.clone(),
+                    })
+                });
+                What::Call {
+                    action: Action {
+                        operation: action.operation,
+                        gene,
+                    },
+                    breach: breach.clone(),
+                }
+            }
+            What::Follow(source) => match new_id(*source) {
+                Some(source) => What::Follow(source),
+                None => continue,
+            },
+        };
+        let id = child.push(what, step.user);
+        renamed.push((step.id, id));
+    }
+    if child.steps.is_empty() {
+        head.clone()
+    } else {
+        child
+    }
+}
