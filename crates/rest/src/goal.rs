@@ -118,8 +118,8 @@ impl Goal {
 
     /// The goal as a sentence.
     #[must_use]
-    pub fn says<'a>(&'a self, api: &'a Api) -> impl fmt::Display + 'a {
-        fmt::from_fn(move |f| self.write(api, f))
+    pub fn says(&self, api: &Api) -> String {
+        Sentence(self, api).to_string()
     }
 
     fn write(&self, api: &Api, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -168,6 +168,15 @@ impl Goal {
             }
             Self::Fault(kind, cause) => write!(f, "{}: {cause}", kind.title()),
         }
+    }
+}
+
+/// A goal with the API that it is about.
+struct Sentence<'a>(&'a Goal, &'a Api);
+
+impl fmt::Display for Sentence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(self.1, f)
     }
 }
 

@@ -245,7 +245,7 @@ impl Finish<'_> {
                 .collect();
             let covers = goals
                 .iter()
-                .map(|goal| goal.says(&self.problem.api).to_string())
+                .map(|goal| goal.says(&self.problem.api))
                 .collect();
             let faults: Vec<Fault> = goals
                 .iter()
@@ -376,7 +376,7 @@ impl Finish<'_> {
                     .archive
                     .best(target)
                     .map_or(0.0, |member| member.score.value());
-                (goal.says(&self.problem.api).to_string(), nearest)
+                (goal.says(&self.problem.api), nearest)
             })
             .collect();
         misses.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -454,18 +454,13 @@ fn need(
                 answer.name.as_str(),
                 "id" | "uuid" | "guid" | "key" | "slug" | "code"
             );
-            let fits = if answer.name == leaf.name && leaf.name != "id" {
-                3
-            } else if top_level
-                && (is_id || answer.name == leaf.name)
-                && (creates_here || same_entity)
-            {
-                3
-            } else {
+            let same_name = answer.name == leaf.name;
+            let identifies = top_level && (is_id || same_name) && (creates_here || same_entity);
+            if !identifies && (!same_name || leaf.name == "id") {
                 continue;
-            };
+            }
             let weight =
-                base * fits + if creates_here { 12 } else { 0 } + if same_entity { 4 } else { 0 };
+                base * 3 + if creates_here { 12 } else { 0 } + if same_entity { 4 } else { 0 };
             producers.push(Producer {
                 operation: producer,
                 place: format!("body{}", answer.pointer).into(),
