@@ -219,13 +219,32 @@ impl Model {
         names
     }
 
+    /// The example, or what it was meant to be: people write `1` for the text of a parameter, and
+    /// one item for a list of one. `None` if it does not fit either way.
+    fn mended(&self, id: NodeId, value: &Arc<Json>) -> Option<Arc<Json>> {
+        if self.read(id, value).is_ok() {
+            return Some(value.clone());
+        }
+        let text = Json::String(crate::print::plain(value).into_owned());
+        let parsed = value
+            .as_str()
+            .and_then(|text| serde_json::from_str(text).ok());
+        let item = Json::Array(vec![Json::clone(value)]);
+        [Some(text), parsed, Some(item)]
+            .into_iter()
+            .flatten()
+            .find(|meant| self.read(id, meant).is_ok())
+            .map(Arc::new)
+    }
+
     pub(crate) fn height(&self, id: NodeId) -> u16 {
         self.heights[id.index()]
     }
 
     /// How many different values a node has, as far as that is easily said.
     pub(crate) fn count(&self, id: NodeId) -> u64 {
-        self.count_within(id, 8)
+        // Choices of choices multiply, and the answer is needed for every unique list.
+        self.count_within(id, 2)
     }
 
     fn count_within(&self, id: NodeId, depth: u8) -> u64 {
@@ -344,15 +363,14 @@ impl ModelBuilder {
         let heights = heights(&nodes);
         let mut model = Model { nodes, heights };
         for id in model.ids() {
-            let fits: Vec<bool> = model
-                .node(id)
-                .examples
-                .iter()
-                .map(|example| model.read(id, &example.value).is_ok())
-                .collect();
-            for (example, fits) in model.nodes[id.index()].examples.iter_mut().zip(fits) {
-                example.fits = fits;
+            let mut examples = std::mem::take(&mut model.nodes[id.index()].examples);
+            for example in &mut examples {
+                match model.mended(id, &example.value) {
+                    Some(value) => example.value = value,
+                    None => example.fits = false,
+                }
             }
+            model.nodes[id.index()].examples = examples;
         }
         model
     }

@@ -34,6 +34,12 @@ impl<'a> Sampler<'a> {
         depth >= self.tuning.max_depth || self.n_nodes >= self.tuning.max_nodes
     }
 
+    /// Whether even what is required has become too much. Lists of at least three lists of at least
+    /// three, thirty levels deep, have a finite value that nobody can send.
+    fn is_spent(&self) -> bool {
+        self.n_nodes >= self.tuning.max_nodes.saturating_mul(50)
+    }
+
     pub(crate) fn node(&mut self, id: NodeId, depth: u32) -> Value {
         let node = self.model.node(id);
         if let Some(example) = self.example(node) {
@@ -130,6 +136,9 @@ impl<'a> Sampler<'a> {
     }
 
     fn array(&mut self, domain: &ArrayDomain, depth: u32) -> Value {
+        if self.is_spent() {
+            return Value::Array(Arc::default());
+        }
         let usual = domain.min.max(self.tuning.max_items);
         let mut high = domain.max.map_or(usual, |max| max.min(usual));
         if self.is_tight(depth) || self.model.is_endless(domain.item) {
@@ -142,6 +151,9 @@ impl<'a> Sampler<'a> {
         let n = self.rng.u32(domain.min.min(high)..=high);
         let mut items = Vec::with_capacity(n as usize);
         for _ in 0..n {
+            if self.is_spent() {
+                break;
+            }
             match self.item(domain, &items, depth) {
                 Some(item) => items.push(item),
                 None => break,
@@ -185,6 +197,10 @@ impl<'a> Sampler<'a> {
             fields: Vec::with_capacity(domain.fields.len()),
             extra: Vec::new(),
         };
+        if self.is_spent() {
+            object.fields.resize(domain.fields.len(), Value::Absent);
+            return Value::Object(Arc::new(object));
+        }
         for field in &domain.fields {
             let present = field.required
                 || (!self.is_tight(depth)

@@ -322,3 +322,41 @@ fn whole_numbers_reach_both_ends_of_their_types() {
         "2.0 is a whole number in JSON"
     );
 }
+
+#[test]
+fn examples_are_taken_as_they_were_meant() {
+    let mut builder = ModelBuilder::new();
+    let text = builder.add(Domain::Text(TextDomain::any()));
+    let mut add = |domain: Domain, example: Json| {
+        let mut node = Node::new(domain);
+        node.examples.push(Example::new(None, example));
+        builder.add(node)
+    };
+    let list = Domain::Array(isobath_genes::ArrayDomain {
+        item: text,
+        min: 0,
+        max: None,
+        unique: false,
+    });
+    let whole = Domain::Integer(IntegerDomain::new(None, None).expect("all numbers"));
+    let ids = [
+        add(Domain::Text(TextDomain::any()), json!(1)),
+        add(list, json!("one")),
+        add(whole.clone(), json!("12")),
+        add(whole, json!("twelve")),
+    ];
+    let model = builder.finish();
+    let seen = ids.map(|id| {
+        let example = &model.node(id).examples[0];
+        (Json::clone(&example.value), example.fits)
+    });
+    assert_eq!(
+        seen,
+        [
+            (json!("1"), true),
+            (json!(["one"]), true),
+            (json!(12), true),
+            (json!("twelve"), false)
+        ]
+    );
+}

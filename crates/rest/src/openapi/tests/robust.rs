@@ -127,6 +127,29 @@ fn huge_bounds_make_no_huge_values() {
     call_all(&api);
 }
 
+#[test]
+fn lists_of_lists_that_multiply_are_bounded() {
+    let mut schema = json!({"type": "integer"});
+    for _ in 0..40 {
+        schema = json!({"type": "array", "minItems": 3, "items": schema});
+    }
+    call_all(&posting(schema, json!({})));
+    let mut schema = json!({"type": "integer"});
+    for i in 0..30 {
+        let properties = json!({"a": schema, "b": {"$ref": format!("#/components/schemas/S{i}")}});
+        schema = json!({"type": "object", "required": ["a", "b"], "properties": properties});
+    }
+    let schemas: Map<String, Json> = (0..30)
+        .map(|i| {
+            let next = json!({"$ref": format!("#/components/schemas/S{}", i + 1)});
+            let schema = json!({"type": "object", "required": ["l", "r"], "properties": {"l": next, "r": next}});
+            (format!("S{i}"), schema)
+        })
+        .chain([("S30".to_owned(), json!({"type": "boolean"}))])
+        .collect();
+    call_all(&posting(schema, Json::Object(schemas)));
+}
+
 /// Changes one place of a document, by a number.
 fn damage(json: &mut Json, at: &mut usize, with: &Json) -> bool {
     if *at == 0 {
