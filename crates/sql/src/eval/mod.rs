@@ -5,10 +5,11 @@
 //! [`Raised`].
 //!
 //! Reading order: `walk` for the shape of evaluation, `kind` for static types,
-//! `compare` and `arithmetic` for operators, `folding` for errors that never happen, `convert` and `parse` for values
+//! `compare`, `arithmetic` and `operators` for operators, `choice` for alternatives, `folding` for errors that never happen, `convert` and `parse` for values
 //! changing type, `pattern` for LIKE and its kin, `function` for calls.
 
 pub(crate) mod arithmetic;
+mod choice;
 pub(crate) mod collate;
 mod compare;
 pub(crate) mod convert;
@@ -18,6 +19,7 @@ mod function;
 pub(crate) mod kind;
 mod moments;
 pub(crate) mod number;
+mod operators;
 pub(crate) mod parse;
 mod pattern;
 mod row;

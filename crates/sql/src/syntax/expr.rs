@@ -379,8 +379,15 @@ impl<'a> Converter<'a> {
             return self.opaque(ast, "aggregates and windows are not evaluated");
         }
         let mut args = Vec::with_capacity(list.args.len());
+        // Its first argument is a unit, which looks like a name.
+        let unit = matches!(name.as_str(), "timestampdiff" | "timestampadd");
         for arg in &list.args {
             match arg {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(Ast::Identifier(word)))
+                    if unit && args.is_empty() =>
+                {
+                    args.push(Expr::Literal(Value::Text(word.value.to_lowercase())));
+                }
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)) => args.push(self.expr(arg)),
                 _ => return self.opaque(ast, "its arguments are not plain expressions"),
             }

@@ -17,10 +17,17 @@ use super::lexicon::{self, Known};
 /// Cases per seed; half are conditions, half are values.
 const CASES: usize = 1500;
 const ROWS: usize = 12;
-/// No construct may be unsupported more often than this, in cases that contain it.
-const UNSUPPORTED: f64 = 0.5;
-/// All cases together may be unsupported at most this often.
-const UNSUPPORTED_OVERALL: f64 = 0.2;
+
+/// How often cases may be unsupported: all together, and those that contain any one construct.
+///
+/// MariaDB mixes types in ways that only some of its functions document.
+fn unsupported(engine: Engine) -> (f64, f64) {
+    match engine {
+        Engine::Sqlite => (0.03, 0.15),
+        Engine::Postgres => (0.08, 0.35),
+        Engine::MariaDb => (0.16, 0.5),
+    }
+}
 
 #[derive(Default)]
 struct Tally {
@@ -59,14 +66,12 @@ pub(crate) fn agree(engine: Engine) {
     for (tag, (seen, unsupported)) in &tally.seen {
         println!("  {tag}: {unsupported} of {seen}");
     }
-    assert!(
-        share < UNSUPPORTED_OVERALL,
-        "{share} of the cases are unsupported"
-    );
+    let (overall, per_construct) = unsupported(engine);
+    assert!(share < overall, "{share} of the cases are unsupported");
     for (tag, (seen, unsupported)) in tally.seen {
         let share = unsupported as f64 / seen as f64;
         assert!(
-            seen < 20 || share < UNSUPPORTED,
+            seen < 20 || share < per_construct,
             "{tag} is unsupported in {unsupported} of {seen} cases"
         );
     }

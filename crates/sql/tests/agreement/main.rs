@@ -13,8 +13,10 @@
 )]
 
 mod evaluation;
+mod functions;
 mod generate;
 mod lexicon;
+mod predicates;
 mod queries;
 mod query_shapes;
 mod query_text;
@@ -33,7 +35,7 @@ fn seeds() -> std::ops::Range<u64> {
     let count = std::env::var("ISOBATH_AGREEMENT_SEEDS")
         .ok()
         .and_then(|count| count.parse().ok())
-        .unwrap_or(3);
+        .unwrap_or(2);
     let first = std::env::var("ISOBATH_AGREEMENT_FIRST")
         .ok()
         .and_then(|first| first.parse().ok())

@@ -22,8 +22,10 @@ const QUERIES: usize = 400;
 /// How many contents of the tables are tried per seed.
 const FILLINGS: usize = 4;
 /// At most this share of queries may be unsupported, overall and per construct.
-const UNSUPPORTED: f64 = 0.02;
-const UNSUPPORTED_CONSTRUCT: f64 = 0.15;
+const UNSUPPORTED: f64 = 0.01;
+const UNSUPPORTED_CONSTRUCT: f64 = 0.1;
+/// At most this share may return no rows, of which there would be little to compare.
+const EMPTY: f64 = 0.56;
 
 #[derive(Default)]
 struct Tally {
@@ -206,7 +208,10 @@ impl Tally {
             println!("  {count} {why}");
         }
         assert!((unsupported as f64) < self.queries as f64 * UNSUPPORTED);
-        assert!(self.empty * 5 < self.queries * 3, "most queries are empty");
+        assert!(
+            (self.empty as f64) < self.queries as f64 * EMPTY,
+            "most queries are empty"
+        );
         for (tag, (seen, left)) in &self.seen {
             println!("  {tag}: {left} of {seen}");
             let share = *left as f64 / *seen as f64;

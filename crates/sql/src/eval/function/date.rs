@@ -16,11 +16,7 @@ use super::args::Args;
 pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
     let count = args.values.len();
     match (args.eval.dialect, name, count) {
-        (DialectName::Sqlite, "strftime", 2) => strftime(args).map(Some),
-        (DialectName::Sqlite, "date", 1) => Ok(Some(match sqlite_moment(args, 0)? {
-            Some(at) => Value::Text(at.date().to_string()),
-            None => Value::Null,
-        })),
+        (DialectName::Sqlite, "strftime", 2..) => strftime(args).map(Some),
         (DialectName::Sqlite, _, _) => Ok(None),
         (DialectName::MySql, "extract", 2) => {
             let Value::Text(field) = &*args.values[0] else {
@@ -122,6 +118,8 @@ fn part(at: DateTime, field: &str) -> Option<i64> {
         "dow" => at.weekday().to_sunday_zero_offset().into(),
         "dayofweek" => i64::from(at.weekday().to_sunday_one_offset()),
         "isodow" => at.weekday().to_monday_one_offset().into(),
+        "week" => at.date().iso_week_date().week().into(),
+        "isoyear" => at.date().iso_week_date().year().into(),
         "weekday" => at.weekday().since(Weekday::Monday).into(),
         _ => return None,
     })
@@ -151,7 +149,7 @@ fn mysql_part(args: &Args<'_>, field: &str, index: usize) -> Result<Value, Stop>
     })
 }
 
-fn mysql_moment(args: &Args<'_>, index: usize) -> Result<Option<DateTime>, Stop> {
+pub(super) fn mysql_moment(args: &Args<'_>, index: usize) -> Result<Option<DateTime>, Stop> {
     let value = &args.values[index];
     match &**value {
         Value::Null => Ok(None),
@@ -167,10 +165,14 @@ fn mysql_moment(args: &Args<'_>, index: usize) -> Result<Option<DateTime>, Stop>
 }
 
 /// A moment as SQLite reads it, `None` for NULL or for text that is none.
-fn sqlite_moment(args: &Args<'_>, index: usize) -> Result<Option<DateTime>, Stop> {
+pub(super) fn sqlite_moment(args: &Args<'_>, index: usize) -> Result<Option<DateTime>, Stop> {
     let value = &args.values[index];
     match &**value {
         Value::Null => Ok(None),
+        Value::Text(text) if text == "now" => match args.eval.env.now {
+            Some(now) => Ok(Some(now)),
+            None => unsupported("'now' without a clock"),
+        },
         Value::Text(text) => match parse::moment(text) {
             Ok(moment)
                 if moment.offset.is_none()
@@ -193,7 +195,7 @@ fn strftime(args: &Args<'_>) -> Result<Value, Stop> {
         return Ok(Value::Null);
     }
     let format = args.text(0)?;
-    let Some(at) = sqlite_moment(args, 1)? else {
+    let Some(at) = super::calendar::modified(args, 1)? else {
         return Ok(Value::Null);
     };
     let mut out = String::new();

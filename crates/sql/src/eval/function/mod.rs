@@ -1,10 +1,12 @@
 //! Function calls: the table of names, and those that choose among their arguments.
 
 mod args;
+mod calendar;
 mod clock;
 mod date;
 mod number;
 mod text;
+mod words;
 
 use std::borrow::Cow;
 
@@ -65,7 +67,14 @@ impl<'a> Evaluator<'a> {
             }
             _ => {
                 let args = args::Args::new(self, args)?;
-                for family in [text::call, number::call, date::call, clock::call] {
+                for family in [
+                    text::call,
+                    number::call,
+                    date::call,
+                    clock::call,
+                    words::call,
+                    calendar::call,
+                ] {
                     if let Some(value) = family(name, &args)? {
                         return Ok(Cow::Owned(value));
                     }
@@ -182,6 +191,15 @@ pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Ki
             | "second" | "quarter" | "dayofyear" | "dayofweek" | "weekday" | "datediff",
             _,
         ) => Kind::INT4,
+        ("ascii" | "bit_length" | "weekofyear", _) => Kind::INT4,
+        ("to_days" | "timestampdiff", _) => Kind::INT8,
+        ("last_day", _) if dialect == DialectName::MySql => Kind::Date,
+        ("make_date", _) => Kind::Date,
+        ("date_trunc", [_, at]) => match kind_of(at, dialect) {
+            Kind::DateTime => Kind::DateTime,
+            Kind::Date | Kind::Instant => Kind::Instant,
+            _ => Kind::Other,
+        },
         ("starts_with", _) => Kind::Bool,
         ("extract", _) if dialect == DialectName::MySql => Kind::INT8,
         ("extract", _) => Kind::Decimal,
@@ -205,7 +223,9 @@ pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Ki
         (
             "lower" | "upper" | "lcase" | "ucase" | "trim" | "btrim" | "ltrim" | "rtrim" | "substr"
             | "substring" | "mid" | "left" | "right" | "replace" | "concat" | "concat_ws"
-            | "reverse" | "repeat" | "lpad" | "rpad",
+            | "reverse" | "repeat" | "lpad" | "rpad" | "chr" | "initcap" | "split_part"
+            | "translate" | "overlay" | "substring_index" | "insert" | "space" | "dayname"
+            | "monthname" | "date_format",
             _,
         ) => Kind::Text,
         _ => Kind::Other,
