@@ -132,7 +132,7 @@ const TAKEN: &[&str] = &[
     "Optional",
 ];
 
-const KEYWORDS: &[&str] = &[
+pub(crate) const KEYWORDS: &[&str] = &[
     "abstract",
     "assert",
     "boolean",
@@ -373,7 +373,7 @@ fn chain(out: &mut String, method: &str, arguments: &[String], links: &[String])
 }
 
 /// `text` as a Java string expression; lines are concatenated below each other.
-fn literal(text: &str, indent: usize) -> String {
+pub(crate) fn literal(text: &str, indent: usize) -> String {
     if text.len() > LONGEST_CONSTANT {
         let chars: Vec<char> = text.chars().collect();
         let parts: Vec<String> = chars
@@ -392,7 +392,7 @@ fn literal(text: &str, indent: usize) -> String {
     lines.join(&format!("\n{:1$}+ ", "", indent + 4))
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -418,7 +418,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// A line comment. A lone `\u` would be read as a Unicode escape even here.
-fn comment(text: &str) -> String {
+pub(crate) fn comment(text: &str) -> String {
     format!("// {}", text::one_line(text).replace('\\', "\\\\"))
 }
 

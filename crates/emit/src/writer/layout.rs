@@ -34,21 +34,34 @@ impl Piece {
     /// Appends the piece at `indent` columns, in lines of at most `width` characters where that
     /// can be had, and leaves `reserve` characters for what follows it.
     pub(crate) fn render(&self, out: &mut String, indent: usize, width: usize, reserve: usize) {
+        self.render_by(4, out, indent, width, reserve);
+    }
+
+    /// The same with another step of indentation. Blanks inside of brackets, as in `{ a }`, stay
+    /// only on one line.
+    pub(crate) fn render_by(
+        &self,
+        step: usize,
+        out: &mut String,
+        indent: usize,
+        width: usize,
+        reserve: usize,
+    ) {
         let mut flat = String::new();
         self.flat(&mut flat);
         let fits = !flat.contains('\n') && indent + flat.chars().count() + reserve <= width;
         match self {
             Piece::List { open, items, close } if !fits && !items.is_empty() => {
-                out.push_str(open);
+                out.push_str(open.trim_end());
                 for item in items {
                     out.push('\n');
-                    out.extend(std::iter::repeat_n(' ', indent + 4));
-                    item.render(out, indent + 4, width, 1);
+                    out.extend(std::iter::repeat_n(' ', indent + step));
+                    item.render_by(step, out, indent + step, width, 1);
                     out.push(',');
                 }
                 out.push('\n');
                 out.extend(std::iter::repeat_n(' ', indent));
-                out.push_str(close);
+                out.push_str(close.trim_start());
             }
             _ => out.push_str(&flat),
         }

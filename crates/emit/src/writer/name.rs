@@ -44,8 +44,13 @@ pub(crate) fn snake(text: &str) -> String {
 
 /// The slug of a test's id, or of its name where the id has no letter to show.
 pub(crate) fn of_test(test: &Test) -> String {
-    let readable = test.id.contains(|c: char| c.is_ascii_alphanumeric());
-    slug(if readable { &test.id } else { &test.name })
+    readable(&test.id, &test.name)
+}
+
+/// The slug of `id`, or of `name` where the id has no letter to show.
+pub(crate) fn readable(id: &str, name: &str) -> String {
+    let shows = id.contains(|c: char| c.is_ascii_alphanumeric());
+    slug(if shows { id } else { name })
 }
 
 /// `text` in PascalCase, as for a class.

@@ -199,7 +199,7 @@ fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) {
 }
 
 /// `text` as a Python string. Black prefers double quotes unless they cost more escapes.
-fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     let doubles = text.matches('"').count();
     let singles = text.matches('\'').count();
     let multiline = text.contains('\n')
@@ -243,6 +243,6 @@ fn literal(text: &str) -> String {
     out
 }
 
-fn in_docstring(text: &str) -> String {
+pub(crate) fn in_docstring(text: &str) -> String {
     text.replace('\\', "\\\\").replace("\"\"\"", "\\\"\\\"\\\"")
 }

@@ -92,7 +92,7 @@ impl Writer for Rust {
     }
 }
 
-const KEYWORDS: &[&str] = &[
+pub(crate) const KEYWORDS: &[&str] = &[
     "abstract",
     "as",
     "async",
@@ -368,7 +368,7 @@ fn chain(out: &mut String, method: &str, arguments: &[String], links: &[String])
 }
 
 /// `text` as a Rust string: raw where that saves escapes.
-pub(super) fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     let strange = |c: char| c != '\n' && text::is_unprintable(c);
     let raw = text.contains(['"', '\\']) && !text.contains(strange);
     if raw {

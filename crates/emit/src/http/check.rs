@@ -1,0 +1,268 @@
+//! Whether a suite, which may come from a file, can be printed at all.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::Value;
+
+use super::request::{Body, Content, Request};
+use super::suite::{Auth, HttpSuite, HttpTest, Outcome, Reset};
+use super::{Check, Text};
+
+/// Why a suite cannot be printed.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SuiteError {
+    /// There is no such writer.
+    #[error("find a writer of HTTP suites called `{name}` (there are: {known})")]
+    UnknownWriter {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A call is made on behalf of nobody we know.
+    #[error("print {place}: it calls as `{user}`, who is not among the users of the suite")]
+    UnknownUser {
+        /// The test, or what else makes the call.
+        place: String,
+        /// The user.
+        user: String,
+    },
+    /// A value is used that no earlier step captured.
+    #[error("print {place}: it uses `{variable}`, which no earlier step captured")]
+    UnknownVariable {
+        /// The test, or what else makes the call.
+        place: String,
+        /// The variable.
+        variable: String,
+    },
+    /// A captured value is used inside text, and its sample is neither string nor integer.
+    #[error("print {place}: it uses `{variable}` inside text, though it was seen as {sample}")]
+    NotText {
+        /// The test.
+        place: String,
+        /// The variable.
+        variable: String,
+        /// What was seen.
+        sample: String,
+    },
+    /// Something is to be captured where no answer is expected.
+    #[error("print {place}: it captures `{variable}` from a call that gets no answer")]
+    CaptureWithoutAnswer {
+        /// The test.
+        place: String,
+        /// The variable.
+        variable: String,
+    },
+    /// A method is no token of HTTP.
+    #[error("print {place}: `{method}` is not an HTTP method")]
+    Method {
+        /// The test, or what else makes the call.
+        place: String,
+        /// The method.
+        method: String,
+    },
+    /// A path is neither below the base URL nor a reference.
+    #[error("print {place}: path `{path}` starts with neither `/` nor a captured value")]
+    Path {
+        /// The test, or what else makes the call.
+        place: String,
+        /// The path.
+        path: String,
+    },
+    /// Bytes are not in base64.
+    #[error("print {place}: its bytes are not in base64 ({cause})")]
+    Base64 {
+        /// The test, or what else makes the call.
+        place: String,
+        /// What the decoder found.
+        cause: base64::DecodeError,
+    },
+    /// A hole is at a place that the body does not have.
+    #[error("print {place}: its JSON body has nothing at `{at}` to be filled in")]
+    Hole {
+        /// The test, or what else makes the call.
+        place: String,
+        /// The place, as a JSON Pointer.
+        at: String,
+    },
+    /// The whole body is said to be present or absent.
+    #[error("print {place}: presence is asked of the whole body; ask for its type instead")]
+    WholeBody {
+        /// The test.
+        place: String,
+    },
+    /// Rows are brought, which this version prints in no language yet.
+    #[error("print {place}: it brings rows, which writers of HTTP suites cannot do yet")]
+    Rows {
+        /// The test.
+        place: String,
+    },
+}
+
+/// What an earlier step captured, and what was seen there.
+type Captured<'a> = BTreeMap<&'a str, Option<&'a Value>>;
+
+impl HttpSuite {
+    /// Checks what a suite from a file may get wrong; every writer does this first.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that no writer could print.
+    pub fn check(&self) -> Result<(), SuiteError> {
+        let nothing = Captured::new();
+        if let Some(Reset::Call(request)) = &self.service.reset {
+            self.check_request("the reset hook", request, &nothing)?;
+        }
+        for user in &self.users {
+            if let Auth::Login(login) = &user.auth {
+                let place = format!("the log-in of {}", user.name);
+                self.check_request(&place, &login.request, &nothing)?;
+            }
+        }
+        self.tests.iter().try_for_each(|test| self.check_test(test))
+    }
+
+    fn check_test(&self, test: &HttpTest) -> Result<(), SuiteError> {
+        let place = || format!("test `{}`", test.id);
+        if !test.rows.is_empty() {
+            return Err(SuiteError::Rows { place: place() });
+        }
+        let mut captured = Captured::new();
+        for step in &test.steps {
+            self.check_request(&place(), &step.request, &captured)?;
+            if let Outcome::Answer(answer) = &step.expect {
+                for check in &answer.body {
+                    if let Check::Present { at } | Check::Absent { at } = check
+                        && at.is_root()
+                    {
+                        return Err(SuiteError::WholeBody { place: place() });
+                    }
+                    if let Check::Same { variable, .. } = check
+                        && !captured.contains_key(variable.as_str())
+                    {
+                        return Err(SuiteError::UnknownVariable {
+                            place: place(),
+                            variable: variable.clone(),
+                        });
+                    }
+                }
+            } else if let Some(capture) = step.captures.first() {
+                return Err(SuiteError::CaptureWithoutAnswer {
+                    place: place(),
+                    variable: capture.variable.clone(),
+                });
+            }
+            for capture in &step.captures {
+                captured.insert(&capture.variable, capture.sample.as_ref());
+            }
+        }
+        Ok(())
+    }
+
+    fn check_request(
+        &self,
+        place: &str,
+        request: &Request,
+        captured: &Captured<'_>,
+    ) -> Result<(), SuiteError> {
+        if let Some(user) = &request.user
+            && self.user(user).is_none()
+        {
+            return Err(SuiteError::UnknownUser {
+                place: place.into(),
+                user: user.clone(),
+            });
+        }
+        let is_token = |c: char| c.is_ascii_alphanumeric() || "-_!#$%&'*+.^`|~".contains(c);
+        if request.method.is_empty() || !request.method.chars().all(is_token) {
+            return Err(SuiteError::Method {
+                place: place.into(),
+                method: request.method.clone(),
+            });
+        }
+        if let Some(path) = request.path.literal()
+            && !["/", "http://", "https://"]
+                .iter()
+                .any(|start| path.starts_with(start))
+        {
+            return Err(SuiteError::Path {
+                place: place.into(),
+                path,
+            });
+        }
+        for text in request.texts() {
+            let keeps_type = matches!(&request.body, Some(Body::Json { holes, .. })
+                if holes.iter().any(|hole| std::ptr::eq(&hole.value, text)));
+            check_text(
+                place,
+                text,
+                captured,
+                keeps_type && text.as_captured().is_some(),
+            )?;
+        }
+        match &request.body {
+            Some(Body::Json { value, holes, .. }) => {
+                for hole in holes {
+                    if hole.at.find(value).is_none() {
+                        return Err(SuiteError::Hole {
+                            place: place.into(),
+                            at: hole.at.to_string(),
+                        });
+                    }
+                }
+            }
+            Some(Body::Binary { base64, .. }) => check_base64(place, base64)?,
+            Some(Body::Multipart(parts)) => {
+                for part in parts {
+                    if let Content::Base64(base64) = &part.content {
+                        check_base64(place, base64)?;
+                    }
+                }
+            }
+            Some(Body::Form(_) | Body::Text { .. }) | None => {}
+        }
+        Ok(())
+    }
+}
+
+fn check_text(
+    place: &str,
+    text: &Text,
+    captured: &Captured<'_>,
+    keeps_type: bool,
+) -> Result<(), SuiteError> {
+    for variable in text.variables() {
+        match captured.get(variable) {
+            None => {
+                return Err(SuiteError::UnknownVariable {
+                    place: place.into(),
+                    variable: variable.into(),
+                });
+            }
+            Some(Some(sample)) if !keeps_type => {
+                let fits = sample.is_string() || sample.is_i64() || sample.is_u64();
+                if !fits {
+                    return Err(SuiteError::NotText {
+                        place: place.into(),
+                        variable: variable.into(),
+                        sample: sample.to_string(),
+                    });
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_base64(place: &str, base64: &str) -> Result<(), SuiteError> {
+    match BASE64_STANDARD.decode(base64) {
+        Ok(_) => Ok(()),
+        Err(cause) => Err(SuiteError::Base64 {
+            place: place.into(),
+            cause,
+        }),
+    }
+}

@@ -1,0 +1,23 @@
+//! Suites of HTTP tests: the neutral model, and a writer per test language.
+//!
+//! # Reading order
+//!
+//! [`suite`] first, with [`Request`] and [`Answer`]; then [`writer`].
+
+mod answer;
+mod check;
+mod place;
+mod plan;
+mod request;
+pub mod suite;
+pub mod writer;
+
+pub use answer::{Answer, Check, HeaderCheck, JsonType};
+pub use check::SuiteError;
+pub use place::{Key, Place};
+pub use request::{Body, Content, Hole, Part, Piece, Request, Secret, Text};
+pub use suite::{
+    Auth, Capture, Database, FaultMark, HttpStep, HttpSuite, HttpTest, Login, Outcome, Reset,
+    Sending, Service, Source, Token, User,
+};
+pub use writer::{HttpWriter, LeftOut, WrittenSuite, WrittenTest};

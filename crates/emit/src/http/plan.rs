@@ -1,0 +1,465 @@
+//! What all writers decide first: which test goes where, and what everything is called.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::request::{Request, Text};
+use super::suite::{Auth, Capture, HttpStep, HttpSuite, HttpTest, Login, Outcome, Reset};
+use super::{Body, Check, Content, Piece, Secret};
+use crate::writer::name::{Names, readable, slug};
+use crate::writer::text::{one_line, sentence};
+
+/// How a language spells names of variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Casing {
+    /// `boat_id`
+    Snake,
+    /// `boatId`
+    #[allow(dead_code, reason = "the languages that spell so are about to come")]
+    Camel,
+}
+
+/// The tests of one file, with all names given out.
+pub(crate) struct Chapter<'a> {
+    /// Whether these are the tests that show faults.
+    pub(crate) faults: bool,
+    /// By operation, in order of first appearance.
+    pub(crate) groups: Vec<Group<'a>>,
+}
+
+/// The tests about one operation.
+pub(crate) struct Group<'a> {
+    /// The operation.
+    pub(crate) title: &'a str,
+    /// By scenario, in order of first appearance.
+    pub(crate) tests: Vec<Planned<'a>>,
+}
+
+/// A test with its names.
+pub(crate) struct Planned<'a> {
+    /// The test.
+    pub(crate) test: &'a HttpTest,
+    /// A slug that no other test of the suite has.
+    pub(crate) name: String,
+    /// The calls.
+    pub(crate) steps: Vec<PlannedStep<'a>>,
+}
+
+/// A call with its names.
+pub(crate) struct PlannedStep<'a> {
+    /// The call.
+    pub(crate) step: &'a HttpStep,
+    /// The variable that holds the answer.
+    pub(crate) answer: String,
+    /// The variables it can use.
+    pub(crate) known: Known,
+    /// What it keeps, with the variable each goes to.
+    pub(crate) captures: Vec<(String, &'a Capture)>,
+}
+
+/// The captured variables by their names in the suite.
+pub(crate) type Known = BTreeMap<String, Variable>;
+
+/// A captured value in a test.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    /// The identifier.
+    pub(crate) name: String,
+    /// Whether its values look as if they could stand in a path as they are.
+    pub(crate) plain: bool,
+}
+
+impl PlannedStep<'_> {
+    /// How often the JSON of the body is read.
+    pub(crate) fn json_uses(&self) -> usize {
+        let captures = self.captures.iter();
+        let captures = captures
+            .filter(|(_, capture)| is_from_body(capture))
+            .count();
+        match &self.step.expect {
+            Outcome::Answer(answer) => {
+                captures
+                    + answer
+                        .body
+                        .iter()
+                        .filter(|check| check.reads_json())
+                        .count()
+            }
+            Outcome::Dropped | Outcome::TimedOut => 0,
+        }
+    }
+}
+
+fn is_from_body(capture: &Capture) -> bool {
+    matches!(capture.from, super::Source::Body(_))
+}
+
+/// The chapters of a suite: the tests, and then those that show faults, each if there are any
+/// (the first one always, so that there is a file).
+pub(crate) fn chapters<'a>(
+    suite: &'a HttpSuite,
+    casing: Casing,
+    reserved: &[&str],
+    taken_tests: &[&str],
+) -> Vec<Chapter<'a>> {
+    let mut names = Names::default();
+    for taken in taken_tests {
+        names.unique((*taken).into());
+    }
+    let mut chapters = Vec::new();
+    for faults in [false, true] {
+        let tests = suite.tests.iter();
+        let tests: Vec<&HttpTest> = tests
+            .filter(|test| test.faults.is_empty() != faults)
+            .collect();
+        if faults && tests.is_empty() {
+            continue;
+        }
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        for (title, tests) in grouped(&tests) {
+            let tests = tests.into_iter().map(|test| {
+                let name = names.unique(readable(&test.id, &test.name));
+                planned(test, name, casing, reserved)
+            });
+            let tests = tests.collect();
+            groups.push(Group { title, tests });
+        }
+        chapters.push(Chapter { faults, groups });
+    }
+    chapters
+}
+
+fn grouped<'a>(tests: &[&'a HttpTest]) -> Vec<(&'a str, Vec<&'a HttpTest>)> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut scenarios: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut order: Vec<(usize, usize, &HttpTest)> = Vec::new();
+    for test in tests {
+        let n = places.len();
+        let place = *places.entry(&test.group).or_insert(n);
+        let n = scenarios.len();
+        let scenario = *scenarios.entry((&test.group, &test.scenario)).or_insert(n);
+        order.push((place, scenario, test));
+    }
+    order.sort_by_key(|(place, scenario, _)| (*place, *scenario));
+    let mut groups: Vec<(&str, Vec<&HttpTest>)> = Vec::new();
+    for (_, _, test) in order {
+        match groups.last_mut() {
+            Some((group, tests)) if *group == test.group => tests.push(test),
+            _ => groups.push((&test.group, vec![test])),
+        }
+    }
+    groups
+}
+
+fn planned<'a>(test: &'a HttpTest, name: String, casing: Casing, reserved: &[&str]) -> Planned<'a> {
+    let mut names = Names::default();
+    for taken in reserved {
+        names.unique((*taken).into());
+    }
+    let mut spelled = |wanted: &str| {
+        let name = names.unique(slug(wanted));
+        match casing {
+            Casing::Snake => name,
+            Casing::Camel => camel(&name),
+        }
+    };
+    // Captures first: they are what a reader looks for under their own names.
+    let captured: Vec<Vec<String>> = test
+        .steps
+        .iter()
+        .map(|step| {
+            let captures = step.captures.iter();
+            captures.map(|capture| spelled(&capture.variable)).collect()
+        })
+        .collect();
+    let mut known = Known::new();
+    let mut steps = Vec::new();
+    for (step, captured) in test.steps.iter().zip(captured) {
+        let answer = spelled(step.name.as_deref().unwrap_or_else(|| usual_name(step)));
+        let before = known.clone();
+        let captures: Vec<(String, &Capture)> = captured.into_iter().zip(&step.captures).collect();
+        for (name, capture) in &captures {
+            let variable = Variable {
+                name: name.clone(),
+                plain: capture.sample.as_ref().is_some_and(stands_in_paths),
+            };
+            known.insert(capture.variable.clone(), variable);
+        }
+        steps.push(PlannedStep {
+            step,
+            answer,
+            known: before,
+            captures,
+        });
+    }
+    Planned { test, name, steps }
+}
+
+fn usual_name(step: &HttpStep) -> &'static str {
+    let status = match &step.expect {
+        Outcome::Answer(answer) => answer.status,
+        Outcome::Dropped | Outcome::TimedOut => 0,
+    };
+    match (step.request.method.as_str(), status) {
+        (_, 400..) => "refused",
+        ("GET", _) => "fetched",
+        ("POST", 201) => "created",
+        ("PUT", 200..300) => "replaced",
+        ("PATCH", 200..300) => "changed",
+        ("DELETE", 200..300) => "deleted",
+        _ => "answer",
+    }
+}
+
+fn stands_in_paths(sample: &Value) -> bool {
+    match sample {
+        Value::Number(number) => !number.is_f64(),
+        Value::String(text) => {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
+            !text.is_empty() && text.chars().all(plain)
+        }
+        _ => false,
+    }
+}
+
+/// `boat_id` as `boatId`.
+pub(crate) fn camel(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for (idx, part) in name.split('_').filter(|part| !part.is_empty()).enumerate() {
+        if idx == 0 {
+            out.push_str(part);
+        } else {
+            out.push_str(&part[..1].to_ascii_uppercase());
+            out.push_str(&part[1..]);
+        }
+    }
+    out
+}
+
+/// The lines that say where a suite comes from, for every language's header.
+pub(crate) fn header(suite: &HttpSuite, faults: bool) -> Vec<String> {
+    let mut lines = vec![one_line(&suite.title), String::new()];
+    if faults {
+        lines
+            .push("These tests show faults: they expect what the service does, not what it".into());
+        lines
+            .push("should do. When a fault is repaired, its test fails and can be removed.".into());
+        lines.push(String::new());
+    }
+    let mut origin = format!("Generated by Isobath {}", one_line(&suite.version));
+    if !suite.source.is_empty() {
+        origin.push_str(" from ");
+        origin.push_str(&one_line(&suite.source));
+    }
+    lines.push(format!("{origin}, seed {}.", suite.seed));
+    if let Some(command) = &suite.command {
+        lines.push(format!("Command: {}", one_line(command)));
+    }
+    lines
+}
+
+/// The lines that say which environment variables a suite reads.
+pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{}: the base URL of the service; without it {}",
+        one_line(&suite.service.base_url_variable),
+        one_line(&suite.service.base_url)
+    )];
+    if let Some(start) = &suite.service.start {
+        lines.push(format!(
+            "  and the service is started by: {}",
+            one_line(start)
+        ));
+    }
+    for secret in secrets(suite) {
+        lines.push(match &secret.value {
+            Some(_) => format!("{}: overrides a secret of the suite", secret.variable),
+            None => format!("{}: a secret; must be set", secret.variable),
+        });
+    }
+    lines
+}
+
+/// What a test says of itself: what it covers and which faults it shows.
+pub(crate) fn remarks(test: &HttpTest) -> Vec<String> {
+    let covers = test.covers.iter();
+    let mut lines: Vec<String> = covers
+        .map(|covered| format!("Covers: {}", sentence(covered)))
+        .collect();
+    for fault in &test.faults {
+        lines.push(format!(
+            "FAULT {}: {}",
+            one_line(&fault.code),
+            sentence(&fault.message)
+        ));
+        if !fault.root_cause.is_empty() {
+            lines.push(format!("Root cause: {}", one_line(&fault.root_cause)));
+        }
+    }
+    lines
+}
+
+/// The stem of the file of a chapter: `marina`, `marina_faults`.
+pub(crate) fn stem(suite: &HttpSuite, chapter: &Chapter<'_>) -> String {
+    let name = slug(&suite.name);
+    if chapter.faults {
+        format!("{name}_faults")
+    } else {
+        name
+    }
+}
+
+/// The users on whose behalf a chapter (or the reset hook) calls, in suite order.
+pub(crate) fn users<'a>(suite: &'a HttpSuite, chapter: &Chapter<'_>) -> Vec<&'a super::User> {
+    let requests: Vec<&Request> = requests(suite, chapter);
+    suite
+        .users
+        .iter()
+        .filter(|user| {
+            requests
+                .iter()
+                .any(|request| request.user.as_deref() == Some(&user.name))
+        })
+        .collect()
+}
+
+/// The requests of a chapter, and the reset hook.
+pub(crate) fn requests<'a>(suite: &'a HttpSuite, chapter: &Chapter<'a>) -> Vec<&'a Request> {
+    let tests = chapter.groups.iter().flat_map(|group| &group.tests);
+    let steps = tests.flat_map(|test| &test.steps);
+    let mut requests: Vec<&Request> = steps.map(|step| &step.step.request).collect();
+    if let Some(Reset::Call(request)) = &suite.service.reset {
+        requests.push(request);
+    }
+    requests
+}
+
+/// The requests of a chapter, the reset hook and the log-ins of its users.
+pub(crate) fn all_requests<'a>(suite: &'a HttpSuite, chapter: &Chapter<'a>) -> Vec<&'a Request> {
+    let mut all = requests(suite, chapter);
+    all.extend(
+        logins(suite, chapter)
+            .into_iter()
+            .map(|login| &login.request),
+    );
+    all
+}
+
+fn logins<'a>(suite: &'a HttpSuite, chapter: &Chapter<'_>) -> Vec<&'a Login> {
+    users(suite, chapter)
+        .into_iter()
+        .filter_map(|user| match &user.auth {
+            Auth::Login(login) => Some(login.as_ref()),
+            Auth::Headers(_) => None,
+        })
+        .collect()
+}
+
+/// The secrets of a suite, each variable once.
+pub(crate) fn secrets(suite: &HttpSuite) -> Vec<&Secret> {
+    let chapters = chapters(suite, Casing::Snake, &[], &[]);
+    let mut all = Vec::new();
+    for chapter in &chapters {
+        collect(&mut all, secrets_of(suite, chapter));
+    }
+    all
+}
+
+/// The secrets that one chapter uses.
+pub(crate) fn secrets_of<'a>(suite: &'a HttpSuite, chapter: &Chapter<'a>) -> Vec<&'a Secret> {
+    let mut texts: Vec<&Text> = Vec::new();
+    for user in users(suite, chapter) {
+        if let Auth::Headers(headers) = &user.auth {
+            texts.extend(headers.iter().map(|(_, text)| text));
+        }
+    }
+    for request in all_requests(suite, chapter) {
+        texts.extend(request.texts());
+    }
+    let pieces = texts.iter().flat_map(|text| &text.0);
+    let mut all = Vec::new();
+    collect(
+        &mut all,
+        pieces.filter_map(|piece| match piece {
+            Piece::Secret(secret) => Some(secret),
+            Piece::Literal(_) | Piece::Captured(_) => None,
+        }),
+    );
+    all
+}
+
+fn collect<'a>(all: &mut Vec<&'a Secret>, more: impl IntoIterator<Item = &'a Secret>) {
+    for secret in more {
+        if !all.iter().any(|known| known.variable == secret.variable) {
+            all.push(secret);
+        }
+    }
+}
+
+/// What the tests of a chapter make use of, so that a file holds no more than it needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Uses {
+    pub(crate) references: bool,
+    pub(crate) encoding: bool,
+    pub(crate) base64: bool,
+    pub(crate) dropped: bool,
+    pub(crate) timed_out: bool,
+    pub(crate) content_type: bool,
+    pub(crate) json: bool,
+    pub(crate) multipart: bool,
+    pub(crate) captured_cookies: bool,
+    pub(crate) deep_equality: bool,
+    pub(crate) includes: bool,
+}
+
+/// What the tests of a chapter make use of.
+pub(crate) fn uses(suite: &HttpSuite, chapter: &Chapter<'_>) -> Uses {
+    let mut uses = Uses::default();
+    for request in all_requests(suite, chapter) {
+        match &request.body {
+            Some(Body::Binary { .. }) => uses.base64 = true,
+            Some(Body::Multipart(parts)) => {
+                uses.multipart = true;
+                let binary = |part: &super::Part| matches!(part.content, Content::Base64(_));
+                uses.base64 |= parts.iter().any(binary);
+            }
+            Some(Body::Json { .. }) => uses.json = true,
+            _ => {}
+        }
+    }
+    let tests = chapter.groups.iter().flat_map(|group| &group.tests);
+    for step in tests.flat_map(|test| &test.steps) {
+        let path = &step.step.request.path;
+        uses.references |= is_reference(path);
+        uses.encoding |= path.0.iter().skip(usize::from(is_reference(path))).any(
+            |piece| matches!(piece, Piece::Captured(name) if !step.known.get(name).is_some_and(|v| v.plain)),
+        );
+        uses.captured_cookies |= step
+            .captures
+            .iter()
+            .any(|(_, capture)| matches!(capture.from, super::Source::Cookie(_)));
+        match &step.step.expect {
+            Outcome::Answer(answer) => {
+                uses.content_type |= answer.content_type.is_some();
+                for check in &answer.body {
+                    match check {
+                        Check::Equals { value, .. } => {
+                            uses.deep_equality |= value.is_object() || value.is_array();
+                        }
+                        Check::Includes { .. } => uses.includes = true,
+                        _ => {}
+                    }
+                }
+            }
+            Outcome::Dropped => uses.dropped = true,
+            Outcome::TimedOut => uses.timed_out = true,
+        }
+    }
+    uses
+}
+
+/// Whether a path is a reference to be resolved against the base URL.
+pub(crate) fn is_reference(path: &Text) -> bool {
+    matches!(path.0.first(), Some(Piece::Captured(_)))
+}

@@ -1,0 +1,323 @@
+//! The neutral suite of HTTP tests: requests with expected answers, before any test language.
+//!
+//! A suite carries everything a writer needs, so it can be stored as JSON and printed later.
+
+use serde::{Deserialize, Serialize};
+
+use super::request::{Request, Text};
+use super::{Answer, Place};
+use crate::suite::{ReadError, SuiteDialect};
+
+/// A finished suite for one service.
+///
+/// Tests run one after another, each after the reset hook. They do not rely on each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HttpSuite {
+    /// The heading, e.g. `Regression tests of Marina`.
+    pub title: String,
+    /// The service, as the stem of file names: `marina`.
+    pub name: String,
+    /// What it was made from, e.g. `openapi.yaml`.
+    #[serde(default)]
+    pub source: String,
+    /// The seed that reproduces the suite.
+    pub seed: u64,
+    /// The version of Isobath that made it.
+    pub version: String,
+    /// The command line that reproduces it, when there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Where the service is, and how it is started and reset.
+    pub service: Service,
+    /// Those on whose behalf calls are made. A call without user is anonymous.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<User>,
+    /// The service's database, when tests bring rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<Database>,
+    /// The tests, in the order in which they are printed.
+    pub tests: Vec<HttpTest>,
+}
+
+/// The service under test, as the tests reach it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Service {
+    /// The environment variable that names the base URL.
+    #[serde(default = "base_url_variable")]
+    pub base_url_variable: String,
+    /// The base URL without that variable, including the base path of the API, if it has one.
+    pub base_url: String,
+    /// The shell command that starts the service, when the tests are to do so. They do it unless
+    /// the variable of the base URL is set, wait until the base URL answers, and stop it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// What is done before every test to bring the first state back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<Reset>,
+    /// How long a call may take, in milliseconds.
+    #[serde(default = "timeout_millis")]
+    pub timeout_millis: u64,
+}
+
+/// How the first state of a service is brought back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reset {
+    /// A call, which must be answered with a status below 400.
+    Call(Box<Request>),
+    /// A shell command, which must succeed.
+    Command(String),
+}
+
+/// Somebody on whose behalf calls are made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct User {
+    /// The name, as requests refer to it.
+    pub name: String,
+    /// How the user proves it.
+    pub auth: Auth,
+}
+
+/// How a user proves to be one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Auth {
+    /// Headers that every call carries.
+    Headers(Vec<(String, Text)>),
+    /// A call that logs in, made once and before the first test that needs it.
+    Login(Box<Login>),
+}
+
+/// A call that logs a user in, and what it yields. It must be answered with a status below 400.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Login {
+    /// The call. A path that starts with `http://` or `https://` leaves the service.
+    pub request: Request,
+    /// The token to read from the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<Token>,
+    /// Whether the cookies of the answer are sent with every call of the user.
+    #[serde(default)]
+    pub cookies: bool,
+}
+
+/// A token: where it is found, and where it goes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Token {
+    /// Where the answer to the log-in has it.
+    pub from: Source,
+    /// The header or query parameter it is sent in.
+    pub send: Sending,
+    /// The value sent, with `{token}` where the token goes, e.g. `Bearer {token}`.
+    pub template: String,
+}
+
+/// Where a token is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sending {
+    /// In this header.
+    Header(String),
+    /// In this query parameter.
+    Query(String),
+}
+
+/// The database behind the service, for tests that bring rows of their own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Database {
+    /// The environment variable that names the connection.
+    pub variable: String,
+    /// The SQL the statements are written in.
+    pub dialect: SuiteDialect,
+    /// Statements to run before every test, after the reset hook.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
+}
+
+/// One test: the calls that lead up, then the one it is about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HttpTest {
+    /// A stable slug. It should be unique and a valid identifier; writers repair it where it is
+    /// not.
+    pub id: String,
+    /// The intent as a sentence: `a boat can be fetched after it was created`.
+    pub name: String,
+    /// The operation the test is about: `GET /boats/{boatId}`.
+    pub group: String,
+    /// The scenario within the operation, e.g. `created, then fetched`. May be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scenario: String,
+    /// What it covers, as sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub covers: Vec<String>,
+    /// The faults it shows. A test with any goes to the file of faults: what it expects is what
+    /// was observed, not what is right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultMark>,
+    /// SQL statements that bring the rows the test needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<String>,
+    /// What is called, in order.
+    pub steps: Vec<HttpStep>,
+}
+
+/// A fault that a test shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultMark {
+    /// The code of the kind of fault.
+    pub code: String,
+    /// What is wrong, as a sentence.
+    pub message: String,
+    /// The identity of its root cause, the same in the report.
+    pub root_cause: String,
+}
+
+/// One call and what must come of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HttpStep {
+    /// What the answer is called in the test: `created`. Writers find a name where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A remark to print above the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    /// The call.
+    pub request: Request,
+    /// What must happen.
+    pub expect: Outcome,
+    /// What later steps use of the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub captures: Vec<Capture>,
+}
+
+/// What must come of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// An answer like this.
+    Answer(Answer),
+    /// The connection ends without a whole answer.
+    Dropped,
+    /// No answer within the time of the service.
+    TimedOut,
+}
+
+/// A value of an answer that later steps use by its name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capture {
+    /// The name, e.g. `boat_id`.
+    pub variable: String,
+    /// Where the answer has it.
+    pub from: Source,
+    /// The value that was seen; it tells writers what may occur in one (and whether a path needs
+    /// percent-encoding), and is not expected again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<serde_json::Value>,
+}
+
+/// A place in an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// In the JSON of the body.
+    Body(Place),
+    /// The value of this header, e.g. `Location`.
+    Header(String),
+    /// The value of this cookie.
+    Cookie(String),
+}
+
+fn base_url_variable() -> String {
+    "ISOBATH_BASE_URL".into()
+}
+
+fn timeout_millis() -> u64 {
+    10_000
+}
+
+impl HttpSuite {
+    /// A suite without users and tests, to be filled in.
+    pub fn new(name: impl Into<String>, base_url: impl Into<String>) -> Self {
+        let name = name.into();
+        HttpSuite {
+            title: format!("Regression tests of {name}"),
+            name,
+            source: String::new(),
+            seed: 0,
+            version: env!("CARGO_PKG_VERSION").into(),
+            command: None,
+            service: Service::at(base_url),
+            users: Vec::new(),
+            database: None,
+            tests: Vec::new(),
+        }
+    }
+
+    /// Reads a suite that was stored as JSON.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON or not a suite; the message says line and column.
+    pub fn from_json(text: &str) -> Result<Self, ReadError> {
+        serde_json::from_str(text).map_err(|cause| ReadError {
+            what: "HTTP suite",
+            cause,
+        })
+    }
+
+    /// The suite as JSON.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self)
+            .expect("a suite has string keys and no value that JSON lacks");
+        text.push('\n');
+        text
+    }
+
+    /// The user called `name`.
+    pub fn user(&self, name: &str) -> Option<&User> {
+        self.users.iter().find(|user| user.name == name)
+    }
+}
+
+impl Service {
+    /// A service at `base_url` that is neither started nor reset by the tests.
+    pub fn at(base_url: impl Into<String>) -> Self {
+        Service {
+            base_url_variable: base_url_variable(),
+            base_url: base_url.into(),
+            start: None,
+            reset: None,
+            timeout_millis: timeout_millis(),
+        }
+    }
+}
+
+impl HttpStep {
+    /// A call with its expected outcome.
+    pub fn new(request: Request, expect: impl Into<Outcome>) -> Self {
+        HttpStep {
+            name: None,
+            comment: None,
+            request,
+            expect: expect.into(),
+            captures: Vec::new(),
+        }
+    }
+
+    /// The same step, which keeps a value of the answer.
+    #[must_use]
+    pub fn capture(mut self, variable: impl Into<String>, from: Source) -> Self {
+        self.captures.push(Capture {
+            variable: variable.into(),
+            from,
+            sample: None,
+        });
+        self
+    }
+}
+
+impl From<Answer> for Outcome {
+    fn from(answer: Answer) -> Self {
+        Outcome::Answer(answer)
+    }
+}

@@ -1,0 +1,880 @@
+//! pytest over requests: one file with its fixtures, one function per test, as black would format
+//! it.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::value::Notation;
+use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
+use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
+use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source, Token};
+use crate::http::{Answer, Body, Check, Content, JsonType, Key, Piece, Place, Request, Text, User};
+use crate::http::{SuiteError, request::Part};
+use crate::writer::File;
+use crate::writer::layout::Piece as Layout;
+use crate::writer::name::slug;
+use crate::writer::pytest::{in_docstring, literal};
+use crate::writer::text::{one_line, sentence};
+
+/// Black's line length.
+const WIDTH: usize = 88;
+
+const NOTATION: Notation = Notation {
+    null: "None",
+    yes: "True",
+    no: "False",
+    string: literal,
+    number: ToString::to_string,
+    key: literal,
+    braces: ("{", "}"),
+};
+
+/// Names that a test must not use for its variables.
+const RESERVED: &[&str] = &[
+    "and",
+    "as",
+    "assert",
+    "async",
+    "await",
+    "break",
+    "class",
+    "continue",
+    "def",
+    "del",
+    "elif",
+    "else",
+    "except",
+    "finally",
+    "for",
+    "from",
+    "global",
+    "if",
+    "import",
+    "in",
+    "is",
+    "lambda",
+    "none",
+    "nonlocal",
+    "not",
+    "or",
+    "pass",
+    "raise",
+    "return",
+    "true",
+    "false",
+    "try",
+    "while",
+    "with",
+    "yield",
+    "api",
+    "body",
+    "requests",
+    "pytest",
+    "os",
+    "json",
+    "str",
+    "int",
+    "float",
+    "list",
+    "dict",
+    "type",
+    "len",
+    "bool",
+    "isinstance",
+    "quote",
+    "urljoin",
+    "base64",
+    "media_type",
+    "dropped",
+    "base_url",
+    "timeout",
+];
+
+/// Writes a pytest module over requests.
+#[derive(Debug)]
+pub(crate) struct Pytest;
+
+impl HttpWriter for Pytest {
+    fn name(&self) -> &'static str {
+        "pytest"
+    }
+
+    fn write(&self, suite: &HttpSuite) -> Result<WrittenSuite, SuiteError> {
+        suite.check()?;
+        let mut files = Vec::new();
+        let mut tests = Vec::new();
+        for chapter in plan::chapters(suite, Casing::Snake, RESERVED, &[]) {
+            let path = format!("test_{}.py", plan::stem(suite, &chapter));
+            let text = module(suite, &chapter, &path, &mut tests);
+            files.push(File { path, text });
+        }
+        let mut command: Vec<String> = [
+            "python3",
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--junitxml=results.xml",
+        ]
+        .map(String::from)
+        .into();
+        command.extend(files.iter().map(|file| file.path.clone()));
+        Ok(WrittenSuite {
+            files,
+            tests,
+            left_out: Vec::new(),
+            run: Run {
+                command,
+                results: RunResults::JunitXml {
+                    folder: String::new(),
+                    prefix: "results".into(),
+                },
+            },
+        })
+    }
+}
+
+fn module(
+    suite: &HttpSuite,
+    chapter: &Chapter<'_>,
+    path: &str,
+    tests: &mut Vec<WrittenTest>,
+) -> String {
+    let mut out = String::from("\"\"\"");
+    for (idx, line) in plan::header(suite, chapter.faults).iter().enumerate() {
+        let line = if idx == 0 {
+            sentence(line)
+        } else {
+            line.clone()
+        };
+        out.push_str(&in_docstring(&line));
+        out.push('\n');
+    }
+    out.push_str("\nNeeds pytest and requests. Environment:\n\n");
+    for line in plan::environment(suite) {
+        let _ = writeln!(out, "  {}", in_docstring(&line));
+    }
+    out.push_str("\"\"\"\n\n");
+    prelude(&mut out, suite, chapter);
+    let mut lines = Lines::default();
+    for group in &chapter.groups {
+        let mut scenario = "";
+        let _ = write!(out, "\n\n# {}\n", one_line(group.title));
+        for test in &group.tests {
+            if test.test.scenario != scenario {
+                scenario = &test.test.scenario;
+                let _ = write!(
+                    out,
+                    "\n\n# {}: {}\n",
+                    one_line(group.title),
+                    one_line(scenario)
+                );
+            }
+            out.push_str("\n\n");
+            let start_line = lines.at(&out);
+            let name = format!("test_{}", test.name);
+            function(&mut out, test, &name);
+            tests.push(WrittenTest {
+                id: test.test.id.clone(),
+                name,
+                path: path.into(),
+                start_line,
+                end_line: lines.at(&out) - 1,
+            });
+        }
+    }
+    out
+}
+
+/// Imports, settings, users and fixtures: only what the tests of the chapter need.
+fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
+    let uses = plan::uses(suite, chapter);
+    let service = &suite.service;
+    let users = plan::users(suite, chapter);
+    let in_shell = service.start.is_some() || matches!(service.reset, Some(Reset::Command(_)));
+    let mut imports = vec!["os"];
+    if uses.base64 {
+        imports.push("base64");
+    }
+    if needs_json(suite, chapter) {
+        imports.push("json");
+    }
+    if service.start.is_some() {
+        imports.extend(["signal", "time"]);
+    }
+    if in_shell {
+        imports.push("subprocess");
+    }
+    imports.sort_unstable();
+    for import in imports {
+        let _ = writeln!(out, "import {import}");
+    }
+    out.push_str("from functools import partialmethod\n");
+    let mut from_parse = Vec::new();
+    if uses.encoding {
+        from_parse.push("quote");
+    }
+    if uses.references {
+        from_parse.push("urljoin");
+    }
+    if !from_parse.is_empty() {
+        let _ = writeln!(out, "from urllib.parse import {}", from_parse.join(", "));
+    }
+    out.push_str("\nimport pytest\nimport requests\n\n");
+    let _ = writeln!(
+        out,
+        "BASE_URL = os.environ.get({}, {}).rstrip(\"/\")",
+        literal(&service.base_url_variable),
+        literal(&service.base_url)
+    );
+    let _ = writeln!(out, "TIMEOUT = {}", seconds(service.timeout_millis));
+    if uses.dropped {
+        out.push_str(
+            "DROPPED = (requests.ConnectionError, requests.exceptions.ChunkedEncodingError)\n",
+        );
+    }
+    for secret in plan::secrets_of(suite, chapter) {
+        let variable = literal(&secret.variable);
+        let _ = match &secret.value {
+            Some(value) => writeln!(
+                out,
+                "{} = os.environ.get({variable}, {})",
+                constant(&secret.variable),
+                literal(value)
+            ),
+            None => writeln!(
+                out,
+                "{} = os.environ[{variable}]",
+                constant(&secret.variable)
+            ),
+        };
+    }
+    service_fixture(out, suite);
+    api_fixture(out, suite);
+    let mut methods: Vec<&str> = plan::requests(suite, chapter)
+        .iter()
+        .map(|request| request.method.as_str())
+        .collect();
+    methods.sort_unstable();
+    methods.dedup();
+    api_class(out, &methods, !users.is_empty());
+    if uses.content_type {
+        out.push_str(include_str!("pytest/media_type.py"));
+    }
+    for user in &users {
+        log_in(out, user);
+    }
+    if !users.is_empty() {
+        let entries = users
+            .iter()
+            .map(|user| Layout::Atom(format!("{}: {}", literal(&user.name), log_in_name(user))));
+        out.push_str("\n\n");
+        Layout::list("USERS = {", entries, "}").render(out, 0, WIDTH, 0);
+        out.push('\n');
+    }
+}
+
+fn needs_json(suite: &HttpSuite, chapter: &Chapter<'_>) -> bool {
+    plan::all_requests(suite, chapter)
+        .iter()
+        .any(|request| match &request.body {
+            Some(Body::Json {
+                value,
+                content_type,
+                ..
+            }) => value.is_null() || content_type != "application/json",
+            _ => false,
+        })
+}
+
+fn seconds(millis: u64) -> String {
+    if millis.is_multiple_of(1000) {
+        (millis / 1000).to_string()
+    } else {
+        format!("{}", millis as f64 / 1000.0)
+    }
+}
+
+fn constant(variable: &str) -> String {
+    slug(variable).to_ascii_uppercase()
+}
+
+fn service_fixture(out: &mut String, suite: &HttpSuite) {
+    let Some(start) = &suite.service.start else {
+        out.push_str(include_str!("pytest/running.py"));
+        return;
+    };
+    let code = include_str!("pytest/started.py")
+        .replace("@VARIABLE@", &literal(&suite.service.base_url_variable))
+        .replace("@START@", &literal(start));
+    out.push_str(&code);
+}
+
+fn api_fixture(out: &mut String, suite: &HttpSuite) {
+    out.push_str("\n\n@pytest.fixture\ndef api(service):\n");
+    match &suite.service.reset {
+        None => {
+            out.push_str("    \"\"\"The service, for one test.\"\"\"\n    return Api()\n");
+        }
+        Some(Reset::Command(command)) => {
+            out.push_str("    \"\"\"The service in its first state, for one test.\"\"\"\n    ");
+            let arguments = [
+                Layout::Atom(literal(command)),
+                Layout::Atom("shell=True".into()),
+                Layout::Atom("check=True".into()),
+            ];
+            Layout::list("subprocess.run(", arguments, ")").render(out, 4, WIDTH, 0);
+            out.push_str("\n    return Api()\n");
+        }
+        Some(Reset::Call(request)) => {
+            out.push_str(
+                "    \"\"\"The service in its first state, for one test.\"\"\"\n    api = Api()\n    ",
+            );
+            call("reset = ", request, &Known::new()).render(out, 4, WIDTH, 0);
+            out.push_str("\n    assert reset.ok, reset.text\n    return api\n");
+        }
+    }
+}
+
+fn api_class(out: &mut String, methods: &[&str], users: bool) {
+    out.push_str(if users {
+        include_str!("pytest/api_users.py")
+    } else {
+        include_str!("pytest/api.py")
+    });
+    let usual: Vec<&&str> = methods.iter().filter(|method| is_usual(method)).collect();
+    if !usual.is_empty() {
+        out.push('\n');
+    }
+    for method in usual {
+        let name = method.to_ascii_lowercase();
+        let _ = writeln!(out, "    {name} = partialmethod(call, \"{method}\")");
+    }
+}
+
+fn is_usual(method: &str) -> bool {
+    matches!(
+        method,
+        "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS"
+    )
+}
+
+fn log_in_name(user: &User) -> String {
+    format!("log_in_as_{}", slug(&user.name))
+}
+
+/// A function that returns what `requests.request` needs to act as the user.
+fn log_in(out: &mut String, user: &User) {
+    let _ = write!(
+        out,
+        "\n\ndef {}():\n    \"\"\"What proves that {} calls.\"\"\"\n",
+        log_in_name(user),
+        in_docstring(&one_line(&user.name))
+    );
+    let nothing = Known::new();
+    match &user.auth {
+        Auth::Headers(headers) => {
+            let headers = headers.iter().map(|(name, value)| {
+                Layout::Atom(format!("{}: {}", literal(name), string(value, &nothing)))
+            });
+            out.push_str("    return ");
+            Layout::list("{", [Layout::list("\"headers\": {", headers, "}")], "}")
+                .render(out, 4, WIDTH, 0);
+            out.push('\n');
+        }
+        Auth::Login(login) => log_in_by_call(out, login),
+    }
+}
+
+fn log_in_by_call(out: &mut String, login: &Login) {
+    let nothing = Known::new();
+    out.push_str("    ");
+    call_on("answer = Api()", &login.request, &nothing).render(out, 4, WIDTH, 0);
+    out.push_str("\n    assert answer.ok, answer.text\n");
+    let mut entries = Vec::new();
+    if let Some(Token {
+        from,
+        send,
+        template,
+    }) = &login.token
+    {
+        let found = match from {
+            Source::Body(place) => at("answer.json()", place),
+            Source::Header(name) => format!("answer.headers[{}]", literal(name)),
+            Source::Cookie(name) => format!("answer.cookies[{}]", literal(name)),
+        };
+        let _ = writeln!(out, "    token = {found}");
+        let value = match template.split_once("{token}") {
+            Some(("", "")) => "token".into(),
+            Some((before, after)) => format!("{} + token{}", literal(before), plus(after))
+                .trim_start_matches("\"\" + ")
+                .to_owned(),
+            None => literal(template),
+        };
+        entries.push(match send {
+            Sending::Header(name) => Layout::list(
+                "\"headers\": {",
+                [Layout::Atom(format!("{}: {value}", literal(name)))],
+                "}",
+            ),
+            Sending::Query(name) => Layout::list(
+                "\"params\": {",
+                [Layout::Atom(format!("{}: {value}", literal(name)))],
+                "}",
+            ),
+        });
+    }
+    if login.cookies {
+        entries.push(Layout::Atom(
+            "\"cookies\": answer.cookies.get_dict()".into(),
+        ));
+    }
+    out.push_str("    return ");
+    Layout::list("{", entries, "}").render(out, 4, WIDTH, 0);
+    out.push('\n');
+}
+
+fn plus(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!(" + {}", literal(text))
+    }
+}
+
+fn function(out: &mut String, test: &Planned<'_>, name: &str) {
+    let _ = writeln!(out, "def {name}(api):");
+    let title = in_docstring(&sentence(&test.test.name));
+    let remarks = plan::remarks(test.test);
+    if remarks.is_empty() {
+        let _ = writeln!(out, "    \"\"\"{title}\"\"\"");
+    } else {
+        let _ = write!(out, "    \"\"\"{title}\n\n");
+        for remark in remarks {
+            let _ = writeln!(out, "    {}", in_docstring(&remark));
+        }
+        out.push_str("    \"\"\"\n");
+    }
+    for (idx, step) in test.steps.iter().enumerate() {
+        if idx > 0 {
+            out.push('\n');
+        }
+        self::step(out, step);
+    }
+    if test.steps.is_empty() {
+        out.push_str("    assert api\n");
+    }
+}
+
+fn step(out: &mut String, planned: &PlannedStep<'_>) {
+    let PlannedStep {
+        step,
+        answer,
+        known,
+        captures,
+    } = planned;
+    if let Some(comment) = &step.comment {
+        let _ = writeln!(out, "    # {}", one_line(comment));
+    }
+    let raises = match &step.expect {
+        Outcome::Answer(expected) => {
+            out.push_str("    ");
+            call(&format!("{answer} = "), &step.request, known).render(out, 4, WIDTH, 0);
+            out.push('\n');
+            expectations(out, planned, expected);
+            for (name, capture) in captures {
+                let found = match &capture.from {
+                    Source::Body(place) => at(json_of(planned).as_str(), place),
+                    Source::Header(header) => format!("{answer}.headers[{}]", literal(header)),
+                    Source::Cookie(cookie) => format!("{answer}.cookies[{}]", literal(cookie)),
+                };
+                let _ = writeln!(out, "    {name} = {found}");
+            }
+            return;
+        }
+        Outcome::Dropped => "DROPPED",
+        Outcome::TimedOut => "requests.Timeout",
+    };
+    let _ = write!(out, "    with pytest.raises({raises}):\n        ");
+    call("", &step.request, known).render(out, 8, WIDTH, 0);
+    out.push('\n');
+}
+
+/// The JSON of the answer: a variable when it is used more than once.
+fn json_of(planned: &PlannedStep<'_>) -> String {
+    if planned.json_uses() > 1 {
+        "body".into()
+    } else {
+        format!("{}.json()", planned.answer)
+    }
+}
+
+fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) {
+    let answer = &planned.answer;
+    let _ = writeln!(
+        out,
+        "    assert {answer}.status_code == {}",
+        expected.status
+    );
+    if let Some(media_type) = &expected.content_type {
+        let _ = writeln!(
+            out,
+            "    assert media_type({answer}) == {}",
+            literal(&media_type.to_ascii_lowercase())
+        );
+    }
+    for header in &expected.headers {
+        let name = literal(&header.name);
+        match &header.value {
+            Some(value) => assertion(
+                out,
+                format!("{answer}.headers[{name}]"),
+                "==",
+                &literal(value),
+            ),
+            None => {
+                let _ = writeln!(out, "    assert {name} in {answer}.headers");
+            }
+        }
+    }
+    if planned.json_uses() > 1 {
+        let _ = writeln!(out, "    body = {answer}.json()");
+    }
+    let body = json_of(planned);
+    for check in &expected.body {
+        self::check(out, planned, &body, check);
+    }
+}
+
+fn check(out: &mut String, planned: &PlannedStep<'_>, body: &str, check: &Check) {
+    let answer = &planned.answer;
+    match check {
+        Check::Equals { at: place, value } => {
+            let found = at(body, place);
+            match value {
+                Value::Null | Value::Bool(_) => assertion(out, found, "is", &NOTATION.flat(value)),
+                Value::Object(_) | Value::Array(_) => {
+                    out.push_str("    ");
+                    NOTATION
+                        .layout(&format!("assert {found} == "), value, &|_| None)
+                        .render(out, 4, WIDTH, 0);
+                    out.push('\n');
+                }
+                Value::Number(_) | Value::String(_) => {
+                    assertion(out, found, "==", &NOTATION.flat(value));
+                }
+            }
+        }
+        Check::Same {
+            at: place,
+            variable,
+        } => {
+            assertion(
+                out,
+                at(body, place),
+                "==",
+                &variable_name(variable, &planned.known),
+            );
+        }
+        Check::Type { at: place, is } => {
+            let found = at(body, place);
+            let _ = match is {
+                JsonType::Null => writeln!(out, "    assert {found} is None"),
+                JsonType::Boolean => writeln!(out, "    assert isinstance({found}, bool)"),
+                JsonType::Integer => writeln!(out, "    assert type({found}) is int"),
+                JsonType::Number => writeln!(out, "    assert type({found}) in (int, float)"),
+                JsonType::String => writeln!(out, "    assert isinstance({found}, str)"),
+                JsonType::Array => writeln!(out, "    assert isinstance({found}, list)"),
+                JsonType::Object => writeln!(out, "    assert isinstance({found}, dict)"),
+            };
+        }
+        Check::Length { at: place, items } => {
+            let _ = writeln!(out, "    assert len({}) == {items}", at(body, place));
+        }
+        Check::Includes { at: place, value } => {
+            out.push_str("    ");
+            let found = at(body, place);
+            let flat = format!("assert {} in {found}", NOTATION.flat(value));
+            out.push_str(&flat);
+            out.push('\n');
+        }
+        Check::Present { at: place } => presence(out, body, place, true),
+        Check::Absent { at: place } => presence(out, body, place, false),
+        Check::Contains { text } => {
+            let _ = writeln!(out, "    assert {} in {answer}.text", literal(text));
+        }
+        Check::TextEquals { text } => {
+            assertion(out, format!("{answer}.text"), "==", &literal(text));
+        }
+        Check::Empty => {
+            let _ = writeln!(out, "    assert not {answer}.content");
+        }
+    }
+}
+
+fn presence(out: &mut String, body: &str, place: &Place, there: bool) {
+    let _ = match place.split() {
+        None => Ok(()),
+        Some((parent, Key::Name(name))) => {
+            let word = if there { "in" } else { "not in" };
+            writeln!(
+                out,
+                "    assert {} {word} {}",
+                literal(name),
+                at(body, &parent)
+            )
+        }
+        Some((parent, Key::Index(index))) => {
+            let sign = if there { ">" } else { "<=" };
+            writeln!(out, "    assert len({}) {sign} {index}", at(body, &parent))
+        }
+    };
+}
+
+/// `assert left op right`, in parentheses where that makes it fit.
+fn assertion(out: &mut String, left: String, op: &str, right: &str) {
+    let flat = format!("    assert {left} {op} {right}");
+    let inner = format!("        {left} {op} {right}");
+    let length = |text: &str| text.chars().count();
+    if length(&flat) > WIDTH && length(&inner) <= WIDTH && !right.contains('\n') {
+        let _ = write!(out, "    assert (\n{inner}\n    )\n");
+    } else {
+        out.push_str(&flat);
+        out.push('\n');
+    }
+}
+
+/// `api.post("/boats", user="ada", json={…})`
+fn call(prefix: &str, request: &Request, known: &Known) -> Layout {
+    call_on(&format!("{prefix}api"), request, known)
+}
+
+fn call_on(object: &str, request: &Request, known: &Known) -> Layout {
+    let mut arguments = Vec::new();
+    let open = if is_usual(&request.method) {
+        format!("{object}.{}(", request.method.to_ascii_lowercase())
+    } else {
+        arguments.push(Layout::Atom(literal(&request.method)));
+        format!("{object}.call(")
+    };
+    arguments.push(Layout::Atom(path(&request.path, known)));
+    if let Some(user) = &request.user {
+        arguments.push(Layout::Atom(format!("user={}", literal(user))));
+    }
+    if !request.query.is_empty() {
+        arguments.push(pairs("params=", &request.query, known, false));
+    }
+    let mut headers: Vec<(String, Text)> = request.headers.clone();
+    let body = request
+        .body
+        .as_ref()
+        .map(|body| self::body(body, known, &mut headers));
+    if !headers.is_empty() {
+        arguments.push(pairs("headers=", &headers, known, true));
+    }
+    if !request.cookies.is_empty() {
+        arguments.push(pairs("cookies=", &request.cookies, known, true));
+    }
+    arguments.extend(body);
+    Layout::list(open, arguments, ")")
+}
+
+/// Pairs as a dict, or as a list of tuples where a name comes twice.
+fn pairs(prefix: &str, pairs: &[(String, Text)], known: &Known, only_strings: bool) -> Layout {
+    let value = |text: &Text| {
+        if only_strings {
+            string(text, known)
+        } else {
+            expression(text, known)
+        }
+    };
+    let mut names: Vec<&str> = pairs.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() < pairs.len() && !only_strings {
+        let items = pairs
+            .iter()
+            .map(|(name, text)| Layout::Atom(format!("({}, {})", literal(name), value(text))));
+        return Layout::list(format!("{prefix}["), items, "]");
+    }
+    let items = pairs
+        .iter()
+        .map(|(name, text)| Layout::Atom(format!("{}: {}", literal(name), value(text))));
+    Layout::list(format!("{prefix}{{"), items, "}")
+}
+
+/// The argument that carries the body; `headers` gets the media type where requests would not
+/// set it.
+fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout {
+    let mut typed = |content_type: &str| {
+        let given = headers
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        if !given {
+            headers.push(("Content-Type".into(), content_type.into()));
+        }
+    };
+    match body {
+        Body::Json {
+            value,
+            holes,
+            content_type,
+        } => {
+            let hole = |place: &Place| {
+                let hole = holes.iter().find(|hole| hole.at == *place)?;
+                Some(expression(&hole.value, known))
+            };
+            if value.is_null() || content_type != "application/json" {
+                typed(content_type);
+                let document = NOTATION.layout("", value, &hole);
+                return Layout::list("data=json.dumps(", [document], ")");
+            }
+            NOTATION.layout("json=", value, &hole)
+        }
+        Body::Form(fields) if fields.is_empty() => {
+            typed("application/x-www-form-urlencoded");
+            Layout::Atom("data=\"\"".into())
+        }
+        Body::Form(fields) => pairs("data=", fields, known, false),
+        Body::Multipart(parts) => {
+            let parts = parts.iter().map(|part| self::part(part, known));
+            Layout::list("files=[", parts, "]")
+        }
+        Body::Text { content_type, text } => {
+            typed(content_type);
+            let mut code = string(text, known);
+            if !text.literal().is_some_and(|text| text.is_ascii()) {
+                // Outside of ASCII, requests and its parts have disagreed on the encoding.
+                code.push_str(".encode()");
+            }
+            Layout::Atom(format!("data={code}"))
+        }
+        Body::Binary {
+            content_type,
+            base64,
+        } => {
+            typed(content_type);
+            Layout::Atom(format!("data=base64.b64decode({})", literal(base64)))
+        }
+    }
+}
+
+fn part(part: &Part, known: &Known) -> Layout {
+    let file_name = part.file_name.as_deref().map_or("None".into(), literal);
+    let content = match &part.content {
+        Content::Text(text) => string(text, known),
+        Content::Base64(base64) => format!("base64.b64decode({})", literal(base64)),
+    };
+    let mut items = vec![Layout::Atom(file_name), Layout::Atom(content)];
+    items.extend(
+        part.content_type
+            .as_deref()
+            .map(|media_type| Layout::Atom(literal(media_type))),
+    );
+    Layout::list(
+        "(",
+        [
+            Layout::Atom(literal(&part.name)),
+            Layout::list("(", items, ")"),
+        ],
+        ")",
+    )
+}
+
+fn path(path: &Text, known: &Known) -> String {
+    if !plan::is_reference(path) {
+        return formatted(path, known, true);
+    }
+    let reference = match path.as_captured() {
+        Some(variable) => variable_name(variable, known),
+        None => formatted(path, known, false),
+    };
+    format!("urljoin(BASE_URL, {reference})")
+}
+
+fn variable_name(variable: &str, known: &Known) -> String {
+    known
+        .get(variable)
+        .map_or_else(|| slug(variable), |variable| variable.name.clone())
+}
+
+/// An expression that keeps the type of a captured value.
+fn expression(text: &Text, known: &Known) -> String {
+    match text.as_captured() {
+        Some(variable) => variable_name(variable, known),
+        None => string(text, known),
+    }
+}
+
+/// An expression of type `str`.
+fn string(text: &Text, known: &Known) -> String {
+    match text.0.as_slice() {
+        [Piece::Secret(secret)] => constant(&secret.variable),
+        [Piece::Captured(variable)] => format!("str({})", variable_name(variable, known)),
+        _ => formatted(text, known, false),
+    }
+}
+
+fn formatted(text: &Text, known: &Known, in_path: bool) -> String {
+    if let Some(text) = text.literal() {
+        return literal(&text);
+    }
+    // The quotes of the whole must suit all pieces, so they are escaped together.
+    let mut whole = String::new();
+    let mut fills = Vec::new();
+    for piece in &text.0 {
+        match piece {
+            Piece::Literal(text) => {
+                whole.push_str(&text.replace('{', "{{").replace('}', "}}"));
+            }
+            Piece::Captured(variable) => {
+                let name = variable_name(variable, known);
+                let plain = known.get(variable).is_some_and(|variable| variable.plain);
+                fills.push(if in_path && !plain {
+                    format!("{{quote(str({name}), safe='')}}")
+                } else {
+                    format!("{{{name}}}")
+                });
+                whole.push('\u{f8ff}');
+            }
+            Piece::Secret(secret) => {
+                fills.push(format!("{{{}}}", constant(&secret.variable)));
+                whole.push('\u{f8ff}');
+            }
+        }
+    }
+    let quoted = literal(&whole);
+    let quoted = if quoted.starts_with('\'') {
+        // The fills use single quotes.
+        format!(
+            "\"{}\"",
+            quoted[1..quoted.len() - 1]
+                .replace('"', "\\\"")
+                .replace("\\'", "'")
+        )
+    } else {
+        quoted
+    };
+    let mut parts = quoted.split('\u{f8ff}');
+    let mut out = String::from("f");
+    out.push_str(parts.next().unwrap_or_default());
+    for (part, fill) in parts.zip(fills) {
+        out.push_str(&fill);
+        out.push_str(part);
+    }
+    out
+}
+
+/// `body["tags"][0]`
+fn at(body: &str, place: &Place) -> String {
+    let mut out = String::from(body);
+    for key in &place.0 {
+        let _ = match key {
+            Key::Index(index) => write!(out, "[{index}]"),
+            Key::Name(name) => write!(out, "[{}]", literal(name)),
+        };
+    }
+    out
+}

@@ -1,0 +1,14 @@
+
+
+class Api:
+    """The service."""
+
+    def call(self, method, path, **options):
+        """Makes one call."""
+        url = path if path.startswith(("http://", "https://")) else BASE_URL + path
+        answer = requests.request(
+            method, url, timeout=TIMEOUT, allow_redirects=False, **options
+        )
+        if "charset" not in answer.headers.get("Content-Type", ""):
+            answer.encoding = "utf-8"
+        return answer

@@ -1,0 +1,5 @@
+
+
+def media_type(answer):
+    """The media type of an answer, without parameters."""
+    return answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()

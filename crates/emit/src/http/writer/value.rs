@@ -1,0 +1,83 @@
+//! JSON documents as literals of a test language, with captured values filled in.
+
+use serde_json::{Number, Value};
+
+use crate::http::place::{Key, Place};
+use crate::writer::layout::Piece as Layout;
+
+/// How a language writes JSON.
+pub(crate) struct Notation {
+    pub(crate) null: &'static str,
+    pub(crate) yes: &'static str,
+    pub(crate) no: &'static str,
+    pub(crate) string: fn(&str) -> String,
+    pub(crate) number: fn(&Number) -> String,
+    pub(crate) key: fn(&str) -> String,
+    /// The brackets of an object on one line.
+    pub(crate) braces: (&'static str, &'static str),
+}
+
+impl Notation {
+    /// `value` after `prefix`; where `hole` gives an expression for a place, it stands instead.
+    pub(crate) fn layout(
+        &self,
+        prefix: &str,
+        value: &Value,
+        hole: &dyn Fn(&Place) -> Option<String>,
+    ) -> Layout {
+        self.at(prefix, value, &mut Place::root(), hole)
+    }
+
+    /// `value` without holes, on one line.
+    pub(crate) fn flat(&self, value: &Value) -> String {
+        let mut out = String::new();
+        self.layout("", value, &|_| None)
+            .render(&mut out, 0, usize::MAX, 0);
+        out
+    }
+
+    fn at(
+        &self,
+        prefix: &str,
+        value: &Value,
+        place: &mut Place,
+        hole: &dyn Fn(&Place) -> Option<String>,
+    ) -> Layout {
+        if let Some(expression) = hole(place) {
+            return Layout::Atom(format!("{prefix}{expression}"));
+        }
+        match value {
+            Value::Array(items) => {
+                let mut parts = Vec::with_capacity(items.len());
+                for (index, item) in items.iter().enumerate() {
+                    place.0.push(Key::Index(index));
+                    parts.push(self.at("", item, place, hole));
+                    place.0.pop();
+                }
+                Layout::list(format!("{prefix}["), parts, "]")
+            }
+            Value::Object(members) if members.is_empty() => Layout::Atom(format!("{prefix}{{}}")),
+            Value::Object(members) => {
+                let mut parts = Vec::with_capacity(members.len());
+                for (name, member) in members {
+                    place.0.push(Key::Name(name.clone()));
+                    let prefix = format!("{}: ", (self.key)(name));
+                    parts.push(self.at(&prefix, member, place, hole));
+                    place.0.pop();
+                }
+                Layout::list(format!("{prefix}{}", self.braces.0), parts, self.braces.1)
+            }
+            scalar => Layout::Atom(format!("{prefix}{}", self.scalar(scalar))),
+        }
+    }
+
+    fn scalar(&self, value: &Value) -> String {
+        match value {
+            Value::Bool(true) => self.yes.into(),
+            Value::Bool(false) => self.no.into(),
+            Value::Number(number) => (self.number)(number),
+            Value::String(text) => (self.string)(text),
+            Value::Null | Value::Array(_) | Value::Object(_) => self.null.into(),
+        }
+    }
+}
