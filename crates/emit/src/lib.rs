@@ -40,6 +40,7 @@
 //! assert!(files[0].text.contains("def test_orders_rejects_a_second_row_with_the_same_order_id("));
 //! ```
 
+pub mod findings;
 pub mod http;
 pub mod query;
 pub mod report;

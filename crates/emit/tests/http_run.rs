@@ -24,6 +24,15 @@ fn the_pytest_files_pass_and_notice_every_wrong_expectation() {
     }
 }
 
+#[test]
+fn the_node_files_pass_and_notice_every_wrong_expectation() {
+    // Distributions may have a Node that is too old for this.
+    let probe = ["--test-concurrency=1", "--test-reporter=junit", "--version"];
+    if Workshop::wishing("node", &probe).is_some() {
+        check("js");
+    }
+}
+
 /// The samples pass; and with each expectation wrong in a test of its own, every test fails.
 fn check(language: &str) {
     let service = marina::start(Faults::all()).unwrap();

@@ -6,6 +6,7 @@
 
 mod answer;
 mod check;
+mod curl;
 mod place;
 mod plan;
 mod request;
@@ -14,6 +15,7 @@ pub mod writer;
 
 pub use answer::{Answer, Check, HeaderCheck, JsonType};
 pub use check::SuiteError;
+pub use curl::curl;
 pub use place::{Key, Place};
 pub use request::{Body, Content, Hole, Part, Piece, Request, Secret, Text};
 pub use suite::{

@@ -16,7 +16,6 @@ pub(crate) enum Casing {
     /// `boat_id`
     Snake,
     /// `boatId`
-    #[allow(dead_code, reason = "the languages that spell so are about to come")]
     Camel,
 }
 
@@ -152,7 +151,13 @@ fn grouped<'a>(tests: &[&'a HttpTest]) -> Vec<(&'a str, Vec<&'a HttpTest>)> {
     groups
 }
 
-fn planned<'a>(test: &'a HttpTest, name: String, casing: Casing, reserved: &[&str]) -> Planned<'a> {
+/// A test with its names given out.
+pub(crate) fn planned<'a>(
+    test: &'a HttpTest,
+    name: String,
+    casing: Casing,
+    reserved: &[&str],
+) -> Planned<'a> {
     let mut names = Names::default();
     for taken in reserved {
         names.unique((*taken).into());
@@ -406,10 +411,7 @@ pub(crate) struct Uses {
     pub(crate) dropped: bool,
     pub(crate) timed_out: bool,
     pub(crate) content_type: bool,
-    pub(crate) json: bool,
-    pub(crate) multipart: bool,
     pub(crate) captured_cookies: bool,
-    pub(crate) deep_equality: bool,
     pub(crate) includes: bool,
 }
 
@@ -420,11 +422,9 @@ pub(crate) fn uses(suite: &HttpSuite, chapter: &Chapter<'_>) -> Uses {
         match &request.body {
             Some(Body::Binary { .. }) => uses.base64 = true,
             Some(Body::Multipart(parts)) => {
-                uses.multipart = true;
                 let binary = |part: &super::Part| matches!(part.content, Content::Base64(_));
                 uses.base64 |= parts.iter().any(binary);
             }
-            Some(Body::Json { .. }) => uses.json = true,
             _ => {}
         }
     }
@@ -443,13 +443,7 @@ pub(crate) fn uses(suite: &HttpSuite, chapter: &Chapter<'_>) -> Uses {
             Outcome::Answer(answer) => {
                 uses.content_type |= answer.content_type.is_some();
                 for check in &answer.body {
-                    match check {
-                        Check::Equals { value, .. } => {
-                            uses.deep_equality |= value.is_object() || value.is_array();
-                        }
-                        Check::Includes { .. } => uses.includes = true,
-                        _ => {}
-                    }
+                    uses.includes |= matches!(check, Check::Includes { .. });
                 }
             }
             Outcome::Dropped => uses.dropped = true,

@@ -227,7 +227,7 @@ fn tests(out: &mut String, report: &RunReport) {
 }
 
 /// Text that Markdown and HTML leave alone.
-pub(super) fn inline(text: &str) -> String {
+pub(crate) fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in one_line(text).chars() {
         match c {
@@ -245,7 +245,7 @@ pub(super) fn inline(text: &str) -> String {
 }
 
 /// A code span whose fence does not occur in it.
-pub(super) fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     // A pipe ends a table cell even in a code span.
     let text = one_line(text).replace('|', "\\|");
     let mut fence = String::from("`");
@@ -259,7 +259,7 @@ pub(super) fn code(text: &str) -> String {
     }
 }
 
-pub(super) fn fenced(out: &mut String, language: &str, lines: &[String], end: &str) {
+pub(crate) fn fenced(out: &mut String, language: &str, lines: &[String], end: &str) {
     let mut fence = String::from("```");
     while lines.iter().any(|line| line.contains(&fence)) {
         fence.push('`');

@@ -3,9 +3,9 @@
 //! `model` and its pages are about schemas, [`query`] and its pages about queries.
 
 mod html;
-mod markdown;
+pub(crate) mod markdown;
 mod model;
-mod page;
+pub(crate) mod page;
 pub mod query;
 mod query_html;
 mod query_markdown;

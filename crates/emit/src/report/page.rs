@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// Opens a page up to its body.
-pub(super) fn open(title: &str) -> String {
+pub(crate) fn open(title: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -18,7 +18,7 @@ pub(super) fn open(title: &str) -> String {
 }
 
 /// Closes a page after its main part.
-pub(super) fn close(out: &mut String, version: &str) {
+pub(crate) fn close(out: &mut String, version: &str) {
     let _ = write!(
         out,
         "</main>\n<footer>Isobath {}</footer>\n<script>\n{}</script>\n</body>\n</html>\n",
@@ -28,7 +28,7 @@ pub(super) fn close(out: &mut String, version: &str) {
 }
 
 /// One fact of the header, unless there is nothing to say.
-pub(super) fn fact(out: &mut String, name: &str, value: &str) {
+pub(crate) fn fact(out: &mut String, name: &str, value: &str) {
     if !value.is_empty() {
         let value = escape(value);
         let _ = writeln!(out, "<div><dt>{name}</dt><dd>{value}</dd></div>");
@@ -36,7 +36,7 @@ pub(super) fn fact(out: &mut String, name: &str, value: &str) {
 }
 
 /// A number with its name.
-pub(super) fn tile(out: &mut String, value: usize, one: &str, many: &str, more: &str) {
+pub(crate) fn tile(out: &mut String, value: usize, one: &str, many: &str, more: &str) {
     let name = if value == 1 { one } else { many };
     let _ = writeln!(
         out,
@@ -46,7 +46,7 @@ pub(super) fn tile(out: &mut String, value: usize, one: &str, many: &str, more: 
 }
 
 /// The filter and the buttons above what can be opened; `n` things of a name are shown.
-pub(super) fn toolbar(out: &mut String, n: usize, noun: (&str, &str), hint: &str) {
+pub(crate) fn toolbar(out: &mut String, n: usize, noun: (&str, &str), hint: &str) {
     let shown = if n == 1 { noun.0 } else { noun.1 };
     let _ = write!(
         out,
@@ -64,7 +64,7 @@ pub(super) fn toolbar(out: &mut String, n: usize, noun: (&str, &str), hint: &str
 }
 
 /// A part of a whole, as a bar.
-pub(super) fn meter(out: &mut String, name: &str, part: usize, whole: usize, more: &str) {
+pub(crate) fn meter(out: &mut String, name: &str, part: usize, whole: usize, more: &str) {
     let complete = part >= whole;
     // Rounded down, so that 100 % means all of them.
     let percent = if complete { 100 } else { part * 100 / whole };
@@ -83,7 +83,7 @@ pub(super) fn meter(out: &mut String, name: &str, part: usize, whole: usize, mor
 }
 
 /// A code block with a copy button; `code` is escaped already.
-pub(super) fn snippet(out: &mut String, code: &str, what: &str) {
+pub(crate) fn snippet(out: &mut String, code: &str, what: &str) {
     let _ = writeln!(
         out,
         "<div class=\"snippet\"><pre tabindex=\"0\"><code>{code}</code></pre>\
@@ -92,7 +92,7 @@ pub(super) fn snippet(out: &mut String, code: &str, what: &str) {
 }
 
 /// Text as HTML.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

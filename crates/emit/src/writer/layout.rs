@@ -15,6 +15,8 @@ pub(crate) enum Piece {
         /// The closing bracket.
         close: &'static str,
     },
+    /// A list of which only the last item is broken, when the others fit before it.
+    Hug(Box<Piece>),
 }
 
 impl Piece {
@@ -29,6 +31,11 @@ impl Piece {
             items: items.into_iter().collect(),
             close,
         }
+    }
+
+    /// A list that keeps all but its last item on the first line, as `f(a, {` … `})`.
+    pub(crate) fn hugging(open: impl Into<String>, items: Vec<Piece>, close: &'static str) -> Self {
+        Piece::Hug(Box::new(Piece::list(open, items, close)))
     }
 
     /// Appends the piece at `indent` columns, in lines of at most `width` characters where that
@@ -51,7 +58,60 @@ impl Piece {
         self.flat(&mut flat);
         let fits = !flat.contains('\n') && indent + flat.chars().count() + reserve <= width;
         match self {
-            Piece::List { open, items, close } if !fits && !items.is_empty() => {
+            Piece::List { items, .. } if !fits && !items.is_empty() => {
+                self.render_broken(step, out, indent, width, reserve);
+            }
+            Piece::Hug(list) if !fits => {
+                if !list.hug(step, out, indent, width, reserve) {
+                    list.render_by(step, out, indent, width, reserve);
+                }
+            }
+            _ => out.push_str(&flat),
+        }
+    }
+
+    /// Renders a list with its last item broken; says whether it could.
+    fn hug(
+        &self,
+        step: usize,
+        out: &mut String,
+        indent: usize,
+        width: usize,
+        reserve: usize,
+    ) -> bool {
+        let Piece::List { open, items, close } = self else {
+            return false;
+        };
+        let Some((last @ Piece::List { open: inner, .. }, before)) = items.split_last() else {
+            return false;
+        };
+        let mut head = open.clone();
+        for item in before {
+            item.flat(&mut head);
+            head.push_str(", ");
+        }
+        let length = indent + head.chars().count() + inner.trim_end().chars().count();
+        if head.contains('\n') || length > width {
+            return false;
+        }
+        out.push_str(&head);
+        // No width at all: the last item is broken, whatever its length.
+        let reserve = reserve + close.chars().count();
+        last.render_broken(step, out, indent, width, reserve);
+        out.push_str(close);
+        true
+    }
+
+    fn render_broken(
+        &self,
+        step: usize,
+        out: &mut String,
+        indent: usize,
+        width: usize,
+        reserve: usize,
+    ) {
+        match self {
+            Piece::List { open, items, close } if !items.is_empty() => {
                 out.push_str(open.trim_end());
                 for item in items {
                     out.push('\n');
@@ -63,13 +123,14 @@ impl Piece {
                 out.extend(std::iter::repeat_n(' ', indent));
                 out.push_str(close.trim_start());
             }
-            _ => out.push_str(&flat),
+            other => other.render_by(step, out, indent, width, reserve),
         }
     }
 
     fn flat(&self, out: &mut String) {
         match self {
             Piece::Atom(text) => out.push_str(text),
+            Piece::Hug(list) => list.flat(out),
             Piece::List { open, items, close } => {
                 out.push_str(open);
                 for (idx, item) in items.iter().enumerate() {

@@ -1,9 +1,10 @@
 //! A writer of HTTP suites per test language, chosen by name from a closed registry.
 
 use super::check::SuiteError;
-use super::suite::HttpSuite;
+use super::suite::{HttpSuite, HttpTest};
 use crate::writer::File;
 
+mod node;
 mod pytest;
 mod run;
 mod value;
@@ -62,7 +63,7 @@ pub trait HttpWriter: Sync {
 }
 
 /// All writers, in the order in which they are offered.
-pub const ALL: &[&dyn HttpWriter] = &[&pytest::Pytest];
+pub const ALL: &[&dyn HttpWriter] = &[&pytest::Pytest, &node::Node];
 
 /// The names of all writers.
 pub fn names() -> Vec<&'static str> {
@@ -80,6 +81,17 @@ pub fn by_name(name: &str) -> Result<&'static dyn HttpWriter, SuiteError> {
         name: name.into(),
         known: names().join(", "),
     })
+}
+
+/// The suite without the tests for which `refused` has a reason.
+fn without(
+    suite: &HttpSuite,
+    refused: impl Fn(&HttpTest) -> Option<LeftOut>,
+) -> (HttpSuite, Vec<LeftOut>) {
+    let left_out: Vec<LeftOut> = suite.tests.iter().filter_map(&refused).collect();
+    let mut suite = suite.clone();
+    suite.tests.retain(|test| refused(test).is_none());
+    (suite, left_out)
 }
 
 /// Counts lines while a file grows.

@@ -81,3 +81,65 @@ impl Notation {
         }
     }
 }
+
+/// Whether every scalar of a document passes.
+pub(crate) fn every_scalar(value: &Value, passes: &dyn Fn(&Value) -> bool) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(|item| every_scalar(item, passes)),
+        Value::Object(members) => members.values().all(|member| every_scalar(member, passes)),
+        scalar => passes(scalar),
+    }
+}
+
+/// The JSON text of `value` on one line, escaped by `escape`; where `hole` gives code for a place,
+/// it stands instead, as it is.
+pub(crate) fn spliced(
+    value: &Value,
+    hole: &dyn Fn(&Place) -> Option<String>,
+    escape: &dyn Fn(&str) -> String,
+) -> String {
+    let mut out = String::new();
+    splice(&mut out, value, &mut Place::root(), hole, escape);
+    out
+}
+
+fn splice(
+    out: &mut String,
+    value: &Value,
+    place: &mut Place,
+    hole: &dyn Fn(&Place) -> Option<String>,
+    escape: &dyn Fn(&str) -> String,
+) {
+    if let Some(code) = hole(place) {
+        out.push_str(&code);
+        return;
+    }
+    match value {
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(", ");
+                }
+                place.0.push(Key::Index(index));
+                splice(out, item, place, hole, escape);
+                place.0.pop();
+            }
+            out.push(']');
+        }
+        Value::Object(members) => {
+            out.push_str(&escape("{"));
+            for (idx, (name, member)) in members.iter().enumerate() {
+                if idx > 0 {
+                    out.push_str(", ");
+                }
+                out.push_str(&escape(&format!("{}: ", Value::from(name.as_str()))));
+                place.0.push(Key::Name(name.clone()));
+                splice(out, member, place, hole, escape);
+                place.0.pop();
+            }
+            out.push_str(&escape("}"));
+        }
+        scalar => out.push_str(&escape(&scalar.to_string())),
+    }
+}

@@ -1,0 +1,27 @@
+//! What a REST run found out, as neutral data, and its formats.
+//!
+//! # Reading order
+//!
+//! [`RestReport`] is everything there is to say; [`Event`] says it while it happens. The functions
+//! each turn a report into the text of one file: [`junit`], [`sarif`], [`wfc`], [`markdown`] and
+//! [`html`]; `report.json` is [`RestReport::to_json`].
+
+mod event;
+mod html;
+mod junit;
+mod markdown;
+mod model;
+mod plot;
+mod sarif;
+mod wfc;
+
+pub use event::Event;
+pub use html::html;
+pub use junit::junit;
+pub use markdown::markdown;
+pub use model::{
+    FaultView, OperationView, Progress, RestLimitation, RestReport, SCHEMA_VERSION, Severity,
+    SourceLocation, StatusCount, TestCall, TestCase, UncoveredTarget,
+};
+pub use sarif::sarif;
+pub use wfc::wfc;

@@ -1,0 +1,299 @@
+//! What a REST run found out. Everything a report shows is in here; `report.json` is this, and
+//! `docs/report.schema.json` describes it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::suite::ReadError;
+
+/// The version of the schema of `report.json`.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The report of one REST run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RestReport {
+    /// The version of this format, [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The service's title.
+    pub title: String,
+    /// The OpenAPI document, as it was given.
+    pub source: String,
+    /// The base URL.
+    pub url: String,
+    /// The version of Isobath.
+    pub version: String,
+    /// The command line that reproduces the run.
+    pub command: Option<String>,
+    /// When the run began, in RFC 3339; the caller's clock.
+    pub started: Option<String>,
+    /// The algorithm.
+    pub algorithm: String,
+    /// The seed.
+    pub seed: u64,
+    /// The budget, e.g. `60s` or `20000calls`.
+    pub budget: String,
+    /// HTTP calls made.
+    pub calls: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// Targets known.
+    pub targets: u64,
+    /// Targets covered.
+    pub covered: u64,
+    /// Tests in the suite.
+    pub tests: u64,
+    /// HTTP calls in the suite.
+    pub suite_calls: u64,
+    /// Why the run ended before its budget, if it did.
+    pub ended_early: Option<String>,
+    /// The operations of the document.
+    pub operations: Vec<OperationView>,
+    /// The faults, one per root cause.
+    pub faults: Vec<FaultView>,
+    /// What of the document we do not support, once per kind.
+    pub limitations: Vec<RestLimitation>,
+    /// Targets covered over time, in order of calls.
+    pub progress: Vec<Progress>,
+    /// Targets that were seen but not covered, the nearest first.
+    pub uncovered: Vec<UncoveredTarget>,
+    /// The tests of the suite.
+    pub test_cases: Vec<TestCase>,
+}
+
+/// One operation of the document.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OperationView {
+    /// `GET /boats/{boatId}`, as everywhere in the report.
+    pub id: String,
+    /// The method.
+    pub method: String,
+    /// The path template.
+    pub path: String,
+    /// The document's own id of it.
+    pub operation_id: Option<String>,
+    /// Calls made.
+    pub calls: u64,
+    /// The statuses seen, in order, each with its number of calls. A dropped connection and a
+    /// time-out are no statuses; see `no_answer`.
+    pub statuses: Vec<StatusCount>,
+    /// Calls without any answer.
+    pub no_answer: u64,
+    /// The statuses the document tells of, e.g. `200`, `4XX`, `default`.
+    pub documented: Vec<String>,
+}
+
+/// How often a status was seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatusCount {
+    /// The status.
+    pub status: u16,
+    /// How often.
+    pub calls: u64,
+    /// Whether the document tells of it.
+    pub documented: bool,
+    /// A test of the suite that shows it.
+    pub test: Option<String>,
+}
+
+/// One fault.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FaultView {
+    /// The stable code of its kind, e.g. `server-error`.
+    pub code: String,
+    /// The code of the Web Fuzzing Commons, where there is one.
+    pub wfc_code: Option<u32>,
+    /// The identity of the root cause; the same in the suite.
+    pub root_cause: String,
+    /// The operation, as [`OperationView::id`].
+    pub operation: String,
+    /// What is wrong, as a sentence.
+    pub message: String,
+    /// More of it: what was expected, what came.
+    pub details: Vec<String>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// How often it was met during the run.
+    pub seen: u64,
+    /// The id of the test of the suite that shows it.
+    pub test: Option<String>,
+    /// Why no test shows it, where none does.
+    pub no_test: Option<String>,
+    /// A shell script of cURL calls that shows it.
+    pub curl: String,
+    /// SQL statements that bring the rows it needs.
+    pub rows: Vec<String>,
+    /// Where the document speaks of the operation: file and line, as far as known.
+    pub location: Option<SourceLocation>,
+}
+
+/// A place in the document.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SourceLocation {
+    /// The file or URL.
+    pub file: String,
+    /// The line, counted from one; 0 when not known.
+    pub line: u32,
+    /// The JSON Pointer.
+    pub pointer: String,
+}
+
+/// How bad a fault is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Crashes, and holes in security.
+    #[default]
+    Error,
+    /// The service does something else than its document says.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+/// Something of the document that we do not support.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RestLimitation {
+    /// What is not supported.
+    pub what: String,
+    /// The input, quoted.
+    pub quote: String,
+    /// Where it stands, e.g. a JSON Pointer or `openapi.yaml:12`.
+    pub place: String,
+    /// How many times it was met.
+    pub count: u64,
+}
+
+/// A point in time of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Progress {
+    /// Calls so far.
+    pub calls: u64,
+    /// Seconds so far.
+    pub seconds: f64,
+    /// Targets covered so far.
+    pub covered: u64,
+    /// Root causes found so far.
+    pub faults: u64,
+}
+
+/// A target that is not covered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UncoveredTarget {
+    /// The target as a sentence.
+    pub target: String,
+    /// The operation it belongs to.
+    pub operation: String,
+    /// The best score, in 0..1.
+    pub score: f64,
+    /// What came nearest, e.g. `409 when the berth is taken`.
+    pub nearest_miss: Option<String>,
+    /// Why it could not be covered, when that is known.
+    pub reason: Option<String>,
+}
+
+/// A test of the suite, where it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TestCase {
+    /// Its id.
+    pub id: String,
+    /// Its sentence.
+    pub name: String,
+    /// The operation it is about.
+    pub operation: String,
+    /// The file it stands in.
+    pub file: String,
+    /// Its first line there.
+    pub start_line: usize,
+    /// Its last line there.
+    pub end_line: usize,
+    /// Whether it passed when the suite was run before it was handed over; nothing when it was
+    /// not run.
+    pub passed: Option<bool>,
+    /// How it failed.
+    pub message: String,
+    /// The operations and statuses it goes through.
+    pub steps: Vec<TestCall>,
+}
+
+/// One call of a test.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TestCall {
+    /// The operation, as [`OperationView::id`].
+    pub operation: String,
+    /// The status expected; 0 for none.
+    pub status: u16,
+}
+
+impl RestReport {
+    /// Reads a `report.json`.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON or not a report; the message says line and column.
+    pub fn from_json(text: &str) -> Result<Self, ReadError> {
+        serde_json::from_str(text).map_err(|cause| ReadError {
+            what: "report",
+            cause,
+        })
+    }
+
+    /// The report as JSON.
+    pub fn to_json(&self) -> String {
+        pretty(self)
+    }
+
+    /// The faults by root cause, in order of first appearance.
+    pub fn by_root_cause(&self) -> Vec<(&str, Vec<&FaultView>)> {
+        let mut groups: Vec<(&str, Vec<&FaultView>)> = Vec::new();
+        for fault in &self.faults {
+            match groups
+                .iter_mut()
+                .find(|(cause, _)| *cause == fault.root_cause)
+            {
+                Some((_, faults)) => faults.push(fault),
+                None => groups.push((&fault.root_cause, vec![fault])),
+            }
+        }
+        groups
+    }
+
+    /// The statuses seen anywhere, in order.
+    pub fn statuses(&self) -> Vec<u16> {
+        let all = self
+            .operations
+            .iter()
+            .flat_map(|operation| &operation.statuses);
+        let mut statuses: Vec<u16> = all.map(|count| count.status).collect();
+        statuses.sort_unstable();
+        statuses.dedup();
+        statuses
+    }
+}
+
+impl Severity {
+    /// The word for it, which is also SARIF's level.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        }
+    }
+}
+
+/// A record as indented JSON with a newline at its end.
+pub(super) fn pretty(record: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(record)
+        .expect("a report has string keys and no value that JSON lacks");
+    text.push('\n');
+    text
+}

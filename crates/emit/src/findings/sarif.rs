@@ -1,0 +1,110 @@
+//! The faults as SARIF 2.1.0, for code scanning.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::model::{FaultView, RestReport, pretty};
+
+/// The faults as a SARIF log.
+///
+/// Each code is a rule; a result's fingerprint is its root cause, so that a viewer can follow a
+/// fault from run to run.
+pub fn sarif(report: &RestReport) -> String {
+    let mut rules: BTreeMap<&str, &FaultView> = BTreeMap::new();
+    for fault in &report.faults {
+        rules.entry(&fault.code).or_insert(fault);
+    }
+    let indices: BTreeMap<&str, usize> = rules
+        .keys()
+        .enumerate()
+        .map(|(n, code)| (*code, n))
+        .collect();
+    let rules: Vec<Value> = rules
+        .iter()
+        .map(|(code, fault)| rule(code, fault))
+        .collect();
+    let results: Vec<Value> = report
+        .faults
+        .iter()
+        .map(|fault| result(report, fault, indices.get(fault.code.as_str()).copied()))
+        .collect();
+    let mut invocation = json!({ "executionSuccessful": report.ended_early.is_none() });
+    if let Some(command) = &report.command {
+        invocation["commandLine"] = json!(command);
+    }
+    pretty(&json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "isobath",
+                "version": report.version,
+                "rules": rules,
+            }},
+            "invocations": [invocation],
+            "results": results,
+        }],
+    }))
+}
+
+fn rule(code: &str, fault: &FaultView) -> Value {
+    let mut rule = json!({
+        "id": code,
+        "name": crate::writer::name::pascal(code),
+        "shortDescription": { "text": code.replace('-', " ") },
+        "defaultConfiguration": { "level": fault.severity.word() },
+    });
+    if let Some(wfc) = fault.wfc_code {
+        rule["properties"] = json!({ "wfcCode": wfc });
+    }
+    rule
+}
+
+fn result(report: &RestReport, fault: &FaultView, rule: Option<usize>) -> Value {
+    let mut text = format!("{}: {}", fault.operation, fault.message);
+    for detail in &fault.details {
+        text.push('\n');
+        text.push_str(detail);
+    }
+    let (file, line) = match &fault.location {
+        Some(location) => (location.file.as_str(), location.line),
+        None => (report.source.as_str(), 0),
+    };
+    let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
+    if line > 0 {
+        physical["region"] = json!({ "startLine": line });
+    }
+    let mut location = json!({
+        "logicalLocations": [{ "fullyQualifiedName": fault.operation, "kind": "function" }],
+    });
+    if !file.is_empty() {
+        location["physicalLocation"] = physical;
+    }
+    let mut result = json!({
+        "ruleId": fault.code,
+        "level": fault.severity.word(),
+        "message": { "text": text },
+        "locations": [location],
+        "partialFingerprints": { "rootCause/v1": fault.root_cause },
+        "properties": { "curl": fault.curl, "test": fault.test, "seen": fault.seen },
+    });
+    if let Some(rule) = rule {
+        result["ruleIndex"] = json!(rule);
+    }
+    result
+}
+
+/// A path as a URI reference: SARIF takes nothing else.
+fn uri(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.replace('\\', "/").bytes() {
+        let kept = byte.is_ascii_alphanumeric() || b"-._~/:?#[]@!$&'()*+,;=%".contains(&byte);
+        if kept {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}

@@ -1,0 +1,522 @@
+//! A test as a shell script of cURL calls, to be copied from a report. Secrets are not in it: it
+//! reads them from the environment.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::plan::{self, Casing, Known, PlannedStep};
+use super::request::{Body, Content, Part, Piece, Request, Text};
+use super::suite::{Auth, HttpSuite, HttpTest, Outcome, Sending, Source, Token};
+use super::{Key, Place, User};
+use crate::writer::name::slug;
+use crate::writer::text::one_line;
+
+/// Shell variables that the script uses itself.
+const RESERVED: &[&str] = &["answer", "base_url", "body", "path", "home", "ifs"];
+
+/// The calls of `test` as a POSIX shell script. Chains need `jq`.
+pub fn curl(suite: &HttpSuite, test: &HttpTest) -> String {
+    let planned = plan::planned(test, String::new(), Casing::Snake, RESERVED);
+    let service = &suite.service;
+    let mut out = format!(
+        "BASE_URL=\"${{{}:-{}}}\"\n",
+        slug_variable(&service.base_url_variable),
+        in_double_quotes(service.base_url.trim_end_matches('/'))
+    );
+    for statement in &test.rows {
+        let _ = writeln!(out, "# row: {}", one_line(statement));
+    }
+    let mut logged_in: Vec<&str> = Vec::new();
+    let last = planned.steps.len().saturating_sub(1);
+    for (idx, step) in planned.steps.iter().enumerate() {
+        if let Some(user) = step
+            .step
+            .request
+            .user
+            .as_deref()
+            .and_then(|name| suite.user(name))
+            && !logged_in.contains(&user.name.as_str())
+        {
+            logged_in.push(&user.name);
+            log_in(&mut out, suite, user);
+        }
+        self::step(&mut out, suite, step, idx == last);
+    }
+    out
+}
+
+/// Secrets are named by variables that a shell must be able to have.
+fn slug_variable(name: &str) -> String {
+    let good = !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if good {
+        name.into()
+    } else {
+        slug(name).to_ascii_uppercase()
+    }
+}
+
+fn log_in(out: &mut String, suite: &HttpSuite, user: &User) {
+    let Auth::Login(login) = &user.auth else {
+        return;
+    };
+    let _ = writeln!(out, "# {} logs in", one_line(&user.name));
+    let nothing = Known::new();
+    let call = call(suite, &login.request, &nothing, &["-sS", "-i"]);
+    let _ = writeln!(out, "answer=$({call})");
+    let id = slug(&user.name);
+    if let Some(Token { from, .. }) = &login.token {
+        let _ = writeln!(out, "token_{id}=$({})", extraction(from));
+    }
+    if login.cookies {
+        let _ = writeln!(
+            out,
+            "cookies_{id}=$(printf '%s\\n' \"$answer\" | tr -d '\\r' | \
+             sed -n 's/^[Ss]et-[Cc]ookie: *\\([^;]*\\).*/\\1/p' | paste -sd ';' -)"
+        );
+    }
+}
+
+fn step(out: &mut String, suite: &HttpSuite, planned: &PlannedStep<'_>, last: bool) {
+    let step = planned.step;
+    if let Some(comment) = &step.comment {
+        let _ = writeln!(out, "# {}", one_line(comment));
+    }
+    let seconds = suite.service.timeout_millis.div_ceil(1000).to_string();
+    let mut flags = vec!["-sS", "-i"];
+    if matches!(step.expect, Outcome::TimedOut) {
+        flags.extend(["--max-time", &seconds]);
+    }
+    let call = call(suite, &step.request, &planned.known, &flags);
+    let expected = match &step.expect {
+        Outcome::Answer(answer) => answer.status.to_string(),
+        Outcome::Dropped => "no answer: the connection is dropped".into(),
+        Outcome::TimedOut => format!("no answer within {seconds} s"),
+    };
+    if planned.captures.is_empty() {
+        let _ = writeln!(out, "{call}  # {expected}");
+        if !last {
+            out.push_str("echo\n");
+        }
+        return;
+    }
+    let _ = writeln!(out, "answer=$({call})  # {expected}");
+    for (name, capture) in &planned.captures {
+        let _ = writeln!(out, "{name}=$({})", extraction(&capture.from));
+    }
+}
+
+/// A pipeline that reads from `$answer`.
+fn extraction(source: &Source) -> String {
+    let whole = "printf '%s\\n' \"$answer\" | tr -d '\\r'";
+    match source {
+        Source::Body(place) => {
+            format!("{whole} | sed '1,/^$/d' | jq -r {}", quoted(&jq(place)))
+        }
+        Source::Header(name) => {
+            let pattern = format!("s/^{}: *//p", any_case(name));
+            format!("{whole} | sed -n {} | head -n 1", quoted(&pattern))
+        }
+        Source::Cookie(name) => {
+            let pattern = format!(
+                "s/^[Ss]et-[Cc]ookie: *{}=\\([^;]*\\).*/\\1/p",
+                escaped_in_sed(name)
+            );
+            format!("{whole} | sed -n {} | head -n 1", quoted(&pattern))
+        }
+    }
+}
+
+/// A pattern for a header, whatever its case: not every `sed` has a flag for that.
+fn any_case(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_ascii_alphabetic() {
+            let _ = write!(
+                out,
+                "[{}{}]",
+                c.to_ascii_uppercase(),
+                c.to_ascii_lowercase()
+            );
+        } else {
+            out.push_str(&escaped_in_sed(&c.to_string()));
+        }
+    }
+    out
+}
+
+fn escaped_in_sed(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if "/.*[]^$\\".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+fn jq(place: &Place) -> String {
+    let mut out = String::from(".");
+    for key in &place.0 {
+        match key {
+            Key::Index(index) => {
+                let _ = write!(out, "[{index}]");
+            }
+            Key::Name(name) => {
+                let _ = write!(out, "[{}]", Value::from(name.as_str()));
+            }
+        }
+    }
+    out
+}
+
+/// The words of one call, on as many lines as read well.
+fn call(suite: &HttpSuite, request: &Request, known: &Known, flags: &[&str]) -> String {
+    let mut words: Vec<String> = vec![format!("curl {}", flags.join(" "))];
+    words[0].push_str(&format!(" -X {} ", word_of_method(&request.method)));
+    words[0].push_str(&url(suite, request, known));
+    let mut header = |name: &str, value: &[Bit]| {
+        let mut parts = vec![Bit::Text(format!("{name}: "))];
+        parts.extend(value.iter().cloned());
+        words.push(format!("-H {}", joined(&parts)));
+    };
+    let mut cookies: Vec<Bit> = Vec::new();
+    if let Some(user) = request.user.as_deref().and_then(|name| suite.user(name)) {
+        let id = slug(&user.name);
+        match &user.auth {
+            Auth::Headers(headers) => {
+                for (name, value) in headers {
+                    header(name, &parts(value, known));
+                }
+            }
+            Auth::Login(login) => {
+                if let Some(Token {
+                    send: Sending::Header(name),
+                    template,
+                    ..
+                }) = &login.token
+                {
+                    header(name, &with_token(template, &id));
+                }
+                if login.cookies {
+                    cookies.push(Bit::Variable(format!("cookies_{id}")));
+                }
+            }
+        }
+    }
+    for (name, value) in &request.headers {
+        header(name, &parts(value, known));
+    }
+    for (name, value) in &request.cookies {
+        let between = if cookies.is_empty() { "" } else { "; " };
+        cookies.push(Bit::Text(format!("{between}{name}=")));
+        cookies.extend(parts(value, known));
+    }
+    if !cookies.is_empty() {
+        header("Cookie", &cookies);
+    }
+    let mut before = String::new();
+    if let Some(body) = &request.body {
+        let typed = request
+            .headers
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        before = self::body(&mut words, body, known, typed);
+    }
+    before + &words.join(" \\\n  ")
+}
+
+fn word_of_method(method: &str) -> String {
+    if method.chars().all(|c| c.is_ascii_alphanumeric()) {
+        method.into()
+    } else {
+        quoted(method)
+    }
+}
+
+fn url(suite: &HttpSuite, request: &Request, known: &Known) -> String {
+    let mut all = Vec::new();
+    let elsewhere =
+        matches!(request.path.0.first(), Some(Piece::Literal(text)) if text.starts_with("http"));
+    if plan::is_reference(&request.path) {
+        // An absolute reference stays as it is; a path goes to the host of the base URL.
+        let name = request.path.variables().next().unwrap_or_default();
+        let name = known
+            .get(name)
+            .map_or_else(|| slug(name), |variable| variable.name.clone());
+        let host = format!(
+            "case ${name} in http*) ;; *) printf %s \"$BASE_URL\" | sed 's,\\(://[^/]*\\).*,\\1,' ;; esac"
+        );
+        all.push(Bit::Command(host));
+    } else if !elsewhere {
+        all.push(Bit::Variable("BASE_URL".into()));
+    }
+    all.extend(parts(&request.path, known));
+    let mut sign = "?";
+    let mut query: Vec<(&str, Vec<Bit>)> = request
+        .query
+        .iter()
+        .map(|(name, value)| (name.as_str(), parts(value, known)))
+        .collect();
+    if let Some(user) = request.user.as_deref().and_then(|name| suite.user(name))
+        && let Auth::Login(login) = &user.auth
+        && let Some(Token {
+            send: Sending::Query(name),
+            template,
+            ..
+        }) = &login.token
+    {
+        query.push((name, with_token(template, &slug(&user.name))));
+    }
+    for (name, value) in query {
+        all.push(Bit::Text(format!("{sign}{}=", percent_encoded(name))));
+        sign = "&";
+        all.extend(value.into_iter().map(|part| match part {
+            Bit::Text(text) => Bit::Text(percent_encoded(&text)),
+            other => other,
+        }));
+    }
+    joined(&all)
+}
+
+fn with_token(template: &str, id: &str) -> Vec<Bit> {
+    let mut all = Vec::new();
+    for (idx, text) in template.split("{token}").enumerate() {
+        if idx > 0 {
+            all.push(Bit::Variable(format!("token_{id}")));
+        }
+        all.push(Bit::Text(text.into()));
+    }
+    all
+}
+
+/// Adds the words of a body; what has to be piped into the call is returned.
+fn body(words: &mut Vec<String>, body: &Body, known: &Known, typed: bool) -> String {
+    let mut content_type = |media_type: &str| {
+        if !typed {
+            words.push(format!(
+                "-H {}",
+                quoted(&format!("Content-Type: {media_type}"))
+            ));
+        }
+    };
+    match body {
+        Body::Json {
+            value,
+            holes,
+            content_type: media_type,
+        } => {
+            content_type(media_type);
+            let mut all = Vec::new();
+            json(&mut all, value, &mut Place::root(), &|place, sample| {
+                let hole = holes.iter().find(|hole| hole.at == *place)?;
+                let mut inner = parts(&hole.value, known);
+                if sample.is_string() || hole.value.as_captured().is_none() {
+                    inner.insert(0, Bit::Text("\"".into()));
+                    inner.push(Bit::Text("\"".into()));
+                }
+                Some(inner)
+            });
+            words.push(format!("--data-raw {}", joined(&all)));
+            String::new()
+        }
+        Body::Form(fields) => {
+            for (name, value) in fields {
+                let mut all = vec![Bit::Text(format!("{}=", percent_encoded(name)))];
+                all.extend(parts(value, known));
+                words.push(format!("--data-urlencode {}", joined(&all)));
+            }
+            if fields.is_empty() {
+                words.push("--data ''".into());
+            }
+            String::new()
+        }
+        Body::Multipart(all) => multipart(words, all, known),
+        Body::Text {
+            content_type: media_type,
+            text,
+        } => {
+            content_type(media_type);
+            words.push(format!("--data-raw {}", joined(&parts(text, known))));
+            String::new()
+        }
+        Body::Binary {
+            content_type: media_type,
+            base64,
+        } => {
+            content_type(media_type);
+            words.push("--data-binary @-".into());
+            format!("printf %s {} | base64 -d | ", quoted(base64))
+        }
+    }
+}
+
+/// One part at most is piped in; further files are named, to be put there by hand.
+fn multipart(words: &mut Vec<String>, all: &[Part], known: &Known) -> String {
+    let mut before = String::new();
+    for part in all {
+        let plain = part.file_name.is_none() && part.content_type.is_none();
+        if let (Content::Text(text), true) = (&part.content, plain) {
+            let mut value = vec![Bit::Text(format!("{}=", part.name))];
+            value.extend(parts(text, known));
+            words.push(format!("--form-string {}", joined(&value)));
+            continue;
+        }
+        let file_name = part.file_name.as_deref().unwrap_or("file");
+        let source = if before.is_empty() { "-" } else { file_name };
+        if before.is_empty() {
+            before = match &part.content {
+                Content::Text(text) => format!("printf %s {} | ", joined(&parts(text, known))),
+                Content::Base64(base64) => {
+                    format!("printf %s {} | base64 -d | ", quoted(base64))
+                }
+            };
+        }
+        let mut value = format!("{}=@{source};filename=\"{file_name}\"", part.name);
+        if let Some(media_type) = &part.content_type {
+            let _ = write!(value, ";type={media_type}");
+        }
+        words.push(format!("-F {}", quoted(&value)));
+    }
+    before
+}
+
+/// Appends the JSON text of `value`; where `hole` has parts for a place, they stand instead.
+fn json(
+    all: &mut Vec<Bit>,
+    value: &Value,
+    place: &mut Place,
+    hole: &dyn Fn(&Place, &Value) -> Option<Vec<Bit>>,
+) {
+    if let Some(parts) = hole(place, value) {
+        all.extend(parts);
+        return;
+    }
+    match value {
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                all.push(Bit::Text(if index == 0 { "[" } else { "," }.into()));
+                place.0.push(Key::Index(index));
+                json(all, item, place, hole);
+                place.0.pop();
+            }
+            all.push(Bit::Text(if items.is_empty() { "[]" } else { "]" }.into()));
+        }
+        Value::Object(members) => {
+            for (idx, (name, member)) in members.iter().enumerate() {
+                let sign = if idx == 0 { "{" } else { "," };
+                let name_text = Value::from(name.as_str());
+                all.push(Bit::Text(format!("{sign}{name_text}:")));
+                place.0.push(Key::Name(name.clone()));
+                json(all, member, place, hole);
+                place.0.pop();
+            }
+            all.push(Bit::Text(
+                if members.is_empty() { "{}" } else { "}" }.into(),
+            ));
+        }
+        scalar => all.push(Bit::Text(scalar.to_string())),
+    }
+}
+
+/// A part of a shell word.
+#[derive(Clone, Debug)]
+enum Bit {
+    Text(String),
+    Variable(String),
+    Command(String),
+}
+
+fn parts(text: &Text, known: &Known) -> Vec<Bit> {
+    text.0
+        .iter()
+        .map(|piece| match piece {
+            Piece::Literal(text) => Bit::Text(text.clone()),
+            Piece::Captured(name) => Bit::Variable(
+                known
+                    .get(name)
+                    .map_or_else(|| slug(name), |variable| variable.name.clone()),
+            ),
+            Piece::Secret(secret) => Bit::Variable(slug_variable(&secret.variable)),
+        })
+        .collect()
+}
+
+/// One shell word: literal text in single quotes, the rest in double quotes; all in double quotes
+/// where nothing in the text minds.
+fn joined(all: &[Bit]) -> String {
+    let literal = all.iter().all(|part| matches!(part, Bit::Text(_)));
+    if literal {
+        let text: String = all
+            .iter()
+            .map(|part| match part {
+                Bit::Text(text) => text.as_str(),
+                Bit::Variable(_) | Bit::Command(_) => "",
+            })
+            .collect();
+        return quoted(&text);
+    }
+    let minds = |text: &str| text.contains(['"', '$', '`', '\\', '!', '\n']);
+    let in_one = !all
+        .iter()
+        .any(|part| matches!(part, Bit::Text(text) if minds(text)));
+    let mut out = String::new();
+    if in_one {
+        out.push('"');
+    }
+    for part in all {
+        let filled = match part {
+            Bit::Text(text) if in_one => {
+                out.push_str(text);
+                continue;
+            }
+            Bit::Text(text) if text.is_empty() => continue,
+            Bit::Text(text) => {
+                out.push_str(&quoted(text));
+                continue;
+            }
+            Bit::Variable(name) => format!("${{{name}}}"),
+            Bit::Command(command) => format!("$({command})"),
+        };
+        if in_one {
+            out.push_str(&filled);
+        } else {
+            let _ = write!(out, "\"{filled}\"");
+        }
+    }
+    if in_one {
+        out.push('"');
+    }
+    out
+}
+
+/// `text` as one word of a POSIX shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+fn in_double_quotes(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if matches!(c, '"' | '$' | '`' | '\\' | '}') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+fn percent_encoded(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}

@@ -1,0 +1,903 @@
+//! JavaScript: `node:test` with `fetch` and nothing else, as Prettier would format it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use serde_json::{Number, Value};
+
+use super::value::{Notation, every_scalar, spliced};
+use super::{HttpWriter, LeftOut, Lines, Run, RunResults, WrittenSuite, WrittenTest};
+use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
+use crate::http::suite::{Auth, HttpSuite, HttpTest, Login, Outcome, Reset, Sending, Source};
+use crate::http::{Answer, Body, Check, Content, JsonType, Key, Part, Piece, Place, Request};
+use crate::http::{SuiteError, Text, User};
+use crate::writer::File;
+use crate::writer::layout::Piece as Layout;
+use crate::writer::name::slug;
+use crate::writer::text::{is_unprintable, one_line};
+
+/// Prettier's line length.
+const WIDTH: usize = 80;
+const INDENT: usize = 4;
+
+const NOTATION: Notation = Notation {
+    null: "null",
+    yes: "true",
+    no: "false",
+    string: literal,
+    number: Number::to_string,
+    key,
+    braces: ("{ ", " }"),
+};
+
+/// Names that a test must not use for its variables.
+const RESERVED: &[&str] = &[
+    "arguments",
+    "await",
+    "break",
+    "case",
+    "catch",
+    "class",
+    "const",
+    "continue",
+    "debugger",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "enum",
+    "eval",
+    "export",
+    "extends",
+    "false",
+    "finally",
+    "for",
+    "function",
+    "if",
+    "implements",
+    "import",
+    "in",
+    "instanceof",
+    "interface",
+    "let",
+    "new",
+    "null",
+    "package",
+    "private",
+    "protected",
+    "public",
+    "return",
+    "static",
+    "super",
+    "switch",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typeof",
+    "undefined",
+    "var",
+    "void",
+    "while",
+    "with",
+    "yield",
+    "assert",
+    "call",
+    "cookie",
+    "describe",
+    "test",
+    "reset",
+    "users",
+    "proofs",
+    "url",
+    "json",
+    "object",
+    "array",
+    "number",
+    "buffer",
+    "process",
+    "fetch",
+    "stop",
+    "name",
+];
+
+/// Writes a module for Node's own test runner.
+#[derive(Debug)]
+pub(crate) struct Node;
+
+impl HttpWriter for Node {
+    fn name(&self) -> &'static str {
+        "js"
+    }
+
+    fn write(&self, suite: &HttpSuite) -> Result<WrittenSuite, SuiteError> {
+        suite.check()?;
+        let (suite, left_out) = super::without(suite, refused_by_fetch);
+        let mut files = Vec::new();
+        let mut tests = Vec::new();
+        let mut names = BTreeSet::new();
+        for chapter in plan::chapters(&suite, Casing::Camel, RESERVED, &[]) {
+            let path = format!("{}.test.mjs", plan::stem(&suite, &chapter));
+            let text = module(&suite, &chapter, &path, &mut names, &mut tests);
+            files.push(File { path, text });
+        }
+        let mut command: Vec<String> = [
+            "node",
+            "--test",
+            // Files would run at once, and share the service.
+            "--test-concurrency=1",
+            "--test-reporter=junit",
+            "--test-reporter-destination=results.xml",
+        ]
+        .map(String::from)
+        .into();
+        command.extend(files.iter().map(|file| file.path.clone()));
+        Ok(WrittenSuite {
+            files,
+            tests,
+            left_out,
+            run: Run {
+                command,
+                results: RunResults::JunitXml {
+                    folder: String::new(),
+                    prefix: "results".into(),
+                },
+            },
+        })
+    }
+}
+
+/// What the Fetch standard does not let a program send.
+fn refused_by_fetch(test: &HttpTest) -> Option<LeftOut> {
+    let steps = test.steps.iter().map(|step| &step.request);
+    let reason = steps.into_iter().find_map(|request| {
+        let method = request.method.to_ascii_uppercase();
+        match method.as_str() {
+            "GET" | "HEAD" if request.body.is_some() => {
+                Some(format!("fetch sends no body with {method}"))
+            }
+            "CONNECT" | "TRACE" | "TRACK" => Some(format!("fetch does not send {method}")),
+            _ => None,
+        }
+    })?;
+    Some(LeftOut {
+        id: test.id.clone(),
+        reason,
+    })
+}
+
+fn module(
+    suite: &HttpSuite,
+    chapter: &Chapter<'_>,
+    path: &str,
+    names: &mut BTreeSet<String>,
+    tests: &mut Vec<WrittenTest>,
+) -> String {
+    let mut out = String::new();
+    let mut comment = |line: &str| {
+        let _ = writeln!(out, "{}", format!("// {line}").trim_end());
+    };
+    for line in plan::header(suite, chapter.faults) {
+        comment(&line);
+    }
+    comment("");
+    comment("Needs Node 20 or later. Environment:");
+    comment("");
+    for line in plan::environment(suite) {
+        comment(&format!("  {line}"));
+    }
+    prelude(&mut out, suite, chapter);
+    let mut lines = Lines::default();
+    for group in &chapter.groups {
+        let _ = writeln!(
+            out,
+            "\ndescribe({}, () => {{",
+            literal(&one_line(group.title))
+        );
+        let mut scenario = "";
+        for (idx, test) in group.tests.iter().enumerate() {
+            if idx > 0 {
+                out.push('\n');
+            }
+            if test.test.scenario != scenario {
+                scenario = &test.test.scenario;
+                let _ = writeln!(out, "  // Scenario: {}\n", one_line(scenario));
+            }
+            let start_line = lines.at(&out);
+            let sentence = one_line(&test.test.name);
+            let name = if names.insert(sentence.clone()) {
+                sentence
+            } else {
+                format!("{sentence} ({})", test.name)
+            };
+            self::test(&mut out, test, &name);
+            tests.push(WrittenTest {
+                id: test.test.id.clone(),
+                name,
+                path: path.into(),
+                start_line,
+                end_line: lines.at(&out) - 1,
+            });
+        }
+        out.push_str("});\n");
+    }
+    helpers(&mut out, suite, chapter);
+    out
+}
+
+fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
+    let uses = plan::uses(suite, chapter);
+    let service = &suite.service;
+    let users = plan::users(suite, chapter);
+    out.push('\n');
+    out.push_str("import assert from \"node:assert/strict\";\n");
+    let reset_by_command = matches!(service.reset, Some(Reset::Command(_)));
+    let children: Vec<&str> = [
+        (reset_by_command, "execSync"),
+        (service.start.is_some(), "spawn"),
+    ]
+    .into_iter()
+    .filter_map(|(used, name)| used.then_some(name))
+    .collect();
+    if !children.is_empty() {
+        let names = children.join(", ");
+        let _ = writeln!(out, "import {{ {names} }} from \"node:child_process\";");
+    }
+    let mut names = Vec::new();
+    if service.start.is_some() {
+        names.push("after");
+    }
+    if service.reset.is_some() || !users.is_empty() {
+        names.push("beforeEach");
+    }
+    names.extend(["describe", "test"]);
+    let _ = writeln!(out, "import {{ {} }} from \"node:test\";", names.join(", "));
+    if service.start.is_some() {
+        out.push_str("import { setTimeout as sleep } from \"node:timers/promises\";\n");
+    }
+    if uses.includes {
+        out.push_str("import { isDeepStrictEqual } from \"node:util\";\n");
+    }
+    out.push('\n');
+    let given = environment(&service.base_url_variable);
+    let _ = writeln!(
+        out,
+        "const BASE_URL = (\n  {given} ?? {}\n).replace(/\\/+$/, \"\");",
+        literal(&service.base_url)
+    );
+    let _ = writeln!(out, "const TIMEOUT = {};", service.timeout_millis);
+    for secret in plan::secrets_of(suite, chapter) {
+        let given = environment(&secret.variable);
+        let name = constant(&secret.variable);
+        let _ = match &secret.value {
+            Some(value) => writeln!(out, "const {name} = {given} ?? {};", literal(value)),
+            None => writeln!(
+                out,
+                "const {name} = {given};\nassert.ok({name}, {});",
+                literal(&format!("set {}", secret.variable))
+            ),
+        };
+    }
+    match &service.start {
+        None => out.push_str(
+            "\n// Fails here when the service is not up.\nawait fetch(BASE_URL, { redirect: \"manual\" });\n",
+        ),
+        Some(start) => {
+            let code = include_str!("node/started.mjs")
+                .replace("@GIVEN@", &given)
+                .replace("@START@", &literal(start));
+            out.push_str(&code);
+        }
+    }
+    if service.reset.is_some() || !users.is_empty() {
+        before_each(out, suite, !users.is_empty());
+    }
+}
+
+fn before_each(out: &mut String, suite: &HttpSuite, users: bool) {
+    if users {
+        out.push_str("\nlet proofs;\n");
+    }
+    out.push_str("\nbeforeEach(async () => {\n");
+    if users {
+        out.push_str("  proofs = {};\n");
+    }
+    match &suite.service.reset {
+        None => {}
+        Some(Reset::Command(command)) => {
+            out.push_str("  ");
+            let options = Layout::Atom("{ stdio: \"inherit\" }".into());
+            Layout::list("execSync(", [Layout::Atom(literal(command)), options], ")")
+                .render_by(2, out, 2, WIDTH, 1);
+            out.push_str(";\n");
+        }
+        Some(Reset::Call(request)) => {
+            out.push_str("  ");
+            call("const reset = await ", request, &Known::new()).render_by(2, out, 2, WIDTH, 1);
+            out.push_str(";\n  assert.ok(reset.status < 400, reset.text);\n");
+        }
+    }
+    out.push_str("});\n");
+}
+
+fn environment(variable: &str) -> String {
+    if is_identifier(variable) {
+        format!("process.env.{variable}")
+    } else {
+        format!("process.env[{}]", literal(variable))
+    }
+}
+
+fn constant(variable: &str) -> String {
+    slug(variable).to_ascii_uppercase()
+}
+
+fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
+    let uses = plan::uses(suite, chapter);
+    let users = plan::users(suite, chapter);
+    out.push('\n');
+    let call = include_str!("node/call.mjs");
+    let call = if users.is_empty() {
+        call.replace("@PROOF@\n", "").replace("@USER@", "")
+    } else {
+        call.replace("@PROOF@\n", include_str!("node/proof.mjs"))
+            .replace("@USER@", "user, ")
+    };
+    out.push_str(&call);
+    if uses.captured_cookies || users.iter().any(|user| reads_cookie(user)) {
+        out.push_str(include_str!("node/cookie.mjs"));
+    }
+    if users.is_empty() {
+        return;
+    }
+    out.push_str("\n// What proves each user's calls.\nfunction proofOf(user) {\n  return {\n");
+    for user in users {
+        log_in(out, user);
+    }
+    out.push_str("  }[user]();\n}\n");
+}
+
+fn reads_cookie(user: &User) -> bool {
+    match &user.auth {
+        Auth::Login(login) => {
+            let token = login.token.as_ref();
+            token.is_some_and(|token| matches!(token.from, Source::Cookie(_)))
+        }
+        Auth::Headers(_) => false,
+    }
+}
+
+fn log_in(out: &mut String, user: &User) {
+    let nothing = Known::new();
+    let name = key(&user.name);
+    match &user.auth {
+        Auth::Headers(headers) => {
+            let _ = write!(out, "    {name}: async () => (");
+            let headers = pairs("headers: ", headers, &nothing, true);
+            Layout::list("{ ", [headers], " }").render_by(2, out, 4, WIDTH, 2);
+            out.push_str("),\n");
+        }
+        Auth::Login(login) => {
+            let _ = writeln!(out, "    {name}: async () => {{");
+            log_in_by_call(out, login);
+            out.push_str("    },\n");
+        }
+    }
+}
+
+fn log_in_by_call(out: &mut String, login: &Login) {
+    out.push_str("      ");
+    call("const answer = await ", &login.request, &Known::new()).render_by(2, out, 6, WIDTH, 1);
+    out.push_str(";\n      assert.ok(answer.status < 400, answer.text);\n");
+    let mut entries = Vec::new();
+    if let Some(token) = &login.token {
+        let _ = writeln!(out, "      const token = {};", found("answer", &token.from));
+        let value = token.template.split("{token}").map(in_template);
+        let value = match token.template.as_str() {
+            "{token}" => "token".into(),
+            _ => format!("`{}`", value.collect::<Vec<_>>().join("${token}")),
+        };
+        entries.push(match &token.send {
+            Sending::Header(name) => {
+                let header = Layout::Atom(format!("{}: {value}", key(name)));
+                Layout::list("headers: { ", [header], " }")
+            }
+            Sending::Query(name) => {
+                let pair = Layout::Atom(format!("{}: {value}", key(name)));
+                Layout::list("query: { ", [pair], " }")
+            }
+        });
+    }
+    if login.cookies {
+        entries.push(Layout::Atom("cookies: answer.cookies".into()));
+    }
+    out.push_str("      return ");
+    let all = if entries.is_empty() {
+        Layout::Atom("{}".into())
+    } else {
+        Layout::list("{ ", entries, " }")
+    };
+    all.render_by(2, out, 6, WIDTH, 1);
+    out.push_str(";\n");
+}
+
+fn found(answer: &str, source: &Source) -> String {
+    match source {
+        Source::Body(place) => at(&format!("{answer}.json"), place),
+        Source::Header(name) => format!("{answer}.headers.get({})", literal(name)),
+        Source::Cookie(name) => format!("cookie({answer}, {})", literal(name)),
+    }
+}
+
+fn test(out: &mut String, test: &Planned<'_>, name: &str) {
+    let _ = writeln!(out, "  test({}, async () => {{", literal(name));
+    for remark in plan::remarks(test.test) {
+        let _ = writeln!(out, "    // {remark}");
+    }
+    for (idx, step) in test.steps.iter().enumerate() {
+        if idx > 0 {
+            out.push('\n');
+        }
+        self::step(out, step);
+    }
+    out.push_str("  });\n");
+}
+
+fn step(out: &mut String, planned: &PlannedStep<'_>) {
+    let PlannedStep {
+        step,
+        answer,
+        known,
+        captures,
+    } = planned;
+    if let Some(comment) = &step.comment {
+        let _ = writeln!(out, "    // {}", one_line(comment));
+    }
+    let error = match &step.expect {
+        Outcome::Answer(expected) => {
+            line(
+                out,
+                call(&format!("const {answer} = await "), &step.request, known),
+            );
+            expectations(out, planned, expected);
+            for (name, capture) in captures {
+                let _ = writeln!(out, "    const {name} = {};", found(answer, &capture.from));
+            }
+            return;
+        }
+        // A connection that ends is "fetch failed", or "terminated" amid the body.
+        Outcome::Dropped => "{ name: \"TypeError\" }",
+        Outcome::TimedOut => "{ name: \"TimeoutError\" }",
+    };
+    let rejected = [call("", &step.request, known), Layout::Atom(error.into())];
+    line(out, Layout::list("await assert.rejects(", rejected, ")"));
+}
+
+fn line(out: &mut String, statement: Layout) {
+    out.push_str("    ");
+    statement.render_by(2, out, INDENT, WIDTH, 1);
+    out.push_str(";\n");
+}
+
+fn assertion(out: &mut String, method: &str, arguments: Vec<Layout>) {
+    line(
+        out,
+        Layout::list(format!("assert.{method}("), arguments, ")"),
+    );
+}
+
+fn equal(out: &mut String, actual: String, expected: String) {
+    assertion(
+        out,
+        "equal",
+        vec![Layout::Atom(actual), Layout::Atom(expected)],
+    );
+}
+
+fn ok(out: &mut String, condition: String) {
+    assertion(out, "ok", vec![Layout::Atom(condition)]);
+}
+
+fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) {
+    let answer = &planned.answer;
+    equal(out, format!("{answer}.status"), expected.status.to_string());
+    if let Some(media_type) = &expected.content_type {
+        let media_type = literal(&media_type.to_ascii_lowercase());
+        equal(out, format!("{answer}.mediaType"), media_type);
+    }
+    for header in &expected.headers {
+        let name = literal(&header.name);
+        match &header.value {
+            Some(value) => equal(out, format!("{answer}.headers.get({name})"), literal(value)),
+            None => ok(out, format!("{answer}.headers.has({name})")),
+        }
+    }
+    for check in &expected.body {
+        self::check(out, planned, check);
+    }
+}
+
+fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
+    let body = format!("{}.json", planned.answer);
+    match check {
+        Check::Equals { at: place, value } => {
+            let actual = Layout::Atom(at(&body, place));
+            let expected = NOTATION.layout("", value, &|_| None);
+            let deep = value.is_array() || value.is_object();
+            let method = if deep { "deepEqual" } else { "equal" };
+            assertion(out, method, vec![actual, expected]);
+        }
+        Check::Same {
+            at: place,
+            variable,
+        } => assertion(
+            out,
+            "deepEqual",
+            vec![
+                Layout::Atom(at(&body, place)),
+                Layout::Atom(variable_name(variable, &planned.known)),
+            ],
+        ),
+        Check::Type { at: place, is } => {
+            let value = at(&body, place);
+            let kind = |name: &str| (format!("typeof {value}"), format!("\"{name}\""));
+            match is {
+                JsonType::Null => equal(out, value, "null".into()),
+                JsonType::Integer => ok(out, format!("Number.isInteger({value})")),
+                JsonType::Array => ok(out, format!("Array.isArray({value})")),
+                JsonType::Boolean | JsonType::Number | JsonType::String => {
+                    let (actual, expected) = kind(match is {
+                        JsonType::Boolean => "boolean",
+                        JsonType::Number => "number",
+                        _ => "string",
+                    });
+                    equal(out, actual, expected);
+                }
+                JsonType::Object => equal(
+                    out,
+                    format!("Object.prototype.toString.call({value})"),
+                    "\"[object Object]\"".into(),
+                ),
+            }
+        }
+        Check::Length { at: place, items } => {
+            ok(out, format!("Array.isArray({})", at(&body, place)));
+            equal(
+                out,
+                format!("{}.length", at(&body, place)),
+                items.to_string(),
+            );
+        }
+        Check::Includes { at: place, value } => {
+            let list = at(&body, place);
+            let wanted = NOTATION.layout("", value, &|_| None);
+            let test = [Layout::Atom("item".into()), wanted];
+            let same = Layout::list("(item) => isDeepStrictEqual(", test, ")");
+            let some = Layout::hugging(format!("{list}.some("), vec![same], ")");
+            assertion(out, "ok", vec![some]);
+        }
+        Check::Present { at: place } => presence(out, &body, place, true),
+        Check::Absent { at: place } => presence(out, &body, place, false),
+        Check::Contains { text } => {
+            ok(
+                out,
+                format!("{}.text.includes({})", planned.answer, literal(text)),
+            );
+        }
+        Check::TextEquals { text } => {
+            equal(out, format!("{}.text", planned.answer), literal(text));
+        }
+        Check::Empty => equal(out, format!("{}.text", planned.answer), "\"\"".into()),
+    }
+}
+
+fn presence(out: &mut String, body: &str, place: &Place, there: bool) {
+    match place.split() {
+        None => {}
+        Some((parent, Key::Name(name))) => {
+            let not = if there { "" } else { "!" };
+            let parent = at(body, &parent);
+            ok(
+                out,
+                format!("{not}Object.hasOwn({parent}, {})", literal(name)),
+            );
+        }
+        Some((parent, Key::Index(index))) => {
+            let sign = if there { ">" } else { "<=" };
+            ok(out, format!("{}.length {sign} {index}", at(body, &parent)));
+        }
+    }
+}
+
+/// `call("POST", "/boats", { user: "ada", json: { … } })`
+fn call(prefix: &str, request: &Request, known: &Known) -> Layout {
+    let mut options = Vec::new();
+    if let Some(user) = &request.user {
+        options.push(Layout::Atom(format!("user: {}", literal(user))));
+    }
+    if !request.query.is_empty() {
+        options.push(pairs("query: ", &request.query, known, false));
+    }
+    let mut headers = request.headers.clone();
+    let body = request
+        .body
+        .as_ref()
+        .map(|body| self::body(body, known, &mut headers));
+    if !headers.is_empty() {
+        options.push(pairs("headers: ", &headers, known, true));
+    }
+    if !request.cookies.is_empty() {
+        options.push(pairs("cookies: ", &request.cookies, known, true));
+    }
+    options.extend(body);
+    let mut arguments = vec![
+        Layout::Atom(literal(&request.method)),
+        Layout::Atom(path(&request.path, known)),
+    ];
+    if !options.is_empty() {
+        arguments.push(Layout::list("{ ", options, " }"));
+    }
+    Layout::hugging(format!("{prefix}call("), arguments, ")")
+}
+
+/// Pairs as an object, or as a list of pairs where a name comes twice.
+fn pairs(prefix: &str, pairs: &[(String, Text)], known: &Known, once: bool) -> Layout {
+    let mut names: Vec<&str> = pairs.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    // An object puts keys that look like numbers first, whatever their order was.
+    let ordered = names.iter().any(|name| name.parse::<u32>().is_ok());
+    if (names.len() < pairs.len() || ordered) && !once {
+        let items = pairs.iter().map(|(name, text)| {
+            let pair = [name.clone().into(), text.clone()];
+            let pair = pair.map(|text: Text| Layout::Atom(string(&text, known)));
+            Layout::list("[", pair, "]")
+        });
+        return Layout::list(format!("{prefix}["), items, "]");
+    }
+    let items = pairs
+        .iter()
+        .map(|(name, text)| property(name, &string(text, known)));
+    Layout::list(format!("{prefix}{{ "), items, " }")
+}
+
+fn property(name: &str, value: &str) -> Layout {
+    let name = key(name);
+    Layout::Atom(if name == value {
+        name
+    } else {
+        format!("{name}: {value}")
+    })
+}
+
+/// The option that carries the body; `headers` gets the media type where fetch would not set it.
+fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout {
+    let mut typed = |content_type: &str| {
+        let given = headers
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        if !given {
+            headers.push(("Content-Type".into(), content_type.into()));
+        }
+    };
+    match body {
+        Body::Json {
+            value,
+            holes,
+            content_type,
+        } => {
+            let hole = |place: &Place| {
+                let hole = holes.iter().find(|hole| hole.at == *place)?;
+                Some(expression(&hole.value, known))
+            };
+            if content_type != "application/json" {
+                typed(content_type);
+            }
+            if !every_scalar(value, &is_exact) {
+                // These numbers are beyond JavaScript's; they are sent as they are written.
+                typed(content_type);
+                let text = spliced(
+                    value,
+                    &|place| hole(place).map(|code| format!("${{JSON.stringify({code})}}")),
+                    &in_template,
+                );
+                return Layout::Atom(format!("body: `{text}`"));
+            }
+            NOTATION.layout("json: ", value, &hole)
+        }
+        Body::Form(fields) => {
+            let fields = fields.iter().map(|(name, text)| {
+                Layout::list(
+                    "[",
+                    [
+                        Layout::Atom(literal(name)),
+                        Layout::Atom(string(text, known)),
+                    ],
+                    "]",
+                )
+            });
+            let fields = Layout::list("[", fields, "]");
+            Layout::hugging("body: new URLSearchParams(", vec![fields], ")")
+        }
+        Body::Multipart(parts) => {
+            let parts = parts.iter().map(|part| self::part(part, known));
+            Layout::list("parts: [", parts, "]")
+        }
+        Body::Text { content_type, text } => {
+            typed(content_type);
+            Layout::Atom(format!("body: {}", string(text, known)))
+        }
+        Body::Binary {
+            content_type,
+            base64,
+        } => {
+            typed(content_type);
+            Layout::Atom(format!(
+                "body: Buffer.from({}, \"base64\")",
+                literal(base64)
+            ))
+        }
+    }
+}
+
+/// The arguments of `FormData.append`.
+fn part(part: &Part, known: &Known) -> Layout {
+    let content = match &part.content {
+        Content::Text(text) => string(text, known),
+        Content::Base64(base64) => format!("Buffer.from({}, \"base64\")", literal(base64)),
+    };
+    let is_text = matches!(part.content, Content::Text(_));
+    let mut items = vec![Layout::Atom(literal(&part.name))];
+    if is_text && part.file_name.is_none() && part.content_type.is_none() {
+        items.push(Layout::Atom(content));
+        return Layout::list("[", items, "]");
+    }
+    let media_type = match &part.content_type {
+        Some(media_type) => format!(", {{ type: {} }}", literal(media_type)),
+        None => String::new(),
+    };
+    items.push(Layout::Atom(format!("new Blob([{content}]{media_type})")));
+    items.extend(
+        part.file_name
+            .as_deref()
+            .map(|name| Layout::Atom(literal(name))),
+    );
+    Layout::list("[", items, "]")
+}
+
+/// Whether JavaScript prints the number as it was written.
+fn is_exact(value: &Value) -> bool {
+    const MAX_SAFE: u64 = (1 << 53) - 1;
+    match value {
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(n), _) => n.unsigned_abs() <= MAX_SAFE,
+            (None, Some(_)) => false,
+            // JavaScript would print 1.0 as 1.
+            (None, None) => number.as_f64().is_some_and(|n| n.fract() != 0.0),
+        },
+        _ => true,
+    }
+}
+
+fn path(path: &Text, known: &Known) -> String {
+    if !plan::is_reference(path) {
+        return template(path, known, true);
+    }
+    let reference = match path.as_captured() {
+        Some(variable) => variable_name(variable, known),
+        None => template(path, known, false),
+    };
+    format!("new URL({reference}, BASE_URL).href")
+}
+
+fn variable_name(variable: &str, known: &Known) -> String {
+    known.get(variable).map_or_else(
+        || plan::camel(&slug(variable)),
+        |variable| variable.name.clone(),
+    )
+}
+
+/// An expression that keeps the type of a captured value.
+fn expression(text: &Text, known: &Known) -> String {
+    match text.as_captured() {
+        Some(variable) => variable_name(variable, known),
+        None => string(text, known),
+    }
+}
+
+fn string(text: &Text, known: &Known) -> String {
+    match text.0.as_slice() {
+        [Piece::Secret(secret)] => constant(&secret.variable),
+        [Piece::Captured(variable)] => variable_name(variable, known),
+        _ => template(text, known, false),
+    }
+}
+
+fn template(text: &Text, known: &Known, in_path: bool) -> String {
+    if let Some(text) = text.literal() {
+        return literal(&text);
+    }
+    let pieces = text.0.iter().map(|piece| match piece {
+        Piece::Literal(text) => in_template(text),
+        Piece::Secret(secret) => format!("${{{}}}", constant(&secret.variable)),
+        Piece::Captured(variable) => {
+            let name = variable_name(variable, known);
+            let plain = known.get(variable).is_some_and(|variable| variable.plain);
+            if in_path && !plain {
+                format!("${{encodeURIComponent({name})}}")
+            } else {
+                format!("${{{name}}}")
+            }
+        }
+    });
+    format!("`{}`", pieces.collect::<String>())
+}
+
+/// `fetched.json.tags[0]`
+fn at(body: &str, place: &Place) -> String {
+    let mut out = String::from(body);
+    for key in &place.0 {
+        let _ = match key {
+            Key::Index(index) => write!(out, "[{index}]"),
+            Key::Name(name) if is_identifier(name) => write!(out, ".{name}"),
+            Key::Name(name) => write!(out, "[{}]", literal(name)),
+        };
+    }
+    out
+}
+
+fn is_identifier(name: &str) -> bool {
+    let first = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '$';
+    name.starts_with(first) && name.chars().all(|c| first(c) || c.is_ascii_digit())
+}
+
+fn key(name: &str) -> String {
+    if name == "__proto__" {
+        // As a plain key it would set the prototype.
+        "[\"__proto__\"]".into()
+    } else if is_identifier(name) {
+        name.into()
+    } else {
+        literal(name)
+    }
+}
+
+/// `text` as a string. Prettier prefers double quotes unless they cost more escapes.
+pub(crate) fn literal(text: &str) -> String {
+    let quote = if text.matches('"').count() > text.matches('\'').count() {
+        '\''
+    } else {
+        '"'
+    };
+    let mut out = String::from(quote);
+    for c in text.chars() {
+        escaped(&mut out, c, |c| c == quote);
+    }
+    out.push(quote);
+    out
+}
+
+fn in_template(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        escaped(&mut out, c, |c| c == '`' || c == '$');
+    }
+    out
+}
+
+fn escaped(out: &mut String, c: char, special: impl Fn(char) -> bool) {
+    match c {
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c if special(c) => {
+            out.push('\\');
+            out.push(c);
+        }
+        c if is_unprintable(c) => {
+            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+        }
+        c => out.push(c),
+    }
+}

@@ -1,0 +1,20 @@
+
+// Starts the service, unless its URL was given, and waits until it is up.
+if (!@GIVEN@) {
+  const child = spawn(@START@, { shell: true, detached: true, stdio: "ignore" });
+  const stop = () => child.exitCode === null && process.kill(-child.pid);
+  after(stop);
+  for (let tries = 0; ; tries++) {
+    assert.equal(child.exitCode, null, "the service ended while starting");
+    try {
+      await fetch(BASE_URL, { redirect: "manual" });
+      break;
+    } catch (error) {
+      if (tries > 600) {
+        stop();
+        throw error;
+      }
+      await sleep(100);
+    }
+  }
+}
