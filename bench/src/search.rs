@@ -36,7 +36,11 @@ impl Problem for Touching {
         let scores = (0..TOUCHED)
             .map(|_| {
                 let index = rng.usize(..self.n_targets);
-                let reach = if index.is_multiple_of(2) { 1.001 } else { 0.999 };
+                let reach = if index.is_multiple_of(2) {
+                    1.001
+                } else {
+                    0.999
+                };
                 Score::new(TargetId::from_index(index), rng.f64() * reach)
             })
             .collect();

@@ -195,7 +195,8 @@ fn an_implied_check_is_proven_infeasible_to_violate() {
     let run = isobath(&["schema", &path, "--json"]);
     let object: serde_json::Value = serde_json::from_str(run.out.trim()).unwrap();
     assert_eq!(object["infeasible"], 1, "{run}");
-    assert!(run.err.contains("infeasible: p:"), "{run}");
+    assert!(run.err.contains("1 proven infeasible"), "{run}");
+    assert!(run.err.contains("design: p: cannot be shown"), "{run}");
 }
 
 #[test]

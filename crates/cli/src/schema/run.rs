@@ -213,7 +213,7 @@ fn one(
         (None, true) => None,
     };
     let runs = engines_wanted(options).next().is_some();
-    let suite = (runs || out.is_some()).then(|| dressed(found.suite(), options, loaded));
+    let suite = (runs || out.is_some()).then(|| dressed(found.suite(), options, loaded, sources));
     let limitations: Vec<_> = loaded
         .limitations
         .iter()
@@ -267,19 +267,24 @@ fn dressed(
     mut suite: isobath_emit::Suite,
     options: &Options,
     loaded: &Loaded,
+    sources: &[Source],
 ) -> isobath_emit::Suite {
     suite.seed = options.seed;
     suite.generator.clone_from(&options.generator);
     suite.criterion.clone_from(&options.criterion);
     suite.version = env!("CARGO_PKG_VERSION").to_owned();
-    suite.command = Some(command(options, loaded));
+    suite.command = Some(command(options, loaded, sources));
     suite
 }
 
-/// The command that makes a suite again, with the schema's name for the place where it lies.
-fn command(options: &Options, loaded: &Loaded) -> String {
+/// The command that makes a suite again; a folder or database is called by the schema's name.
+fn command(options: &Options, loaded: &Loaded, sources: &[Source]) -> String {
+    let place = match sources {
+        [file] => file.name.as_str(),
+        _ => loaded.schema.name.as_str(),
+    };
     let mut words = vec![
-        format!("isobath schema {}", loaded.schema.name),
+        format!("isobath schema {place}"),
         format!("--dialect {}", loaded.dialect),
         format!("--criterion {}", options.criterion),
         format!("--generator {}", options.generator),

@@ -84,7 +84,18 @@ pub(crate) fn tell(report: &RunReport, terminal: &Terminal) {
             .map(|mutant| format!("alive: {}: {}", mutant.table, mutant.description));
         list(terminal, lines.collect());
     }
-    let lines = report.infeasible.iter().map(|entry| {
+    // What became a finding is told there, with its proof.
+    let untold = |requirement: &str| {
+        !report
+            .findings
+            .iter()
+            .any(|finding| finding.explanation.contains(requirement))
+    };
+    let infeasible = report
+        .infeasible
+        .iter()
+        .filter(|entry| untold(&entry.requirement));
+    let lines = infeasible.map(|entry| {
         format!(
             "infeasible: {}: {}; {}",
             entry.table, entry.requirement, entry.proof
