@@ -25,7 +25,7 @@ fn unsupported(engine: Engine) -> (f64, f64) {
     match engine {
         Engine::Sqlite => (0.03, 0.15),
         Engine::Postgres => (0.08, 0.35),
-        Engine::MariaDb => (0.16, 0.5),
+        Engine::MariaDb => (0.16, 0.6),
     }
 }
 
