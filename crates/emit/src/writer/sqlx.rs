@@ -60,11 +60,15 @@ impl Writer for Sqlx {
             }
             for test in tests {
                 let name = functions.unique(keyword_free(name::of_test(test), "test_"));
-                function(&mut out, test, &name, shared.as_ref());
-                files.push(File {
-                    path: format!("tests/fixtures/{name}.sql"),
-                    text: fixtures::rows(test),
-                });
+                let rows = fixtures::rows(test);
+                function(&mut out, test, &name, !rows.is_empty(), shared.as_ref());
+                // MySQL refuses a fixture without a statement.
+                if !rows.is_empty() {
+                    files.push(File {
+                        path: format!("tests/fixtures/{name}.sql"),
+                        text: rows,
+                    });
+                }
             }
         }
         files.insert(
@@ -102,7 +106,13 @@ fn manifest(name: &str, dialect: SuiteDialect) -> String {
     )
 }
 
-fn function(out: &mut String, test: &Test, name: &str, shared: Option<&Shared<'_>>) {
+fn function(
+    out: &mut String,
+    test: &Test,
+    name: &str,
+    has_rows: bool,
+    shared: Option<&Shared<'_>>,
+) {
     let _ = write!(out, "\n/// {}\n", sentence(&test.name));
     if !test.covers.is_empty() {
         out.push_str("///\n");
@@ -110,9 +120,14 @@ fn function(out: &mut String, test: &Test, name: &str, shared: Option<&Shared<'_
             let _ = writeln!(out, "/// Covers: {}", sentence(covered));
         }
     }
+    let fixtures = if has_rows {
+        format!("(fixtures(\"{name}\"))")
+    } else {
+        String::new()
+    };
     let _ = write!(
         out,
-        "#[rustfmt::skip]\n#[sqlx::test(fixtures(\"{name}\"))]\nasync fn {name}(pool: Pool<Engine>) {{\n"
+        "#[rustfmt::skip]\n#[sqlx::test{fixtures}]\nasync fn {name}(pool: Pool<Engine>) {{\n"
     );
     for step in test.steps.iter().filter(|step| step.role == Role::Act) {
         self::step(out, step, shared);
