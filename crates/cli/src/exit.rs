@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Unreachable,
     /// We are at fault.
     Internal,
+    /// Somebody ended the run early.
+    Interrupted,
 }
 
 impl Exit {
@@ -26,6 +28,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Unreachable => 3,
             Self::Internal => 4,
+            Self::Interrupted => 130,
         }
     }
 }

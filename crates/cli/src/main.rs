@@ -4,6 +4,7 @@ mod exit;
 mod input;
 mod output;
 mod query;
+mod rest;
 mod schema;
 mod terminal;
 
@@ -27,6 +28,8 @@ struct Cli {
 /// The jobs.
 #[derive(Debug, Subcommand)]
 enum Job {
+    /// Tests for a REST API from its OpenAPI document.
+    Rest(Box<rest::RestArgs>),
     /// Tests for the integrity constraints of a SQL schema.
     Schema(Box<schema::SchemaArgs>),
     /// The smallest rows that exercise every part of SQL queries.
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         std::process::exit(exit::Exit::Internal.code());
     }));
     match Cli::parse().job {
+        Job::Rest(args) => rest::run(&args).into(),
         Job::Schema(args) => schema::run(&args).into(),
         Job::Query(args) => query::run(&args).into(),
     }

@@ -181,6 +181,11 @@ fn caret(limitation: &Limitation, sources: &[Source]) -> Vec<String> {
     lines
 }
 
+/// How far a run is, on standard error.
+pub(crate) fn note(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 /// Says that we are at fault, and what helps to find out why.
 pub(crate) fn internal_error(what: &str) {
     let _ = writeln!(

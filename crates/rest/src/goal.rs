@@ -99,20 +99,16 @@ impl Goal {
         }
     }
 
-    /// Whether a test should be kept for it: whoever reads a suite wants to see statuses, chains and
-    /// faults, not every value that was tried.
+    /// Whether a test should be kept for it: whoever reads a suite wants to see statuses and chains, not every value that was tried.
     #[must_use]
     pub fn deserves_a_test(&self) -> bool {
         match self {
-            Self::Status(..)
-            | Self::Access(..)
-            | Self::Chain(..)
-            | Self::Fault(..)
-            | Self::Shape(..) => true,
+            Self::Status(..) | Self::Access(..) | Self::Chain(..) | Self::Shape(..) => true,
             Self::Input(_, _, facet) => {
                 !matches!(facet, Facet::Negative | Facet::Positive | Facet::Filled)
             }
-            Self::Family(..) | Self::Breach(..) => false,
+            // Faults get tests of their own.
+            Self::Family(..) | Self::Breach(..) | Self::Fault(..) => false,
         }
     }
 

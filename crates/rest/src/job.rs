@@ -236,35 +236,73 @@ impl Finish<'_> {
                 tests.push(test);
             }
         }
-        let minimized = self.minimize();
-        for minimal in minimized.suite {
-            let goals: Vec<Goal> = minimal
+        for (fault, candidate) in self.shown_by_search(&tests) {
+            let candidate = self.shorten(&candidate, &fault);
+            let what = format!("{}: {}", fault.kind.title(), fault.cause);
+            if let Some(test) = self.run_twice(candidate, vec![what], vec![fault]) {
+                tests.push(test);
+            }
+        }
+        for minimal in self.minimize().suite {
+            let goals = self.problem.goals();
+            let covers = minimal
                 .targets
                 .iter()
-                .filter_map(|target| self.problem.goals().get(*target).cloned())
-                .collect();
-            let covers = goals
-                .iter()
-                .map(|goal| goal.says(&self.problem.api))
-                .collect();
-            let faults: Vec<Fault> = goals
-                .iter()
-                .filter_map(|goal| match goal {
-                    Goal::Fault(kind, cause) => self
-                        .problem
-                        .faults()
-                        .iter()
-                        .find(|fault| fault.kind == *kind && fault.cause == **cause)
-                        .cloned(),
-                    _ => None,
-                })
-                .collect();
-            if let Some(test) = self.run_twice((*minimal.candidate).clone(), covers, faults) {
+                .filter_map(|target| goals.get(*target));
+            let covers = covers.map(|goal| goal.says(&self.problem.api)).collect();
+            if let Some(test) = self.run_twice((*minimal.candidate).clone(), covers, Vec::new()) {
                 tests.push(test);
             }
         }
         tests.sort_by_key(|test| test.faults.is_empty());
         tests
+    }
+
+    /// The faults that have no test yet, with the candidates that showed them in the search.
+    fn shown_by_search(&self, tests: &[Test]) -> Vec<(Fault, Candidate)> {
+        let goals = self.problem.goals();
+        let untested = self.problem.faults().iter().filter(|fault| {
+            let shown = |test: &Test| {
+                test.faults
+                    .iter()
+                    .any(|shown| shown.identity() == fault.identity())
+            };
+            !tests.iter().any(shown)
+        });
+        untested
+            .filter_map(|fault| {
+                let goal = goals.find(&Goal::Fault(fault.kind, fault.cause.as_str().into()))?;
+                let kept = self.archive.covering(goal)?;
+                Some((fault.clone(), (*kept.candidate).clone()))
+            })
+            .collect()
+    }
+
+    /// The candidate without the steps that the fault does not need.
+    fn shorten(&mut self, candidate: &Candidate, fault: &Fault) -> Candidate {
+        let mut shortest = candidate.clone();
+        for at in (0..candidate.steps.len()).rev() {
+            let Some(shorter) = shortest.without(at) else {
+                continue;
+            };
+            if self.lost.is_some() || self.config.interrupt.load(Ordering::Relaxed) {
+                break;
+            }
+            match self.caller.run(&shorter) {
+                Ok(exchanges) => {
+                    self.calls += exchanges.len() as u64;
+                    let faults = self.problem.judge(&shorter, &exchanges);
+                    if faults
+                        .iter()
+                        .any(|shown| shown.identity() == fault.identity())
+                    {
+                        shortest = shorter;
+                    }
+                }
+                Err(lost) => self.lost = Some(lost),
+            }
+        }
+        shortest
     }
 
     fn minimize(&mut self) -> Minimized<Candidate> {

@@ -65,3 +65,4 @@ pub mod problem;
 pub mod resource;
 mod sample;
 pub mod session;
+pub mod suite;

@@ -1,0 +1,424 @@
+//! What a run leaves behind: the suite, the report, and the summary.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use isobath_emit::findings::{
+    self, FaultView, OperationView, Progress, RestLimitation, RestReport, Severity, SourceLocation,
+    StatusCount, TestCall, TestCase, UncoveredTarget,
+};
+use isobath_emit::http::{HttpSuite, WrittenTest, curl, writer};
+use isobath_rest::auth::User;
+use isobath_rest::caller::Service;
+use isobath_rest::fault::{Fault, FaultKind};
+use isobath_rest::job::{Outcome, Test};
+use isobath_rest::openapi::{Api, StatusPattern};
+use isobath_rest::suite;
+
+use super::args::RestArgs;
+use crate::terminal::{Terminal, Tone};
+
+/// A run that is over.
+pub(super) struct Run<'a> {
+    pub(super) args: &'a RestArgs,
+    pub(super) service: &'a Arc<Service>,
+    pub(super) outcome: &'a Outcome,
+    pub(super) suite: HttpSuite,
+    pub(super) seconds: f64,
+}
+
+impl<'a> Run<'a> {
+    /// A run, with its tests as a suite.
+    pub(super) fn new(
+        args: &'a RestArgs,
+        service: &'a Arc<Service>,
+        users: &[User],
+        outcome: &'a Outcome,
+        seconds: f64,
+    ) -> Self {
+        let mut suite = suite::suite(&name(&service.api), service, users, &outcome.tests);
+        suite.source.clone_from(&args.spec);
+        suite.seed = args.seed;
+        suite.service.start.clone_from(&args.start);
+        Self {
+            args,
+            service,
+            outcome,
+            suite,
+            seconds,
+        }
+    }
+
+    /// Writes suite and report, and says what was written.
+    pub(super) fn write(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        let mut put = |path: PathBuf, text: &str| -> io::Result<()> {
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            std::fs::write(&path, text)?;
+            files.push(path);
+            Ok(())
+        };
+        let mut report = self.report();
+        for language in &self.args.lang {
+            let written = writer::by_name(language)
+                .and_then(|writer| writer.write(&self.suite))
+                .map_err(io::Error::other)?;
+            for file in written.files {
+                put(folder.join(language).join(&file.path), &file.text)?;
+            }
+            // Reports point at the first language.
+            if report.test_cases.is_empty() {
+                report.test_cases = written
+                    .tests
+                    .iter()
+                    .filter_map(|test| self.test_case(test, language))
+                    .collect();
+            }
+        }
+        put(folder.join("suite.json"), &self.suite.to_json())?;
+        put(folder.join("report.json"), &report.to_json())?;
+        put(folder.join("report.md"), &findings::markdown(&report))?;
+        put(folder.join("junit.xml"), &findings::junit(&report))?;
+        put(folder.join("report.sarif"), &findings::sarif(&report))?;
+        put(folder.join("wfc-report.json"), &findings::wfc(&report))?;
+        // Last, because it is the one to open.
+        put(folder.join("report.html"), &findings::html(&report))?;
+        Ok(files)
+    }
+
+    fn test_case(&self, written: &WrittenTest, language: &str) -> Option<TestCase> {
+        let at = self
+            .suite
+            .tests
+            .iter()
+            .position(|test| test.id == written.id)?;
+        let steps = self.outcome.tests[at]
+            .exchanges
+            .iter()
+            .filter_map(|exchange| {
+                let operation = self.service.api.operations[exchange.operation?].name();
+                Some(TestCall {
+                    operation,
+                    status: exchange.status().unwrap_or_default(),
+                })
+            });
+        Some(TestCase {
+            id: written.id.clone(),
+            name: self.suite.tests[at].name.clone(),
+            operation: self.suite.tests[at].group.clone(),
+            file: format!("{language}/{}", written.path),
+            start_line: written.start_line,
+            end_line: written.end_line,
+            passed: None,
+            message: String::new(),
+            steps: steps.collect(),
+        })
+    }
+
+    fn report(&self) -> RestReport {
+        let (outcome, api) = (self.outcome, &self.service.api);
+        let share = |calls: u64| {
+            if outcome.calls == 0 {
+                0.0
+            } else {
+                calls as f64 / outcome.calls as f64
+            }
+        };
+        RestReport {
+            schema_version: findings::SCHEMA_VERSION,
+            title: if api.title.is_empty() {
+                "REST API".into()
+            } else {
+                api.title.clone()
+            },
+            source: self.args.spec.clone(),
+            url: self.service.base.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            algorithm: self.args.algorithm.to_string(),
+            seed: self.args.seed,
+            budget: self.args.budget.to_string(),
+            calls: outcome.calls,
+            seconds: self.seconds,
+            targets: outcome.targets as u64,
+            covered: outcome.covered as u64,
+            tests: outcome.tests.len() as u64,
+            suite_calls: outcome
+                .tests
+                .iter()
+                .map(|test| test.exchanges.len() as u64)
+                .sum(),
+            ended_early: match (&outcome.lost, outcome.interrupted) {
+                (Some(lost), _) => Some(lost.to_string()),
+                (None, true) => Some("interrupted".into()),
+                (None, false) => None,
+            },
+            operations: self.operations(),
+            faults: outcome
+                .faults
+                .iter()
+                .map(|(fault, test)| self.fault(fault, *test))
+                .collect(),
+            limitations: limitations(api),
+            // Calls are counted, seconds are not: a point in time is as far along as its calls.
+            progress: outcome
+                .timeline
+                .iter()
+                .map(|&(calls, covered)| Progress {
+                    calls,
+                    seconds: self.seconds * share(calls),
+                    covered: covered as u64,
+                    faults: 0,
+                })
+                .collect(),
+            uncovered: outcome
+                .uncovered
+                .iter()
+                .map(|(target, score)| UncoveredTarget {
+                    target: target.clone(),
+                    score: *score,
+                    ..UncoveredTarget::default()
+                })
+                .collect(),
+            ..RestReport::default()
+        }
+    }
+
+    fn operations(&self) -> Vec<OperationView> {
+        let shows = |operation: usize, status: u16| {
+            let shows = |test: &Test| {
+                test.exchanges.last().is_some_and(|last| {
+                    last.operation == Some(operation) && last.status() == Some(status)
+                })
+            };
+            self.outcome
+                .tests
+                .iter()
+                .position(shows)
+                .map(|at| self.suite.tests[at].id.clone())
+        };
+        let api = &self.service.api;
+        let view = |(index, statuses): (usize, &std::collections::BTreeMap<u16, u64>)| {
+            let operation = &api.operations[index];
+            OperationView {
+                id: operation.name(),
+                method: operation.method.to_string(),
+                path: operation.path.to_string(),
+                operation_id: operation.operation_id.as_ref().map(ToString::to_string),
+                calls: statuses.values().sum(),
+                statuses: statuses
+                    .iter()
+                    .map(|(&status, &calls)| StatusCount {
+                        status,
+                        calls,
+                        documented: operation.response(status).is_some(),
+                        test: shows(index, status),
+                    })
+                    .collect(),
+                no_answer: 0,
+                documented: operation
+                    .responses
+                    .iter()
+                    .map(|response| match response.status {
+                        StatusPattern::Code(code) => code.to_string(),
+                        StatusPattern::Range(digit) => format!("{digit}XX"),
+                        StatusPattern::Default => "default".into(),
+                    })
+                    .collect(),
+            }
+        };
+        self.outcome.statuses.iter().enumerate().map(view).collect()
+    }
+
+    fn fault(&self, fault: &Fault, test: Option<usize>) -> FaultView {
+        let shown = test.and_then(|at| self.suite.tests.get(at));
+        let place = self
+            .service
+            .api
+            .operations
+            .iter()
+            .find(|operation| operation.name() == fault.operation)
+            .map(|operation| &operation.place);
+        FaultView {
+            code: fault.kind.code().into(),
+            wfc_code: fault.kind.wfc().map(u32::from),
+            root_cause: fault.cause.clone(),
+            operation: fault.operation.clone(),
+            message: fault.detail.clone(),
+            details: vec![fault.kind.explanation().into()],
+            severity: severity(fault.kind),
+            seen: 1,
+            test: shown.map(|test| test.id.clone()),
+            no_test: shown
+                .is_none()
+                .then(|| "it did not show again when it was run for the suite".into()),
+            curl: shown
+                .map(|test| curl(&self.suite, test))
+                .unwrap_or_default(),
+            rows: Vec::new(),
+            location: place.map(|place| SourceLocation {
+                file: place.location.to_string(),
+                line: place
+                    .line_column
+                    .map_or(0, |(line, _)| u32::try_from(line).unwrap_or(0)),
+                pointer: place.pointer.to_string(),
+            }),
+        }
+    }
+
+    /// Says what came of the run.
+    pub(super) fn summarize(&self, terminal: &Terminal, files: &[PathBuf]) {
+        let outcome = self.outcome;
+        let succeeded = outcome
+            .statuses
+            .iter()
+            .filter(|statuses| statuses.keys().any(|status| (200..300).contains(status)))
+            .count();
+        for (fault, test) in &outcome.faults {
+            self.tell(terminal, fault, *test);
+        }
+        terminal.say(
+            Tone::Plain,
+            &format!(
+                "{} calls in {:.1} s: {} of {} targets covered, {succeeded} of {} operations succeeded",
+                outcome.calls,
+                self.seconds,
+                outcome.covered,
+                outcome.targets,
+                outcome.statuses.len()
+            ),
+        );
+        match outcome.faults.len() {
+            0 => terminal.say(Tone::Good, "no faults"),
+            1 => terminal.insist(Tone::Bad, "1 fault"),
+            n => terminal.insist(Tone::Bad, &format!("{n} faults")),
+        }
+        if let Some(lost) = &outcome.lost {
+            terminal.complain(&format!("error: {lost}; what was found before is kept"));
+        }
+        if outcome.interrupted {
+            terminal.complain("interrupted; what was found before is kept");
+        }
+        terminal.say(
+            Tone::Plain,
+            &format!("{} tests, written to:", outcome.tests.len()),
+        );
+        for file in files {
+            terminal.say(Tone::Faint, &format!("  {}", file.display()));
+        }
+        terminal.say(Tone::Faint, &format!("seed {}", self.args.seed));
+    }
+
+    fn tell(&self, terminal: &Terminal, fault: &Fault, test: Option<usize>) {
+        terminal.insist(
+            Tone::Warning,
+            &format!("{}: {}", fault.kind.code(), fault.detail),
+        );
+        match test.and_then(|at| self.suite.tests.get(at)) {
+            Some(test) => {
+                for line in curl(&self.suite, test).lines() {
+                    terminal.say(Tone::Faint, &format!("    {line}"));
+                }
+            }
+            None => terminal.say(
+                Tone::Faint,
+                "    it did not show again, so there is no test for it",
+            ),
+        }
+    }
+}
+
+/// How bad a kind of fault is.
+fn severity(kind: FaultKind) -> Severity {
+    match kind {
+        FaultKind::UndocumentedStatus
+        | FaultKind::ResponseMismatch
+        | FaultKind::InvalidInputAccepted
+        | FaultKind::LocationLeadsNowhere => Severity::Warning,
+        _ => Severity::Error,
+    }
+}
+
+fn limitations(api: &Api) -> Vec<RestLimitation> {
+    let first = |kind| {
+        api.limitations
+            .list
+            .iter()
+            .find(|limitation| limitation.kind == kind)
+    };
+    api.limitations
+        .counts
+        .iter()
+        .map(|(kind, count)| RestLimitation {
+            what: kind.name().into(),
+            quote: first(*kind)
+                .map(|limitation| limitation.detail.clone())
+                .unwrap_or_default(),
+            place: first(*kind)
+                .map(|limitation| limitation.place.to_string())
+                .unwrap_or_default(),
+            count: *count as u64,
+        })
+        .collect()
+}
+
+/// A name for files.
+fn name(api: &Api) -> String {
+    let name: String = api
+        .title
+        .to_ascii_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
+    let name = name.trim_matches('_');
+    if name.is_empty() {
+        "api".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+/// What a run would call.
+pub(super) fn describe(api: &Api, terminal: &Terminal) {
+    for operation in &api.operations {
+        let mut genes = 0;
+        let mut rng = isobath_search::Rng::with_seed(0);
+        let tuning = isobath_genes::Tuning {
+            optional: 1.0,
+            ..isobath_genes::Tuning::default()
+        };
+        isobath_genes::Gene::sample(&api.model, operation.input, &mut rng, &tuning)
+            .walk(|_| genes += 1);
+        terminal.insist(
+            Tone::Plain,
+            &format!(
+                "{}  {genes} genes, {} parameters, {} documented responses",
+                operation.name(),
+                operation.parameters.len(),
+                operation.responses.len()
+            ),
+        );
+    }
+    terminal.insist(Tone::Plain, &format!("{} operations", api.operations.len()));
+    warn_limitations(api, terminal);
+}
+
+/// Says what of the document is not in the model, once for each kind.
+pub(super) fn warn_limitations(api: &Api, terminal: &Terminal) {
+    for (kind, count) in &api.limitations.counts {
+        let example = api
+            .limitations
+            .list
+            .iter()
+            .find(|limitation| limitation.kind == *kind);
+        let place = example
+            .map(|limitation| format!(", first {limitation}"))
+            .unwrap_or_default();
+        terminal.say(
+            Tone::Warning,
+            &format!("  not supported: {} ({count}){place}", kind.name()),
+        );
+    }
+}
