@@ -33,6 +33,45 @@ fn the_node_files_pass_and_notice_every_wrong_expectation() {
     }
 }
 
+#[test]
+fn the_rest_assured_classes_pass_and_notice_every_wrong_expectation() {
+    if Workshop::needing("mvn", &["--version"]).is_some() {
+        check("junit");
+    }
+}
+
+#[test]
+fn the_rust_files_pass_and_notice_every_wrong_expectation() {
+    if Workshop::needing("cargo", &["--version"]).is_some() {
+        check("rust");
+    }
+}
+
+#[test]
+fn the_rust_files_are_formatted_as_rustfmt_formats_them() {
+    let Some(shop) = Workshop::needing("rustfmt", &["--version"]) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for suite in [
+        http_samples::marina("http://x"),
+        http_samples::echo("http://x"),
+    ] {
+        let written = writer::by_name("rust").unwrap().write(&suite).unwrap();
+        for file in written
+            .files
+            .iter()
+            .filter(|file| file.path.starts_with("tests/"))
+        {
+            let name = file.path.replace('/', "_");
+            std::fs::write(folder.path().join(&name), &file.text).unwrap();
+            let check = "rustfmt --edition 2024 --check \"$1\"";
+            let outcome = shop.script(folder.path(), check, &name);
+            assert!(outcome.success, "{}", outcome.output);
+        }
+    }
+}
+
 /// The samples pass; and with each expectation wrong in a test of its own, every test fails.
 fn check(language: &str) {
     let service = marina::start(Faults::all()).unwrap();
@@ -71,6 +110,11 @@ fn run(language: &str, suite: &HttpSuite) -> BTreeMap<String, TestResult> {
     command
         .args(&written.run.command[1..])
         .current_dir(folder.path());
+    if language == "rust" {
+        // One place for all builds, so that what the suites need is compiled once.
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-rest");
+        command.env("CARGO_TARGET_DIR", target);
+    }
     let output = command.output().unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
     results(&written, folder.path(), &stdout)

@@ -266,3 +266,8 @@ fn check_base64(place: &str, base64: &str) -> Result<(), SuiteError> {
         }),
     }
 }
+
+/// The bytes, of which [`HttpSuite::check`] has made sure.
+pub(crate) fn bytes(base64: &str) -> Vec<u8> {
+    BASE64_STANDARD.decode(base64).unwrap_or_default()
+}

@@ -4,9 +4,11 @@ use super::check::SuiteError;
 use super::suite::{HttpSuite, HttpTest};
 use crate::writer::File;
 
+mod junit;
 mod node;
 mod pytest;
 mod run;
+mod rust;
 mod value;
 
 pub use run::{ResultsError, Run, RunResults, TestResult};
@@ -63,7 +65,7 @@ pub trait HttpWriter: Sync {
 }
 
 /// All writers, in the order in which they are offered.
-pub const ALL: &[&dyn HttpWriter] = &[&pytest::Pytest, &node::Node];
+pub const ALL: &[&dyn HttpWriter] = &[&rust::Rust, &pytest::Pytest, &junit::Junit, &node::Node];
 
 /// The names of all writers.
 pub fn names() -> Vec<&'static str> {

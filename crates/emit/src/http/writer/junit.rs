@@ -1,0 +1,799 @@
+//! Java: JUnit 5 over REST Assured, a nested class per operation, and the `pom.xml` that runs it.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::value::spliced;
+use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
+use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
+use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source};
+use crate::http::{Answer, Body, Check, Content, JsonType, Key, Part, Piece, Place, Request};
+use crate::http::{SuiteError, Text, User};
+use crate::writer::File;
+use crate::writer::junit5::{KEYWORDS, comment, escaped};
+use crate::writer::name::{Names, pascal, slug};
+use crate::writer::text::one_line;
+
+/// Names that the file uses itself.
+const TAKEN: &[&str] = &[
+    "at",
+    "mediatype",
+    "api",
+    "call",
+    "json",
+    "text",
+    "dropped",
+    "proof",
+    "users",
+    "string",
+    "object",
+    "list",
+    "map",
+    "record",
+    "var",
+    "response",
+    "reset",
+    "url",
+    "base_url",
+    "timeout",
+    "proofs",
+    "equals",
+    "hashcode",
+    "tostring",
+    "getclass",
+    "notifyall",
+    "login",
+    "start",
+    "stop",
+];
+
+/// Classes that the file uses itself.
+const CLASSES: &[&str] = &[
+    "Test",
+    "Nested",
+    "DisplayName",
+    "Tag",
+    "Response",
+    "String",
+    "Object",
+    "List",
+    "Map",
+    "Request",
+    "System",
+    "URI",
+    "Thread",
+    "Process",
+    "Files",
+    "Proof",
+    "Base64",
+];
+
+/// Writes a JUnit 5 class over REST Assured.
+#[derive(Debug)]
+pub(crate) struct Junit;
+
+impl HttpWriter for Junit {
+    fn name(&self) -> &'static str {
+        "junit"
+    }
+
+    fn write(&self, suite: &HttpSuite) -> Result<WrittenSuite, SuiteError> {
+        suite.check()?;
+        let mut files = Vec::new();
+        let mut tests = Vec::new();
+        let reserved: Vec<&str> = KEYWORDS.iter().chain(TAKEN).copied().collect();
+        for chapter in plan::chapters(suite, Casing::Camel, &reserved, &reserved) {
+            let class = format!("{}Test", pascal(&plan::stem(suite, &chapter)));
+            let path = format!("src/test/java/{class}.java");
+            let text = class_file(suite, &chapter, &class, &path, &mut tests);
+            files.push(File { path, text });
+        }
+        files.push(File {
+            path: "pom.xml".into(),
+            text: include_str!("junit/pom.xml").replace("@artifact@", &slug(&suite.name)),
+        });
+        Ok(WrittenSuite {
+            files,
+            tests,
+            left_out: Vec::new(),
+            run: Run {
+                command: ["mvn", "-q", "-B", "test"].map(String::from).into(),
+                results: RunResults::JunitXml {
+                    folder: "target/surefire-reports".into(),
+                    prefix: "TEST-".into(),
+                },
+            },
+        })
+    }
+}
+
+fn class_file(
+    suite: &HttpSuite,
+    chapter: &Chapter<'_>,
+    class: &str,
+    path: &str,
+    tests: &mut Vec<WrittenTest>,
+) -> String {
+    let mut out = String::new();
+    for line in plan::header(suite, chapter.faults) {
+        let _ = writeln!(out, "{}", comment(&line).trim_end());
+    }
+    out.push_str("//\n// Run with: mvn test. Environment:\n//\n");
+    for line in plan::environment(suite) {
+        let _ = writeln!(out, "{}", comment(&format!("  {line}")));
+    }
+    out.push('\n');
+    out.push_str(include_str!("junit/imports.java"));
+    let _ = write!(
+        out,
+        "\n@DisplayName({})\nclass {class} {{\n",
+        literal(&one_line(&suite.title))
+    );
+    settings(&mut out, suite, chapter);
+    let mut classes = Names::default();
+    for taken in CLASSES {
+        classes.unique((*taken).into());
+    }
+    classes.unique(class.into());
+    let mut lines = Lines::default();
+    for group in &chapter.groups {
+        let _ = write!(
+            out,
+            "\n  @Nested\n  @DisplayName({})\n  class {} {{\n",
+            literal(&one_line(group.title)),
+            classes.unique(pascal(group.title))
+        );
+        let mut scenario = "";
+        for (idx, test) in group.tests.iter().enumerate() {
+            if idx > 0 {
+                out.push('\n');
+            }
+            if test.test.scenario != scenario {
+                scenario = &test.test.scenario;
+                let _ = writeln!(out, "    {}\n", comment(&format!("Scenario: {scenario}")));
+            }
+            let start_line = lines.at(&out);
+            method(&mut out, test);
+            tests.push(WrittenTest {
+                id: test.test.id.clone(),
+                name: test.name.clone(),
+                path: path.into(),
+                start_line,
+                end_line: lines.at(&out) - 1,
+            });
+        }
+        out.push_str("  }\n");
+    }
+    users(&mut out, suite, chapter);
+    out.push_str(include_str!("junit/helpers.java"));
+    out.push_str("}\n");
+    out
+}
+
+fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
+    let service = &suite.service;
+    let _ = writeln!(
+        out,
+        "  private static final String BASE_URL =\n      \
+         environment({}, {}).replaceAll(\"/+$\", \"\");",
+        literal(&service.base_url_variable),
+        literal(&service.base_url)
+    );
+    let _ = writeln!(
+        out,
+        "  private static final int TIMEOUT = {};",
+        service.timeout_millis
+    );
+    for secret in plan::secrets_of(suite, chapter) {
+        let default = secret.value.as_deref().map_or("null".into(), literal);
+        let _ = writeln!(
+            out,
+            "  private static final String {} = environment({}, {default});",
+            constant(&secret.variable),
+            literal(&secret.variable)
+        );
+    }
+    match &service.start {
+        None => {
+            out.push_str("\n  @BeforeAll\n  static void up() {\n    anonymous().get(\"/\");\n  }\n")
+        }
+        Some(start) => {
+            let code = include_str!("junit/started.java")
+                .replace("@VARIABLE@", &literal(&service.base_url_variable))
+                .replace("@START@", &literal(start));
+            out.push_str(&code);
+        }
+    }
+    out.push_str("\n  @BeforeEach\n  void reset() throws Exception {\n    proofs.clear();\n");
+    match &service.reset {
+        None => {}
+        Some(Reset::Command(command)) => {
+            let _ = writeln!(
+                out,
+                "    Process process = new ProcessBuilder(\"sh\", \"-c\", {}).inheritIO().start();\n    \
+                 assertEquals(0, process.waitFor());",
+                literal(command)
+            );
+        }
+        Some(Reset::Call(request)) => {
+            out.push_str("    Response reset =\n        ");
+            call(out, request, &Known::new(), 8);
+            out.push_str(";\n    assertTrue(reset.statusCode() < 400, reset.asString());\n");
+        }
+    }
+    out.push_str("  }\n");
+}
+
+fn constant(variable: &str) -> String {
+    slug(variable).to_ascii_uppercase()
+}
+
+fn users(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
+    out.push_str(
+        "\n  /** What proves that a user calls. */\n  private static Proof logIn(String user) {\n",
+    );
+    let users = plan::users(suite, chapter);
+    if users.is_empty() {
+        out.push_str("    throw new IllegalArgumentException(user);\n  }\n");
+        return;
+    }
+    out.push_str("    Proof proof = new Proof();\n    switch (user) {\n");
+    for user in users {
+        let _ = writeln!(out, "      case {} -> {{", literal(&user.name));
+        log_in(out, user);
+        out.push_str("      }\n");
+    }
+    out.push_str(
+        "      default -> throw new IllegalArgumentException(user);\n    }\n    return proof;\n  }\n",
+    );
+}
+
+fn log_in(out: &mut String, user: &User) {
+    let nothing = Known::new();
+    match &user.auth {
+        Auth::Headers(headers) => {
+            for (name, value) in headers {
+                let value = string(value, &nothing);
+                let _ = writeln!(
+                    out,
+                    "        proof.headers.put({}, {value});",
+                    literal(name)
+                );
+            }
+        }
+        Auth::Login(login) => log_in_by_call(out, login),
+    }
+}
+
+fn log_in_by_call(out: &mut String, login: &Login) {
+    out.push_str("        Response answer =\n            ");
+    call(out, &login.request, &Known::new(), 12);
+    out.push_str(";\n        assertTrue(answer.statusCode() < 400, answer.asString());\n");
+    if let Some(token) = &login.token {
+        let found = found("answer", &token.from);
+        let mut parts = Vec::new();
+        for (idx, text) in token.template.split("{token}").enumerate() {
+            if idx > 0 {
+                parts.push(found.clone());
+            }
+            if !text.is_empty() || parts.is_empty() {
+                parts.push(literal(text));
+            }
+        }
+        let value = parts.join(" + ");
+        let _ = match &token.send {
+            Sending::Header(name) => {
+                writeln!(
+                    out,
+                    "        proof.headers.put({}, {value});",
+                    literal(name)
+                )
+            }
+            Sending::Query(name) => {
+                writeln!(out, "        proof.query.put({}, {value});", literal(name))
+            }
+        };
+    }
+    if login.cookies {
+        out.push_str("        proof.cookies.putAll(answer.cookies());\n");
+    }
+}
+
+fn found(answer: &str, source: &Source) -> String {
+    match source {
+        Source::Body(place) => at(answer, place),
+        Source::Header(name) => format!("{answer}.header({})", literal(name)),
+        Source::Cookie(name) => format!("{answer}.cookie({})", literal(name)),
+    }
+}
+
+fn method(out: &mut String, test: &Planned<'_>) {
+    for remark in plan::remarks(test.test) {
+        let _ = writeln!(out, "    {}", comment(&remark));
+    }
+    let tag = if test.test.faults.is_empty() {
+        ""
+    } else {
+        "    @Tag(\"fault\")\n"
+    };
+    let _ = write!(
+        out,
+        "    @Test\n{tag}    @DisplayName({})\n    void {}() throws Exception {{\n",
+        literal(&one_line(&test.test.name)),
+        test.name
+    );
+    for (idx, step) in test.steps.iter().enumerate() {
+        if idx > 0 {
+            out.push('\n');
+        }
+        self::step(out, step);
+    }
+    out.push_str("    }\n");
+}
+
+fn step(out: &mut String, planned: &PlannedStep<'_>) {
+    let PlannedStep {
+        step,
+        answer,
+        known,
+        captures,
+    } = planned;
+    if let Some(text) = &step.comment {
+        let _ = writeln!(out, "      {}", comment(text));
+    }
+    let error = match &step.expect {
+        Outcome::Answer(expected) => {
+            let _ = write!(out, "      Response {answer} =\n          ");
+            call(out, &step.request, known, 10);
+            out.push_str(";\n");
+            expectations(out, planned, expected);
+            for (name, capture) in captures {
+                let _ = writeln!(
+                    out,
+                    "      Object {name} = {};",
+                    found(answer, &capture.from)
+                );
+            }
+            return;
+        }
+        Outcome::Dropped => "assertDropped",
+        Outcome::TimedOut => "assertTimedOut",
+    };
+    let _ = write!(out, "      {error}(\n          () ->\n              ");
+    call(out, &step.request, known, 14);
+    out.push_str(");\n");
+}
+
+fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) {
+    let answer = &planned.answer;
+    let _ = writeln!(
+        out,
+        "      assertEquals({}, {answer}.statusCode());",
+        expected.status
+    );
+    if let Some(media_type) = &expected.content_type {
+        let media_type = literal(&media_type.to_ascii_lowercase());
+        let _ = writeln!(
+            out,
+            "      assertEquals({media_type}, mediaType({answer}));"
+        );
+    }
+    for header in &expected.headers {
+        let name = literal(&header.name);
+        let _ = match &header.value {
+            Some(value) => writeln!(
+                out,
+                "      assertEquals({}, {answer}.header({name}));",
+                literal(value)
+            ),
+            None => writeln!(
+                out,
+                "      assertTrue({answer}.headers().hasHeaderWithName({name}));"
+            ),
+        };
+    }
+    for check in &expected.body {
+        self::check(out, planned, check);
+    }
+}
+
+fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
+    let answer = &planned.answer;
+    let _ = match check {
+        Check::Equals { at: place, value } => {
+            equality(out, "assertEquals", value, &at(answer, place))
+        }
+        Check::Same {
+            at: place,
+            variable,
+        } => writeln!(
+            out,
+            "      assertEquals({}, {});",
+            variable_name(variable, &planned.known),
+            at(answer, place)
+        ),
+        Check::Type { at: place, is } => {
+            let value = at(answer, place);
+            match is {
+                JsonType::Null => writeln!(out, "      assertNull({value});"),
+                JsonType::Integer => writeln!(out, "      assertTrue(isInteger({value}));"),
+                JsonType::Boolean => instance(out, "Boolean", &value),
+                JsonType::Number => instance(out, "Number", &value),
+                JsonType::String => instance(out, "String", &value),
+                JsonType::Array => instance(out, "List", &value),
+                JsonType::Object => instance(out, "Map", &value),
+            }
+        }
+        Check::Length { at: place, items } => writeln!(
+            out,
+            "      assertEquals({items}, ((List<?>) {}).size());",
+            at(answer, place)
+        ),
+        Check::Includes { at: place, value } => {
+            let list = format!("((List<?>) {})", at(answer, place));
+            writeln!(out, "      assertTrue({list}.contains({}));", json(value))
+        }
+        Check::Present { at: place } => presence(out, answer, place, "assertTrue"),
+        Check::Absent { at: place } => presence(out, answer, place, "assertFalse"),
+        Check::Contains { text } => writeln!(
+            out,
+            "      assertTrue({answer}.asString().contains({}), {answer}.asString());",
+            literal(text)
+        ),
+        Check::TextEquals { text } => {
+            writeln!(
+                out,
+                "      assertEquals({}, {answer}.asString());",
+                literal(text)
+            )
+        }
+        Check::Empty => writeln!(out, "      assertEquals(\"\", {answer}.asString());"),
+    };
+}
+
+fn instance(out: &mut String, class: &str, value: &str) -> std::fmt::Result {
+    writeln!(out, "      assertInstanceOf({class}.class, {value});")
+}
+
+fn equality(out: &mut String, method: &str, value: &Value, actual: &str) -> std::fmt::Result {
+    let flat = format!("      {method}({}, {actual});", json(value));
+    if flat.chars().count() <= 100 {
+        writeln!(out, "{flat}")
+    } else {
+        writeln!(
+            out,
+            "      {method}(\n          {},\n          {actual});",
+            json(value)
+        )
+    }
+}
+
+/// A value as `at` finds it.
+fn json(value: &Value) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::String(text) => literal(text),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(n), _) => match i32::try_from(n) {
+                Ok(n) => n.to_string(),
+                Err(_) => format!("{n}L"),
+            },
+            _ => format!("json({})", literal(&number.to_string())),
+        },
+        Value::Array(_) | Value::Object(_) => {
+            format!(
+                "json({})",
+                literal(&spliced(value, &|_| None, &|text| text.into()))
+            )
+        }
+    }
+}
+
+fn presence(out: &mut String, answer: &str, place: &Place, method: &str) -> std::fmt::Result {
+    match place.split() {
+        None => Ok(()),
+        Some((parent, Key::Name(name))) => writeln!(
+            out,
+            "      {method}(((Map<?, ?>) {}).containsKey({}));",
+            at(answer, &parent),
+            literal(name)
+        ),
+        Some((parent, Key::Index(index))) => writeln!(
+            out,
+            "      {method}(((List<?>) {}).size() > {index});",
+            at(answer, &parent)
+        ),
+    }
+}
+
+/// `as("ada").queryParam("a", "b").get("/boats")`, a link per line.
+fn call(out: &mut String, request: &Request, known: &Known, indent: usize) {
+    let mut links = Vec::new();
+    for (name, value) in &request.query {
+        links.push(format!(
+            ".queryParam({}, {})",
+            literal(name),
+            object(value, known)
+        ));
+    }
+    let mut headers = request.headers.clone();
+    let body = request
+        .body
+        .as_ref()
+        .map(|body| self::body(body, known, &mut headers));
+    for (name, value) in &headers {
+        let name = if name.eq_ignore_ascii_case("content-type") {
+            ".contentType(".into()
+        } else {
+            format!(".header({}, ", literal(name))
+        };
+        links.push(format!("{name}{})", string(value, known)));
+    }
+    for (name, value) in &request.cookies {
+        links.push(format!(
+            ".cookie({}, {})",
+            literal(name),
+            string(value, known)
+        ));
+    }
+    links.extend(body.into_iter().flatten());
+    let (path, mut arguments) = path(&request.path, known);
+    if plan::is_reference(&request.path) {
+        links.push(".urlEncodingEnabled(false)".into());
+        arguments.clear();
+    }
+    let arguments: String = arguments
+        .iter()
+        .map(|argument| format!(", {argument}"))
+        .collect();
+    links.push(match request.method.as_str() {
+        "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" => {
+            format!(
+                ".{}({path}{arguments})",
+                request.method.to_ascii_lowercase()
+            )
+        }
+        method => format!(".request({}, {path}{arguments})", literal(method)),
+    });
+    let start = match &request.user {
+        Some(user) => format!("as({})", literal(user)),
+        None => "anonymous()".into(),
+    };
+    let flat = format!("{start}{}", links.concat());
+    if indent + flat.chars().count() < 100 {
+        out.push_str(&flat);
+        return;
+    }
+    out.push_str(&start);
+    for link in links {
+        let _ = write!(out, "\n{:1$}{link}", "", indent + 4);
+    }
+}
+
+/// The links that carry a body; `headers` gets the media type where REST Assured would not set
+/// it.
+fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Vec<String> {
+    let mut typed = |content_type: &str| {
+        let given = headers
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        if !given {
+            headers.push(("Content-Type".into(), content_type.into()));
+        }
+    };
+    match body {
+        Body::Json {
+            value,
+            holes,
+            content_type,
+        } => {
+            typed(content_type);
+            let mut fills = Vec::new();
+            let fill = std::cell::RefCell::new(&mut fills);
+            let text = spliced(
+                value,
+                &|place| {
+                    let hole = holes.iter().find(|hole| hole.at == *place)?;
+                    fill.borrow_mut()
+                        .push(format!("toJson({})", object(&hole.value, known)));
+                    Some("%s".into())
+                },
+                &|text| {
+                    if holes.is_empty() {
+                        text.into()
+                    } else {
+                        text.replace('%', "%%")
+                    }
+                },
+            );
+            let text = literal(&text);
+            vec![if fills.is_empty() {
+                format!(".body({text}.getBytes(UTF_8))")
+            } else {
+                format!(
+                    ".body({text}.formatted({}).getBytes(UTF_8))",
+                    fills.join(", ")
+                )
+            }]
+        }
+        Body::Form(fields) => {
+            typed("application/x-www-form-urlencoded");
+            let fields = fields.iter();
+            fields
+                .map(|(name, value)| {
+                    format!(".formParam({}, {})", literal(name), object(value, known))
+                })
+                .collect()
+        }
+        Body::Multipart(parts) => parts.iter().map(|part| self::part(part, known)).collect(),
+        Body::Text { content_type, text } => {
+            typed(content_type);
+            vec![format!(
+                ".body({}.getBytes(UTF_8))",
+                bracketed(string(text, known))
+            )]
+        }
+        Body::Binary {
+            content_type,
+            base64,
+        } => {
+            typed(content_type);
+            vec![format!(
+                ".body(Base64.getDecoder().decode({}))",
+                literal(base64)
+            )]
+        }
+    }
+}
+
+fn part(part: &Part, known: &Known) -> String {
+    let bytes = match &part.content {
+        Content::Text(text) => format!("{}.getBytes(UTF_8)", bracketed(string(text, known))),
+        Content::Base64(base64) => format!("Base64.getDecoder().decode({})", literal(base64)),
+    };
+    let name = literal(&part.name);
+    match (&part.file_name, &part.content_type, &part.content) {
+        (None, media_type, Content::Text(text)) => {
+            let media_type = media_type.as_deref().unwrap_or("text/plain");
+            format!(
+                ".multiPart({name}, {}, {})",
+                string(text, known),
+                literal(media_type)
+            )
+        }
+        (file_name, media_type, _) => format!(
+            ".multiPart({name}, {}, {bytes}, {})",
+            literal(file_name.as_deref().unwrap_or("file")),
+            literal(media_type.as_deref().unwrap_or("application/octet-stream"))
+        ),
+    }
+}
+
+fn bracketed(code: String) -> String {
+    if code.contains(" + ") {
+        format!("({code})")
+    } else {
+        code
+    }
+}
+
+/// The path as a template, and what fills it.
+fn path(path: &Text, known: &Known) -> (String, Vec<String>) {
+    if plan::is_reference(path) {
+        let reference = string(path, known);
+        return (
+            format!("URI.create(BASE_URL).resolve({reference}).toString()"),
+            Vec::new(),
+        );
+    }
+    let mut template = String::new();
+    let mut fills = Vec::new();
+    for piece in &path.0 {
+        match piece {
+            Piece::Literal(text) => {
+                // REST Assured encodes by itself, so what is encoded already is decoded and filled in.
+                for (idx, segment) in text.split('/').enumerate() {
+                    if idx > 0 {
+                        template.push('/');
+                    }
+                    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:?=&".contains(c);
+                    if segment.chars().all(plain) {
+                        template.push_str(segment);
+                    } else {
+                        let _ = write!(template, "{{p{}}}", fills.len());
+                        fills.push(literal(&decoded(segment)));
+                    }
+                }
+            }
+            Piece::Captured(variable) => {
+                let name = variable_name(variable, known);
+                let _ = write!(template, "{{{name}}}");
+                fills.push(name);
+            }
+            Piece::Secret(secret) => {
+                let _ = write!(template, "{{p{}}}", fills.len());
+                fills.push(constant(&secret.variable));
+            }
+        }
+    }
+    (literal(&template), fills)
+}
+
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match (first, byte) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            _ => bytes.push(*first),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn variable_name(variable: &str, known: &Known) -> String {
+    known.get(variable).map_or_else(
+        || plan::camel(&slug(variable)),
+        |variable| variable.name.clone(),
+    )
+}
+
+/// An expression that keeps the type of a captured value.
+fn object(text: &Text, known: &Known) -> String {
+    match text.as_captured() {
+        Some(variable) => variable_name(variable, known),
+        None => string(text, known),
+    }
+}
+
+/// An expression of type `String`.
+fn string(text: &Text, known: &Known) -> String {
+    if let Some(text) = text.literal() {
+        return literal(&text);
+    }
+    match text.0.as_slice() {
+        [Piece::Secret(secret)] => return constant(&secret.variable),
+        [Piece::Captured(variable)] => {
+            return format!("{}.toString()", variable_name(variable, known));
+        }
+        _ => {}
+    }
+    let mut parts: Vec<String> = text
+        .0
+        .iter()
+        .map(|piece| match piece {
+            Piece::Literal(text) => literal(text),
+            Piece::Captured(variable) => variable_name(variable, known),
+            Piece::Secret(secret) => constant(&secret.variable),
+        })
+        .collect();
+    if !parts[0].starts_with('"') {
+        parts.insert(0, "\"\"".into());
+    }
+    parts.join(" + ")
+}
+
+/// `at(created, "tags", 0)`
+fn at(answer: &str, place: &Place) -> String {
+    let mut out = format!("at({answer}");
+    for key in &place.0 {
+        let _ = match key {
+            Key::Index(index) => write!(out, ", {index}"),
+            Key::Name(name) => write!(out, ", {}", literal(name)),
+        };
+    }
+    out.push(')');
+    out
+}
+
+fn literal(text: &str) -> String {
+    format!("\"{}\"", escaped(text))
+}

@@ -1,0 +1,28 @@
+
+  private static Process service;
+
+  @BeforeAll
+  static void up() throws Exception {
+    if (System.getenv(@VARIABLE@) != null) {
+      return;
+    }
+    service = new ProcessBuilder("sh", "-c", "exec " + @START@).inheritIO().start();
+    for (int tries = 0; ; tries++) {
+      assertTrue(service.isAlive(), "the service ended while starting");
+      try {
+        anonymous().get("/");
+        return;
+      } catch (Exception error) {
+        assertTrue(tries < 600, "the service does not answer");
+        Thread.sleep(100);
+      }
+    }
+  }
+
+  @AfterAll
+  static void down() {
+    if (service != null) {
+      service.descendants().forEach(ProcessHandle::destroy);
+      service.destroy();
+    }
+  }
