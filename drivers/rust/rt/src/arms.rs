@@ -27,6 +27,21 @@ pub fn arms<T: ?Sized>(first: u32, value: &T, arms: &[&[Val]]) {
     }
 }
 
+/// The value of a `matches!` with these literals; the target is that one of them is met.
+#[inline]
+pub fn among<T: ?Sized>(target: u32, value: &T, literals: &[Val]) {
+    if let Some(map) = link::map() {
+        let value = view(value);
+        seen(target, &value, &[literals]);
+        if literals
+            .iter()
+            .any(|literal| distance(&value, *literal) == Some(0.0))
+        {
+            map.cover(target);
+        }
+    }
+}
+
 fn seen(first: u32, value: &View<'_>, arms: &[&[Val]]) {
     let Some(map) = link::map() else { return };
     for (target, literals) in (first..).zip(arms) {

@@ -44,7 +44,7 @@ pub mod outcome;
 pub mod probe;
 pub mod receiver;
 
-pub use arms::{Val, arms};
+pub use arms::{Val, among, arms};
 pub use outcome::q;
 pub use probe::{c, flag, flagn, hit, like};
 pub use receiver::{call, p};

@@ -64,10 +64,10 @@ fn target(file: &str, line: u32, column: u32) -> Option<(u32, u32)> {
     let targets = link::table()?.targets().iter();
     let here = targets
         .filter(|target| target.kind == Kind::Fault && target.line == line && target.file == file);
-    let here: Vec<_> = here.collect();
-    let exact = here.iter().find(|target| target.compiled_column == column);
-    let only = if here.len() == 1 { here.first() } else { None };
-    exact.or(only).map(|target| (target.id, target.column))
+    // The compiler names the start of an expression, or an operator inside it.
+    here.filter(|target| target.compiled_column <= column)
+        .max_by_key(|target| target.compiled_column)
+        .map(|target| (target.id, target.column))
 }
 
 fn first(file: &str, line: u32, column: u32) -> bool {

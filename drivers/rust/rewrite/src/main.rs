@@ -1,0 +1,12 @@
+//! `isobath-rustc`: cargo calls it in place of the compiler.
+
+use std::process::ExitCode;
+
+use isobath_rewrite::wrapper::{Settings, run};
+
+fn main() -> ExitCode {
+    run(
+        std::env::args_os().skip(1).collect(),
+        Settings::from_environment(),
+    )
+}

@@ -1,0 +1,266 @@
+//! Replaced methods and functions, parsers, and `?`.
+
+use isobath_protocol::Kind;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, ExprTry, Lit};
+
+use super::{Rewriter, Shape};
+use crate::text;
+
+/// What a replaced method returns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Returns {
+    Verdict,
+    Option,
+}
+
+/// Methods of one argument, with the number that the runtime knows them by.
+const METHODS: [(&str, u8, Returns); 12] = [
+    ("contains", 0, Returns::Verdict),
+    ("starts_with", 1, Returns::Verdict),
+    ("ends_with", 2, Returns::Verdict),
+    ("eq_ignore_ascii_case", 3, Returns::Verdict),
+    ("contains_key", 4, Returns::Verdict),
+    ("is_match", 5, Returns::Verdict),
+    ("get", 4, Returns::Option),
+    ("strip_prefix", 1, Returns::Option),
+    ("strip_suffix", 2, Returns::Option),
+    ("split_once", 0, Returns::Option),
+    ("find", 0, Returns::Option),
+    ("captures", 5, Returns::Option),
+];
+
+/// Functions that make something of a text.
+const PARSERS: [&str; 7] = [
+    "parse_str",
+    "try_parse",
+    "parse_from_rfc3339",
+    "parse_from_rfc2822",
+    "parse_from_str",
+    "from_str",
+    "strptime",
+];
+
+impl Rewriter<'_> {
+    /// Whether a call tells its verdict when it is walked, so that no flag is needed.
+    pub(super) fn tells(&self, call: &ExprMethodCall) -> bool {
+        let range = self.range(call.span());
+        self.allowed(Shape::Method, &range)
+            && (self.is_empty(call)
+                || self
+                    .replaced(call)
+                    .is_some_and(|(_, returns)| returns == Returns::Verdict))
+    }
+
+    fn is_empty(&self, call: &ExprMethodCall) -> bool {
+        call.method == "is_empty" && call.args.is_empty() && call.turbofish.is_none()
+    }
+
+    fn replaced(&self, call: &ExprMethodCall) -> Option<(u8, Returns)> {
+        let method = call.method.to_string();
+        let &(_, number, returns) = METHODS.iter().find(|(name, ..)| *name == method)?;
+        let argument = call.args.first()?;
+        if call.args.len() != 1 || call.turbofish.is_some() || !call.attrs.is_empty() {
+            return None;
+        }
+        let known = match method.as_str() {
+            // Other methods of these names take handlers, ranges and query expressions.
+            "get" => key(argument),
+            "find" | "split_once" | "strip_prefix" | "strip_suffix" => {
+                matches!(argument, Expr::Lit(_) | Expr::Path(_) | Expr::Reference(_))
+            }
+            "captures" | "is_match" => !matches!(argument, Expr::Closure(_)),
+            _ => !matches!(argument, Expr::Closure(_) | Expr::Array(_) | Expr::Range(_)),
+        };
+        let range = self.range(argument.span());
+        (known && !self.source_of(&range).contains(".await")).then_some((number, returns))
+    }
+
+    pub(super) fn method(&mut self, expr: &Expr, call: &ExprMethodCall) {
+        let range = self.range(expr.span());
+        if matches!(
+            call.method.to_string().as_str(),
+            "unwrap" | "expect" | "unwrap_err" | "expect_err"
+        ) {
+            self.fault(expr.span(), call.method.span(), "panic");
+        }
+        let mark = self.edits.len();
+        self.visit_expr(&call.receiver);
+        call.args
+            .iter()
+            .for_each(|argument| self.visit_expr(argument));
+        if call.method == "parse" && call.args.is_empty() && call.attrs.is_empty() {
+            self.parse(expr, call, mark);
+            return;
+        }
+        let empty = self.is_empty(call);
+        let Some((number, returns)) = self
+            .replaced(call)
+            .or(empty.then_some((6, Returns::Verdict)))
+        else {
+            return;
+        };
+        let told = self.allowed(Shape::Method, &range);
+        self.count(told);
+        if !told {
+            return;
+        }
+        let receiver = self.range(call.receiver.span());
+        let method = &call.method;
+        let target = self.targets(&[Kind::True, Kind::False], expr.span(), &range);
+        let target = text::target(target);
+        let inner = self.rendered(mark, receiver.clone());
+        let text = match call.args.first() {
+            None => {
+                let breaks = self.breaks(receiver.end..range.end);
+                format!(
+                    "(match &({inner}){breaks} {{ __fr => {{ let __fh = ::isobath_rt::p(__fr).pre({target}, {number}, &()); __fh.post(__fr.{method}()) }} }})"
+                )
+            }
+            Some(argument) => {
+                let at = self.range(argument.span());
+                let before = self.breaks(receiver.end..at.start);
+                let after = self.breaks(at.end..range.end);
+                let argument = self.rendered(mark, at);
+                let tail = match returns {
+                    Returns::Verdict => format!("__fh.post(__fr.{method}(__fa))"),
+                    Returns::Option => format!(
+                        "let __fv = __fr.{method}(__fa); ::isobath_rt::q(&__fv).found(__fh); __fv"
+                    ),
+                };
+                format!(
+                    "(match (&({inner}),{before} {argument}){after} {{ (__fr, __fa) => {{ let __fh = ::isobath_rt::p(__fr).pre({target}, {number}, &__fa); {tail} }} }})"
+                )
+            }
+        };
+        self.edits.truncate(mark);
+        self.replace(Shape::Method, expr.span(), range, &text);
+    }
+
+    /// `text.parse::<T>()`.
+    fn parse(&mut self, expr: &Expr, call: &ExprMethodCall, mark: usize) {
+        let range = self.range(expr.span());
+        let told = self.allowed(Shape::Parser, &range);
+        self.count(told);
+        if !told {
+            return;
+        }
+        let receiver = self.range(call.receiver.span());
+        let inner = self.rendered(mark, receiver.clone());
+        self.edits.truncate(mark);
+        let method = self.range(call.method.span());
+        let breaks = self.breaks(receiver.end..method.start);
+        let called = self.source_of(&(method.start..range.end)).to_owned();
+        let target = self.targets(&[Kind::True, Kind::False], expr.span(), &range);
+        let target = text::target(target);
+        let text = format!(
+            "(match &({inner}){breaks} {{ __fr => {{ let __fv = __fr.{called}; ::isobath_rt::q(&__fv).parsed({target}, __fr); __fv }} }})"
+        );
+        self.replace(Shape::Parser, expr.span(), range, &text);
+    }
+
+    /// A known function that makes something of a text.
+    pub(super) fn function_call(&mut self, expr: &Expr, call: &ExprCall) {
+        let mark = self.edits.len();
+        visit::visit_expr_call(self, call);
+        let Expr::Path(path) = &*call.func else {
+            return;
+        };
+        let Some(last) = path.path.segments.last() else {
+            return;
+        };
+        let known = path.path.segments.len() > 1
+            && PARSERS.iter().any(|name| last.ident == name)
+            && matches!(call.args.len(), 1 | 2)
+            && call.attrs.is_empty();
+        let range = self.range(expr.span());
+        // Errors and what is made of JSON or TOML have their own words for what is wrong.
+        let function = self
+            .source_of(&self.range(path.span()))
+            .replace([' ', '\n'], "");
+        let foreign = ["serde_", "toml", "json"]
+            .iter()
+            .any(|name| function.contains(name));
+        if !known || foreign || self.source_of(&range).contains(".await") {
+            return;
+        }
+        let told = self.allowed(Shape::Parser, &range);
+        self.count(told);
+        if !told {
+            return;
+        }
+        let arguments: Vec<_> = call.args.iter().map(|a| self.range(a.span())).collect();
+        let Some(first) = arguments.first().cloned() else {
+            return;
+        };
+        let target = self.targets(&[Kind::True, Kind::False], expr.span(), &range);
+        let target = text::target(target);
+        let value = self.rendered(mark, first.clone());
+        let second = arguments
+            .get(1)
+            .map(|second| self.rendered(mark, second.clone()));
+        let format = match call.args.get(1) {
+            Some(Expr::Lit(ExprLit {
+                lit: Lit::Str(format),
+                ..
+            })) => format.value(),
+            _ => String::new(),
+        };
+        let last = arguments.last().cloned().unwrap_or(first.clone());
+        let head = self.breaks(range.start..first.start);
+        let between = self.breaks(first.end..last.start.max(first.end));
+        let tail = self.breaks(last.end..range.end);
+        self.edits.truncate(mark);
+        let (values, names, handed) = match second {
+            None => (value, "__fa", "__fa"),
+            Some(second) => (
+                format!("({value},{between} {second})"),
+                "(__fa, __fb)",
+                "__fa, __fb",
+            ),
+        };
+        let between = if arguments.len() == 1 {
+            between
+        } else {
+            String::new()
+        };
+        let text = format!(
+            "(match{head} {values}{between}{tail} {{ {names} => {{ let __fh = ::isobath_rt::call({target}, {function:?}, &__fa, {format:?}); let __fv = {function}({handed}); ::isobath_rt::q(&__fv).found(__fh); __fv }} }})"
+        );
+        self.replace(Shape::Parser, expr.span(), range, &text);
+    }
+
+    pub(super) fn question(&mut self, expr: &Expr, question: &ExprTry) {
+        let mark = self.edits.len();
+        self.visit_expr(&question.expr);
+        let range = self.range(expr.span());
+        let told = self.allowed(Shape::Question, &range) && question.attrs.is_empty();
+        self.count(told);
+        if !told {
+            return;
+        }
+        let inner = self.range(question.expr.span());
+        let breaks = self.breaks(inner.end..range.end);
+        let inner = self.rendered(mark, inner);
+        self.edits.truncate(mark);
+        let target = self.targets(&[Kind::Proceed, Kind::Leave], expr.span(), &range);
+        let text = format!(
+            "(match ({inner}) {{ __fv => {{ ::isobath_rt::q(&__fv).q({}); __fv }} }}){breaks}?",
+            text::target(target)
+        );
+        self.replace(Shape::Question, expr.span(), range, &text);
+    }
+}
+
+/// Whether an argument of `get` looks like a key or a position.
+fn key(argument: &Expr) -> bool {
+    match argument {
+        Expr::Lit(lit) => matches!(lit.lit, Lit::Str(_) | Lit::Int(_)),
+        Expr::Reference(reference) => !matches!(*reference.expr, Expr::Array(_) | Expr::Closure(_)),
+        Expr::Path(path) => path.path.get_ident().is_some(),
+        Expr::Field(_) => true,
+        Expr::MethodCall(call) => call.args.is_empty(),
+        _ => false,
+    }
+}
