@@ -15,6 +15,7 @@ mod requirements;
 mod schema;
 mod search;
 mod subjects;
+mod whitebox;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -42,6 +43,9 @@ fn main() -> ExitCode {
         ["http"] => http::table(),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
         ["protocol"] => protocol::table(),
+        ["whitebox", folder, package, wrapper, paths @ ..] => {
+            whitebox::compare(Path::new(folder), package, Path::new(wrapper), paths)
+        }
         _ => {
             eprintln!("usage: isobath-bench requirements FOLDER");
             eprintln!("       isobath-bench schema FOLDER [BINARY]");
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
             );
             eprintln!("       isobath-bench query FOLDER --paper [--seeds N] [--budget N]");
             eprintln!("       isobath-bench protocol");
+            eprintln!("       isobath-bench whitebox PROJECT PACKAGE WRAPPER PATH…");
             ExitCode::from(2)
         }
     }

@@ -13,7 +13,8 @@
 //! [`database`] for connections and answers, [`server`] for the servers that
 //! tests run on, [`engine`] for an empty database to work in, [`catalogue`] for
 //! the schema of a live database. For services: [`http`] to call one,
-//! [`process`] to start one, [`document`] to read what it says about itself.
+//! [`process`] to start one, [`driver`] for what happens inside, [`document`] to
+//! read what it says about itself.
 //!
 //! # Example
 //!
@@ -34,6 +35,7 @@
 pub mod catalogue;
 pub mod database;
 pub mod document;
+pub mod driver;
 pub mod engine;
 pub mod http;
 pub mod process;

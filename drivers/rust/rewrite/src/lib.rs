@@ -13,7 +13,7 @@
 //!
 //! [`rewrite`] for one file, [`files`] for the files of a crate, `mirror` for how
 //! the compiler gets to see them, `diagnose` for what to leave out when it
-//! complains, [`wrapper`] for the whole.
+//! complains, [`wrapper`] for the whole, [`mod@build`] for a project.
 //!
 //! # Example
 //!
@@ -34,6 +34,7 @@ mod mirror;
 mod runtime;
 mod text;
 
+pub mod build;
 pub mod cfg;
 pub mod files;
 pub mod rewrite;

@@ -34,6 +34,7 @@ mod measure;
 mod panics;
 mod parsing;
 mod queue;
+mod sqlite;
 #[cfg(test)]
 mod tests;
 mod track;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use isobath_protocol::{ChannelError, Command, Event, Map, Table, VERSION, channel};
 
-use crate::{panics, queue, track};
+use crate::{panics, queue, sqlite, track};
 
 /// Names the socket of the core; without it nothing is recorded.
 const SOCKET: &str = "ISOBATH_SOCKET";
@@ -44,6 +44,7 @@ fn attach() -> Option<Map> {
     let _ = TABLE.set(table);
     queue::open(stream.try_clone().ok()?);
     panics::watch();
+    sqlite::watch();
     std::thread::Builder::new()
         .name("isobath".into())
         .spawn(move || obey(stream))
@@ -93,7 +94,10 @@ fn obey(mut stream: UnixStream) {
         match command {
             Command::Welcome { .. } => {}
             Command::Track { inputs } => track::also(inputs),
-            Command::Sync { token } => queue::answer(&Event::Synced { token }),
+            Command::Sync { token } => {
+                sqlite::settle();
+                queue::answer(&Event::Synced { token });
+            }
             Command::Reset { request } => queue::answer(&Event::Answer {
                 request,
                 failure: Some("a Rust service is reset by a restart".into()),

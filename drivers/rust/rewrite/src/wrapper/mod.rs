@@ -51,6 +51,17 @@ impl Settings {
     }
 }
 
+/// Whether a program was called as the wrapper: cargo names the compiler first.
+///
+/// For programs that do other things, too.
+pub fn is_call(arguments: &[OsString]) -> bool {
+    std::env::var_os(STATE).is_some()
+        && arguments
+            .get(1)
+            .and_then(|first| Path::new(first).file_stem())
+            .is_some_and(|name| name == "rustc")
+}
+
 /// Runs the compiler as cargo asked, on rewritten sources where that is possible.
 ///
 /// The arguments are those after the name of the wrapper: the compiler first. The exit

@@ -1,0 +1,192 @@
+//! What instrumentation costs a Rust service: sites, build time, latency.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(clippy::print_stderr, reason = "and why it could not run")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use isobath_exec::driver::{Event, Listener};
+use isobath_rewrite::build::{Build, Built, build};
+
+type Problem = Box<dyn std::error::Error>;
+
+const REQUESTS: usize = 400;
+
+/// Builds the project plain and instrumented, calls the paths on both, and compares.
+///
+/// The service must take `--port`.
+pub(crate) fn compare(folder: &Path, package: &str, wrapper: &Path, paths: &[&str]) -> ExitCode {
+    match measure(folder, package, wrapper, paths) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("isobath-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(folder: &Path, package: &str, wrapper: &Path, paths: &[&str]) -> Result<(), Problem> {
+    let plain = plain(folder, package)?;
+    let built = build(&Build {
+        folder: folder.to_path_buf(),
+        package: Some(package.to_owned()),
+        wrapper: wrapper.to_path_buf(),
+        ..Build::default()
+    })?;
+    sites(&built);
+    let listener = Listener::open()?;
+    let variables = listener.variables(Some(&built.targets));
+    let mut instrumented = Service::start(&built.executable, &variables)?;
+    let mut driver = listener.accept(Duration::from_secs(20))?;
+    let mut unwatched = Service::start(&built.executable, &[])?;
+    let mut plain = Service::start(&plain, &[])?;
+    println!(
+        "{:<32} {:>10} {:>12} {:>12} {:>7}",
+        "p10, µs", "plain", "no core", "core", "ratio"
+    );
+    for path in paths {
+        // In turns, so that a busy machine is busy for all.
+        let mut times = [Vec::new(), Vec::new(), Vec::new()];
+        for _ in 0..REQUESTS {
+            times[0].push(plain.get(path)?);
+            times[1].push(unwatched.get(path)?);
+            driver.begin_candidate();
+            times[2].push(instrumented.get(path)?);
+        }
+        let [a, b, c] = times.map(|mut times| {
+            times.sort();
+            times[times.len() / 10].as_secs_f64() * 1e6
+        });
+        println!("{path:<32} {a:>10.0} {b:>12.0} {c:>12.0} {:>7.2}", c / a);
+    }
+    let mut reached = Vec::new();
+    driver.read(&mut reached);
+    println!("targets reached by the last request: {}", reached.len());
+    let events = driver.events()?;
+    println!("events of it: {}", events.len());
+    let statements = events.iter().filter_map(|event| match event {
+        Event::Statement { text, rows, .. } => Some((text, rows)),
+        _ => None,
+    });
+    for (text, rows) in statements.take(5) {
+        println!(
+            "  {rows} rows: {}",
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        );
+    }
+    Ok(())
+}
+
+fn sites(built: &Built) {
+    let counts = built.counts();
+    println!("targets: {}", built.table.targets().len());
+    println!(
+        "branch sites told: {} ({:.1} %), dropped {}, in macros {}, in constants {}",
+        counts.told,
+        counts.share() * 100.0,
+        counts.dropped,
+        counts.in_macros,
+        counts.in_constants
+    );
+    for (name, outcome) in &built.crates {
+        if let Some(reason) = &outcome.plain {
+            println!("  {name} left as it is: {reason}");
+        }
+        for (file, reason) in &outcome.plain_files {
+            println!("  {file} left as it is: {reason}");
+        }
+        for site in &outcome.dropped {
+            println!("  dropped: {}:{} {}", site.file, site.line, site.shape);
+        }
+    }
+}
+
+fn plain(folder: &Path, package: &str) -> Result<PathBuf, Problem> {
+    let output = Command::new("cargo")
+        .current_dir(folder)
+        .args(["build", "--message-format=json", "--package", package])
+        .stderr(Stdio::inherit())
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let messages = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let program = messages
+        .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .last();
+    program.ok_or_else(|| "the project has no binary".into())
+}
+
+/// A running service; dropping it ends it.
+struct Service {
+    child: Child,
+    stream: TcpStream,
+    reader: BufReader<TcpStream>,
+}
+
+impl Service {
+    fn start(program: &Path, variables: &[(String, String)]) -> Result<Self, Problem> {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+            .local_addr()?
+            .port();
+        let mut child = Command::new(program)
+            .args(["--port", &port.to_string()])
+            .envs(variables.iter().cloned())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let started = Instant::now();
+        loop {
+            if let Ok(stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+                let reader = BufReader::new(stream.try_clone()?);
+                return Ok(Self {
+                    child,
+                    stream,
+                    reader,
+                });
+            }
+            if started.elapsed() > Duration::from_secs(20) || child.try_wait()?.is_some() {
+                let _ = child.kill();
+                return Err(format!("{} does not come up", program.display()).into());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn get(&mut self, path: &str) -> Result<Duration, Problem> {
+        let start = Instant::now();
+        write!(
+            self.stream,
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        )?;
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            self.reader.read_line(&mut line)?;
+            if line.trim().is_empty() {
+                break;
+            }
+            if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                length = value.trim().parse()?;
+            }
+        }
+        let mut body = vec![0; length];
+        self.reader.read_exact(&mut body)?;
+        Ok(start.elapsed())
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,157 @@
+//! Waiting for a driver to connect.
+
+use std::io;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use isobath_protocol::{Command, Event, Map, Table, VERSION, channel as wire};
+
+use super::connection::{Driver, DriverError};
+
+/// A driver that does not finish its greeting in this time is let go.
+const GREETING: Duration = Duration::from_secs(10);
+
+/// A place where drivers connect. Dropping it closes the place and removes its files.
+#[derive(Debug)]
+pub struct Listener {
+    folder: tempfile::TempDir,
+    connected: Receiver<Result<Driver, DriverError>>,
+    closing: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Listener {
+    /// Opens the place. A service may be restarted as often as needed: each time its
+    /// driver connects again.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not let us listen.
+    pub fn open() -> io::Result<Self> {
+        let folder = folder()?;
+        let listener = UnixListener::bind(folder.path().join("socket"))?;
+        let (send, connected) = channel();
+        let closing = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&closing);
+        let maps = folder.path().to_path_buf();
+        // A service does not come up before its driver is greeted, so greeting cannot wait
+        // for whoever waits for the service.
+        let thread = std::thread::Builder::new()
+            .name("drivers".into())
+            .spawn(move || {
+                let mut count = 0;
+                for stream in listener.incoming() {
+                    if told.load(Ordering::Acquire) {
+                        return;
+                    }
+                    count += 1;
+                    let greeted = stream
+                        .map_err(|error| DriverError::Channel(error.into()))
+                        .and_then(|stream| greet(stream, &maps.join(format!("map-{count}"))));
+                    if send.send(greeted).is_err() {
+                        return;
+                    }
+                }
+            })?;
+        Ok(Self {
+            folder,
+            connected,
+            closing,
+            thread: Some(thread),
+        })
+    }
+
+    /// What the service must find in its environment; `targets` is the file that an
+    /// instrumented build left, for drivers that need one.
+    pub fn variables(&self, targets: Option<&Path>) -> Vec<(String, String)> {
+        let mut variables = vec![(
+            "ISOBATH_SOCKET".to_owned(),
+            self.socket().display().to_string(),
+        )];
+        if let Some(targets) = targets {
+            let targets = targets.display().to_string();
+            variables.push(("ISOBATH_TARGETS".to_owned(), targets));
+        }
+        variables
+    }
+
+    /// The driver that connected first since the last was handed out.
+    ///
+    /// # Errors
+    ///
+    /// When none connects in time, or one does that cannot be used.
+    pub fn accept(&self, patience: Duration) -> Result<Driver, DriverError> {
+        match self.connected.recv_timeout(patience) {
+            Ok(driver) => driver,
+            Err(RecvTimeoutError::Timeout) => Err(DriverError::Absent(patience)),
+            Err(RecvTimeoutError::Disconnected) => Err(DriverError::Absent(Duration::ZERO)),
+        }
+    }
+
+    /// Forgets drivers that connected and were not handed out; for before a restart.
+    pub fn forget(&self) {
+        while self.connected.try_recv().is_ok() {}
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.closing.store(true, Ordering::Release);
+        // Wakes the thread; when that fails it is not there any more.
+        let _ = UnixStream::connect(self.socket());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Shared memory is fastest where no disk is behind it.
+fn folder() -> io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix("isobath-");
+    builder
+        .tempdir_in("/dev/shm")
+        .or_else(|_| builder.tempdir())
+}
+
+fn greet(mut stream: UnixStream, path: &Path) -> Result<Driver, DriverError> {
+    stream
+        .set_read_timeout(Some(GREETING))
+        .map_err(|error| DriverError::Channel(error.into()))?;
+    let Event::Hello {
+        version,
+        language,
+        driver,
+        process,
+    } = wire::receive(&mut stream)?
+    else {
+        return Err(DriverError::Unexpected("something before its greeting"));
+    };
+    if version != VERSION {
+        return Err(DriverError::Version { driver, version });
+    }
+    let mut table = Table::new();
+    let cells = loop {
+        match wire::receive(&mut stream)? {
+            Event::Targets { targets } => table.extend(targets),
+            Event::Ready { cells } => break cells,
+            _ => return Err(DriverError::Unexpected("an event before it was ready")),
+        }
+    };
+    let map = Map::create(path, cells.max(table.cells()))?;
+    let welcome = Command::Welcome {
+        version: VERSION,
+        map: path.display().to_string(),
+    };
+    wire::send(&mut stream, &welcome)?;
+    Ok(Driver::new(stream, map, table, language, process))
+}

@@ -1,0 +1,139 @@
+//! Drivers that do as they should, and drivers that do not.
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use isobath_exec::driver::{DriverError, Event, Listener};
+use isobath_protocol::{Command, Kind, Map, Target, VERSION, channel};
+
+const SOON: Duration = Duration::from_secs(10);
+
+fn connect(listener: &Listener) -> UnixStream {
+    let variables = listener.variables(None);
+    UnixStream::connect(&variables[0].1).expect("somebody listens")
+}
+
+fn hello(version: u32) -> Event {
+    Event::Hello {
+        version,
+        language: "test".into(),
+        driver: "fake".into(),
+        process: 1,
+    }
+}
+
+fn targets() -> Event {
+    Event::Targets {
+        targets: vec![Target {
+            id: 4,
+            kind: Kind::True,
+            unit: "u".into(),
+            file: "f".into(),
+            line: 1,
+            column: 1,
+            compiled_column: 1,
+            function: "g".into(),
+            text: "x".into(),
+        }],
+    }
+}
+
+/// The driver's side of a connection that went well.
+fn greet(stream: &mut UnixStream) -> Map {
+    for event in [hello(VERSION), targets(), Event::Ready { cells: 5 }] {
+        channel::send(stream, &event).expect("sent");
+    }
+    let Ok(Command::Welcome { map, .. }) = channel::receive(stream) else {
+        panic!("no welcome");
+    };
+    Map::open(Path::new(&map)).expect("the map")
+}
+
+#[test]
+fn targets_and_events_arrive() {
+    let listener = Listener::open().unwrap();
+    let mut stream = connect(&listener);
+    let fake = thread::spawn(move || {
+        let map = greet(&mut stream);
+        while let Ok(command) = channel::receive(&mut stream) {
+            if let Command::Sync { token } = command {
+                map.cover(4);
+                let seen = Event::Dropped {
+                    events: u32::from(map.action()),
+                };
+                channel::send(&mut stream, &seen).unwrap();
+                channel::send(&mut stream, &Event::Synced { token }).unwrap();
+            }
+        }
+    });
+    let mut driver = listener.accept(SOON).unwrap();
+    assert_eq!(driver.table().targets().len(), 1);
+    driver.begin_candidate();
+    driver.begin_action(3);
+    assert_eq!(driver.events().unwrap(), [Event::Dropped { events: 3 }]);
+    let mut reached = Vec::new();
+    driver.read(&mut reached);
+    assert_eq!(
+        (reached.len(), reached[0].target, reached[0].action),
+        (1, 4, 3)
+    );
+    drop(driver);
+    fake.join().unwrap();
+}
+
+#[test]
+fn a_service_that_dies_is_an_error_and_its_last_words_are_kept() {
+    let listener = Listener::open().unwrap();
+    let mut stream = connect(&listener);
+    let fake = thread::spawn(move || {
+        greet(&mut stream);
+        channel::send(&mut stream, &Event::Dropped { events: 1 }).unwrap();
+    });
+    let driver = listener.accept(SOON).unwrap();
+    fake.join().unwrap();
+    assert_eq!(driver.last_events(), [Event::Dropped { events: 1 }]);
+    // After a restart the next one is served as well.
+    let mut stream = connect(&listener);
+    let fake = thread::spawn(move || greet(&mut stream));
+    let mut driver = listener.accept(SOON).unwrap();
+    fake.join().unwrap();
+    assert!(matches!(driver.events(), Err(DriverError::Channel(_))));
+}
+
+#[test]
+fn garbage_and_other_versions_are_refused() {
+    let listener = Listener::open().unwrap();
+    let mut stream = connect(&listener);
+    stream.write_all(&[0xAB; 64]).unwrap();
+    assert!(matches!(
+        listener.accept(SOON),
+        Err(DriverError::Channel(_))
+    ));
+    let mut stream = connect(&listener);
+    channel::send(&mut stream, &hello(VERSION + 1)).unwrap();
+    assert!(matches!(
+        listener.accept(SOON),
+        Err(DriverError::Version { .. })
+    ));
+    let mut stream = connect(&listener);
+    channel::send(&mut stream, &targets()).unwrap();
+    assert!(matches!(
+        listener.accept(SOON),
+        Err(DriverError::Unexpected(_))
+    ));
+    drop(connect(&listener));
+    assert!(matches!(
+        listener.accept(SOON),
+        Err(DriverError::Channel(_))
+    ));
+}
+
+#[test]
+fn nobody_is_an_error_in_time() {
+    let listener = Listener::open().unwrap();
+    let absent = listener.accept(Duration::from_millis(5));
+    assert!(matches!(absent, Err(DriverError::Absent(_))));
+}

@@ -1,0 +1,216 @@
+//! Builds a cargo project with the wrapper, and collects what the build left.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use isobath_protocol::Table;
+use serde_json::Value;
+
+use crate::rewrite::Counts;
+use crate::wrapper::{EXCLUDE, INCLUDE, Outcome, STATE, key};
+
+/// What to build.
+#[derive(Clone, Debug, Default)]
+pub struct Build {
+    /// The folder of the project; its `Cargo.toml` is used.
+    pub folder: PathBuf,
+    /// The package, when the workspace has several.
+    pub package: Option<String>,
+    /// The binary, when there are several.
+    pub binary: Option<String>,
+    /// More arguments for `cargo build`, such as features or a profile.
+    pub arguments: Vec<String>,
+    /// The program that cargo calls in place of the compiler: `isobath-rustc`, or whatever
+    /// calls [`crate::wrapper::run`].
+    pub wrapper: PathBuf,
+    /// Patterns of crates and files to instrument; all members when empty.
+    pub include: Vec<String>,
+    /// Patterns of crates and files to leave as they are.
+    pub exclude: Vec<String>,
+}
+
+/// A service that was built instrumented.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The program to start.
+    pub executable: PathBuf,
+    /// The file that the program finds by `ISOBATH_TARGETS`.
+    pub targets: PathBuf,
+    /// What is in it.
+    pub table: Table,
+    /// What became of each crate, by name.
+    pub crates: Vec<(String, Outcome)>,
+}
+
+impl Built {
+    /// The branch sites of all crates together.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for (_, outcome) in &self.crates {
+            counts.add(outcome.counts);
+        }
+        counts
+    }
+}
+
+/// Why there is nothing to start.
+#[derive(Debug)]
+pub enum BuildError {
+    /// Cargo cannot be run, or its results cannot be read.
+    Io(PathBuf, io::Error),
+    /// Cargo failed; this is what it said.
+    Cargo(String),
+    /// Not exactly one binary fits; these were built.
+    Binary(Vec<String>),
+    /// The tables of targets cannot be read.
+    Table(String),
+}
+
+impl std::fmt::Display for BuildError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Cargo(said) => write!(f, "the service does not build; cargo said:\n{said}"),
+            Self::Binary(built) if built.is_empty() => {
+                f.write_str("the project has no binary to start; name the package that has one")
+            }
+            Self::Binary(built) => write!(
+                f,
+                "which binary is the service? Name one of: {}",
+                built.join(", ")
+            ),
+            Self::Table(why) => write!(
+                f,
+                "the targets of the build cannot be read ({why}); remove the folder `isobath` in the target directory and build again"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// Builds a project.
+///
+/// # Errors
+///
+/// When it does not build without us either, or has no binary to start.
+pub fn build(build: &Build) -> Result<Built, BuildError> {
+    let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
+    let state = state(&cargo, &build.folder)?;
+    let mut command = Command::new(&cargo);
+    command
+        .current_dir(&build.folder)
+        .args(["build", "--message-format=json-render-diagnostics"])
+        .args(&build.arguments)
+        .env("RUSTC_WORKSPACE_WRAPPER", &build.wrapper)
+        .env(STATE, &state)
+        .env(INCLUDE, build.include.join(","))
+        .env(EXCLUDE, build.exclude.join(","));
+    if let Some(package) = &build.package {
+        command.args(["--package", package]);
+    }
+    if let Some(binary) = &build.binary {
+        command.args(["--bin", binary]);
+    }
+    let output = run(&cargo, &mut command)?;
+    let artifacts = artifacts(&String::from_utf8_lossy(&output.stdout));
+    let mut programs: Vec<&Artifact> = artifacts
+        .iter()
+        .filter(|artifact| artifact.executable.is_some())
+        .collect();
+    if let Some(binary) = &build.binary {
+        programs.retain(|artifact| artifact.name == *binary);
+    }
+    let [program] = programs.as_slice() else {
+        let names = programs.iter().map(|program| program.name.clone());
+        return Err(BuildError::Binary(names.collect()));
+    };
+    let executable = program.executable.clone().unwrap_or_default();
+    collect(&state, &artifacts, executable)
+}
+
+/// Puts the tables of all crates into one file beside them.
+fn collect(state: &Path, artifacts: &[Artifact], executable: PathBuf) -> Result<Built, BuildError> {
+    let mut bytes = Vec::new();
+    let mut crates = Vec::new();
+    for artifact in artifacts {
+        let name = artifact.name.replace('-', "_");
+        let key = key(&name, &artifact.root);
+        let Some(outcome) = Outcome::read(state, &key) else {
+            continue;
+        };
+        if let Ok(table) = std::fs::read(state.join(format!("{key}.targets"))) {
+            bytes.extend(table);
+        }
+        crates.push((name, outcome));
+    }
+    let table =
+        Table::read(&mut bytes.as_slice()).map_err(|error| BuildError::Table(error.to_string()))?;
+    let name = executable.file_name().unwrap_or_default();
+    let targets = state.join(format!("{}.all.targets", name.to_string_lossy()));
+    std::fs::write(&targets, bytes).map_err(|error| BuildError::Io(targets.clone(), error))?;
+    Ok(Built {
+        executable,
+        targets,
+        table,
+        crates,
+    })
+}
+
+/// What cargo says that it built, or had built before.
+struct Artifact {
+    name: String,
+    root: PathBuf,
+    executable: Option<PathBuf>,
+}
+
+fn artifacts(messages: &str) -> Vec<Artifact> {
+    let messages = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["reason"] == "compiler-artifact");
+    messages
+        .filter_map(|message| {
+            let target = &message["target"];
+            let kinds = target["kind"].as_array()?;
+            if kinds
+                .iter()
+                .any(|kind| kind == "custom-build" || kind == "proc-macro")
+            {
+                return None;
+            }
+            Some(Artifact {
+                name: target["name"].as_str()?.to_owned(),
+                root: target["src_path"].as_str()?.into(),
+                executable: message["executable"].as_str().map(PathBuf::from),
+            })
+        })
+        .collect()
+}
+
+/// The folder for what is kept between builds, in the target directory of the project.
+fn state(cargo: &Path, folder: &Path) -> Result<PathBuf, BuildError> {
+    let mut command = Command::new(cargo);
+    command
+        .current_dir(folder)
+        .args(["metadata", "--format-version", "1", "--no-deps"]);
+    let output = run(cargo, &mut command)?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let target = metadata["target_directory"].as_str();
+    let target = target.ok_or_else(|| BuildError::Cargo("no target directory".into()))?;
+    Ok(Path::new(target).join("isobath"))
+}
+
+fn run(cargo: &Path, command: &mut Command) -> Result<Output, BuildError> {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| BuildError::Io(cargo.to_path_buf(), error))?;
+    if output.status.success() {
+        Ok(output)
+    } else {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(BuildError::Cargo(said))
+    }
+}
