@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use isobath_emit::http::writer::{self, RunResults, TestResult};
-use isobath_emit::http::{HttpSuite, WrittenSuite};
+use isobath_emit::http::{Answer, HttpStep, HttpSuite, HttpTest, Request, Reset, WrittenSuite};
 use marina::Faults;
 
 use runner::Workshop;
@@ -69,6 +69,58 @@ fn the_rust_files_are_formatted_as_rustfmt_formats_them() {
             let outcome = shop.script(folder.path(), check, &name);
             assert!(outcome.success, "{}", outcome.output);
         }
+    }
+}
+
+#[test]
+fn a_suite_starts_its_service_resets_it_by_command_and_stops_it() {
+    if Workshop::needing("python3", &["-c", "import pytest, requests"]).is_none() {
+        return;
+    }
+    for (language, tool) in [
+        ("pytest", "python3"),
+        ("js", "node"),
+        ("junit", "mvn"),
+        ("rust", "cargo"),
+    ] {
+        if Workshop::wishing(tool, &["--version"]).is_none() {
+            continue;
+        }
+        // Taken from the system, and given back for the service to take.
+        let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let marks = tempfile::tempdir().unwrap();
+        let mark = marks.path().join("resets");
+        let mut suite = HttpSuite::new("files", format!("http://127.0.0.1:{port}"));
+        suite.service.start = Some(format!("python3 -m http.server {port} --bind 127.0.0.1"));
+        suite.service.reset = Some(Reset::Command(format!(
+            "echo reset >> '{}'",
+            mark.display()
+        )));
+        for id in ["lists", "lists_again"] {
+            suite.tests.push(HttpTest {
+                id: id.into(),
+                name: id.into(),
+                group: "GET /".into(),
+                steps: vec![HttpStep::new(Request::new("GET", "/"), Answer::status(200))],
+                ..HttpTest::default()
+            });
+        }
+        for (id, result) in run(language, &suite) {
+            assert!(result.passed, "{language}: {id} fails: {}", result.message);
+        }
+        assert_eq!(
+            std::fs::read_to_string(&mark).unwrap(),
+            "reset\nreset\n",
+            "{language}"
+        );
+        // The service was told to end; a moment later it has.
+        let gone = (0..200).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            std::net::TcpStream::connect(("127.0.0.1", port)).is_err()
+        });
+        assert!(gone, "{language} leaves its service running");
     }
 }
 

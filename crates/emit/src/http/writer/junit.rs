@@ -15,6 +15,9 @@ use crate::writer::junit5::{KEYWORDS, comment, escaped};
 use crate::writer::name::{Names, pascal, slug};
 use crate::writer::text::one_line;
 
+/// Google's Java line length.
+const WIDTH: usize = 100;
+
 /// Names that the file uses itself.
 const TAKEN: &[&str] = &[
     "at",
@@ -124,7 +127,9 @@ fn class_file(
         let _ = writeln!(out, "{}", comment(&format!("  {line}")));
     }
     out.push('\n');
-    out.push_str(include_str!("junit/imports.java"));
+    let head = out;
+    let first = tests.len();
+    let mut out = String::new();
     let _ = write!(
         out,
         "\n@DisplayName({})\nclass {class} {{\n",
@@ -168,7 +173,30 @@ fn class_file(
     users(&mut out, suite, chapter);
     out.push_str(include_str!("junit/helpers.java"));
     out.push_str("}\n");
-    out
+    let head = head + &imports(&out);
+    let above = head.matches('\n').count();
+    for test in &mut tests[first..] {
+        test.start_line += above;
+        test.end_line += above;
+    }
+    head + &out
+}
+
+/// The imports that a class uses.
+fn imports(class: &str) -> String {
+    let mut words: Vec<&str> = class
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .collect();
+    words.sort_unstable();
+    let used = |line: &&str| match line.trim_end_matches(';').rsplit('.').next() {
+        Some(name) if line.starts_with("import ") => words.binary_search(&name).is_ok(),
+        _ => true,
+    };
+    let lines: Vec<&str> = include_str!("junit/imports.java")
+        .lines()
+        .filter(used)
+        .collect();
+    lines.join("\n") + "\n"
 }
 
 fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
@@ -432,7 +460,16 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
         ),
         Check::Includes { at: place, value } => {
             let list = format!("((List<?>) {})", at(answer, place));
-            writeln!(out, "      assertTrue({list}.contains({}));", json(value))
+            let flat = format!("      assertTrue({list}.contains({}));", json(value));
+            if flat.chars().count() <= WIDTH {
+                writeln!(out, "{flat}")
+            } else {
+                let value = json(value);
+                writeln!(
+                    out,
+                    "      assertTrue(\n          {list}\n              .contains({value}));"
+                )
+            }
         }
         Check::Present { at: place } => presence(out, answer, place, "assertTrue"),
         Check::Absent { at: place } => presence(out, answer, place, "assertFalse"),
@@ -458,7 +495,7 @@ fn instance(out: &mut String, class: &str, value: &str) -> std::fmt::Result {
 
 fn equality(out: &mut String, method: &str, value: &Value, actual: &str) -> std::fmt::Result {
     let flat = format!("      {method}({}, {actual});", json(value));
-    if flat.chars().count() <= 100 {
+    if flat.chars().count() <= WIDTH {
         writeln!(out, "{flat}")
     } else {
         writeln!(
@@ -562,7 +599,7 @@ fn call(out: &mut String, request: &Request, known: &Known, indent: usize) {
         None => "anonymous()".into(),
     };
     let flat = format!("{start}{}", links.concat());
-    if indent + flat.chars().count() < 100 {
+    if indent + flat.chars().count() < WIDTH {
         out.push_str(&flat);
         return;
     }

@@ -1,0 +1,173 @@
+//! The model of HTTP suites: it survives JSON, and what cannot be printed is refused with a reason.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod http_samples;
+mod runner;
+mod samples;
+
+use isobath_emit::http::{
+    Answer, Body, Check, HttpStep, HttpSuite, HttpTest, Outcome, Piece, Place, Request, Reset,
+    Source, Text, writer,
+};
+use serde_json::json;
+
+#[test]
+fn a_suite_is_the_same_after_a_round_trip_through_json() {
+    for suite in [
+        http_samples::marina("http://x"),
+        http_samples::echo("http://x"),
+    ] {
+        assert_eq!(HttpSuite::from_json(&suite.to_json()).unwrap(), suite);
+    }
+    let error = HttpSuite::from_json("{\n  \"title\": 1\n}").unwrap_err();
+    assert!(error.to_string().contains("line 2"), "{error}");
+}
+
+#[test]
+fn every_writer_prints_the_same_suite_the_same_and_tells_where_its_tests_are() {
+    let suite = http_samples::marina("http://localhost:8080");
+    for writer in writer::ALL {
+        let written = writer.write(&suite).unwrap();
+        assert_eq!(written, writer.write(&suite).unwrap());
+        assert_eq!(written.tests.len(), suite.tests.len());
+        for test in &written.tests {
+            let file = written
+                .files
+                .iter()
+                .find(|file| file.path == test.path)
+                .unwrap();
+            let lines: Vec<&str> = file.text.lines().collect();
+            let text = lines[test.start_line - 1..test.end_line].join("\n");
+            assert!(text.contains(&test.name), "{} is not in\n{text}", test.name);
+        }
+        let faults = &written.files[1];
+        assert!(
+            faults.path.to_lowercase().contains("faults"),
+            "{}",
+            faults.path
+        );
+        assert!(
+            faults.text.contains("FAULT server-error: a quote in `q`"),
+            "{}",
+            faults.text
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_printed_is_refused_with_a_reason() {
+    let step = || HttpStep::new(Request::new("GET", "/a"), Answer::status(200));
+    let with = |change: &dyn Fn(&mut HttpStep)| {
+        let mut step = step();
+        change(&mut step);
+        let mut suite = HttpSuite::new("x", "http://x");
+        suite.tests.push(HttpTest {
+            id: "t".into(),
+            steps: vec![step],
+            ..HttpTest::default()
+        });
+        match suite.check() {
+            Ok(()) => "fine".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let refusals = [
+        with(&|_| {}),
+        with(&|step| step.request.user = Some("eve".into())),
+        with(&|step| step.request.path = Text::from("/a/").then(Piece::captured("id"))),
+        with(&|step| step.request.path = "a".into()),
+        with(&|step| step.request.method = "GET /".into()),
+        with(&|step| {
+            step.request.body = Some(Body::Binary {
+                content_type: "x/y".into(),
+                base64: "?".into(),
+            });
+        }),
+        with(&|step| {
+            step.expect = Outcome::Dropped;
+            *step = step.clone().capture("id", Source::Body(Place::root()));
+        }),
+        with(&|step| {
+            step.expect = Answer::status(200)
+                .check(Check::Present { at: Place::root() })
+                .into();
+        }),
+    ];
+    insta::assert_snapshot!(refusals.join("\n"), @r"
+    fine
+    print test `t`: it calls as `eve`, who is not among the users of the suite
+    print test `t`: it uses `id`, which no earlier step captured
+    print test `t`: path `a` starts with neither `/` nor a captured value
+    print test `t`: `GET /` is not an HTTP method
+    print test `t`: its bytes are not in base64 (Invalid symbol 63, offset 0.)
+    print test `t`: it captures `id` from a call that gets no answer
+    print test `t`: presence is asked of the whole body; ask for its type instead
+    ");
+    let error = writer::by_name("cobol").err().unwrap().to_string();
+    assert!(error.contains("rust, pytest, junit, js"), "{error}");
+}
+
+#[test]
+fn what_a_language_cannot_send_is_left_out_and_said() {
+    let mut suite = HttpSuite::new("x", "http://x");
+    suite.tests.push(HttpTest {
+        id: "reads_with_a_body".into(),
+        steps: vec![HttpStep::new(
+            Request::new("GET", "/a").json(json!({})),
+            Answer::status(200),
+        )],
+        ..HttpTest::default()
+    });
+    let written = writer::by_name("js").unwrap().write(&suite).unwrap();
+    assert!(written.tests.is_empty());
+    assert_eq!(written.left_out[0].id, "reads_with_a_body");
+    assert_eq!(written.left_out[0].reason, "fetch sends no body with GET");
+}
+
+#[test]
+fn hostile_names_stay_names() {
+    let mut suite = http_samples::marina("http://x");
+    let hostile = "*/ \"\"\" ' \" \\u000a ` ${x} {y} \n\r\u{202e}#! --> end";
+    suite.title = hostile.into();
+    suite.name = "../../etc/passwd".into();
+    suite.command = Some(hostile.into());
+    suite.service.reset = Some(Reset::Command(hostile.into()));
+    for test in &mut suite.tests {
+        test.name = hostile.into();
+        test.group = hostile.into();
+        test.scenario = hostile.into();
+        test.covers = vec![hostile.into()];
+    }
+    for writer in writer::ALL {
+        for file in writer.write(&suite).unwrap().files {
+            assert!(!file.path.contains(".."), "{}", file.path);
+            assert!(!file.text.contains('\u{202e}'), "{}", writer.name());
+        }
+    }
+    // Those that can be checked without building are.
+    if let Some(shop) = runner::Workshop::wishing("python3", &["--version"]) {
+        parses(&shop, &suite, "pytest", "python3 -m py_compile \"$1\"");
+    }
+    if let Some(shop) = runner::Workshop::wishing("node", &["--version"]) {
+        parses(&shop, &suite, "js", "node --check \"$1\"");
+    }
+    if let Some(shop) = runner::Workshop::wishing("rustfmt", &["--version"]) {
+        parses(
+            &shop,
+            &suite,
+            "rust",
+            "rustfmt --edition 2024 --emit stdout \"$1\"",
+        );
+    }
+}
+
+fn parses(shop: &runner::Workshop, suite: &HttpSuite, language: &str, command: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let written = writer::by_name(language).unwrap().write(suite).unwrap();
+    for file in &written.files[..2] {
+        let name = file.path.replace('/', "_");
+        std::fs::write(folder.path().join(&name), &file.text).unwrap();
+        let outcome = shop.script(folder.path(), command, &name);
+        assert!(outcome.success, "{language}: {}", outcome.output);
+    }
+}
