@@ -10,6 +10,7 @@
 //! # Reading order
 //!
 //! [`suite`] and [`query`] first, then [`writer`] (one module per test language), then [`report`].
+//! The same for HTTP: [`http`] has the suite of a REST run and its writers, [`findings`] its report.
 //!
 //! # Example
 //!
