@@ -68,6 +68,17 @@ impl Step {
         }
     }
 
+    /// Whether its path names something that an earlier step made or found.
+    #[must_use]
+    pub fn is_about_earlier(&self) -> bool {
+        self.input().is_some_and(|input| {
+            let references = input.references();
+            references
+                .iter()
+                .any(|(pointer, _)| pointer.starts_with("/path/"))
+        })
+    }
+
     /// The steps that this one refers to.
     fn sources(&self) -> Vec<u32> {
         match &self.what {
@@ -117,6 +128,18 @@ impl Candidate {
             }
         }
         Some(copy)
+    }
+
+    /// The candidate with references to these steps only; others become the values that were sent in their place.
+    #[must_use]
+    pub fn bound_to(&self, steps: impl Fn(u32) -> bool) -> Self {
+        let mut copy = self.clone();
+        for step in &mut copy.steps {
+            if let What::Call { action, .. } = &mut step.what {
+                action.gene.unbind(|reference| steps(reference.source));
+            }
+        }
+        copy
     }
 
     /// The first `n` steps.

@@ -156,6 +156,7 @@ impl RestProblem {
         candidate: &Candidate,
         step: &Step,
         exchange: &Exchange,
+        all: &[Exchange],
         scores: &mut Vec<Score>,
     ) {
         let (What::Call { action, breach }, Some(status)) = (&step.what, exchange.status()) else {
@@ -195,7 +196,7 @@ impl RestProblem {
         }
         if exchange.succeeded() {
             if breach.is_none() {
-                remember(&mut self.recipes[operation], candidate, step);
+                remember(&mut self.recipes[operation], candidate, step, all);
             }
             for (pointer, reference) in input.references() {
                 let producer = candidate
@@ -240,7 +241,7 @@ impl Problem for RestProblem {
         let mut scores = Vec::new();
         for exchange in &exchanges {
             if let Some(step) = candidate.steps.iter().find(|step| step.id == exchange.step) {
-                self.score_exchange(candidate, step, exchange, &mut scores);
+                self.score_exchange(candidate, step, exchange, &exchanges, &mut scores);
             }
         }
         for fault in self.judge(candidate, &exchanges) {
@@ -266,23 +267,31 @@ impl Problem for RestProblem {
 /// Recipes kept for one operation.
 const RECIPES: usize = 4;
 
-/// Keeps what a successful step needed, if it is shorter than what is kept, or something else.
-fn remember(recipes: &mut Vec<Candidate>, candidate: &Candidate, step: &Step) {
+/// Keeps what a successful step needed: first those that made what they are about, then the shorter ones.
+///
+/// A call that happened to meet something that is there may not meet it again.
+fn remember(recipes: &mut Vec<Candidate>, candidate: &Candidate, step: &Step, all: &[Exchange]) {
     let Some(at) = candidate.steps.iter().position(|other| other.id == step.id) else {
         return;
     };
-    let longest = recipes
-        .last()
-        .map_or(usize::MAX, |recipe| recipe.steps.len());
-    if recipes.len() == RECIPES && at + 1 > longest {
-        return;
-    }
-    let slice = candidate.slice(at);
-    if recipes.len() == RECIPES && slice.steps.len() >= longest {
+    let rank = |recipe: &Candidate| {
+        let made = recipe.steps.last().is_some_and(Step::is_about_earlier);
+        (!made, recipe.steps.len())
+    };
+    let succeeded = |id: u32| {
+        all.iter()
+            .any(|exchange| exchange.step == id && exchange.succeeded())
+    };
+    let slice = candidate.bound_to(succeeded).slice(at);
+    if recipes.len() == RECIPES
+        && recipes
+            .last()
+            .is_some_and(|worst| rank(worst) <= rank(&slice))
+    {
         return;
     }
     recipes.push(slice);
-    recipes.sort_by_key(|recipe| recipe.steps.len());
+    recipes.sort_by_key(rank);
     recipes.truncate(RECIPES);
 }
 

@@ -1,69 +1,32 @@
 //! The job on the example service: it finds the planted faults, and none where there is none.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+mod support;
 
-use isobath_exec::http::{Client, Config as HttpConfig, Method, Request};
-use isobath_rest::auth::{self, Format, User};
-use isobath_rest::caller::{ResetCall, Service};
+use std::collections::{BTreeMap, BTreeSet};
+
+use isobath_rest::auth::{self, Format};
 use isobath_rest::fault::FaultKind;
-use isobath_rest::job::{Config, Outcome, run};
-use isobath_rest::openapi::{self, NoLoader};
+use isobath_rest::job::Outcome;
 use isobath_rest::probe::Choice;
-use isobath_rest::problem::Habits;
-use isobath_rest::session::Session;
 use marina::Faults;
+
+use support::Plan;
 
 const AUTH: &str = include_str!("../../../examples/marina/auth.yaml");
 
-fn client() -> std::io::Result<Client> {
-    Client::new(HttpConfig::default())
-}
-
 /// Runs the job on a marina with these faults for so many calls.
-fn search(
-    faults: Faults,
-    calls: u64,
-    seed: u64,
-    probes: Choice,
-) -> (Arc<Service>, Vec<User>, Outcome) {
-    let running = marina::start(faults).expect("a free port");
-    let api = Arc::new(
-        openapi::read(marina::OPENAPI, "openapi.yaml", &NoLoader).expect("a good document"),
-    );
+fn search(faults: Faults, calls: u64, seed: u64, probes: Choice) -> Outcome {
+    let marina = marina::start(faults).expect("a free port");
     let users = auth::read(AUTH, Format::Yaml).expect("a good file");
-    let mut first = client().expect("a client");
-    let base = running.url();
-    let sessions = users
-        .iter()
-        .map(|user| Session::open(&mut first, &base, user, 1).expect("a log-in"))
-        .collect();
-    let reset = Some(ResetCall {
-        request: Request::new(Method::POST, format!("{base}/reset")),
-    });
-    let service = Arc::new(Service {
-        api,
-        base,
-        sessions,
-        reset,
-    });
-    let config = Config {
-        search: isobath_search::Config {
-            seed,
-            ..isobath_search::Config::default()
-        },
-        calls: Some(calls),
-        elapsed: Arc::new(|| 0.0),
-        interrupt: Arc::new(AtomicBool::new(false)),
-        workers: 1,
-        habits: Habits::default(),
-        off: BTreeSet::new(),
+    support::search(&Plan {
+        url: &marina.url(),
+        document: marina::OPENAPI,
+        users: &users,
+        reset: Some("/reset"),
+        calls,
+        seed,
         probes,
-    };
-    let outcome =
-        run(&service, &client, &config, |_: &isobath_search::Event| {}).expect("a client");
-    (service, users, outcome)
+    })
 }
 
 /// The kinds of faults per operation.
@@ -80,7 +43,7 @@ fn found(outcome: &Outcome) -> BTreeMap<FaultKind, BTreeSet<&str>> {
 
 #[test]
 fn all_planted_faults_are_found() {
-    let (_, _, outcome) = search(
+    let outcome = search(
         Faults::all(),
         20_000,
         1,
@@ -133,7 +96,7 @@ fn all_planted_faults_are_found() {
 #[test]
 fn the_same_seed_finds_the_same() {
     let summary = || {
-        let (_, _, outcome) = search(Faults::all(), 1_500, 3, Choice::default());
+        let outcome = search(Faults::all(), 1_500, 3, Choice::default());
         let faults: Vec<String> = outcome
             .faults
             .iter()
@@ -146,7 +109,7 @@ fn the_same_seed_finds_the_same() {
 
 #[test]
 fn a_service_that_does_what_its_document_says_is_not_accused() {
-    let (_, _, outcome) = search(
+    let outcome = search(
         Faults::none(),
         20_000,
         2,

@@ -372,7 +372,7 @@ fn make_lost_creation(fault: Fault) -> Running {
 
 fn make_edge_crash(fault: Fault) -> Running {
     async fn share(State((fault, _)): State<(Fault, Shared)>, Path(n): Path<String>) -> Response {
-        let Ok(n) = n.parse::<u64>() else {
+        let Some(n) = n.parse::<u64>().ok().filter(|n| *n <= 1000) else {
             return bad_request();
         };
         match 100_u64.checked_div(n) {
@@ -529,7 +529,7 @@ fn secured_paths(others: &[(u16, Value)]) -> Value {
 struct Door {
     /// Anybody may write, without a login.
     lets_anonymous_write: bool,
-    /// Every user may use the things of every other.
+    /// Every user may read the things of every other, though not remove them.
     lets_others_in: bool,
     /// A stranger is told 403 where there is something, and 404 where there is nothing.
     tells_of_existence: bool,
@@ -580,6 +580,10 @@ fn serve_behind(title: &str, door: Door) -> Running {
             return bad_request();
         };
         let mut shelf = shelf.lock().expect("no request panics");
+        let door = Door {
+            lets_others_in: false,
+            ..door
+        };
         match allowed(door, &shelf, id, user) {
             Ok(_) => {
                 shelf.things.remove(&id);

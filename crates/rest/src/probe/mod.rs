@@ -89,7 +89,7 @@ pub fn probe(
     };
     let bases: Vec<Base> = bases(problem, archive)
         .into_iter()
-        .filter_map(|base| prober.shorten(base))
+        .filter_map(|(operation, candidates)| prober.base(operation, candidates))
         .collect();
     // The kinds that take few calls first: when time is short, every operation has had its turn at those.
     bases.iter().for_each(|base| prober.state(base));
@@ -113,8 +113,9 @@ struct Base {
     operation: usize,
 }
 
-/// For each operation, the candidates with which it succeeded, one for each status.
-fn bases(problem: &RestProblem, archive: &Archive<Candidate>) -> Vec<Base> {
+/// For each operation and status of success, the candidates that may show it again, the best first: one that made what
+/// it is about (what happened to be there may be gone), then what the archive keeps, without and with all its steps.
+fn bases(problem: &RestProblem, archive: &Archive<Candidate>) -> Vec<(usize, Vec<Candidate>)> {
     let mut bases = Vec::new();
     for (id, goal) in problem.goals().iter() {
         let Goal::Status(operation, 200..300) = goal else {
@@ -123,20 +124,21 @@ fn bases(problem: &RestProblem, archive: &Archive<Candidate>) -> Vec<Base> {
         let Some(kept) = archive.covering(id) else {
             continue;
         };
-        let Some(at) = kept
-            .candidate
-            .steps
-            .iter()
-            .rposition(|step| step.operation() == Some(*operation))
-        else {
+        let shows = |step: &Step| step.operation() == Some(*operation);
+        let Some(at) = kept.candidate.steps.iter().rposition(shows) else {
             continue;
         };
-        bases.push(Base {
-            candidate: kept.candidate.prefix(at + 1),
-            operation: *operation,
-        });
+        let makes = |recipe: &&Candidate| recipe.steps.last().is_some_and(Step::is_about_earlier);
+        let mut candidates: Vec<Candidate> = problem.recipes[*operation]
+            .iter()
+            .filter(makes)
+            .cloned()
+            .collect();
+        candidates.push(kept.candidate.slice(at));
+        candidates.push(kept.candidate.prefix(at + 1));
+        bases.push((*operation, candidates));
     }
-    bases.sort_by_key(|base| base.operation);
+    bases.sort_by_key(|(operation, _)| *operation);
     bases
 }
 
@@ -167,16 +169,14 @@ impl Prober<'_> {
         Some(exchanges.split_off(exchanges.len() - n))
     }
 
-    /// The base with only the steps that its last one needs, if it still succeeds with these.
-    fn shorten(&mut self, base: Base) -> Option<Base> {
-        let at = base.candidate.steps.len() - 1;
-        let short = base.candidate.slice(at);
-        for candidate in [short, base.candidate] {
-            let last = self.run_last(&candidate, 1)?;
-            if last[0].succeeded() {
+    /// The first of the candidates that still succeeds.
+    fn base(&mut self, operation: usize, candidates: Vec<Candidate>) -> Option<Base> {
+        for candidate in candidates {
+            let last = self.run_last(&candidate, 1);
+            if last.is_some_and(|last| last[0].succeeded()) {
                 return Some(Base {
                     candidate,
-                    operation: base.operation,
+                    operation,
                 });
             }
         }

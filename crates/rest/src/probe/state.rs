@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use isobath_genes::{Gene, Tuning};
+use serde_json::Value;
 
 use crate::candidate::What;
 use crate::compare::{differences, is_bookkeeping, is_within};
@@ -45,15 +46,33 @@ impl Prober<'_> {
                 self.vary(base, false)
             };
             candidate.push(base.last().what.clone(), base.last().user);
-            let Some(pair) = self.run_last(&candidate, 2) else {
+            let Some(exchanges) = self.run(&candidate) else {
                 return;
             };
-            if pair[0].succeeded() && matches!(pair[1].status(), Some(404 | 410)) {
+            let [earlier @ .., first, second] = exchanges.as_slice() else {
+                return;
+            };
+            if !first.succeeded() {
+                continue;
+            }
+            let changed = rewritten(earlier, first, second);
+            if !changed.is_empty() {
+                let name = self.api.operations[base.operation].name();
+                let detail = format!("{name} changes {}, which a client had set", list(&changed));
+                self.find(
+                    FaultKind::GetChangesState,
+                    base.operation,
+                    detail,
+                    candidate,
+                );
+                return;
+            }
+            if matches!(second.status(), Some(404 | 410)) {
                 let name = self.api.operations[base.operation].name();
                 let detail = format!(
                     "{name} answered {} and, right after that, {}",
-                    code(&pair[0]),
-                    code(&pair[1])
+                    code(first),
+                    code(second)
                 );
                 self.find(
                     FaultKind::GetChangesState,
@@ -266,6 +285,30 @@ impl Prober<'_> {
             );
         }
     }
+}
+
+/// What differs between two looks in a row, of what a client has sent before: a service may count how often
+/// something is read, but not rewrite what it was given.
+fn rewritten(earlier: &[Exchange], first: &Exchange, second: &Exchange) -> BTreeSet<String> {
+    let (Some(a), Some(b)) = (&first.body, &second.body) else {
+        return BTreeSet::new();
+    };
+    let sent: Vec<Value> = earlier
+        .iter()
+        .filter_map(|exchange| serde_json::from_slice(&exchange.request.body).ok())
+        .collect();
+    let is_sent = |place: &str| {
+        let value = a.pointer(place);
+        value.is_some()
+            && sent.iter().any(|sent| {
+                sent.pointer(place)
+                    .is_some_and(|own| own.is_string() || own.is_number())
+            })
+    };
+    let restless = differences(a, b).into_iter();
+    restless
+        .filter(|place| !place.is_empty() && !is_bookkeeping(place) && is_sent(place))
+        .collect()
 }
 
 /// What differs between the first and the last look, apart from what changes by itself.
