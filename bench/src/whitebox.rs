@@ -117,7 +117,7 @@ fn plain(folder: &Path, package: &str) -> Result<PathBuf, Problem> {
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let program = messages
         .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
-        .last();
+        .next_back();
     program.ok_or_else(|| "the project has no binary".into())
 }
 

@@ -7,7 +7,7 @@
 //!
 //! # Reading order
 //!
-//! [`Fault`], then [`service`], then the handlers, one module per resource.
+//! [`Fault`], then [`router`], then the handlers, one module per resource.
 
 mod auth;
 mod berths;

@@ -44,12 +44,10 @@ impl Listener {
         let thread = std::thread::Builder::new()
             .name("drivers".into())
             .spawn(move || {
-                let mut count = 0;
-                for stream in listener.incoming() {
+                for (count, stream) in listener.incoming().enumerate() {
                     if told.load(Ordering::Acquire) {
                         return;
                     }
-                    count += 1;
                     let greeted = stream
                         .map_err(|error| DriverError::Channel(error.into()))
                         .and_then(|stream| greet(stream, &maps.join(format!("map-{count}"))));
