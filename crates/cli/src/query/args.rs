@@ -94,7 +94,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 
-    /// Where to write fixtures, tests and the report; isobath-out/<name> when not given, nothing
+    /// Where to write fixtures, tests and the report; isobath-out/NAME when not given, nothing
     /// with --json.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
