@@ -7,7 +7,7 @@
 mod connection;
 mod listener;
 
-pub use connection::{Driver, DriverError};
+pub use connection::{Driver, DriverError, Rows};
 pub use listener::Listener;
 
 pub use isobath_protocol::{Event, Kind, Place, Reached, Role, Table, Target};
