@@ -23,7 +23,7 @@ pub struct Driver {
 }
 
 /// What a statement returned: rows of texts.
-pub(crate) type Rows = Vec<Vec<Option<String>>>;
+pub type Rows = Vec<Vec<Option<String>>>;
 
 impl Driver {
     pub(super) fn new(
