@@ -1,11 +1,13 @@
 //! What has been found so far, for all targets of a query at once.
 
 use isobath_sql::eval::Stop;
-use isobath_sql::query::distance;
+use isobath_sql::query::model::{Body, From};
+use isobath_sql::query::{Query, distance};
 
 use super::candidate::Candidate;
 use super::construct::{Setting, complete};
 use super::job::Fate;
+use super::minimize::is_monotone;
 use super::target::Target;
 
 /// How far a target is that we cannot evaluate over a candidate.
@@ -21,6 +23,10 @@ pub(super) struct Archive<'a> {
     /// What we could not evaluate, by target.
     pub(super) unable: Vec<Option<String>>,
     pub(super) evaluations: u64,
+    /// Whether a target stays covered when there are more rows.
+    monotone: Vec<bool>,
+    /// The tables of every relation of a target, as often as they are read.
+    pub(super) relations: Vec<Vec<usize>>,
 }
 
 impl<'a> Archive<'a> {
@@ -38,7 +44,20 @@ impl<'a> Archive<'a> {
             found: Vec::new(),
             unable: vec![None; targets.len()],
             evaluations: 0,
+            relations: targets
+                .iter()
+                .map(|target| target.query.as_ref().map(relations).unwrap_or_default())
+                .collect(),
+            monotone: targets
+                .iter()
+                .map(|target| target.query.as_ref().is_ok_and(is_monotone))
+                .collect(),
         }
+    }
+
+    /// Whether a target stays covered when there are more rows.
+    pub(super) fn is_monotone(&self, target: usize) -> bool {
+        self.monotone[target]
     }
 
     pub(super) fn is_open(&self, target: usize) -> bool {
@@ -103,5 +122,41 @@ impl<'a> Archive<'a> {
             }
         }
         self.found.push(candidate);
+    }
+}
+
+/// The tables of every relation of a query and its subqueries, as often as they are read.
+fn relations(query: &Query) -> Vec<usize> {
+    let mut found = Vec::new();
+    gather(query, &mut found);
+    found
+}
+
+fn gather(query: &Query, found: &mut Vec<usize>) {
+    match &query.body {
+        Body::Select(select) => {
+            if let Some(from) = &select.from {
+                gather_from(from, found);
+            }
+            for subquery in &select.subqueries {
+                gather(&subquery.query, found);
+            }
+        }
+        Body::Set { left, right, .. } => {
+            gather(left, found);
+            gather(right, found);
+        }
+        Body::Values(_) => {}
+    }
+}
+
+fn gather_from(from: &From, found: &mut Vec<usize>) {
+    match from {
+        From::Table { table, .. } => found.push(*table),
+        From::Derived { query, .. } => gather(query, found),
+        From::Join { left, right, .. } => {
+            gather_from(left, found);
+            gather_from(right, found);
+        }
     }
 }

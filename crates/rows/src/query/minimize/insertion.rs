@@ -1,41 +1,13 @@
-//! From what was found to what is handed over: the fewest fixtures with the fewest rows.
+//! Rows in the order of insertion, with what need not be said left out.
 
 use isobath_sql::schema::Filled;
 use isobath_sql::{Cell, Row, Value};
 
-use super::archive::Archive;
-use super::candidate::Candidate;
-use super::construct::{Setting, omitted};
-use super::fixture::Fixture;
-use super::job::{Fate, Outcome};
-
-/// The outcome of a search.
-pub(super) fn fixtures(archive: Archive<'_>) -> Outcome {
-    let mut outcome = Outcome {
-        evaluations: archive.evaluations,
-        ..Outcome::default()
-    };
-    for (index, fate) in archive.fates.iter().enumerate() {
-        let fate = fate.clone().unwrap_or_else(|| Fate::Uncovered {
-            why: archive.unable[index].clone().unwrap_or_default(),
-        });
-        outcome.fates.push(fate);
-    }
-    for (number, candidate) in archive.found.into_iter().enumerate() {
-        let covers = (0..outcome.fates.len())
-            .filter(|target| outcome.fates[*target] == Fate::Covered(number))
-            .collect();
-        outcome.fixtures.push(Fixture {
-            rows: rows(&archive.setting, &candidate),
-            candidate,
-            covers,
-        });
-    }
-    outcome
-}
+use crate::query::candidate::Candidate;
+use crate::query::construct::{Setting, omitted};
 
 /// The rows to insert, parents before children; what a column would store anyway is left out.
-fn rows(setting: &Setting<'_>, candidate: &Candidate) -> Vec<Row> {
+pub(super) fn rows(setting: &Setting<'_>, candidate: &Candidate) -> Vec<Row> {
     let mut waiting: Vec<(usize, &Vec<Value>)> = Vec::new();
     for (table, rows) in &candidate.rows {
         waiting.extend(rows.iter().map(|row| (*table, row)));
