@@ -1,7 +1,7 @@
 //! Small queries over a small shop.
 
 use isobath_sql::ddl::{Source, load};
-use isobath_sql::{DialectName, Schema, Value};
+use isobath_sql::{Cell, DialectName, Schema, Value};
 
 use super::algorithm::{Algorithm, Config};
 use super::construct::Setting;
@@ -174,4 +174,43 @@ fn parameters_are_bound_by_the_numbers_of_the_query() {
     let outcome = cover(&shop(), &targets);
     assert_eq!(outcome.fates, [Fate::Covered(0)]);
     assert_eq!(outcome.fixtures[0].parameters()[0], Value::Int(7));
+}
+
+#[test]
+fn products_of_many_relations_stay_small() {
+    let relations: Vec<String> = (0..14).map(|number| format!("orders o{number}")).collect();
+    let sql = format!("SELECT * FROM {} WHERE o3.total = 4", relations.join(", "));
+    let outcome = cover(&shop(), &[&sql]);
+    assert_eq!(outcome.fates, [Fate::Covered(0)]);
+    assert!(outcome.rows() <= 3, "{:?}", outcome.fixtures);
+}
+
+#[test]
+fn fixtures_are_merged_and_leave_out_what_does_not_matter() {
+    let targets = [
+        "SELECT * FROM orders WHERE total = 1 AND state IS NULL",
+        "SELECT * FROM orders WHERE total = 2 OR state = 'new'",
+        "SELECT * FROM orders WHERE NOT (total = 2)",
+    ];
+    let outcome = cover(&shop(), &targets);
+    assert_eq!(outcome.covered(), 3);
+    let [fixture] = outcome.fixtures.as_slice() else {
+        panic!("one fixture serves all: {:?}", outcome.fixtures);
+    };
+    assert_eq!(fixture.covers, [0, 1, 2]);
+    let orders = fixture.rows.iter().filter(|row| row.table == 1);
+    // The first row covers the third target too; its state is left out.
+    assert_eq!(orders.clone().count(), 2);
+    assert!(orders.clone().any(|row| row.cells[3] == Cell::Default));
+}
+
+#[test]
+fn fixtures_whose_parameters_differ_stay_apart() {
+    let targets = [
+        "SELECT * FROM orders WHERE total = $1 AND total = 1",
+        "SELECT * FROM orders WHERE total = $1 AND total = 2",
+    ];
+    let outcome = cover(&shop(), &targets);
+    assert_eq!(outcome.covered(), 2);
+    assert_eq!(outcome.fixtures.len(), 2);
 }

@@ -6,9 +6,9 @@ use isobath_sql::expr::CompareOp;
 use isobath_sql::query::model::{Body, From, JoinKind, Query, Select, SetOp};
 use isobath_sql::{ConstraintKind, Expr, Value};
 
-use super::expand::{Step, rebind};
 use super::fill::is_not_null;
 use super::state::{Binding, Env, Goal, Origin, State, Unwanted, Want};
+use super::step::{Step, rebind};
 
 /// How many combinations of rows a condition on all rows is written out for.
 const MOST_COMBINATIONS: usize = 64;

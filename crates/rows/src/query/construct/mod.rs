@@ -2,7 +2,8 @@
 //!
 //! # How it works
 //!
-//! 1. **Expand** (`expand`, `join`, `plan`, `group`, `parent`, `apart`). A query returns a row when there is a row for each of
+//! 1. **Expand** (`expand`, `step`, `returns`, `join`, `plan`, `group`,
+//!    `parent`, `apart`). A query returns a row when there is a row for each of
 //!    its relations and all its conditions hold: ON, WHERE, HAVING. Each relation gets a row of
 //!    its own, whose cells are variables, and every condition is rewritten over these cells. An
 //!    outer join is a choice: its rows meet, or one side is missing and all its columns are NULL.
@@ -35,7 +36,9 @@ mod parent;
 mod pick;
 mod plan;
 mod proof;
+mod returns;
 mod state;
+mod step;
 mod values;
 
 use isobath_sql::query::Query;

@@ -3,9 +3,9 @@
 use isobath_sql::expr::CompareOp;
 use isobath_sql::{Expr, Value};
 
-use super::expand::Step;
 use super::fill::is_not_null;
 use super::state::{Goal, Origin, State, Want};
+use super::step::Step;
 
 /// How many rows are added for the sake of foreign keys before we stop to reason about them.
 const MOST_ROWS: usize = 16;

@@ -95,7 +95,7 @@ fn join<'s>(
     }
     let still = lawful
         && archive.evaluations < limit
-        && covers
+        && covers()
             .map(|(target, _)| *target)
             .all(|target| archive.is_monotone(target) || archive.covers(target, &joined));
     if !still {

@@ -1,0 +1,208 @@
+//! A query that must return a row: its outer joins, groups and set operations as choices.
+
+use std::rc::Rc;
+
+use isobath_sql::expr::CompareOp;
+use isobath_sql::query::model::{Body, Query, Select, SetOp};
+use isobath_sql::{Expr, Value};
+
+use super::apart::{avoid, compared, distinct};
+use super::join::{RELAXED, derived, has_all_shapes, shapes};
+use super::plan::{self, GroupPlan};
+use super::proof::{Cause, Proof};
+use super::state::{Binding, Env, Goal, Match, Origin, State, Unwanted, Want};
+use super::step::Step;
+
+/// How many shapes of the rows of a group are looked at one by one.
+const MOST_SHAPES: usize = 16;
+
+/// A query returns a row.
+pub(super) fn returns<'a>(
+    state: &mut State<'a>,
+    query: &'a Query,
+    env: &Env,
+    with: Option<Match>,
+) -> Step<'a> {
+    if query.limit.is_some() || query.offset.is_some() {
+        // LIMIT 0 and OFFSET are for the search.
+        state.guess |= query.offset.is_some();
+    }
+    match &query.body {
+        Body::Select(select) => {
+            let mut alternatives = Vec::new();
+            let mut needs = Vec::new();
+            if let Some(grouping) = &select.grouping {
+                match plan::needs(select, grouping) {
+                    Err(why) => return Step::Never(why),
+                    Ok(plans) => needs = plans,
+                }
+            }
+            let all_shapes = shapes(select);
+            let mut needs: Vec<Goal<'a>> = needs
+                .into_iter()
+                .map(|plan| in_every_shape(select, env, plan, &all_shapes))
+                .collect();
+            let complete = select.grouping.is_none() && has_all_shapes(select);
+            if select.grouping.is_none() && !complete {
+                needs.push(Goal::Joined {
+                    select,
+                    env: Rc::clone(env),
+                    missing: RELAXED,
+                    with: with.clone(),
+                });
+            }
+            for missing in all_shapes {
+                match &select.grouping {
+                    None => alternatives.push(Goal::Joined {
+                        select,
+                        env: Rc::clone(env),
+                        missing,
+                        with: with.clone(),
+                    }),
+                    Some(grouping) => {
+                        let plans = plan::plans(select, grouping, state.setting.dialect);
+                        alternatives.extend(plans.into_iter().map(|plan| Goal::Grouped {
+                            select,
+                            env: Rc::clone(env),
+                            missing,
+                            plan,
+                            with: with.clone(),
+                        }));
+                    }
+                }
+            }
+            if complete {
+                Step::Choice(alternatives)
+            } else {
+                Step::Needs(needs, alternatives)
+            }
+        }
+        Body::Set {
+            op, left, right, ..
+        } => {
+            let side = |query: &'a Query| Goal::Returns {
+                query,
+                env: Rc::clone(env),
+                with: with.clone(),
+            };
+            match op {
+                SetOp::Union => Step::Choice(vec![side(left), side(right)]),
+                SetOp::Intersect | SetOp::Except => {
+                    let items = items_of(state, left, env);
+                    if let (Some(Match::First(op, value)), Some(item)) = (&with, items.first()) {
+                        state.pending.push(Goal::Holds {
+                            expr: compared(*op, value.clone(), item.clone()),
+                            want: Want::True,
+                            origin: Origin::Query,
+                        });
+                    }
+                    if *op == SetOp::Except {
+                        avoid(state, right, env, Some(&Unwanted::Row(items)));
+                        return Step::Done;
+                    }
+                    Step::Choice(vec![Goal::Returns {
+                        query: right,
+                        env: Rc::clone(env),
+                        with: Some(Match::Row(items)),
+                    }])
+                }
+            }
+        }
+        Body::Values(rows) => {
+            if rows.is_empty() {
+                Step::Never(Proof::new(Cause::Contradiction, "VALUES has no rows"))
+            } else {
+                state.guess |= with.is_some();
+                Step::Done
+            }
+        }
+    }
+}
+
+/// Asks that a returned row is like this.
+pub(super) fn compare_item<'a>(
+    state: &mut State<'a>,
+    select: &'a Select,
+    env: &Env,
+    with: Option<Match>,
+) {
+    let goal = |expr| Goal::Holds {
+        expr,
+        want: Want::True,
+        origin: Origin::Query,
+    };
+    match with {
+        Some(Match::First(op, left)) => {
+            if let Some(item) = select.items.first() {
+                let right = state.over_cells(&item.expr, env, select);
+                state.pending.push(goal(compared(op, left, right)));
+            }
+        }
+        Some(Match::Row(row)) => {
+            for (value, item) in row.into_iter().zip(&select.items) {
+                let other = state.over_cells(&item.expr, env, select);
+                // Cells that are compared by `=` share their values, which NULL cannot.
+                state.pending.push(Goal::Any(vec![
+                    goal(compared(CompareOp::Equal, value.clone(), other.clone())),
+                    goal(distinct(value, other, false)),
+                ]));
+            }
+        }
+        None => {}
+    }
+}
+
+/// A group that is necessary, however the outer joins of each of its rows come out.
+fn in_every_shape<'a>(
+    select: &'a Select,
+    env: &Env,
+    plan: GroupPlan,
+    all_shapes: &[u64],
+) -> Goal<'a> {
+    let grouped = |shapes: Vec<u64>, missing: u64| Goal::Grouped {
+        select,
+        env: Rc::clone(env),
+        missing,
+        plan: GroupPlan {
+            shapes,
+            ..plan.clone()
+        },
+        with: None,
+    };
+    let copies = u32::try_from(plan.copies).unwrap_or(u32::MAX);
+    let ways = all_shapes.len().checked_pow(copies);
+    match ways.filter(|ways| *ways <= MOST_SHAPES && has_all_shapes(select)) {
+        None => grouped(Vec::new(), RELAXED),
+        Some(ways) => {
+            let shapes = (0..ways).map(|mut way| {
+                let mut shapes = Vec::with_capacity(plan.copies);
+                for _ in 0..plan.copies {
+                    shapes.push(all_shapes[way % all_shapes.len()]);
+                    way /= all_shapes.len();
+                }
+                grouped(shapes, 0)
+            });
+            Goal::Any(shapes.collect())
+        }
+    }
+}
+
+/// The select list of a row that a query returns, over cells.
+pub(super) fn items_of<'a>(state: &mut State<'a>, query: &'a Query, env: &Env) -> Vec<Expr> {
+    let width = width(query);
+    let mut bound = vec![Binding::Expr(Expr::Literal(Value::Null)); width.max(1)];
+    derived(state, query, env, 0, &mut bound);
+    let exprs = bound.into_iter().map(|binding| match binding {
+        Binding::Expr(expr) => expr,
+        Binding::Column { .. } => Expr::Literal(Value::Null),
+    });
+    exprs.collect()
+}
+
+fn width(query: &Query) -> usize {
+    match &query.body {
+        Body::Select(select) => select.items.len(),
+        Body::Set { left, .. } => width(left),
+        Body::Values(rows) => rows.first().map_or(0, Vec::len),
+    }
+}
