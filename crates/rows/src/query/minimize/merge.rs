@@ -9,7 +9,7 @@ use crate::query::archive::Archive;
 /// How many bundles are tried for one more candidate.
 const MOST_TRIED: usize = 3;
 /// How many combinations of rows a target may have to look through.
-const MOST_COMBINATIONS: usize = 600;
+const MOST_COMBINATIONS: usize = 100;
 
 /// As few bundles as simple trying makes of many.
 pub(super) fn merged(archive: &mut Archive<'_>, found: Vec<Bundle>, limit: u64) -> Vec<Bundle> {

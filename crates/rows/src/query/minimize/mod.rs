@@ -16,9 +16,11 @@ use super::candidate::Candidate;
 use super::fixture::Fixture;
 use super::job::{Fate, Outcome};
 
-/// How many evaluations a target may cost here, and how many there are in any case.
-const EVALUATIONS_PER_TARGET: u64 = 30;
-const EVALUATIONS: u64 = 300;
+/// How many evaluations a target of one relation may cost here; more relations make them dearer, so
+/// that there are fewer.
+const EVALUATIONS_PER_TARGET: u64 = 24;
+/// How many evaluations any target may cost here.
+const LEAST_PER_TARGET: u64 = 4;
 
 /// Rows that cover targets together.
 #[derive(Clone, Debug, Default)]
@@ -41,8 +43,10 @@ pub(super) fn fixtures(mut archive: Archive<'_>) -> Outcome {
         });
         outcome.fates.push(fate);
     }
-    let targets = archive.targets.len() as u64;
-    let limit = archive.evaluations + EVALUATIONS + EVALUATIONS_PER_TARGET * targets;
+    let allowed = archive.relations.iter().map(|relations| {
+        (EVALUATIONS_PER_TARGET / (relations.len() as u64).max(1)).max(LEAST_PER_TARGET)
+    });
+    let limit = archive.evaluations + allowed.sum::<u64>();
     let found = std::mem::take(&mut archive.found);
     let mut bundles = Vec::new();
     for (number, candidate) in found.into_iter().enumerate() {
