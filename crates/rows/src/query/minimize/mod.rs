@@ -18,7 +18,7 @@ use super::job::{Fate, Outcome};
 
 /// How many evaluations a target of one relation may cost here; more relations make them dearer, so
 /// that there are fewer.
-const EVALUATIONS_PER_TARGET: u64 = 24;
+const EVALUATIONS_PER_TARGET: u64 = 16;
 /// How many evaluations any target may cost here.
 const LEAST_PER_TARGET: u64 = 4;
 
