@@ -66,6 +66,7 @@ fn run(folder: &Path, options: &[&str]) -> Result<bool, Box<dyn Error>> {
     let mut run = Run {
         config: Config {
             algorithm: after("--algorithm").unwrap_or("default").parse()?,
+            together: has("--together"),
             ..Config::default()
         },
         constraints: !has("--ignore-constraints"),

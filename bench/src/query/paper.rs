@@ -167,6 +167,7 @@ fn attempt(queries: &[Chosen<'_>], algorithm: Algorithm, seeds: u64, budget: u64
                 algorithm,
                 seed,
                 budget,
+                together: false,
             };
             let started = Instant::now();
             let outcome = run(&targets, setting, &config);

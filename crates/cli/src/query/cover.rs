@@ -192,6 +192,7 @@ impl Cover<'_> {
             algorithm: self.options.algorithm,
             seed: self.options.seed,
             budget: self.options.budget,
+            ..Config::default()
         };
         Ok(job::run(targets, setting, &config))
     }

@@ -63,6 +63,9 @@ pub struct Config {
     pub seed: u64,
     /// How many evaluations a target may cost; what one leaves over, the others may use.
     pub budget: u64,
+    /// Whether rows of several targets share a fixture where all of them stay covered; otherwise each
+    /// candidate that was found is one.
+    pub together: bool,
 }
 
 impl Default for Config {
@@ -71,6 +74,7 @@ impl Default for Config {
             algorithm: Algorithm::Default,
             seed: 1,
             budget: 2_000,
+            together: false,
         }
     }
 }

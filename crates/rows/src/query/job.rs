@@ -77,7 +77,7 @@ pub fn run(targets: &[Target], setting: Setting<'_>, config: &Config) -> Outcome
         Algorithm::Default => ours(&mut archive, config),
         Algorithm::Ga | Algorithm::Biased | Algorithm::Random => papers(&mut archive, config),
     }
-    fixtures(archive)
+    fixtures(archive, config.together)
 }
 
 /// Builds what can be built, proves what cannot be, and searches for the rest.

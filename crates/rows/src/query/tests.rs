@@ -185,6 +185,13 @@ fn products_of_many_relations_stay_small() {
     assert!(outcome.rows() <= 3, "{:?}", outcome.fixtures);
 }
 
+fn together() -> Config {
+    Config {
+        together: true,
+        ..Config::default()
+    }
+}
+
 #[test]
 fn fixtures_are_merged_and_leave_out_what_does_not_matter() {
     let targets = [
@@ -192,7 +199,7 @@ fn fixtures_are_merged_and_leave_out_what_does_not_matter() {
         "SELECT * FROM orders WHERE total = 2 OR state = 'new'",
         "SELECT * FROM orders WHERE NOT (total = 2)",
     ];
-    let outcome = cover(&shop(), &targets);
+    let outcome = cover_by(together(), &shop(), &targets);
     assert_eq!(outcome.covered(), 3);
     let [fixture] = outcome.fixtures.as_slice() else {
         panic!("one fixture serves all: {:?}", outcome.fixtures);
@@ -210,7 +217,7 @@ fn fixtures_whose_parameters_differ_stay_apart() {
         "SELECT * FROM orders WHERE total = $1 AND total = 1",
         "SELECT * FROM orders WHERE total = $1 AND total = 2",
     ];
-    let outcome = cover(&shop(), &targets);
+    let outcome = cover_by(together(), &shop(), &targets);
     assert_eq!(outcome.covered(), 2);
     assert_eq!(outcome.fixtures.len(), 2);
 }

@@ -193,10 +193,38 @@ pub(super) fn suggest(expr: &Expr, fold: &dyn Fn(&Expr) -> Option<Value>, found:
     }
 }
 
+/// The moments ten days after and before.
+fn days_off(value: &Value) -> Vec<Value> {
+    let days = |days: i64| Span::new().days(days);
+    let moved = |by: i64| match value {
+        Value::Date(date) => date.checked_add(days(by)).ok().map(Value::Date),
+        Value::DateTime(at) => at.checked_add(days(by)).ok().map(Value::DateTime),
+        Value::Instant(at) => {
+            let by = SignedDuration::from_hours(24 * by);
+            at.checked_add(by).ok().map(Value::Instant)
+        }
+        Value::Text(text) => {
+            let at: DateTime = text.replace(' ', "T").parse().ok()?;
+            let at = at.checked_add(days(by)).ok()?;
+            Some(Value::Text(at.strftime("%Y-%m-%d %H:%M:%S").to_string()))
+        }
+        _ => None,
+    };
+    [10, -10].into_iter().filter_map(moved).collect()
+}
+
 fn gather(expr: &Expr, fold: &dyn Fn(&Expr) -> Option<Value>, constants: &mut Vec<Value>) {
     match fold(expr) {
         Some(Value::Null) => {}
-        Some(value) => add(constants, value),
+        Some(value) => {
+            // What is calculated may depend on the clock, which goes on until an engine is asked.
+            if !matches!(expr, Expr::Literal(_)) {
+                days_off(&value)
+                    .into_iter()
+                    .for_each(|other| add(constants, other));
+            }
+            add(constants, value);
+        }
         None => expr
             .children()
             .into_iter()

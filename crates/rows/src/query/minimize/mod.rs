@@ -22,17 +22,19 @@ const EVALUATIONS_PER_TARGET: u64 = 16;
 /// How many evaluations any target may cost here.
 const LEAST_PER_TARGET: u64 = 4;
 
+/// Rows by table and place; `None` when any row may matter.
+type Witness = Option<Vec<(usize, usize)>>;
+
 /// Rows that cover targets together.
 #[derive(Clone, Debug, Default)]
 struct Bundle {
     candidate: Candidate,
-    /// The targets, each with the rows that covered it when it was found, by table and place;
-    /// `None` when any row may matter.
-    covers: Vec<(usize, Option<Vec<(usize, usize)>>)>,
+    /// The targets, each with the rows that covered it when it was found.
+    covers: Vec<(usize, Witness)>,
 }
 
 /// The outcome of a search.
-pub(super) fn fixtures(mut archive: Archive<'_>) -> Outcome {
+pub(super) fn fixtures(mut archive: Archive<'_>, together: bool) -> Outcome {
     let mut outcome = Outcome {
         evaluations: archive.evaluations,
         ..Outcome::default()
@@ -54,13 +56,19 @@ pub(super) fn fixtures(mut archive: Archive<'_>) -> Outcome {
             .filter(|target| outcome.fates[*target] == Fate::Covered(number))
             .collect();
         if !covers.is_empty() {
-            let candidate = reduce::needed(&mut archive, candidate, &covers, limit);
+            let candidate = if together {
+                reduce::needed(&mut archive, candidate, &covers, limit)
+            } else {
+                candidate
+            };
             bundles.push(Bundle::of(candidate, covers));
         }
     }
-    let mut bundles = merge::merged(&mut archive, bundles, limit);
-    for bundle in &mut bundles {
-        reduce::without_superfluous_rows(&mut archive, bundle, limit);
+    if together {
+        bundles = merge::merged(&mut archive, bundles, limit);
+        for bundle in &mut bundles {
+            reduce::without_superfluous_rows(&mut archive, bundle, limit);
+        }
     }
     let parameters = archive.targets.iter();
     let parameters = parameters.flat_map(|target| target.parameters.iter().copied());
