@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::DateTime;
+
 use super::algorithm::{Algorithm, Config};
 use super::archive::Archive;
 use super::candidate::Candidate;
@@ -45,6 +47,8 @@ pub struct Outcome {
     pub fates: Vec<Fate>,
     /// How often a query was run over a candidate.
     pub evaluations: u64,
+    /// The time for which rows were found: what NOW and its kin answered.
+    pub now: DateTime,
 }
 
 impl Outcome {

@@ -14,6 +14,8 @@ use crate::query::candidate::Candidate;
 
 /// How many ends of choices are looked at.
 const MOST_ENDS: u32 = 400;
+/// States after which no more are looked at: dead ends can be as many as there are ways to put groups and joins together.
+const MOST_STATES: u32 = 5_000;
 /// How many of them for one plan of a group.
 const MOST_ENDS_OF_PLAN: u32 = 12;
 
@@ -29,6 +31,8 @@ pub(super) struct Expansion<'s, 'f> {
     accept: &'f mut dyn FnMut(&Candidate) -> bool,
     ends: u32,
     limit: u32,
+    /// States looked at, those that led nowhere included.
+    states: u32,
     depth: u32,
     made: usize,
     proof: Option<Proof>,
@@ -54,6 +58,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
             accept,
             ends: 0,
             limit: MOST_ENDS,
+            states: 0,
             depth: 0,
             made,
             proof: None,
@@ -84,9 +89,11 @@ impl<'s, 'f> Expansion<'s, 'f> {
     }
 
     fn go(&mut self, state: State<'_>) -> End {
-        if self.depth == MOST_DEPTH {
+        // Nothing follows from what was not looked at, so this is never a proof.
+        if self.depth == MOST_DEPTH || self.states == MOST_STATES {
             return End::Failed;
         }
+        self.states += 1;
         self.depth += 1;
         let end = self.decide(state);
         self.depth -= 1;
@@ -157,7 +164,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
                     End::Refuted => {}
                     End::Failed => refuted = false,
                 }
-                if self.ends >= self.limit {
+                if self.ends >= self.limit || self.states == MOST_STATES {
                     return End::Failed;
                 }
             }

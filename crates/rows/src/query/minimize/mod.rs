@@ -37,6 +37,7 @@ struct Bundle {
 pub(super) fn fixtures(mut archive: Archive<'_>, together: bool) -> Outcome {
     let mut outcome = Outcome {
         evaluations: archive.evaluations,
+        now: archive.setting.now,
         ..Outcome::default()
     };
     for (index, fate) in archive.fates.iter().enumerate() {

@@ -12,7 +12,7 @@ use super::{Covered, Setting, clock, spoken};
 use crate::query::candidate::Candidate;
 use crate::query::fixture::Fixture;
 use crate::query::target::Target;
-use crate::query::{confirm, construct, cut};
+use crate::query::{confirm, cut};
 use crate::schema::print::text;
 
 /// What stays the same for all tests of a query.
@@ -133,7 +133,7 @@ impl<'a> Printer<'a> {
         values: &[Value],
     ) -> Result<Vec<Vec<Value>>, Stop> {
         let rules = self.dialect.dialect();
-        let now = construct::Setting::new(self.schema, rules).now;
+        let now = self.covered.outcome.now;
         evaluate_at(query, rows, values, Some(now), rules).map(|found| found.rows)
     }
 
