@@ -160,6 +160,14 @@ impl<'a> Logic<'_, 'a> {
                     ]),
                 }
             }
+            Expr::Compare {
+                op: op @ (CompareOp::Equal | CompareOp::NotEqual),
+                left,
+                right,
+            } if is_condition(left) && is_condition(right) => {
+                let differ = *op == CompareOp::NotEqual;
+                self.same_verdict(left, right, if differ { want.inverted() } else { want })
+            }
             Expr::IsDistinct {
                 left,
                 right,
@@ -190,6 +198,27 @@ impl<'a> Logic<'_, 'a> {
                 Goal::all(each(Want::NotFalse)),
                 Goal::any(each(Want::Unknown)),
             ]),
+        }
+    }
+
+    /// That two conditions have the same verdict, which is unknown as soon as one of theirs is.
+    fn same_verdict(&self, left: &'a Expr, right: &'a Expr, want: Want) -> Goal<'a> {
+        let pair =
+            |first, second| Goal::all([self.borrowed(left, first), self.borrowed(right, second)]);
+        let same = || [pair(Want::True, Want::True), pair(Want::False, Want::False)];
+        let different = || [pair(Want::True, Want::False), pair(Want::False, Want::True)];
+        let unknown = || {
+            [
+                self.borrowed(left, Want::Unknown),
+                self.borrowed(right, Want::Unknown),
+            ]
+        };
+        match want {
+            Want::True => Goal::any(same()),
+            Want::False => Goal::any(different()),
+            Want::Unknown => Goal::any(unknown()),
+            Want::NotFalse => Goal::any(same().into_iter().chain(unknown())),
+            Want::NotTrue => Goal::any(different().into_iter().chain(unknown())),
         }
     }
 
@@ -364,6 +393,23 @@ impl<'a> Logic<'_, 'a> {
             form,
         })
     }
+}
+
+/// Whether an expression is a condition by its shape, on every engine.
+fn is_condition(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::And(_)
+            | Expr::Or(_)
+            | Expr::Not(_)
+            | Expr::Compare { .. }
+            | Expr::Between { .. }
+            | Expr::InList { .. }
+            | Expr::Like { .. }
+            | Expr::IsNull { .. }
+            | Expr::IsTruth { .. }
+            | Expr::IsDistinct { .. }
+    )
 }
 
 fn compare(op: CompareOp, left: &Expr, right: &Expr) -> Expr {
