@@ -222,7 +222,7 @@ macro_rules! records {
         struct $type:ident { $( $(#[doc = $doc:literal])+ $field:ident: $of:ty ),* $(,)? }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub struct $type { $( $(#[doc = $doc])+ pub $field: $of ),* }
 
         impl $type {

@@ -1,6 +1,6 @@
 //! Runs candidates against the live service.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use isobath_exec::http::{Call, Client, Failure, Method, Outcome, Request};
 use isobath_genes::{Reference, Resolve};
@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::candidate::{Candidate, Step, What};
 use crate::exchange::Exchange;
+use crate::feedback::{Feedback, Seen};
 use crate::openapi::Api;
 use crate::session::Session;
 
@@ -39,6 +40,17 @@ pub struct Service {
     pub sessions: Vec<Session>,
     /// What brings the first state back before each candidate.
     pub reset: Option<ResetCall>,
+    /// What looks into the service; nothing when it is a black box.
+    pub feedback: Option<Mutex<Box<dyn Feedback>>>,
+}
+
+impl Service {
+    /// Asks whoever looks into the service.
+    pub fn inside<R>(&self, ask: impl FnOnce(&mut dyn Feedback) -> R) -> Option<R> {
+        let feedback = self.feedback.as_ref()?;
+        let mut feedback = feedback.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(ask(&mut **feedback))
+    }
 }
 
 /// Runs candidates, one after the other, over connections of its own.
@@ -62,11 +74,15 @@ impl Caller {
     /// When the service refuses connections.
     pub fn run(&mut self, candidate: &Candidate) -> Result<Vec<Exchange>, Lost> {
         self.reset()?;
+        self.service
+            .inside(|feedback| feedback.begin(candidate.texts()));
         let mut exchanges: Vec<Exchange> = Vec::with_capacity(candidate.steps.len());
         for step in &candidate.steps {
             let Some(request) = self.request(step, &exchanges) else {
                 continue;
             };
+            let number = u16::try_from(exchanges.len()).unwrap_or(u16::MAX);
+            self.service.inside(|feedback| feedback.call(number));
             let call = self.client.call(&request);
             self.check_alive(&call)?;
             exchanges.push(Exchange::new(
@@ -76,6 +92,10 @@ impl Caller {
                 request,
                 call,
             ));
+        }
+        let seen: Option<Seen> = self.service.inside(|feedback| feedback.end());
+        if let Some(seen) = seen {
+            seen.give_to(&mut exchanges);
         }
         Ok(exchanges)
     }

@@ -1,8 +1,11 @@
 //! A test under evolution: steps that call operations, each with its input and its user.
 
-use isobath_genes::{Breach, Gene};
+use isobath_genes::{Breach, Gene, Value};
 
 use crate::action::Action;
+
+/// Shorter texts than this are met by accident.
+const RECOGNIZABLE: usize = 4;
 
 /// A sequence of calls.
 ///
@@ -140,6 +143,23 @@ impl Candidate {
             }
         }
         copy
+    }
+
+    /// The texts among its inputs that are long enough to be recognized inside a service.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        for input in self.steps.iter().filter_map(Step::input) {
+            input.walk(|place| {
+                if let Value::Text(text) = place.value
+                    && text.len() >= RECOGNIZABLE
+                    && !texts.iter().any(|known| *known == **text)
+                {
+                    texts.push(text.to_string());
+                }
+            });
+        }
+        texts
     }
 
     /// The first `n` steps.

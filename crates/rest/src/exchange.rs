@@ -3,6 +3,8 @@
 use isobath_exec::http::{Call, Failure, Request, Response};
 use serde_json::Value;
 
+use crate::feedback::Inside;
+
 /// One call of a candidate and what came of it.
 #[derive(Clone, Debug)]
 pub struct Exchange {
@@ -18,6 +20,8 @@ pub struct Exchange {
     pub call: Call,
     /// The body of the answer, where it is JSON.
     pub body: Option<Value>,
+    /// What the call did inside the service, where that is known.
+    pub inside: Inside,
 }
 
 impl Exchange {
@@ -38,6 +42,7 @@ impl Exchange {
             request,
             call,
             body,
+            inside: Inside::default(),
         }
     }
 

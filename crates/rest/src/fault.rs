@@ -248,6 +248,8 @@ pub struct Fault {
     pub operation: String,
     /// What was seen, in a sentence.
     pub detail: String,
+    /// What else was seen: the panic with its stack, the last words of the service.
+    pub evidence: Vec<String>,
 }
 
 impl Fault {

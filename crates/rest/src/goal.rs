@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use isobath_exec::driver::{Kind, Target};
 use isobath_genes::{Facet, Rule};
 use isobath_search::TargetId;
 use rustc_hash::FxHashMap;
@@ -29,6 +30,8 @@ pub enum Goal {
     Chain(usize, usize, Arc<str>),
     /// A fault of this kind and cause is shown.
     Fault(FaultKind, Arc<str>),
+    /// A target of the code, by its number there.
+    Code(u32, Arc<Target>),
 }
 
 /// What a part of an answer looks like.
@@ -95,7 +98,7 @@ impl Goal {
             | Self::Breach(operation, ..)
             | Self::Shape(operation, ..)
             | Self::Chain(_, operation, _) => Some(*operation),
-            Self::Fault(..) => None,
+            Self::Fault(..) | Self::Code(..) => None,
         }
     }
 
@@ -104,6 +107,7 @@ impl Goal {
     pub fn deserves_a_test(&self) -> bool {
         match self {
             Self::Status(..) | Self::Access(..) | Self::Chain(..) | Self::Shape(..) => true,
+            Self::Code(_, target) => target.kind != Kind::Fault,
             Self::Input(_, _, facet) => {
                 !matches!(facet, Facet::Negative | Facet::Positive | Facet::Filled)
             }
@@ -163,7 +167,26 @@ impl Goal {
                 )
             }
             Self::Fault(kind, cause) => write!(f, "{}: {cause}", kind.title()),
+            Self::Code(_, target) => {
+                let Target {
+                    file, line, text, ..
+                } = &**target;
+                write!(f, "{file}:{line}: `{text}` {}", outcome(target.kind))
+            }
         }
+    }
+}
+
+/// What a target of the code asks for.
+fn outcome(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Statement => "is executed",
+        Kind::True => "is true",
+        Kind::False => "is false",
+        Kind::Arm => "is taken",
+        Kind::Proceed => "succeeds",
+        Kind::Leave => "fails",
+        Kind::Fault => "panics",
     }
 }
 

@@ -14,6 +14,7 @@ use crate::caller::{Caller, Lost, Service};
 use crate::candidate::Candidate;
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
+use crate::feedback::{Code, CodeCoverage};
 use crate::goal::Goal;
 use crate::oracle::Oracle;
 use crate::probe::{Choice, Finding, probe};
@@ -83,6 +84,8 @@ pub struct Outcome {
     pub lost: Option<Lost>,
     /// Whether the run was interrupted.
     pub interrupted: bool,
+    /// What of the service's code is covered, where that is known.
+    pub code: Option<CodeCoverage>,
 }
 
 /// Runs the job; `client` makes the client of each worker.
@@ -103,6 +106,10 @@ pub fn run(
         oracle,
         config.habits.clone(),
     );
+    let problem = match service.inside(|feedback| Code::new(feedback.targets())) {
+        Some(code) => problem.with_code(code),
+        None => problem,
+    };
     let mut limits = Limits::default().interrupt(Arc::clone(&config.interrupt));
     if let Some(calls) = config.calls {
         limits = limits.cost((calls as f64 * SEARCH_ENDS) as u64);
@@ -157,6 +164,10 @@ pub fn run(
         timeline,
         uncovered: finish.uncovered(),
         interrupted: config.interrupt.load(Ordering::Relaxed),
+        code: service
+            .feedback
+            .is_some()
+            .then(|| finish.problem.code().coverage()),
         lost: finish.lost,
         tests,
     })

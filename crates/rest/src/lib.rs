@@ -55,6 +55,7 @@ pub mod candidate;
 mod compare;
 pub mod exchange;
 pub mod fault;
+pub mod feedback;
 pub mod goal;
 pub mod job;
 pub mod openapi;

@@ -9,6 +9,7 @@ use isobath_search::{Aim, Evaluation, Problem, Rng, Score};
 use crate::candidate::{Candidate, Step, What};
 use crate::exchange::Exchange;
 use crate::fault::Fault;
+use crate::feedback::Code;
 use crate::goal::{Goal, Goals, Shape};
 use crate::openapi::Api;
 use crate::oracle::Oracle;
@@ -66,6 +67,7 @@ pub struct RestProblem {
     goals: Goals,
     faults: Vec<Fault>,
     statuses: Vec<BTreeMap<u16, u64>>,
+    code: Code,
 }
 
 impl RestProblem {
@@ -90,7 +92,21 @@ impl RestProblem {
             goals: Goals::default(),
             faults: Vec::new(),
             statuses,
+            code: Code::default(),
         }
+    }
+
+    /// The same problem, with code to cover.
+    #[must_use]
+    pub fn with_code(mut self, code: Code) -> Self {
+        self.code = code;
+        self
+    }
+
+    /// The code to cover, and what is covered of it.
+    #[must_use]
+    pub fn code(&self) -> &Code {
+        &self.code
     }
 
     /// What is worth covering, as far as it was met.
@@ -233,7 +249,10 @@ impl Problem for RestProblem {
         let operation = aim
             .target
             .and_then(|target| self.goals.get(target))
-            .and_then(Goal::operation);
+            .and_then(|goal| match goal {
+                Goal::Code(number, _) => self.code.operation(*number),
+                goal => goal.operation(),
+            });
         sample::mutant(self, rng, parent, operation)
     }
 
@@ -243,6 +262,7 @@ impl Problem for RestProblem {
             if let Some(step) = candidate.steps.iter().find(|step| step.id == exchange.step) {
                 self.score_exchange(candidate, step, exchange, &exchanges, &mut scores);
             }
+            self.code.score(exchange, &mut self.goals, &mut scores);
         }
         for fault in self.judge(candidate, &exchanges) {
             let goal = self.note(fault);

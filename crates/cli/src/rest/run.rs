@@ -143,6 +143,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         base,
         sessions,
         reset,
+        feedback: None,
     });
     terminal.say(
         Tone::Plain,

@@ -14,6 +14,7 @@ pub use trace::stack_trace;
 use crate::action::AnswerChecker;
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind, normalize};
+use crate::feedback::Panic;
 use crate::openapi::Api;
 use crate::problem::stable_pointer;
 
@@ -52,6 +53,8 @@ impl Oracle {
         let operation = &api.operations[index];
         let name = operation.name();
         let mut faults = Vec::new();
+        let panic = exchange.inside.panics().next();
+        let evidence: Vec<String> = panic.iter().map(|panic| panic.to_string()).collect();
         let mut add = |kind: FaultKind, cause: String, detail: String| {
             if self.seeks(kind) {
                 faults.push(Fault {
@@ -59,6 +62,7 @@ impl Oracle {
                     cause,
                     operation: name.clone(),
                     detail,
+                    evidence: evidence.clone(),
                 });
             }
         };
@@ -66,8 +70,11 @@ impl Oracle {
             Some(Failure::Dropped) => {
                 add(
                     FaultKind::ConnectionDropped,
-                    name.clone(),
-                    format!("{name} closed the connection without an answer"),
+                    panic.map_or_else(|| name.clone(), |panic| panic.cause()),
+                    format!(
+                        "{name} closed the connection without an answer{}",
+                        because(panic)
+                    ),
                 );
             }
             Some(Failure::Garbage(what)) => {
@@ -102,12 +109,14 @@ impl Oracle {
             );
         }
         if response.status >= 500 {
-            let cause =
-                server_error_cause(&name, response.status, trace.as_deref(), exchange, &text);
+            let cause = panic.map_or_else(
+                || server_error_cause(&name, response.status, trace.as_deref(), exchange, &text),
+                |panic| panic.cause(),
+            );
             add(
                 FaultKind::ServerError,
                 cause,
-                format!("{name} answered {}", response.status),
+                format!("{name} answered {}{}", response.status, because(panic)),
             );
             // The body of a crash is rarely documented; one finding is enough.
             return faults;
@@ -155,6 +164,14 @@ impl Oracle {
         }
         faults
     }
+}
+
+/// What the service says about its panic.
+fn because(panic: Option<Panic<'_>>) -> String {
+    panic.map_or_else(String::new, |panic| {
+        let message = panic.message.lines().next().unwrap_or_default();
+        format!(": {} ({message})", panic.cause())
+    })
 }
 
 /// The identity of a server error: the site of its trace, else its operation and message.

@@ -195,6 +195,7 @@ impl Prober<'_> {
                 cause: name.clone(),
                 operation: name,
                 detail,
+                evidence: Vec::new(),
             },
             candidate,
         );

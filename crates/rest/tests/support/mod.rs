@@ -49,6 +49,7 @@ pub(crate) fn search(plan: &Plan<'_>) -> Outcome {
         base: plan.url.to_owned(),
         sessions,
         reset,
+        feedback: None,
     });
     let config = Config {
         search: isobath_search::Config {

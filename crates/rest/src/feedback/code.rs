@@ -1,0 +1,141 @@
+//! Targets of the code as targets of the search.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use isobath_exec::driver::{Kind, Target};
+use isobath_search::{Score, TargetId};
+
+use crate::exchange::Exchange;
+use crate::goal::{Goal, Goals};
+
+/// The code of a service, as far as its driver knows it.
+#[derive(Clone, Debug, Default)]
+pub struct Code {
+    /// By number of the target.
+    spots: Vec<Spot>,
+}
+
+/// What is known of one target.
+#[derive(Clone, Debug, Default)]
+struct Spot {
+    target: Option<Arc<Target>>,
+    /// Its number in the search, once it was reached.
+    id: Option<TargetId>,
+    /// The best score so far, and the operation that had it.
+    best: f64,
+    operation: Option<usize>,
+}
+
+/// What of the code is covered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CodeCoverage {
+    /// Lines with a statement on them.
+    pub lines: Share,
+    /// Outcomes of conditions, arms, and operations that may fail.
+    pub branches: Share,
+    /// Places that may panic; the covered ones did.
+    pub faults: Share,
+    /// By file: lines and branches.
+    pub files: BTreeMap<String, (Share, Share)>,
+}
+
+/// So many of so many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// How many are covered.
+    pub covered: usize,
+    /// How many there are.
+    pub total: usize,
+}
+
+impl Share {
+    fn add(&mut self, covered: bool) {
+        self.total += 1;
+        self.covered += usize::from(covered);
+    }
+}
+
+impl Code {
+    /// The code with these targets.
+    #[must_use]
+    pub fn new(targets: &[Target]) -> Self {
+        let mut code = Self::default();
+        for target in targets {
+            code.spot(target.id).target = Some(Arc::new(target.clone()));
+        }
+        code
+    }
+
+    fn spot(&mut self, number: u32) -> &mut Spot {
+        let at = number as usize;
+        if self.spots.len() <= at {
+            self.spots.resize_with(at + 1, Spot::default);
+        }
+        &mut self.spots[at]
+    }
+
+    /// Adds the scores of what a call reached.
+    pub(crate) fn score(
+        &mut self,
+        exchange: &Exchange,
+        goals: &mut Goals,
+        scores: &mut Vec<Score>,
+    ) {
+        for &(number, score) in &exchange.inside.reached {
+            // A driver that names what it never made known is not worth a crash.
+            let Some(spot) = self.spots.get_mut(number as usize) else {
+                continue;
+            };
+            let Some(target) = &spot.target else { continue };
+            let id = *spot
+                .id
+                .get_or_insert_with(|| goals.id(Goal::Code(number, Arc::clone(target))));
+            if score > spot.best {
+                spot.best = score;
+                spot.operation = exchange.operation;
+            }
+            scores.push(Score::new(id, score));
+        }
+    }
+
+    /// The operation that came nearest to a target.
+    #[must_use]
+    pub fn operation(&self, number: u32) -> Option<usize> {
+        self.spots.get(number as usize)?.operation
+    }
+
+    /// Whether there is anything to cover.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.spots.is_empty()
+    }
+
+    /// What is covered so far.
+    #[must_use]
+    pub fn coverage(&self) -> CodeCoverage {
+        let mut coverage = CodeCoverage::default();
+        let mut lines: BTreeMap<(&str, u32), bool> = BTreeMap::new();
+        for spot in &self.spots {
+            let Some(target) = &spot.target else { continue };
+            let covered = spot.best >= 1.0;
+            match target.kind {
+                Kind::Statement => {
+                    *lines.entry((&target.file, target.line)).or_default() |= covered;
+                }
+                Kind::True | Kind::False | Kind::Arm | Kind::Proceed | Kind::Leave => {
+                    coverage.branches.add(covered);
+                    let file = coverage.files.entry(target.file.clone()).or_default();
+                    file.1.add(covered);
+                }
+                Kind::Fault => coverage.faults.add(covered),
+            }
+        }
+        for ((file, _), covered) in lines {
+            coverage.lines.add(covered);
+            let file = coverage.files.entry(file.to_owned()).or_default();
+            file.0.add(covered);
+        }
+        coverage
+    }
+}

@@ -1,0 +1,76 @@
+//! Feedback from a driver inside the service, by the driver protocol.
+
+use std::time::Duration;
+
+use isobath_exec::driver::{Driver, DriverError, Listener, Target};
+
+use super::{Feedback, Seen};
+
+/// A service with a driver in it.
+///
+/// A service that was started again has a new driver, which is taken up when the next candidate begins.
+#[derive(Debug)]
+pub struct DriverFeedback {
+    listener: Listener,
+    targets: Vec<Target>,
+    /// Nothing while the service is gone.
+    driver: Option<Driver>,
+}
+
+impl DriverFeedback {
+    /// Takes up the driver of a service that was started with the variables of the listener.
+    ///
+    /// # Errors
+    ///
+    /// When no driver connects in time, or one that cannot be used.
+    pub fn new(listener: Listener, patience: Duration) -> Result<Self, DriverError> {
+        let driver = listener.accept(patience)?;
+        Ok(Self {
+            targets: driver.table().targets().to_vec(),
+            listener,
+            driver: Some(driver),
+        })
+    }
+}
+
+impl Feedback for DriverFeedback {
+    fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    fn begin(&mut self, inputs: Vec<String>) {
+        while let Ok(driver) = self.listener.accept(Duration::ZERO) {
+            self.driver = Some(driver);
+        }
+        if let Some(driver) = &mut self.driver {
+            // A driver that is gone is noticed when the candidate ends.
+            let _ = driver.track(inputs);
+            driver.begin_candidate();
+        }
+    }
+
+    fn call(&mut self, number: u16) {
+        if let Some(driver) = &self.driver {
+            driver.begin_action(number);
+        }
+    }
+
+    fn end(&mut self) -> Seen {
+        let mut seen = Seen::default();
+        if let Some(mut driver) = self.driver.take() {
+            match driver.events() {
+                Ok(events) => {
+                    seen.events = events;
+                    driver.read(&mut seen.reached);
+                    self.driver = Some(driver);
+                }
+                Err(_) => {
+                    // What the service did up to its end is still in the map, and panics were sent at once.
+                    driver.read(&mut seen.reached);
+                    seen.events = driver.last_events();
+                }
+            }
+        }
+        seen
+    }
+}

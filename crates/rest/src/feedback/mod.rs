@@ -1,0 +1,126 @@
+//! What a service tells from inside while it is called.
+//!
+//! A black box tells nothing. A service with a driver in it tells which targets of its
+//! code each call came near to, and what became of the inputs. [`Feedback`] is where
+//! that is taken from, [`Inside`] what one call brought, [`Code`] how it becomes targets of the search.
+
+mod code;
+mod driver;
+#[cfg(test)]
+mod tests;
+
+pub use code::{Code, CodeCoverage};
+pub use driver::DriverFeedback;
+
+use isobath_exec::driver::{Event, Reached, Target};
+
+use crate::exchange::Exchange;
+
+/// Looks into a service while candidates run, one at a time.
+pub trait Feedback: std::fmt::Debug + Send {
+    /// What there is to cover, by number.
+    fn targets(&self) -> &[Target];
+
+    /// A candidate begins; these of its values are inputs to follow.
+    fn begin(&mut self, inputs: Vec<String>);
+
+    /// The next call is the one of this number.
+    fn call(&mut self, number: u16);
+
+    /// What was seen since the candidate began.
+    fn end(&mut self) -> Seen;
+}
+
+/// What was seen during a candidate.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// The targets that were reached, each with the call that came nearest.
+    pub reached: Vec<Reached>,
+    /// What else happened, in order.
+    pub events: Vec<Event>,
+}
+
+/// What one call did inside the service.
+#[derive(Clone, Debug, Default)]
+pub struct Inside {
+    /// Targets that no other call of the candidate came nearer to, with their scores.
+    pub reached: Vec<(u32, f64)>,
+    /// What else happened, in order.
+    pub events: Vec<Event>,
+}
+
+impl Inside {
+    /// Where the service panicked during the call, the first place first.
+    pub fn panics(&self) -> impl Iterator<Item = Panic<'_>> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Panicked {
+                file,
+                line,
+                message,
+                backtrace,
+                ..
+            } => Some(Panic {
+                file,
+                line: *line,
+                message,
+                backtrace,
+            }),
+            _ => None,
+        })
+    }
+}
+
+/// A panic inside the service.
+#[derive(Clone, Copy, Debug)]
+pub struct Panic<'a> {
+    /// The source file.
+    pub file: &'a str,
+    /// The line.
+    pub line: u32,
+    /// The message.
+    pub message: &'a str,
+    /// The stack; may be empty.
+    pub backtrace: &'a str,
+}
+
+impl Panic<'_> {
+    /// What names the cause, whichever operation shows it.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        format!("panicked at {}:{}", self.file, self.line)
+    }
+}
+
+impl std::fmt::Display for Panic<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.cause(), self.message)?;
+        if !self.backtrace.is_empty() {
+            write!(f, "\n{}", self.backtrace)?;
+        }
+        Ok(())
+    }
+}
+
+impl Seen {
+    /// Gives each exchange what its call did.
+    pub fn give_to(self, exchanges: &mut [Exchange]) {
+        for reached in self.reached {
+            if let Some(exchange) = exchanges.get_mut(usize::from(reached.action)) {
+                let reached = (reached.target, reached.score);
+                exchange.inside.reached.push(reached);
+            }
+        }
+        for event in self.events {
+            let call = match &event {
+                Event::Statement { action, .. }
+                | Event::Tracked { action, .. }
+                | Event::Parameter { action, .. }
+                | Event::Panicked { action, .. } => usize::from(*action),
+                _ => continue,
+            };
+            if let Some(exchange) = exchanges.get_mut(call) {
+                exchange.inside.events.push(event);
+            }
+        }
+    }
+}

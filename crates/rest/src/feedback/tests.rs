@@ -1,0 +1,91 @@
+//! Tests of what feedback becomes.
+
+use std::time::Duration;
+
+use isobath_exec::driver::{Event, Kind, Reached, Target};
+use isobath_exec::http::{Call, Failure, Outcome, Request};
+use isobath_search::Score;
+
+use super::{Code, Seen};
+use crate::exchange::Exchange;
+use crate::goal::Goals;
+
+fn target(id: u32, kind: Kind, line: u32) -> Target {
+    Target {
+        id,
+        kind,
+        unit: "shop".into(),
+        file: "src/main.rs".into(),
+        line,
+        column: 5,
+        compiled_column: 5,
+        function: "main".into(),
+        text: "n > 9".into(),
+    }
+}
+
+fn exchanges() -> Vec<Exchange> {
+    let call = || Call {
+        outcome: Outcome::Failed(Failure::Dropped),
+        elapsed: Duration::ZERO,
+        repeated: false,
+        waited: Duration::ZERO,
+        hops: Vec::new(),
+    };
+    let request = || Request::get("http://localhost/");
+    (0..2)
+        .map(|step| Exchange::new(step, Some(step as usize), None, request(), call()))
+        .collect()
+}
+
+#[test]
+fn each_call_gets_what_it_did_and_strays_are_dropped() {
+    let reached = |target, score, action| Reached {
+        target,
+        score,
+        action,
+    };
+    let panic = Event::Panicked {
+        action: 1,
+        target: None,
+        file: "src/main.rs".into(),
+        line: 7,
+        column: 9,
+        message: "oops".into(),
+        backtrace: String::new(),
+    };
+    let seen = Seen {
+        reached: vec![reached(3, 0.5, 0), reached(4, 1.0, 1), reached(5, 1.0, 9)],
+        events: vec![panic, Event::Synced { token: 1 }],
+    };
+    let mut exchanges = exchanges();
+    seen.give_to(&mut exchanges);
+    assert_eq!(exchanges[0].inside.reached, [(3, 0.5)]);
+    assert_eq!(exchanges[1].inside.reached, [(4, 1.0)]);
+    let panics: Vec<String> = exchanges[1].inside.panics().map(|p| p.cause()).collect();
+    assert_eq!(panics, ["panicked at src/main.rs:7"]);
+}
+
+#[test]
+fn targets_of_the_code_are_scored_counted_and_remember_who_came_nearest() {
+    let mut code = Code::new(&[
+        target(2, Kind::True, 4),
+        target(3, Kind::False, 4),
+        target(4, Kind::Statement, 5),
+        target(5, Kind::Statement, 5),
+    ]);
+    let mut exchanges = exchanges();
+    exchanges[0].inside.reached = vec![(2, 0.25), (4, 1.0)];
+    exchanges[1].inside.reached = vec![(2, 1.0), (99, 1.0)];
+    let (mut goals, mut scores) = (Goals::default(), Vec::new());
+    for exchange in &exchanges {
+        code.score(exchange, &mut goals, &mut scores);
+    }
+    let values: Vec<f64> = scores.iter().map(Score::value).collect();
+    assert_eq!(values, [0.25, 1.0, 1.0]);
+    assert_eq!(goals.len(), 2);
+    assert_eq!((code.operation(2), code.operation(3)), (Some(1), None));
+    let coverage = code.coverage();
+    assert_eq!((coverage.lines.covered, coverage.lines.total), (1, 1));
+    assert_eq!((coverage.branches.covered, coverage.branches.total), (1, 2));
+}
