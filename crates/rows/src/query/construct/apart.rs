@@ -180,7 +180,11 @@ pub(super) fn keys_in_question<'a>(state: &mut State<'a>) -> Option<Vec<Goal<'a>
         return None;
     }
     state.keys_done = true;
+    // CHECKs speak of columns, which may be those of keys.
     let mut pairs = Vec::new();
+    for row in state.rows_of_all() {
+        obey_checks(state, row, &mut pairs);
+    }
     for a in 0..state.rows.len() {
         for b in a + 1..state.rows.len() {
             if state.rows[a].table == state.rows[b].table
@@ -193,16 +197,16 @@ pub(super) fn keys_in_question<'a>(state: &mut State<'a>) -> Option<Vec<Goal<'a>
             }
         }
     }
-    for row in state.rows_of_all() {
-        obey_checks(state, row, &mut pairs);
-    }
     // What leaves no choice comes first, which is last here, so that conflicts show early.
-    pairs.sort_by_key(|goal| matches!(goal, Goal::Apart { a, b } if state.must_differ(*a, *b)));
+    pairs.sort_by_key(|goal| match goal {
+        Goal::Apart { a, b } => u8::from(state.must_differ(*a, *b)),
+        _ => 2,
+    });
     Some(pairs)
 }
 
 /// CHECKs over columns that are spoken of or cannot be NULL.
-fn obey_checks<'a>(state: &mut State<'a>, row: usize, goals: &mut Vec<Goal<'a>>) {
+pub(super) fn obey_checks<'a>(state: &mut State<'a>, row: usize, goals: &mut Vec<Goal<'a>>) {
     let table = &state.setting.schema.tables[state.rows[row].table];
     for constraint in &table.constraints {
         let ConstraintKind::Check { expr } = &constraint.kind else {

@@ -88,6 +88,11 @@ impl<'s, 'f> Expansion<'s, 'f> {
         }
     }
 
+    /// Goes on from a state, until something is accepted or nothing is left.
+    pub(super) fn finish(mut self, state: State<'_>) {
+        self.go(state);
+    }
+
     fn go(&mut self, state: State<'_>) -> End {
         // Nothing follows from what was not looked at, so this is never a proof.
         if self.depth == MOST_DEPTH || self.states == MOST_STATES {

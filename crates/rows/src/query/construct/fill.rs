@@ -5,6 +5,7 @@ use isobath_sql::schema::{Column, Filled, Table};
 use isobath_sql::{Cell, ConstraintKind, Row, Value, eval};
 
 use super::Setting;
+use super::lawful::lawful_row;
 use super::state::State;
 use super::values::fresh;
 use crate::query::candidate::Candidate;
@@ -225,15 +226,31 @@ fn add_parents(
                 return None;
             }
             let number = first + stored.len();
-            let parent = whole_row(setting, key.parent, number, &|column| {
+            let given = |column: usize| {
                 let at = key.parent_columns.iter().position(|of| *of == column)?;
                 Some(wanted[at].clone())
-            });
-            let row = stored_row(setting, memory, &parent)?;
+            };
+            let parent = whole_row(setting, key.parent, number, &given);
+            let row = match stored_row(setting, memory, &parent) {
+                Some(row) if checks_hold(setting, key.parent, &row) => row,
+                _ => lawful_row(setting, key.parent, number, &given, stored)?,
+            };
             stored.push((key.parent, row));
         }
     }
     Some(())
+}
+
+/// Whether the CHECKs of a table say nothing against a row.
+pub(super) fn checks_hold(setting: &Setting<'_>, table: usize, row: &[Value]) -> bool {
+    let constraints = setting.schema.tables[table].constraints.iter();
+    let mut checks = constraints.filter_map(|constraint| match &constraint.kind {
+        ConstraintKind::Check { expr } => Some(expr),
+        _ => None,
+    });
+    checks.all(|expr| {
+        eval::truth(expr, row, setting.dialect).is_ok_and(|truth| truth.verdict() != Some(false))
+    })
 }
 
 /// Whether all rows together obey all constraints.

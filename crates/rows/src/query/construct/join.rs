@@ -151,11 +151,16 @@ pub(super) fn joined<'a>(
             Condition::Misses { on, side } => {
                 let mut tables = Vec::new();
                 tables_in(side, &mut tables);
-                let alone = tables.len() == 1;
                 let columns = on.columns();
+                let spoken = |slot: usize, width: usize| {
+                    columns.iter().any(|of| (slot..slot + width).contains(of))
+                };
+                let alone = tables.len() == 1;
+                let several = tables.iter().filter(|(_, slot, width)| spoken(*slot, *width));
+                let several = several.count() > 1;
                 for (table, slot, width) in tables {
                     // Only the relations that ON speaks of decide whether it can be met.
-                    if alone || columns.iter().any(|of| (slot..slot + width).contains(of)) {
+                    if alone || spoken(slot, width) {
                         state.later.push(Goal::Unmatched {
                             select,
                             env: Rc::clone(&env),
@@ -163,7 +168,7 @@ pub(super) fn joined<'a>(
                             table,
                             slot,
                             columns: width,
-                            stricter: !alone,
+                            stricter: !alone && (several || !keeps_all(side, slot)),
                             known: 0,
                         });
                     }
@@ -177,6 +182,21 @@ pub(super) fn joined<'a>(
 enum Condition<'a> {
     Meets(&'a Expr),
     Misses { on: &'a Expr, side: &'a From },
+}
+
+/// Whether every row of the relation at a slot comes out of a join.
+fn keeps_all(from: &From, of: usize) -> bool {
+    match from {
+        From::Table { slot, .. } | From::Derived { slot, .. } => *slot == of,
+        From::Join {
+            kind, left, right, ..
+        } => match kind {
+            JoinKind::Inner => false,
+            JoinKind::Left => keeps_all(left, of),
+            JoinKind::Right => keeps_all(right, of),
+            JoinKind::Full => keeps_all(left, of) || keeps_all(right, of),
+        },
+    }
 }
 
 fn tables_in(from: &From, found: &mut Vec<(usize, usize, usize)>) {

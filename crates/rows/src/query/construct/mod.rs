@@ -32,6 +32,7 @@ mod expand;
 mod fill;
 mod group;
 mod join;
+mod lawful;
 mod parent;
 mod pick;
 mod plan;

@@ -1,10 +1,11 @@
 //! Values for cells: classes of equal cells, values to try, and a short search over what couples them.
 //!
-//! `tries` lists the values to try, `invert` finds some by calculating backwards, `regions` says when they are all that matter, `explain` puts a
-//! conflict into words.
+//! `tries` lists the values to try, `invert` finds some by calculating backwards, `regions` says when they are all that matter, `order`
+//! finds circles of comparisons, `explain` puts a conflict into words.
 
 mod explain;
 mod invert;
+mod order;
 mod regions;
 mod tries;
 
@@ -162,6 +163,9 @@ impl<'p, 'a> Picker<'p, 'a> {
             if self.met(leaf) == Some(false) {
                 return Err(Picked::Conflict(self.never(leaf)));
             }
+        }
+        if let Some(circle) = self.circle() {
+            return Err(Picked::Conflict(self.explain_part(&circle)));
         }
         for index in 0..self.classes.len() {
             let (mut tries, mut exact) = self.tries(index);
