@@ -57,6 +57,9 @@ fn condition(of: &'static [&'static str]) -> BoxedStrategy<String> {
         1 => (constant(), column(of), column(of)).prop_map(|(a, b, c)| {
             format!("{a} NOT BETWEEN {b} AND {c}")
         }),
+        2 => (column(of), comparison(), column(of)).prop_map(|(a, op, b)| {
+            format!("{a} {op} {b} - 1")
+        }),
         1 => (column(of), constant()).prop_map(|(a, b)| format!("{a} + 1 = {b}")),
         1 => (column(of), constant(), constant()).prop_map(|(a, b, c)| {
             format!("COALESCE({a}, {b}) = {c}")

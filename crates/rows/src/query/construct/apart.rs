@@ -6,6 +6,7 @@ use isobath_sql::expr::CompareOp;
 use isobath_sql::query::model::{Body, From, JoinKind, Query, Select, SetOp};
 use isobath_sql::{ConstraintKind, Expr, Value};
 
+use super::chase::{Equal, chase};
 use super::fill::is_not_null;
 use super::state::{Binding, Env, Goal, Origin, State, Unwanted, Want};
 use super::step::{Step, rebind};
@@ -230,11 +231,14 @@ pub(super) fn obey_checks<'a>(state: &mut State<'a>, row: usize, goals: &mut Vec
     }
 }
 
-fn mentions(state: &State<'_>, row: usize, column: usize) -> bool {
+pub(super) fn mentions(state: &State<'_>, row: usize, column: usize) -> bool {
     state.rows[state.real(row)].cells.contains_key(&column)
 }
 
-fn keys<'a>(state: &State<'a>, table: usize) -> impl Iterator<Item = &'a [usize]> + use<'a> {
+pub(super) fn keys<'a>(
+    state: &State<'a>,
+    table: usize,
+) -> impl Iterator<Item = &'a [usize]> + use<'a> {
     state.setting.schema.tables[table]
         .constraints
         .iter()
@@ -257,20 +261,26 @@ pub(super) fn apart<'a>(state: &mut State<'a>, a: usize, b: usize) -> Step<'a> {
                 .all(|column| mentions(state, a, *column) && mentions(state, b, *column))
         })
         .collect();
+    let equal = Equal::of(state);
     let mut all = Vec::new();
     for key in keys {
         let mut ways = Vec::new();
         for column in key {
+            if equal.columns(state, (a, *column), (b, *column)) {
+                continue;
+            }
             let (left, right) = (state.column_expr(a, *column), state.column_expr(b, *column));
             ways.push(Goal::Holds {
-                expr: Expr::Compare {
-                    op: CompareOp::Equal,
-                    left: Box::new(left),
-                    right: Box::new(right),
-                },
+                expr: compared(CompareOp::Equal, left, right),
                 want: Want::NotTrue,
                 origin: Origin::Key,
             });
+        }
+        if ways.is_empty() {
+            return match chase(state) {
+                Ok(()) => Step::Done,
+                Err(why) => Step::Never(why),
+            };
         }
         all.push(Goal::Any(ways));
     }

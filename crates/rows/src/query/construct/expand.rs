@@ -5,6 +5,7 @@ use std::rc::Rc;
 use isobath_sql::query::Query;
 
 use super::apart::keys_in_question;
+use super::chase::chase;
 use super::pick::{self, Picked};
 use super::proof::{Cause, Proof};
 use super::state::{Goal, State};
@@ -119,6 +120,9 @@ impl<'s, 'f> Expansion<'s, 'f> {
                     state.pending.push(goal);
                     continue;
                 }
+                if let Err(why) = chase(&mut state) {
+                    return self.dead_end(&state, why);
+                }
                 if let Some(goal) = parent::in_question(&mut state) {
                     state.pending.push(goal);
                     continue;
@@ -137,7 +141,12 @@ impl<'s, 'f> Expansion<'s, 'f> {
                     for need in needs {
                         let mut branch = state.clone();
                         branch.pending.push(need);
-                        match self.go(branch) {
+                        // A need is there to be refuted, which one end that is not suffices to rule out.
+                        let limit = self.limit;
+                        self.limit = limit.min(self.ends + 1);
+                        let end = self.go(branch);
+                        self.limit = limit;
+                        match end {
                             End::Found(candidate) => return End::Found(candidate),
                             End::Refuted => return End::Refuted,
                             End::Failed => {}
@@ -169,7 +178,8 @@ impl<'s, 'f> Expansion<'s, 'f> {
                     End::Refuted => {}
                     End::Failed => refuted = false,
                 }
-                if self.ends >= self.limit || self.states == MOST_STATES {
+                let enough = self.ends >= if refuted { MOST_ENDS } else { self.limit };
+                if enough || self.states == MOST_STATES {
                     return End::Failed;
                 }
             }

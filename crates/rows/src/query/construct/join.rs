@@ -5,6 +5,7 @@ use std::rc::Rc;
 use isobath_sql::query::model::{Body, From, JoinKind, Query, Select};
 use isobath_sql::{Expr, Value};
 
+use super::plan::GroupPlan;
 use super::state::{Binding, Env, Goal, Origin, State, Want, free};
 use super::{group, plan};
 
@@ -44,6 +45,35 @@ pub(super) fn shapes(select: &Select) -> Vec<u64> {
         !(1..count).any(|number| outer[number].other_half && (shape >> (number - 1)) & 3 == 3)
     });
     shapes
+}
+
+/// A plan whose rows come out of outer joins as its patterns ask: a NULL where a side is missing, a
+/// value where it is there; `None` where one shape does for all rows.
+pub(super) fn shaped(select: &Select, plan: GroupPlan, all_shapes: &[u64]) -> Option<GroupPlan> {
+    let outer = outer_joins(select);
+    let likely = *all_shapes.first()?;
+    let mut shapes = vec![likely; plan.copies];
+    for (argument, pattern) in &plan.patterns {
+        let columns = argument.columns();
+        let mut sides = 0u64;
+        for (number, join) in outer.iter().take(63).enumerate() {
+            if columns.iter().any(|slot| holds_slot(join.missing, *slot)) {
+                sides |= 1 << number;
+            }
+        }
+        // Inner joins come before those around them, so that the least goes missing.
+        let innermost = sides & sides.wrapping_neg();
+        for (shape, letter) in shapes.iter_mut().zip(pattern) {
+            match letter {
+                Some(_) => *shape &= !sides,
+                None if *shape & sides == 0 => *shape |= innermost,
+                None => {}
+            }
+        }
+    }
+    let mixed = shapes.iter().any(|shape| *shape != shapes[0]);
+    let known = shapes.iter().all(|shape| all_shapes.contains(shape));
+    (mixed && known).then_some(GroupPlan { shapes, ..plan })
 }
 
 /// A side that an outer join may miss.
@@ -156,7 +186,9 @@ pub(super) fn joined<'a>(
                     columns.iter().any(|of| (slot..slot + width).contains(of))
                 };
                 let alone = tables.len() == 1;
-                let several = tables.iter().filter(|(_, slot, width)| spoken(*slot, *width));
+                let several = tables
+                    .iter()
+                    .filter(|(_, slot, width)| spoken(*slot, *width));
                 let several = several.count() > 1;
                 for (table, slot, width) in tables {
                     // Only the relations that ON speaks of decide whether it can be met.

@@ -40,7 +40,13 @@ pub(super) fn lawful_row(
             continue;
         };
         for (_, other) in beside.iter().filter(|(of, _)| *of == table) {
-            ask(&mut state, row, *column, other[*column].clone(), Want::NotTrue);
+            ask(
+                &mut state,
+                row,
+                *column,
+                other[*column].clone(),
+                Want::NotTrue,
+            );
         }
     }
     let mut goals = std::mem::take(&mut state.pending);

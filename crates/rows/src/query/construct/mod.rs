@@ -3,7 +3,7 @@
 //! # How it works
 //!
 //! 1. **Expand** (`expand`, `step`, `returns`, `join`, `plan`, `group`,
-//!    `parent`, `apart`). A query returns a row when there is a row for each of
+//!    `parent`, `apart`, `chase`). A query returns a row when there is a row for each of
 //!    its relations and all its conditions hold: ON, WHERE, HAVING. Each relation gets a row of
 //!    its own, whose cells are variables, and every condition is rewritten over these cells. An
 //!    outer join is a choice: its rows meet, or one side is missing and all its columns are NULL.
@@ -28,6 +28,7 @@
 //! is refuted and nothing was left out for convenience.
 
 mod apart;
+mod chase;
 mod expand;
 mod fill;
 mod group;

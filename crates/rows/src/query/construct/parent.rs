@@ -3,6 +3,7 @@
 use isobath_sql::expr::CompareOp;
 use isobath_sql::{Expr, Value};
 
+use super::chase::Equal;
 use super::fill::is_not_null;
 use super::state::{Goal, Origin, State, Want};
 use super::step::Step;
@@ -40,6 +41,14 @@ pub(super) fn parent<'a>(state: &mut State<'a>, row: usize, key: usize) -> Step<
     let Some(definition) = table.foreign_keys().nth(key) else {
         return Step::Done;
     };
+    let equal = Equal::of(state);
+    let refers = |parent: &usize| {
+        let mut pairs = definition.columns.iter().zip(&definition.parent_columns);
+        pairs.all(|(own, theirs)| equal.columns(state, (row, *own), (*parent, *theirs)))
+    };
+    if state.rows_of(definition.parent).iter().any(refers) {
+        return Step::Done;
+    }
     let spoken = definition
         .columns
         .iter()

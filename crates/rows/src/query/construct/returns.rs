@@ -7,7 +7,7 @@ use isobath_sql::query::model::{Body, Query, Select, SetOp};
 use isobath_sql::{Expr, Value};
 
 use super::apart::{avoid, compared, distinct};
-use super::join::{RELAXED, derived, has_all_shapes, shapes};
+use super::join::{RELAXED, derived, has_all_shapes, shaped, shapes};
 use super::plan::{self, GroupPlan};
 use super::proof::{Cause, Proof};
 use super::state::{Binding, Env, Goal, Match, Origin, State, Unwanted, Want};
@@ -50,6 +50,19 @@ pub(super) fn returns<'a>(
                     missing: RELAXED,
                     with: with.clone(),
                 });
+            }
+            if let Some(grouping) = &select.grouping {
+                let plans = plan::plans(select, grouping, state.setting.dialect);
+                let shaped = plans
+                    .into_iter()
+                    .filter_map(|plan| shaped(select, plan, &all_shapes));
+                alternatives.extend(shaped.map(|plan| Goal::Grouped {
+                    select,
+                    env: Rc::clone(env),
+                    missing: 0,
+                    plan,
+                    with: with.clone(),
+                }));
             }
             for missing in all_shapes {
                 match &select.grouping {

@@ -155,21 +155,24 @@ fn moments(data_type: Option<&DataType>) -> Vec<SignedDuration> {
 pub(super) fn suggest(expr: &Expr, fold: &dyn Fn(&Expr) -> Option<Value>, found: &mut Vec<Value>) {
     let mut constants = Vec::new();
     gather(expr, fold, &mut constants);
+    // What a pattern stands for reads better than the pattern, which also matches itself.
+    expr.walk(&mut |part| {
+        if let Expr::Like { pattern, .. } = part
+            && let Expr::Literal(Value::Text(pattern)) = &**pattern
+        {
+            let plain: String = pattern
+                .chars()
+                .filter(|c| *c != '%' && *c != '\\')
+                .map(|c| if c == '_' { 'a' } else { c })
+                .collect();
+            add(found, Value::Text(plain));
+        }
+    });
     for constant in &constants {
         add(found, constant.clone());
     }
     let mut has_length = false;
     expr.walk(&mut |part| match part {
-        Expr::Like { pattern, .. } => {
-            if let Expr::Literal(Value::Text(pattern)) = &**pattern {
-                let plain: String = pattern
-                    .chars()
-                    .filter(|c| *c != '%' && *c != '\\')
-                    .map(|c| if c == '_' { 'a' } else { c })
-                    .collect();
-                add(found, Value::Text(plain));
-            }
-        }
         Expr::Function { name, .. } if name == "reverse" => {
             for constant in &constants {
                 if let Value::Text(text) = constant {

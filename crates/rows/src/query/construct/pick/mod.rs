@@ -11,8 +11,9 @@ mod tries;
 
 use isobath_sql::dialect::StoreError;
 use isobath_sql::eval::{self, Env, Stop};
-use isobath_sql::expr::CompareOp;
+use isobath_sql::expr::{ColumnUse, CompareOp};
 use isobath_sql::{Column, DataType, Expr, Value};
+use rust_decimal::prelude::ToPrimitive;
 
 use super::fill::is_not_null;
 use super::proof::Proof;
@@ -400,7 +401,7 @@ impl<'p, 'a> Picker<'p, 'a> {
             .iter()
             .map(|member| match self.state.cells[*member] {
                 _ if value.is_null() => Some(Value::Null),
-                Place::Parameter(_) => Some(value.clone()),
+                Place::Parameter(_) => Some(bindable(value)),
                 Place::Column { table, column } => {
                     let definition = &setting.schema.tables[table];
                     match setting.dialect.store_in(value, definition, column) {
@@ -431,10 +432,53 @@ impl<'p, 'a> Picker<'p, 'a> {
     fn data_type(&self, index: usize) -> Option<&'a DataType> {
         self.columns(index).next().map(|column| &column.data_type)
     }
+
+    /// The type of a class of parameters: that of the first column that one is compared with.
+    fn compared_type(&self, index: usize) -> Option<&DataType> {
+        let leaves = self.classes[index].coupled.iter();
+        leaves
+            .flat_map(|leaf| compared_columns(&self.state.leaves[*leaf].expr))
+            .find(|column| self.class_of[column.slot] != index)
+            .map(|column| &column.data_type)
+    }
+}
+
+/// A value as a parameter takes it: beside whole numbers, some engines take only whole numbers.
+fn bindable(value: &Value) -> Value {
+    match value {
+        Value::Decimal(number) if number.fract().is_zero() => {
+            number.to_i128().map_or_else(|| value.clone(), Value::Int)
+        }
+        other => other.clone(),
+    }
+}
+
+/// The columns that an expression compares with something, in order.
+fn compared_columns(expr: &Expr) -> Vec<&ColumnUse> {
+    let operands: Vec<&Expr> = match expr {
+        Expr::Compare { .. }
+        | Expr::IsDistinct { .. }
+        | Expr::InList { .. }
+        | Expr::Between { .. }
+        | Expr::Like { .. } => expr.children(),
+        _ => Vec::new(),
+    };
+    let mut columns: Vec<&ColumnUse> = Vec::new();
+    for operand in operands {
+        // A function's value may be of another type than its arguments, sums are not.
+        let mut operand = operand;
+        while let Expr::Binary { left, .. } = operand {
+            operand = left;
+        }
+        if let Expr::Column(column) = operand {
+            columns.push(column);
+        }
+    }
+    columns
 }
 
 /// The cells of `a = b` where it must be true.
-fn equality(state: &State<'_>, leaf: &Leaf) -> Option<(usize, usize)> {
+pub(super) fn equality(state: &State<'_>, leaf: &Leaf) -> Option<(usize, usize)> {
     let (
         Want::True,
         Expr::Compare {
@@ -472,7 +516,7 @@ fn alike(state: &State<'_>, a: usize, b: usize) -> bool {
     }
 }
 
-fn find(parent: &mut [usize], of: usize) -> usize {
+pub(super) fn find(parent: &mut [usize], of: usize) -> usize {
     let mut root = of;
     while parent[root] != root {
         root = parent[root];
@@ -481,7 +525,7 @@ fn find(parent: &mut [usize], of: usize) -> usize {
     root
 }
 
-fn union(parent: &mut [usize], a: usize, b: usize) {
+pub(super) fn union(parent: &mut [usize], a: usize, b: usize) {
     let (a, b) = (find(parent, a), find(parent, b));
     // The smaller one stays the root, so that classes come in the order of their cells.
     parent[a.max(b)] = a.min(b);

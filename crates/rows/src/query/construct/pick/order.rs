@@ -191,9 +191,10 @@ impl Picker<'_, '_> {
             } => {
                 let (left, right) = (self.term(left)?, self.term(right)?);
                 // Only numbers are added to here.
-                if [&left, &right].iter().any(|term| {
-                    term.kind.is_some_and(|kind| kind != Kind::Number)
-                }) {
+                if [&left, &right]
+                    .iter()
+                    .any(|term| term.kind.is_some_and(|kind| kind != Kind::Number))
+                {
                     return None;
                 }
                 let (class, plus) = match (op, left.class, right.class) {

@@ -16,7 +16,7 @@ impl Picker<'_, '_> {
     /// Values to try for a class, the likeliest first, and whether they are all that matter to its own leaves.
     pub(super) fn tries(&self, index: usize) -> (Vec<Value>, bool) {
         let class = &self.classes[index];
-        let data_type = self.data_type(index);
+        let data_type = self.data_type(index).or_else(|| self.compared_type(index));
         let mut constants = Vec::new();
         let mut by_equality = true;
         for leaf in class.own.iter().chain(&class.coupled) {

@@ -1,0 +1,85 @@
+//! What follows from equal cells without a choice: rows with equal keys are one row, and a foreign
+//! key that equals a row's key refers to it.
+//!
+//! Found out late, each of these would be found out once per combination of the choices in between.
+
+use super::apart::{keys, mentions};
+use super::pick::{equality, find, union};
+use super::proof::{Cause, Proof};
+use super::state::State;
+
+/// Which cells are known to be equal and not NULL.
+pub(super) struct Equal(Vec<usize>);
+
+impl Equal {
+    /// What the conditions decided so far say.
+    pub(super) fn of(state: &State<'_>) -> Self {
+        let mut parent: Vec<usize> = (0..state.cells.len()).collect();
+        for (a, b) in &state.merged {
+            union(&mut parent, *a, *b);
+        }
+        for leaf in &state.leaves {
+            if let Some((a, b)) = equality(state, leaf) {
+                union(&mut parent, a, b);
+            }
+        }
+        for cell in 0..parent.len() {
+            find(&mut parent, cell);
+        }
+        Self(parent)
+    }
+
+    fn holds(&self, a: usize, b: usize) -> bool {
+        a == b || (a < self.0.len() && b < self.0.len() && self.0[a] == self.0[b])
+    }
+
+    /// Whether a column of one row equals a column of another.
+    pub(super) fn columns(&self, state: &State<'_>, a: (usize, usize), b: (usize, usize)) -> bool {
+        let cell = |(row, column): (usize, usize)| state.rows[state.real(row)].cells.get(&column);
+        match (cell(a), cell(b)) {
+            (Some(a), Some(b)) => self.holds(*a, *b),
+            _ => false,
+        }
+    }
+}
+
+/// Makes rows with equal keys one, until there are no more.
+///
+/// # Errors
+///
+/// When rows that must be different have equal keys.
+pub(super) fn chase(state: &mut State<'_>) -> Result<(), Proof> {
+    while state.setting.constraints {
+        let equal = Equal::of(state);
+        let Some((a, b)) = with_equal_keys(state, &equal) else {
+            break;
+        };
+        if state.must_differ(a, b) {
+            return Err(Proof::new(
+                Cause::Key,
+                "rows that must be different are one by their key",
+            ));
+        }
+        state.unite(a, b);
+    }
+    Ok(())
+}
+
+fn with_equal_keys(state: &State<'_>, equal: &Equal) -> Option<(usize, usize)> {
+    let rows = state.rows_of_all();
+    for (index, a) in rows.iter().enumerate() {
+        let table = state.rows[*a].table;
+        for b in &rows[index + 1..] {
+            let one = |key: &[usize]| {
+                key.iter().all(|column| {
+                    mentions(state, *a, *column)
+                        && equal.columns(state, (*a, *column), (*b, *column))
+                })
+            };
+            if state.rows[*b].table == table && keys(state, table).any(one) {
+                return Some((*a, *b));
+            }
+        }
+    }
+    None
+}

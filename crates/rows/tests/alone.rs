@@ -1,0 +1,129 @@
+//! Targets of ordinary queries are built or proven infeasible one by one: without search, and
+//! without the rows of other targets.
+
+use std::fmt::Write as _;
+
+use isobath_rows::query::algorithm::Config;
+use isobath_rows::query::construct::Setting;
+use isobath_rows::query::job::{Fate, run};
+use isobath_rows::query::target::Target;
+use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_sql::ddl::{Source, load};
+use isobath_sql::{DialectName, Schema};
+
+/// A chain of three tables, and one beside it; parents have CHECKs and keys that nobody asks about.
+const SHOP: &str = "
+    CREATE TABLE customers (
+        customer_id INTEGER PRIMARY KEY,
+        email VARCHAR(120) NOT NULL UNIQUE CHECK (email LIKE '%_@_%'),
+        country CHAR(2) NOT NULL DEFAULT 'PT',
+        joined_on DATE NOT NULL
+    );
+    CREATE TABLE products (
+        sku VARCHAR(12) PRIMARY KEY,
+        price NUMERIC(8, 2) NOT NULL CHECK (price > 0),
+        discounted NUMERIC(8, 2),
+        status VARCHAR(10) NOT NULL CHECK (status IN ('draft', 'listed', 'retired')),
+        CHECK (discounted > 0 AND discounted < price)
+    );
+    CREATE TABLE orders (
+        order_id INTEGER PRIMARY KEY,
+        customer_id INTEGER NOT NULL REFERENCES customers (customer_id),
+        placed_on DATE NOT NULL,
+        shipped_on DATE,
+        CHECK (shipped_on >= placed_on)
+    );
+    CREATE TABLE order_items (
+        order_id INTEGER NOT NULL REFERENCES orders (order_id),
+        line INTEGER NOT NULL CHECK (line BETWEEN 1 AND 99),
+        sku VARCHAR(12) NOT NULL REFERENCES products (sku),
+        quantity INTEGER NOT NULL DEFAULT 1 CHECK (quantity > 0),
+        PRIMARY KEY (order_id, line),
+        UNIQUE (order_id, sku)
+    );";
+
+fn shop() -> Schema {
+    let source = Source {
+        name: "shop.sql".to_owned(),
+        text: SHOP.to_owned(),
+    };
+    load("shop", &[source], Some(DialectName::Postgres)).schema
+}
+
+/// How many targets of a query are covered and proven infeasible, and those that are neither.
+fn fates(sql: &str) -> String {
+    let schema = shop();
+    let dialect = DialectName::Postgres;
+    let setting = Setting::new(&schema, dialect.dialect());
+    let made = targets(
+        sql,
+        &schema,
+        dialect,
+        Criterion::Extended,
+        Options::default(),
+    )
+    .expect("it has targets");
+    let config = Config {
+        budget: 0,
+        ..Config::default()
+    };
+    let (mut covered, mut infeasible, mut open) = (0, 0, String::new());
+    for made in &made {
+        let target = Target::of(made, &schema, dialect);
+        let outcome = run(&[target], setting, &config);
+        match &outcome.fates[..] {
+            [Fate::Covered(_)] => covered += 1,
+            [Fate::Infeasible { .. }] => infeasible += 1,
+            _ => writeln!(open, "open: {}", made.sql).expect("text takes everything"),
+        }
+    }
+    format!("{covered} covered, {infeasible} infeasible\n{open}")
+}
+
+#[test]
+fn parameters_take_the_type_of_what_they_are_compared_with() {
+    insta::assert_snapshot!(fates(
+        "SELECT o.order_id, c.email FROM orders o
+         JOIN customers c ON c.customer_id = o.customer_id
+         WHERE o.shipped_on IS NULL AND o.placed_on < :before
+         ORDER BY o.order_id"
+    ), @"5 covered, 2 infeasible");
+}
+
+#[test]
+fn comparisons_that_run_in_a_circle_are_proven_infeasible() {
+    insta::assert_snapshot!(fates(
+        "SELECT sku FROM products
+         WHERE status = 'listed' AND (price <= :most OR discounted <= :most)"
+    ), @"9 covered, 3 infeasible");
+}
+
+#[test]
+fn groups_over_outer_joins_are_built() {
+    insta::assert_snapshot!(fates(
+        "SELECT c.country, COUNT(i.sku) FROM customers c
+         LEFT JOIN orders o ON o.customer_id = c.customer_id
+         LEFT JOIN order_items i ON i.order_id = o.order_id
+         GROUP BY c.country HAVING COUNT(i.sku) > 1"
+    ), @"11 covered, 3 infeasible");
+}
+
+#[test]
+fn groups_over_four_tables_are_built() {
+    insta::assert_snapshot!(fates(
+        "SELECT c.country, p.status, SUM(i.quantity) FROM customers c
+         JOIN orders o ON o.customer_id = c.customer_id
+         JOIN order_items i ON i.order_id = o.order_id
+         JOIN products p ON p.sku = i.sku
+         WHERE p.price > 10
+         GROUP BY c.country, p.status HAVING SUM(i.quantity) >= 5"
+    ), @"16 covered, 3 infeasible");
+}
+
+#[test]
+fn rows_that_only_a_subquery_reads_bring_lawful_parents() {
+    insta::assert_snapshot!(fates(
+        "SELECT p.sku FROM products p WHERE p.status <> 'retired'
+         AND NOT EXISTS (SELECT 1 FROM order_items i WHERE i.sku = p.sku)"
+    ), @"4 covered, 0 infeasible");
+}
