@@ -116,10 +116,8 @@ impl Picker<'_, '_> {
             (None, None) => return,
         };
         let exact = kind == Kind::Number;
-        if !exact && (left.class.is_none() || right.class.is_none()) {
-            return;
-        }
-        if !exact && !(left.plus.is_zero() && right.plus.is_zero()) {
+        let plain = |term: &Term| term.class.is_some() && term.plus.is_zero();
+        if !(exact || plain(&left) && plain(&right)) {
             return;
         }
         for node in [from, to] {
