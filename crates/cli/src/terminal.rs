@@ -44,6 +44,17 @@ impl Terminal {
         Self { quiet, json, color }
     }
 
+    /// The same terminal; in colours only if these are wanted.
+    pub(crate) fn colored(mut self, wanted: bool) -> Self {
+        self.color &= wanted;
+        self
+    }
+
+    /// Whether there are colours.
+    pub(crate) fn is_colored(&self) -> bool {
+        self.color
+    }
+
     /// A line of the result, for people.
     pub(crate) fn say(&self, tone: Tone, line: &str) {
         if !self.quiet {

@@ -175,6 +175,20 @@ impl Service {
         !self.is_detached && self.process.as_ref().is_none_or(Guarded::has_ended)
     }
 
+    /// Waits until it has ended by itself; says whether it has.
+    ///
+    /// That nobody listens any more is seen a moment before the process is gone.
+    pub fn wait_for_end(&self, patience: Duration) -> bool {
+        let started = Instant::now();
+        while !self.has_ended() {
+            if self.is_detached || started.elapsed() > patience {
+                return false;
+            }
+            thread::sleep(PULSE);
+        }
+        true
+    }
+
     /// What it ended with, once it has ended by itself.
     pub fn exit_code(&self) -> Option<i32> {
         self.process.as_ref().and_then(Guarded::exit_code)

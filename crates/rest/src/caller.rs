@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use isobath_exec::http::{Call, Client, Failure, Method, Outcome, Request};
+use isobath_exec::http::{Call, Client, Completeness, Failure, Method, Outcome, Request};
 use isobath_genes::{Reference, Resolve};
 use serde_json::Value;
 
 use crate::candidate::{Candidate, Step, What};
 use crate::exchange::Exchange;
 use crate::feedback::{Feedback, Seen};
+use crate::keeper::{Fate, Keeper};
 use crate::openapi::Api;
 use crate::session::Session;
 
@@ -36,10 +37,12 @@ pub struct Service {
     pub api: Arc<Api>,
     /// Where it is, without a slash at the end.
     pub base: String,
-    /// The users who are logged in.
+    /// The users who are logged in, as they were first.
     pub sessions: Vec<Session>,
     /// What brings the first state back before each candidate.
     pub reset: Option<ResetCall>,
+    /// Who watches over its life.
+    pub keeper: Keeper,
     /// What looks into the service; nothing when it is a black box.
     pub feedback: Option<Mutex<Box<dyn Feedback>>>,
 }
@@ -53,29 +56,86 @@ impl Service {
     }
 }
 
+/// How often a reset that is refused is tried.
+const RESETS: usize = 3;
+
 /// Runs candidates, one after the other, over connections of its own.
 #[derive(Debug)]
 pub struct Caller {
     service: Arc<Service>,
     client: Client,
+    /// The users as they are in this life of the service.
+    sessions: Arc<[Session]>,
+    life: u64,
+    /// The operation that was called last.
+    last: Option<usize>,
+}
+
+/// How a call left the service.
+enum Pulse {
+    /// It lives.
+    Alive,
+    /// It does not: nobody is there, or nothing is answered.
+    Dead(String),
+    /// It does, but died meanwhile and was brought back by another caller.
+    Reborn,
+    /// We were told to stop.
+    Interrupted,
 }
 
 impl Caller {
     /// A caller with a client.
     #[must_use]
     pub fn new(service: Arc<Service>, client: Client) -> Self {
-        Self { service, client }
+        let sessions = service.keeper.sessions();
+        let life = service.keeper.life();
+        Self {
+            service,
+            client,
+            sessions,
+            life,
+            last: None,
+        }
+    }
+
+    /// What is called.
+    #[must_use]
+    pub fn service(&self) -> &Arc<Service> {
+        &self.service
     }
 
     /// Makes the calls of a candidate; a step that fails does not keep the others from being tried.
     ///
+    /// A call that brings the service down is the last one, and says so in [`Exchange::fatal`]. Where it is
+    /// gone for good, that is told by the next run: what was seen until then is worth keeping.
+    ///
     /// # Errors
     ///
-    /// When the service refuses connections.
+    /// When the service is gone.
     pub fn run(&mut self, candidate: &Candidate) -> Result<Vec<Exchange>, Lost> {
-        self.reset()?;
-        self.service
-            .inside(|feedback| feedback.begin(candidate.texts()));
+        loop {
+            if let Some(why) = self.service.keeper.gone() {
+                return Err(self.lost(why));
+            }
+            self.catch_up();
+            if !self.reset()? {
+                continue;
+            }
+            self.service
+                .inside(|feedback| feedback.begin(candidate.texts()));
+            let attempt = self.attempt(candidate);
+            let seen: Option<Seen> = self.service.inside(|feedback| feedback.end());
+            if let Some(mut exchanges) = attempt? {
+                if let Some(seen) = seen {
+                    seen.give_to(&mut exchanges);
+                }
+                return Ok(exchanges);
+            }
+        }
+    }
+
+    /// Makes the calls; `None` when the service was found dead by no fault of theirs, and is back.
+    fn attempt(&mut self, candidate: &Candidate) -> Result<Option<Vec<Exchange>>, Lost> {
         let mut exchanges: Vec<Exchange> = Vec::with_capacity(candidate.steps.len());
         for step in &candidate.steps {
             let Some(request) = self.request(step, &exchanges) else {
@@ -83,47 +143,145 @@ impl Caller {
             };
             let number = u16::try_from(exchanges.len()).unwrap_or(u16::MAX);
             self.service.inside(|feedback| feedback.call(number));
-            let call = self.client.call(&request);
-            self.check_alive(&call)?;
-            exchanges.push(Exchange::new(
-                step.id,
-                step.operation(),
-                step.user,
-                request,
-                call,
-            ));
-        }
-        let seen: Option<Seen> = self.service.inside(|feedback| feedback.end());
-        if let Some(seen) = seen {
-            seen.give_to(&mut exchanges);
-        }
-        Ok(exchanges)
-    }
-
-    fn reset(&mut self) -> Result<(), Lost> {
-        let Some(reset) = &self.service.reset else {
-            return Ok(());
-        };
-        let call = self.client.call(&reset.request);
-        self.check_alive(&call)?;
-        match call.status() {
-            Some(status) if status < 400 => Ok(()),
-            _ => Err(Lost {
-                url: self.service.base.clone(),
-                why: format!("the reset failed: {}", describe(&call)),
-            }),
-        }
-    }
-
-    fn check_alive(&self, call: &Call) -> Result<(), Lost> {
-        match call.failure() {
-            Some(failure @ (Failure::Refused | Failure::Unreachable(_) | Failure::Tls(_))) => {
-                Err(Lost {
-                    url: self.service.base.clone(),
-                    why: failure.to_string(),
-                })
+            let call = whole(self.client.call(&request));
+            let pulse = self.pulse(&call);
+            let was_made = !matches!(
+                call.failure(),
+                Some(Failure::Refused | Failure::Unreachable(_) | Failure::Tls(_))
+            );
+            let operation = step.operation();
+            match pulse {
+                Pulse::Interrupted => break,
+                Pulse::Reborn => return Ok(None),
+                Pulse::Dead(_) if was_made => {
+                    exchanges.push(Exchange::new(step.id, operation, step.user, request, call));
+                }
+                Pulse::Dead(_) => {}
+                Pulse::Alive => {
+                    self.last = operation;
+                    exchanges.push(Exchange::new(step.id, operation, step.user, request, call));
+                }
             }
-            _ => Ok(()),
+            let Pulse::Dead(why) = pulse else { continue };
+            // A call that was not answered before all went silent is to blame; else the one before.
+            let is_silent = matches!(
+                exchanges.last().and_then(Exchange::failure),
+                Some(Failure::TimedOut)
+            );
+            let operation = exchanges
+                .last()
+                .map_or(self.last, |exchange| exchange.operation);
+            // That calls are not answered in time is a finding of its own.
+            let is_shown = !exchanges.is_empty() || is_silent;
+            let fate = self
+                .service
+                .keeper
+                .found_dead(self.life, operation, is_shown, &why);
+            match fate {
+                // Somebody else's call may have done it.
+                Fate::Back(None) => return Ok(None),
+                Fate::Back(Some(_)) if exchanges.is_empty() => return Ok(None),
+                Fate::Back(Some(obituary)) if !is_silent => mark(&mut exchanges, obituary),
+                Fate::Back(Some(_)) => {}
+                Fate::Gone(why) if exchanges.is_empty() => return Err(self.lost(why)),
+                Fate::Gone(why) if !is_silent => mark(&mut exchanges, why),
+                Fate::Gone(_) => {}
+            }
+            break;
+        }
+        Ok(Some(exchanges))
+    }
+
+    /// Takes over what changed when the service was brought back by another caller.
+    fn catch_up(&mut self) {
+        let life = self.service.keeper.life();
+        if life != self.life {
+            self.life = life;
+            self.sessions = self.service.keeper.sessions();
+        }
+    }
+
+    fn lost(&self, why: String) -> Lost {
+        Lost {
+            url: self.service.base.clone(),
+            why,
+        }
+    }
+
+    /// Brings the first state back; says whether it did, and not the dead service instead.
+    fn reset(&mut self) -> Result<bool, Lost> {
+        let service = Arc::clone(&self.service);
+        let Some(reset) = &service.reset else {
+            return Ok(true);
+        };
+        let mut call = self.client.call(&reset.request);
+        for _ in 1..RESETS {
+            match self.pulse(&call) {
+                Pulse::Interrupted => return Ok(true),
+                Pulse::Dead(why) => {
+                    return match service.keeper.found_dead(self.life, self.last, false, &why) {
+                        Fate::Back(_) => Ok(false),
+                        Fate::Gone(why) => Err(self.lost(why)),
+                    };
+                }
+                Pulse::Reborn => return Ok(false),
+                Pulse::Alive => {}
+            }
+            if call.status().is_some_and(|status| status < 400) {
+                return Ok(true);
+            }
+            call = self.client.call(&reset.request);
+        }
+        match call.status() {
+            Some(status) if status < 400 => Ok(true),
+            _ => Err(self.lost(format!("the reset failed: {}", describe(&call)))),
+        }
+    }
+
+    /// Whether the service lives, as far as a call shows.
+    fn pulse(&mut self, call: &Call) -> Pulse {
+        let keeper = &self.service.keeper;
+        match call.failure() {
+            None => {
+                keeper.heard(true);
+                Pulse::Alive
+            }
+            Some(Failure::Interrupted) => Pulse::Interrupted,
+            Some(failure @ (Failure::Refused | Failure::Unreachable(_) | Failure::Tls(_))) => {
+                Pulse::Dead(failure.to_string())
+            }
+            // A connection that was closed may mean that one request failed, or that everything did.
+            Some(Failure::Dropped) => {
+                let question = self.client.call(&Request::get(&self.service.base));
+                let dead =
+                    || Pulse::Dead("the connection was closed, and the next one refused".into());
+                match question.failure() {
+                    Some(Failure::Refused) => dead(),
+                    Some(Failure::Interrupted) => Pulse::Interrupted,
+                    // A listener that is about to close may still take a connection, but not another one.
+                    Some(Failure::Dropped)
+                        if self.client.knock(&self.service.base) == Err(Failure::Refused) =>
+                    {
+                        dead()
+                    }
+                    _ if keeper.settled_life() != self.life => Pulse::Reborn,
+                    _ => Pulse::Alive,
+                }
+            }
+            Some(Failure::TimedOut) if keeper.heard(false) => {
+                let question = whole(self.client.call(&Request::get(&self.service.base)));
+                match question.failure() {
+                    Some(Failure::TimedOut | Failure::Refused) => {
+                        Pulse::Dead("it does not answer any more".into())
+                    }
+                    Some(Failure::Interrupted) => Pulse::Interrupted,
+                    _ => {
+                        keeper.heard(true);
+                        Pulse::Alive
+                    }
+                }
+            }
+            Some(_) => Pulse::Alive,
         }
     }
 
@@ -156,7 +314,7 @@ impl Caller {
                 Request::get(absolute(&service.base, location)?)
             }
         };
-        if let Some(session) = step.user.and_then(|user| service.sessions.get(user)) {
+        if let Some(session) = step.user.and_then(|user| self.sessions.get(user)) {
             for (name, value) in &session.headers {
                 request
                     .headers
@@ -173,6 +331,24 @@ impl Caller {
             }
         }
         Some(request)
+    }
+}
+
+/// A call as it counts for us: half an answer is none.
+fn whole(mut call: Call) -> Call {
+    let failure = match call.response().map(|response| response.completeness) {
+        Some(Completeness::Dropped) => Failure::Dropped,
+        Some(Completeness::TimedOut) => Failure::TimedOut,
+        _ => return call,
+    };
+    call.outcome = Outcome::Failed(failure);
+    call
+}
+
+/// Blames the call that was made last for the end of the service.
+fn mark(exchanges: &mut [Exchange], obituary: String) {
+    if let Some(last) = exchanges.last_mut() {
+        last.fatal = Some(obituary);
     }
 }
 

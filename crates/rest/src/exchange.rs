@@ -22,6 +22,8 @@ pub struct Exchange {
     pub body: Option<Value>,
     /// What the call did inside the service, where that is known.
     pub inside: Inside,
+    /// How the service ended, when this call brought it down.
+    pub fatal: Option<String>,
 }
 
 impl Exchange {
@@ -43,6 +45,7 @@ impl Exchange {
             call,
             body,
             inside: Inside::default(),
+            fatal: None,
         }
     }
 

@@ -9,6 +9,8 @@ use regex::Regex;
 pub enum FaultKind {
     /// A status of 500 or above.
     ServerError,
+    /// The service ended, and had to be started again.
+    ServiceDied,
     /// The connection was closed in place of an answer.
     ConnectionDropped,
     /// No answer came in time.
@@ -55,8 +57,9 @@ struct Entry {
 
 impl FaultKind {
     /// All kinds, in the order in which reports list them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::ServerError,
+        Self::ServiceDied,
         Self::ConnectionDropped,
         Self::TimedOut,
         Self::StackTrace,
@@ -121,6 +124,14 @@ impl FaultKind {
                 "The service answered with a status of 500 or above. It met a situation that nobody thought of; whatever the client sent, \
                  the answer should be a result or a refusal (4xx). Faults of one operation are told apart by the message or the site that \
                  the response names.",
+            ),
+            Self::ServiceDied => entry(
+                "service-died",
+                None,
+                "the service died",
+                "After this call nobody listened any more: the process ended. One request takes the service away from all who use it. \
+                 With --start it is started again and the run goes on; faults are told apart by the site that the last words of the \
+                 process name.",
             ),
             Self::ConnectionDropped => entry(
                 "connection-dropped",

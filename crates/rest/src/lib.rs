@@ -58,6 +58,7 @@ pub mod fault;
 pub mod feedback;
 pub mod goal;
 pub mod job;
+pub mod keeper;
 pub mod openapi;
 pub mod oracle;
 mod pool;

@@ -48,14 +48,14 @@ pub enum Event {
     Ended(Ending),
 }
 
-/// Somebody who is told what happens.
-pub trait Observer {
+/// Somebody who is told what happens, and may look at the problem as it is then.
+pub trait Observer<P> {
     /// Called for each event, in order.
-    fn on(&mut self, event: &Event);
+    fn on(&mut self, event: &Event, problem: &P);
 }
 
-impl<F: FnMut(&Event)> Observer for F {
-    fn on(&mut self, event: &Event) {
-        self(event);
+impl<P, F: FnMut(&Event, &P)> Observer<P> for F {
+    fn on(&mut self, event: &Event, problem: &P) {
+        self(event, problem);
     }
 }

@@ -60,7 +60,7 @@ pub struct Search<P: Problem> {
     algorithm: Box<dyn Algorithm<P>>,
     rng: Rng,
     limits: Limits,
-    observers: Vec<Box<dyn Observer>>,
+    observers: Vec<Box<dyn Observer<P>>>,
     in_flight: usize,
     /// Candidates that are not judged yet, oldest first; the first has number `judged`.
     pending: VecDeque<Pending<P>>,
@@ -122,7 +122,7 @@ impl<P: Problem> Search<P> {
     }
 
     /// Lets somebody know what happens from now on.
-    pub fn observe(&mut self, observer: impl Observer + 'static) {
+    pub fn observe(&mut self, observer: impl Observer<P> + 'static) {
         self.observers.push(Box::new(observer));
     }
 
@@ -262,7 +262,7 @@ impl<P: Problem> Search<P> {
 
     fn emit(&mut self, event: &Event) {
         for observer in &mut self.observers {
-            observer.on(event);
+            observer.on(event, &self.problem);
         }
     }
 

@@ -51,6 +51,10 @@ pub(crate) struct RestArgs {
     #[arg(long, default_value_t = 1)]
     pub workers: usize,
 
+    /// How long to wait for a service that nobody listens for yet, in seconds.
+    #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
+    pub wait: f64,
+
     /// How long one call may take, in seconds.
     #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
     pub timeout: f64,
@@ -82,6 +86,10 @@ pub(crate) struct RestArgs {
     /// Say only what went wrong.
     #[arg(long, short)]
     pub quiet: bool,
+
+    /// No colours; so does the variable NO_COLOR.
+    #[arg(long)]
+    pub no_color: bool,
 }
 
 fn fault_kind(code: &str) -> Result<FaultKind, String> {

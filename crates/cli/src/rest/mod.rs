@@ -1,8 +1,12 @@
 //! `isobath rest`: flags to the REST job, its result to files and to the terminal.
 
+mod address;
 mod args;
+mod events;
+mod interrupt;
 mod output;
 mod run;
+mod view;
 
 pub(crate) use args::RestArgs;
 pub(crate) use run::run;

@@ -17,6 +17,7 @@ use isobath_rest::openapi::{Api, StatusPattern};
 use isobath_rest::suite;
 
 use super::args::RestArgs;
+use crate::output;
 use crate::terminal::{Terminal, Tone};
 
 /// A run that is over.
@@ -50,21 +51,28 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Why it ended before its budget, if it did.
+    pub(super) fn ended_early(&self) -> Option<String> {
+        match (&self.outcome.lost, self.outcome.interrupted) {
+            (Some(lost), _) => Some(lost.to_string()),
+            (None, true) => Some("interrupted".into()),
+            (None, false) => None,
+        }
+    }
+
     /// Writes suite and report, and says what was written.
     pub(super) fn write(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         let mut put = |path: PathBuf, text: &str| -> io::Result<()> {
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent)?;
-            }
-            std::fs::write(&path, text)?;
+            output::put(&path, text).map_err(io::Error::other)?;
             files.push(path);
             Ok(())
         };
         let mut report = self.report();
+        let suite = self.harmless();
         for language in &self.args.lang {
             let written = writer::by_name(language)
-                .and_then(|writer| writer.write(&self.suite))
+                .and_then(|writer| writer.write(&suite))
                 .map_err(io::Error::other)?;
             for file in written.files {
                 put(folder.join(language).join(&file.path), &file.text)?;
@@ -87,6 +95,22 @@ impl<'a> Run<'a> {
         // Last, because it is the one to open.
         put(folder.join("report.html"), &findings::html(&report))?;
         Ok(files)
+    }
+
+    /// Whether a test ends the service, and would take those after it with it.
+    fn is_fatal(&self, at: usize) -> bool {
+        let exchanges = &self.outcome.tests[at].exchanges;
+        exchanges.iter().any(|exchange| exchange.fatal.is_some())
+    }
+
+    /// The suite without the tests that end the service.
+    fn harmless(&self) -> HttpSuite {
+        let mut suite = self.suite.clone();
+        let mut at = 0..;
+        suite
+            .tests
+            .retain(|_| at.next().is_some_and(|at| !self.is_fatal(at)));
+        suite
     }
 
     fn test_case(&self, written: &WrittenTest, language: &str) -> Option<TestCase> {
@@ -150,11 +174,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .map(|test| test.exchanges.len() as u64)
                 .sum(),
-            ended_early: match (&outcome.lost, outcome.interrupted) {
-                (Some(lost), _) => Some(lost.to_string()),
-                (None, true) => Some("interrupted".into()),
-                (None, false) => None,
-            },
+            ended_early: self.ended_early(),
             operations: self.operations(),
             faults: outcome
                 .faults
@@ -234,6 +254,7 @@ impl<'a> Run<'a> {
 
     fn fault(&self, fault: &Fault, test: Option<usize>) -> FaultView {
         let shown = test.and_then(|at| self.suite.tests.get(at));
+        let is_fatal = test.is_some_and(|at| self.is_fatal(at));
         let place = self
             .service
             .api
@@ -250,10 +271,14 @@ impl<'a> Run<'a> {
             details: vec![fault.kind.explanation().into()],
             severity: severity(fault.kind),
             seen: 1,
-            test: shown.map(|test| test.id.clone()),
-            no_test: shown
-                .is_none()
-                .then(|| "it did not show again when it was run for the suite".into()),
+            test: shown.filter(|_| !is_fatal).map(|test| test.id.clone()),
+            no_test: match shown {
+                None => Some("it did not show again when it was run for the suite".into()),
+                Some(_) if is_fatal => {
+                    Some("a test that ends the service would take those after it with it".into())
+                }
+                Some(_) => None,
+            },
             curl: shown
                 .map(|test| curl(&self.suite, test))
                 .unwrap_or_default(),
@@ -331,7 +356,7 @@ impl<'a> Run<'a> {
 }
 
 /// How bad a kind of fault is.
-fn severity(kind: FaultKind) -> Severity {
+pub(super) fn severity(kind: FaultKind) -> Severity {
     match kind {
         FaultKind::UndocumentedStatus
         | FaultKind::ResponseMismatch
@@ -341,7 +366,7 @@ fn severity(kind: FaultKind) -> Severity {
     }
 }
 
-fn limitations(api: &Api) -> Vec<RestLimitation> {
+pub(super) fn limitations(api: &Api) -> Vec<RestLimitation> {
     let first = |kind| {
         api.limitations
             .list

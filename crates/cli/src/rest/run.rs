@@ -1,41 +1,48 @@
 //! From flags to a run, and from its outcome to an exit code.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use isobath_emit::findings::Event as Line;
 use isobath_exec::document;
-use isobath_exec::http::{Client, Config as HttpConfig, Method, Request};
-use isobath_exec::process::{Launch, Ready, Service as Process};
+use isobath_exec::http::{Client, Config as HttpConfig, Failure};
+use isobath_exec::process::{Launch, Ready, Service as Process, StartError, wait_for};
 use isobath_rest::auth::{self, Format, User};
-use isobath_rest::caller::{ResetCall, Service};
-use isobath_rest::job::{self, Config};
+use isobath_rest::caller::Service;
+use isobath_rest::job::{self, Config, Event, Outcome};
+use isobath_rest::keeper::{Keeper, Revived};
 use isobath_rest::openapi::{self, Api, Loader};
 use isobath_rest::probe::Choice;
 use isobath_rest::problem::Habits;
-use isobath_rest::session::Session;
-use isobath_search::Event;
+use isobath_rest::session::{LoginError, Session};
 
+use super::address::{base, guard, reset_call};
 use super::args::{Budget, RestArgs};
+use super::events::EventLog;
+use super::interrupt::Interruption;
 use super::output;
+use super::view::View;
 use crate::exit::Exit;
 use crate::terminal::{Terminal, Tone};
 
 /// How long a document may take to come.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How often a run says how far it is.
-const PULSE: Duration = Duration::from_secs(5);
+
+/// How long a process that does not listen any more may take to end by itself.
+const LAST_BREATH: Duration = Duration::from_secs(1);
 
 /// Why a run did not begin.
-struct Refusal {
+pub(super) struct Refusal {
     exit: Exit,
     why: String,
 }
 
 impl Refusal {
-    fn usage(why: impl Into<String>) -> Self {
+    pub(super) fn usage(why: impl Into<String>) -> Self {
         Self {
             exit: Exit::Usage,
             why: why.into(),
@@ -52,7 +59,7 @@ impl Refusal {
 
 /// Runs the job.
 pub(crate) fn run(args: &RestArgs) -> Exit {
-    let terminal = Terminal::new(args.quiet, false);
+    let terminal = Terminal::new(args.quiet, false).colored(!args.no_color);
     match prepare_and_run(args, &terminal) {
         Ok(exit) => exit,
         Err(refusal) => {
@@ -63,30 +70,19 @@ pub(crate) fn run(args: &RestArgs) -> Exit {
 }
 
 fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal> {
-    let interrupt = Arc::new(AtomicBool::new(false));
-    let interrupted = Arc::clone(&interrupt);
-    // A second Ctrl-C does not wait for anything.
-    let handler = ctrlc::set_handler(move || {
-        if interrupted.swap(true, Ordering::Relaxed) {
-            std::process::exit(Exit::Interrupted.code());
-        }
-    });
-    handler.map_err(|error| Refusal::usage(format!("cannot listen to Ctrl-C: {error}")))?;
+    let heard = Interruption::listen()
+        .map_err(|error| Refusal::usage(format!("cannot listen to Ctrl-C: {error}")))?;
+    let timeout = Duration::try_from_secs_f64(args.timeout)
+        .ok()
+        .filter(|timeout| !timeout.is_zero())
+        .ok_or_else(|| Refusal::usage("--timeout must be more than 0 seconds"))?;
     // The document may be served by the service itself, so that must be up first.
-    let mut process = None;
-    if let (Some(command), false) = (&args.start, args.dry_run) {
-        let url = args
-            .url
-            .clone()
-            .ok_or_else(|| Refusal::usage("--start needs --url, to know when the service is up"))?;
-        guard(&url, args.remote)?;
-        terminal.say(Tone::Faint, &format!("starting `{command}`"));
-        let launch = Launch {
-            interrupt: Some(Arc::clone(&interrupt)),
-            ..Launch::new(command, Ready::Url(url))
-        };
-        process =
-            Some(Process::start(launch).map_err(|error| Refusal::unreachable(error.to_string()))?);
+    let process = match (&args.start, args.dry_run) {
+        (Some(command), false) => Some(start(args, command, &heard, terminal)?),
+        _ => None,
+    };
+    if args.spec.contains("://") {
+        wait(args, &args.spec, terminal)?;
     }
     let document = document::load(&args.spec, PATIENCE).map_err(|error| refuse_document(&error))?;
     let api = openapi::read(&document.text, &document.location, &Documents)
@@ -104,47 +100,195 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     let users = users(args)?;
     let base = base(args, &api, &document.location)?;
     guard(&base, args.remote)?;
+    wait(args, &base, terminal)?;
     let started = Instant::now();
-    let client = {
-        let config = HttpConfig {
-            timeout: Duration::try_from_secs_f64(args.timeout)
-                .map_err(|_| Refusal::usage("--timeout is no time"))?,
-            interrupt: Some(Arc::clone(&interrupt)),
+    let folder = args
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("isobath-out").join("rest"));
+    let unwritable =
+        |error: io::Error| Refusal::usage(format!("cannot write to {}: {error}", folder.display()));
+    let log = EventLog::create(&folder, started).map_err(unwritable)?;
+    let client = move |flag: &Arc<AtomicBool>| {
+        Client::new(HttpConfig {
+            timeout,
+            interrupt: Some(Arc::clone(flag)),
             ..HttpConfig::default()
-        };
-        move || Client::new(config.clone())
-    };
-    let mut first = client().map_err(|error| Refusal::unreachable(error.to_string()))?;
-    if let Some(failure) = first.call(&Request::get(&base)).failure() {
-        return Err(Refusal::unreachable(format!(
-            "{base} cannot be reached ({failure}); is the service up? --start CMD starts it"
-        )));
-    }
-    let sessions = users
-        .iter()
-        .enumerate()
-        .map(|(number, user)| {
-            Session::open(
-                &mut first,
-                &base,
-                user,
-                args.seed.wrapping_mul(1000) + number as u64,
-            )
         })
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| Refusal::unreachable(error.to_string()))?;
+    };
+    let service = service(args, api, base, &users, process, &client, &heard)?;
+    greet(args, &service, terminal);
+    let log = Arc::new(Mutex::new(log));
+    begin(args, &service, &log);
+    heard.begin();
+    let config = config(args, &heard, started);
+    let view = Arc::new(Mutex::new(View::new(
+        args.quiet,
+        terminal.is_colored(),
+        args.budget,
+    )));
+    let (writing, showing) = (Arc::clone(&log), Arc::clone(&view));
+    let outcome = job::run(&service, &client, &config, move |event: &Event<'_>| {
+        lock(&writing).on(event);
+        lock(&showing).on(event);
+    });
+    lock(&view).end();
+    let outcome = outcome.map_err(|error| Refusal::unreachable(error.to_string()))?;
+    let seconds = started.elapsed().as_secs_f64();
+    let run = output::Run::new(args, &service, &users, &outcome, seconds);
+    let files = run.write(&folder).map_err(unwritable)?;
+    lock(&log).write(&Line::Ended {
+        calls: outcome.calls,
+        seconds,
+        covered: outcome.covered as u64,
+        faults: outcome.faults.len() as u64,
+        early: run.ended_early(),
+    });
+    run.summarize(terminal, &files);
+    Ok(exit(&outcome))
+}
+
+fn exit(outcome: &Outcome) -> Exit {
+    match (&outcome.lost, outcome.interrupted) {
+        (_, true) => Exit::Interrupted,
+        (Some(_), false) => Exit::Unreachable,
+        (None, false) if outcome.faults.is_empty() => Exit::Clean,
+        (None, false) => Exit::Findings,
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts the service.
+fn start(
+    args: &RestArgs,
+    command: &str,
+    heard: &Interruption,
+    terminal: &Terminal,
+) -> Result<Process, Refusal> {
+    let url = args
+        .url
+        .clone()
+        .ok_or_else(|| Refusal::usage("--start needs --url, to know when the service is up"))?;
+    guard(&url, args.remote)?;
+    terminal.say(Tone::Faint, &format!("starting `{command}`"));
+    let launch = Launch {
+        interrupt: Some(Arc::clone(&heard.stop)),
+        ..Launch::new(command, Ready::Url(url))
+    };
+    Process::start(launch).map_err(|error| match error {
+        StartError::Interrupted { .. } => Refusal {
+            exit: Exit::Interrupted,
+            why: error.to_string(),
+        },
+        error => Refusal::unreachable(error.to_string()),
+    })
+}
+
+/// Waits until somebody answers at a URL, in whatever way.
+fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), Refusal> {
+    let ready = Ready::Url(url.to_owned());
+    let patience = Duration::try_from_secs_f64(args.wait)
+        .map_err(|_| Refusal::usage("--wait is no number of seconds"))?;
+    let is_absent = |failure: &Failure| matches!(failure, Failure::Refused);
+    let mut answer = wait_for(&ready, Duration::ZERO, None);
+    if answer.as_ref().is_err_and(is_absent) && !patience.is_zero() {
+        terminal.say(
+            Tone::Faint,
+            &format!("nobody listens at {url} yet; waiting {} s", args.wait),
+        );
+        answer = wait_for(&ready, patience, None);
+    }
+    match answer {
+        // Who answers badly is there.
+        Ok(()) | Err(Failure::Dropped | Failure::Garbage(_) | Failure::TimedOut) => Ok(()),
+        Err(failure) => Err(Refusal::unreachable(format!(
+            "{url} cannot be reached ({failure}); is the service up? --start CMD starts it"
+        ))),
+    }
+}
+
+type Clients = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client>;
+
+/// The service with its users logged in, and with whoever brings it back.
+fn service(
+    args: &RestArgs,
+    api: Api,
+    base: String,
+    users: &[User],
+    process: Option<Process>,
+    client: &(impl Fn(&Arc<AtomicBool>) -> io::Result<Client> + Clone + Send + 'static),
+    heard: &Interruption,
+) -> Result<Arc<Service>, Refusal> {
+    let unreachable = |error: String| Refusal::unreachable(error);
+    let sessions = log_in(client, &heard.interrupt, &base, users, args.seed, 0)
+        .map_err(|error| unreachable(error.to_string()))?;
     let reset = args
         .reset
         .as_deref()
         .map(|reset| reset_call(reset, &base))
         .transpose()?;
-    let service = Arc::new(Service {
+    let mut keeper = Keeper::new(sessions.clone());
+    if let Some(mut process) = process {
+        let (client, stop) = (client.clone(), Arc::clone(&heard.stop));
+        let (base, users, seed) = (base.clone(), users.to_vec(), args.seed);
+        let mut life = 0;
+        keeper = keeper.reviving(Box::new(move || {
+            life += 1;
+            let obituary = obituary(&process);
+            process.restart().map_err(|error| error.to_string())?;
+            let sessions = log_in(&client, &stop, &base, &users, seed, life)
+                .map_err(|error| error.to_string())?;
+            Ok(Revived { sessions, obituary })
+        }));
+    }
+    Ok(Arc::new(Service {
         api: Arc::new(api),
         base,
         sessions,
         reset,
+        keeper,
         feedback: None,
-    });
+    }))
+}
+
+/// Logs all users in. In another life of the service, users that are created are others.
+fn log_in(
+    client: &Clients,
+    flag: &Arc<AtomicBool>,
+    base: &str,
+    users: &[User],
+    seed: u64,
+    life: u64,
+) -> Result<Vec<Session>, LoginError> {
+    let mut client = client(flag).map_err(|error| LoginError {
+        user: String::new(),
+        problem: error.to_string(),
+    })?;
+    let number = |index: usize| seed.wrapping_mul(1_000) + life * 1_000_000 + index as u64;
+    let users = users.iter().enumerate();
+    users
+        .map(|(index, user)| Session::open(&mut client, base, user, number(index)))
+        .collect()
+}
+
+/// How a process ended.
+fn obituary(process: &Process) -> String {
+    process.wait_for_end(LAST_BREATH);
+    let how = match process.exit_code() {
+        Some(code) if code > 128 => format!("it was ended by signal {}", code - 128),
+        Some(code) => format!("it ended with code {code}"),
+        None => "it did not answer any more".to_owned(),
+    };
+    match process.last_words() {
+        words if words.is_empty() => how,
+        words => format!("{how}; its last words:\n{words}"),
+    }
+}
+
+fn greet(args: &RestArgs, service: &Service, terminal: &Terminal) {
     terminal.say(
         Tone::Plain,
         &format!(
@@ -156,32 +300,21 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         ),
     );
     output::warn_limitations(&service.api, terminal);
-    let config = config(args, interrupt, started);
-    let outcome = job::run(&service, &client, &config, progress(args.quiet))
-        .map_err(|error| Refusal::unreachable(error.to_string()))?;
-    let folder = args
-        .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("isobath-out").join("rest"));
-    let run = output::Run::new(
-        args,
-        &service,
-        &users,
-        &outcome,
-        started.elapsed().as_secs_f64(),
-    );
-    let written = run.write(&folder);
-    drop(process);
-    let files = written.map_err(|error| {
-        Refusal::usage(format!("cannot write to {}: {error}", folder.display()))
-    })?;
-    run.summarize(terminal, &files);
-    Ok(match (&outcome.lost, outcome.interrupted) {
-        (Some(_), _) => Exit::Unreachable,
-        (None, true) => Exit::Interrupted,
-        (None, false) if outcome.faults.is_empty() => Exit::Clean,
-        (None, false) => Exit::Findings,
-    })
+}
+
+/// Writes down what the run begins with.
+fn begin(args: &RestArgs, service: &Service, log: &Mutex<EventLog>) {
+    let mut log = lock(log);
+    log.write(&Line::Started {
+        title: title(&service.api).to_owned(),
+        url: service.base.clone(),
+        operations: service.api.operations.len() as u64,
+        seed: args.seed,
+        algorithm: args.algorithm.to_string(),
+    });
+    for limitation in output::limitations(&service.api) {
+        log.write(&Line::Limitation(limitation));
+    }
 }
 
 fn title(api: &Api) -> &str {
@@ -234,72 +367,7 @@ fn users(args: &RestArgs) -> Result<Vec<User>, Refusal> {
     Ok(vec![User::with_headers("user", headers)])
 }
 
-/// Where the service is: as the flag says, else as the document says, relative to where that came from.
-fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String, Refusal> {
-    let served = api.servers.first().map_or("", |server| server.url.as_str());
-    let known = args
-        .url
-        .as_deref()
-        .or_else(|| location.contains("://").then_some(location));
-    let joined = match known.map(url::Url::parse) {
-        Some(Ok(known)) if args.url.is_some() => {
-            // A path on the command line says it all; without one, that of the document is added.
-            let path = url::Url::parse(served)
-                .map_or_else(|_| served.to_owned(), |url| url.path().to_owned());
-            if known.path() == "/" && !path.is_empty() {
-                known.join(&path).ok()
-            } else {
-                Some(known)
-            }
-        }
-        Some(Ok(known)) => known.join(served).ok(),
-        Some(Err(error)) => return Err(Refusal::usage(format!("--url: {error}"))),
-        None => url::Url::parse(served).ok(),
-    };
-    let base = joined.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    let base = base.ok_or_else(|| {
-        Refusal::usage(
-            "the document does not say where the service is; give --url http://localhost:8080",
-        )
-    })?;
-    Ok(base.as_str().trim_end_matches('/').to_owned())
-}
-
-/// Strangers' services are not to be called by mistake.
-fn guard(url: &str, remote: bool) -> Result<(), Refusal> {
-    let parsed = url::Url::parse(url).map_err(|error| Refusal::usage(format!("--url: {error}")))?;
-    let local = match parsed.host() {
-        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    if local || remote {
-        return Ok(());
-    }
-    Err(Refusal::usage(format!(
-        "{url} is not on this machine; say --remote if you may send it thousands of calls, some of them invalid on purpose"
-    )))
-}
-
-fn reset_call(reset: &str, base: &str) -> Result<ResetCall, Refusal> {
-    let wrong = || {
-        Refusal::usage(format!(
-            "--reset `{reset}` is not a method and a path, such as \"POST /reset\""
-        ))
-    };
-    let (method, path) = reset.split_once(' ').ok_or_else(wrong)?;
-    let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).map_err(|_| wrong())?;
-    let path = path.trim();
-    if !path.starts_with('/') {
-        return Err(wrong());
-    }
-    Ok(ResetCall {
-        request: Request::new(method, format!("{base}{path}")),
-    })
-}
-
-fn config(args: &RestArgs, interrupt: Arc<AtomicBool>, started: Instant) -> Config {
+fn config(args: &RestArgs, heard: &Interruption, started: Instant) -> Config {
     let (calls, time) = match args.budget {
         Budget::Calls(calls) => (Some(calls), None),
         Budget::Time(time) => (None, Some(time)),
@@ -322,40 +390,14 @@ fn config(args: &RestArgs, interrupt: Arc<AtomicBool>, started: Instant) -> Conf
         },
         calls,
         elapsed: Arc::new(elapsed),
-        interrupt,
+        interrupt: Arc::clone(&heard.interrupt),
+        stop: Arc::clone(&heard.stop),
         workers: args.workers,
         habits: Habits::default(),
         off: args.skip.iter().copied().collect::<BTreeSet<_>>(),
         probes: Choice {
             sql_injection: args.sql_injection,
         },
-    }
-}
-
-/// Says every few seconds how far the search is.
-fn progress(quiet: bool) -> impl FnMut(&Event) + 'static {
-    let started = Instant::now();
-    let mut last = started;
-    let mut calls = 0;
-    move |event: &Event| {
-        if let Event::Evaluated {
-            cost,
-            progress,
-            targets,
-            covered,
-            ..
-        } = event
-        {
-            calls += cost;
-            if !quiet && last.elapsed() >= PULSE {
-                last = Instant::now();
-                let rate = calls as f64 / started.elapsed().as_secs_f64();
-                crate::terminal::note(&format!(
-                    "{:>3.0} %  {covered} of {targets} targets  {calls} calls  {rate:.0}/s",
-                    progress * 100.0
-                ));
-            }
-        }
     }
 }
 

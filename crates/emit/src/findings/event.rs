@@ -21,6 +21,11 @@ pub enum Event {
         /// The algorithm.
         algorithm: String,
     },
+    /// The run is now busy with something else.
+    Stage {
+        /// `explore`, `focus`, `probe`, `minimize`, `verify` or `check`.
+        stage: String,
+    },
     /// Something of the document is not supported.
     Limitation(RestLimitation),
     /// A target was covered for the first time.
@@ -39,13 +44,13 @@ pub enum Event {
     },
     /// Where the run is.
     Progress(Progress),
-    /// The service stopped answering, or answers again.
+    /// The service died.
     Service {
         /// Calls so far.
         calls: u64,
-        /// Whether it answers.
+        /// Whether it was brought back.
         up: bool,
-        /// What was seen.
+        /// How it ended.
         message: String,
     },
     /// The suite of a language was written and run.

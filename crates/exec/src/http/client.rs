@@ -107,6 +107,18 @@ impl Client {
         call
     }
 
+    /// Opens a connection to where a URL leads, and keeps it for the next call: is anybody there?
+    ///
+    /// # Errors
+    ///
+    /// Why no connection is possible.
+    pub fn knock(&mut self, url: &str) -> Result<(), Failure> {
+        let request = Request::get(url);
+        let addressed = Addressed::new(&request)?;
+        self.runtime
+            .block_on(self.wire.knock(&addressed, &self.config))
+    }
+
     /// Calls, and calls again after the wait that the service asks for.
     fn patiently(&mut self, request: &Request) -> Call {
         let mut waited = Duration::ZERO;

@@ -30,6 +30,8 @@ use super::tls;
 
 /// How often a long wait looks whether it should go on.
 const PULSE: Duration = Duration::from_millis(50);
+/// How often a connection is tried for which this machine has no port left.
+const TRIES: u32 = 40;
 /// Headers of one answer beyond which it is not an answer.
 const MAX_HEADERS: usize = 1_000;
 
@@ -68,10 +70,7 @@ impl Wire {
         request: &Addressed<'_>,
         config: &Config,
     ) -> Result<Exchanged, Failure> {
-        let patience = Patience {
-            deadline: Instant::now() + config.timeout,
-            config,
-        };
+        let patience = Patience::new(config);
         let mut repeated = false;
         loop {
             let message = request.message(&self.user_agent)?;
@@ -81,7 +80,11 @@ impl Wire {
                 Some(connection) => connection,
                 None => {
                     let connecting = self.connect(&request.origin, config);
-                    patience.wait(connecting).await??
+                    match patience.wait(connecting).await? {
+                        // It was there when the request was sent, and closed the connection in place of an answer.
+                        Err(Failure::Refused) if repeated => return Err(Failure::Dropped),
+                        connected => connected?,
+                    }
                 }
             };
             let sending = async {
@@ -107,6 +110,18 @@ impl Wire {
         }
     }
 
+    /// Opens a connection and keeps it.
+    pub(super) async fn knock(
+        &mut self,
+        request: &Addressed<'_>,
+        config: &Config,
+    ) -> Result<(), Failure> {
+        let connecting = self.connect(&request.origin, config);
+        let connection = Patience::new(config).wait(connecting).await??;
+        self.kept.push(connection);
+        Ok(())
+    }
+
     /// Takes a connection to `origin` that is still open out of those kept.
     fn take(&mut self, origin: &Origin) -> Option<Connection> {
         while let Some(place) = self.kept.iter().position(|kept| kept.origin == *origin) {
@@ -119,9 +134,18 @@ impl Wire {
     }
 
     async fn connect(&mut self, origin: &Origin, config: &Config) -> Result<Connection, Failure> {
-        let stream = TcpStream::connect((origin.host.as_str(), origin.port))
-            .await
-            .map_err(|error| unconnected(&error))?;
+        let mut tries = 0;
+        let stream = loop {
+            tries += 1;
+            match TcpStream::connect((origin.host.as_str(), origin.port)).await {
+                Ok(stream) => break stream,
+                // After very many connections, ports are free again only after a while.
+                Err(error) if error.kind() == ErrorKind::AddrNotAvailable && tries < TRIES => {
+                    tokio::time::sleep(PULSE).await;
+                }
+                Err(error) => return Err(unconnected(&error)),
+            }
+        };
         let io = |error: io::Error| Failure::Unreachable(error.to_string());
         stream.set_nodelay(true).map_err(io)?;
         let stream = stream.into_std().map_err(io)?;
@@ -191,7 +215,14 @@ struct Patience<'a> {
     config: &'a Config,
 }
 
-impl Patience<'_> {
+impl<'a> Patience<'a> {
+    fn new(config: &'a Config) -> Self {
+        Self {
+            deadline: Instant::now() + config.timeout,
+            config,
+        }
+    }
+
     /// Waits until the deadline, and no longer than a moment once interrupted.
     async fn wait<T>(&self, future: impl Future<Output = T>) -> Result<T, Failure> {
         let mut future = std::pin::pin!(future);

@@ -5,9 +5,11 @@
 mod trace;
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use isobath_exec::http::Failure;
 use isobath_genes::Breach;
+use regex::Regex;
 
 pub use trace::stack_trace;
 
@@ -66,7 +68,16 @@ impl Oracle {
                 });
             }
         };
+        if let Some(obituary) = &exchange.fatal {
+            add(
+                FaultKind::ServiceDied,
+                panic.map_or_else(|| death_cause(&name, obituary), |panic| panic.cause()),
+                format!("{name} brought the service down: {obituary}"),
+            );
+        }
         match exchange.failure() {
+            // The end of the service says it already.
+            Some(Failure::Dropped) if exchange.fatal.is_some() => {}
             Some(Failure::Dropped) => {
                 add(
                     FaultKind::ConnectionDropped,
@@ -172,6 +183,21 @@ fn because(panic: Option<Panic<'_>>) -> String {
         let message = panic.message.lines().next().unwrap_or_default();
         format!(": {} ({message})", panic.cause())
     })
+}
+
+/// The identity of a death: the site that the last words name, else the operation.
+pub(crate) fn death_cause(name: &str, obituary: &str) -> String {
+    static SITE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[\w./\\-]+\.[A-Za-z]{1,5}:\d+|File .[^\n]+, line \d+")
+            .expect("a constant pattern")
+    });
+    if let Some(site) = stack_trace(obituary).filter(|site| !site.is_empty()) {
+        return normalize(&site);
+    }
+    match SITE.find(obituary) {
+        Some(site) => site.as_str().to_owned(),
+        None => name.to_owned(),
+    }
 }
 
 /// The identity of a server error: the site of its trace, else its operation and message.

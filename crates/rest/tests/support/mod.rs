@@ -1,21 +1,21 @@
 //! Runs the job on a service that is up.
 
+#![allow(dead_code, reason = "each test file uses a part of this")]
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use isobath_exec::http::{Client, Config as HttpConfig, Method, Request};
 use isobath_rest::auth::User;
 use isobath_rest::caller::{ResetCall, Service};
-use isobath_rest::job::{Config, Outcome, run};
+use isobath_rest::job::{Config, Event, Outcome, run};
+use isobath_rest::keeper::{Keeper, Revive};
 use isobath_rest::openapi::{self, NoLoader};
 use isobath_rest::probe::Choice;
 use isobath_rest::problem::Habits;
 use isobath_rest::session::Session;
-
-fn client() -> std::io::Result<Client> {
-    Client::new(HttpConfig::default())
-}
 
 /// What is searched, and for how long.
 pub(crate) struct Plan<'a> {
@@ -35,34 +35,87 @@ pub(crate) struct Plan<'a> {
     pub(crate) probes: Choice,
 }
 
+/// A run that is about to begin; its parts may be changed before.
+pub(crate) struct Prepared {
+    /// What is called.
+    pub(crate) service: Service,
+    /// What the run may do.
+    pub(crate) config: Config,
+    /// How long a call may take.
+    pub(crate) timeout: Duration,
+}
+
+impl Prepared {
+    /// A run with one worker and no clock.
+    pub(crate) fn new(plan: &Plan<'_>) -> Self {
+        let api = openapi::read(plan.document, "openapi.yaml", &NoLoader).expect("a good document");
+        let mut first = Client::new(HttpConfig::default()).expect("a client");
+        let open = |user| Session::open(&mut first, plan.url, user, 1).expect("a log-in");
+        let sessions: Vec<Session> = plan.users.iter().map(open).collect();
+        let reset = plan.reset.map(|path| ResetCall {
+            request: Request::new(Method::POST, format!("{}{path}", plan.url)),
+        });
+        let config = Config {
+            search: isobath_search::Config {
+                seed: plan.seed,
+                ..isobath_search::Config::default()
+            },
+            calls: Some(plan.calls),
+            elapsed: Arc::new(|| 0.0),
+            interrupt: Arc::default(),
+            stop: Arc::default(),
+            workers: 1,
+            habits: Habits::default(),
+            off: BTreeSet::new(),
+            probes: plan.probes,
+        };
+        Self {
+            service: Service {
+                api: Arc::new(api),
+                base: plan.url.to_owned(),
+                keeper: Keeper::new(sessions.clone()),
+                sessions,
+                reset,
+                feedback: None,
+            },
+            config,
+            timeout: Duration::from_secs(10),
+        }
+    }
+
+    /// The same run with somebody who brings the service back.
+    pub(crate) fn reviving(mut self, revive: Box<Revive>) -> Self {
+        self.service.keeper = Keeper::new(self.service.sessions.clone()).reviving(revive);
+        self
+    }
+
+    /// The same run with several workers.
+    pub(crate) fn workers(mut self, workers: usize) -> Self {
+        self.config.workers = workers;
+        self.config.search.in_flight = workers * 2;
+        self
+    }
+
+    /// Runs it.
+    pub(crate) fn run(self) -> Outcome {
+        self.run_telling(|_| {})
+    }
+
+    /// Runs it, and tells what happens.
+    pub(crate) fn run_telling(self, tell: impl FnMut(&Event<'_>) + 'static) -> Outcome {
+        let timeout = self.timeout;
+        let client = move |flag: &Arc<AtomicBool>| {
+            Client::new(HttpConfig {
+                timeout,
+                interrupt: Some(Arc::clone(flag)),
+                ..HttpConfig::default()
+            })
+        };
+        run(&Arc::new(self.service), &client, &self.config, tell).expect("a client")
+    }
+}
+
 /// Runs the job with one worker and no clock.
 pub(crate) fn search(plan: &Plan<'_>) -> Outcome {
-    let api = openapi::read(plan.document, "openapi.yaml", &NoLoader).expect("a good document");
-    let mut first = client().expect("a client");
-    let open = |user| Session::open(&mut first, plan.url, user, 1).expect("a log-in");
-    let sessions = plan.users.iter().map(open).collect();
-    let reset = plan.reset.map(|path| ResetCall {
-        request: Request::new(Method::POST, format!("{}{path}", plan.url)),
-    });
-    let service = Arc::new(Service {
-        api: Arc::new(api),
-        base: plan.url.to_owned(),
-        sessions,
-        reset,
-        feedback: None,
-    });
-    let config = Config {
-        search: isobath_search::Config {
-            seed: plan.seed,
-            ..isobath_search::Config::default()
-        },
-        calls: Some(plan.calls),
-        elapsed: Arc::new(|| 0.0),
-        interrupt: Arc::new(AtomicBool::new(false)),
-        workers: 1,
-        habits: Habits::default(),
-        off: BTreeSet::new(),
-        probes: plan.probes,
-    };
-    run(&service, &client, &config, |_: &isobath_search::Event| {}).expect("a client")
+    Prepared::new(plan).run()
 }

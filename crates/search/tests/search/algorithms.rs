@@ -64,7 +64,7 @@ fn the_focused_phase_is_announced_once() {
         &config(AlgorithmKind::Mio, 1),
         Limits::default().evaluations(100),
     );
-    search.observe(move |event: &Event| {
+    search.observe(move |event: &Event, _: &Numbers| {
         if let Event::Phase(phase) = event {
             seen.lock().unwrap().push(*phase);
         }

@@ -222,7 +222,7 @@ fn observers_hear_of_every_target_and_every_evaluation() {
         &config(AlgorithmKind::Mio, 1),
         limits,
     );
-    search.observe(move |event: &Event| heard.lock().unwrap().push(*event));
+    search.observe(move |event: &Event, _: &Numbers| heard.lock().unwrap().push(*event));
     run(&mut search, |list| Ok::<_, ()>(list.numbers.clone())).unwrap();
     let outcome = search.finish();
     let events = events.lock().unwrap();

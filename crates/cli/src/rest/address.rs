@@ -1,0 +1,73 @@
+//! Where the service is, and whether we may call it.
+
+use isobath_exec::http::{Method, Request};
+use isobath_rest::caller::ResetCall;
+use isobath_rest::openapi::Api;
+
+use super::args::RestArgs;
+use super::run::Refusal;
+
+/// Where the service is: as the flag says, else as the document says, relative to where that came from.
+pub(super) fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String, Refusal> {
+    let served = api.servers.first().map_or("", |server| server.url.as_str());
+    let known = args
+        .url
+        .as_deref()
+        .or_else(|| location.contains("://").then_some(location));
+    let joined = match known.map(url::Url::parse) {
+        Some(Ok(known)) if args.url.is_some() => {
+            // A path on the command line says it all; without one, that of the document is added.
+            let path = url::Url::parse(served)
+                .map_or_else(|_| served.to_owned(), |url| url.path().to_owned());
+            if known.path() == "/" && !path.is_empty() {
+                known.join(&path).ok()
+            } else {
+                Some(known)
+            }
+        }
+        Some(Ok(known)) => known.join(served).ok(),
+        Some(Err(error)) => return Err(Refusal::usage(format!("--url: {error}"))),
+        None => url::Url::parse(served).ok(),
+    };
+    let base = joined.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let base = base.ok_or_else(|| {
+        Refusal::usage(
+            "the document does not say where the service is; give --url http://localhost:8080",
+        )
+    })?;
+    Ok(base.as_str().trim_end_matches('/').to_owned())
+}
+
+/// Strangers' services are not to be called by mistake.
+pub(super) fn guard(url: &str, remote: bool) -> Result<(), Refusal> {
+    let parsed = url::Url::parse(url).map_err(|error| Refusal::usage(format!("--url: {error}")))?;
+    let local = match parsed.host() {
+        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    if local || remote {
+        return Ok(());
+    }
+    Err(Refusal::usage(format!(
+        "{url} is not on this machine; say --remote if you may send it thousands of calls, some of them invalid on purpose"
+    )))
+}
+
+pub(super) fn reset_call(reset: &str, base: &str) -> Result<ResetCall, Refusal> {
+    let wrong = || {
+        Refusal::usage(format!(
+            "--reset `{reset}` is not a method and a path, such as \"POST /reset\""
+        ))
+    };
+    let (method, path) = reset.split_once(' ').ok_or_else(wrong)?;
+    let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).map_err(|_| wrong())?;
+    let path = path.trim();
+    if !path.starts_with('/') {
+        return Err(wrong());
+    }
+    Ok(ResetCall {
+        request: Request::new(method, format!("{base}{path}")),
+    })
+}

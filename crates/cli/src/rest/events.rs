@@ -1,0 +1,93 @@
+//! `events.ndjson`: what happens, written while it happens, so that it is there however the run ends.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use isobath_emit::findings::{Event as Line, FaultView, Progress};
+use isobath_rest::fault::Fault;
+use isobath_rest::job::Event;
+
+use super::output;
+
+/// How often a line says how far the run is.
+const PULSE: Duration = Duration::from_secs(1);
+
+/// The file of events.
+pub(super) struct EventLog {
+    file: File,
+    started: Instant,
+    last: Instant,
+    faults: u64,
+}
+
+impl EventLog {
+    /// Makes the folder and an empty file in it.
+    pub(super) fn create(folder: &Path, started: Instant) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        Ok(Self {
+            file: File::create(folder.join("events.ndjson"))?,
+            started,
+            last: started,
+            faults: 0,
+        })
+    }
+
+    /// Writes one line. The run does not depend on whether the disk has room for it.
+    pub(super) fn write(&mut self, line: &Line) {
+        let _ = self.file.write_all(line.to_line().as_bytes());
+    }
+
+    /// Writes down what happened, if it is worth a line.
+    pub(super) fn on(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Stage(stage) => self.write(&Line::Stage {
+                stage: stage.word().to_owned(),
+            }),
+            Event::Covered { calls, target } => self.write(&Line::Covered {
+                calls: *calls,
+                target: target.clone(),
+            }),
+            Event::Fault { calls, fault } => {
+                self.faults += 1;
+                self.write(&Line::Fault {
+                    calls: *calls,
+                    fault: Box::new(view(fault)),
+                });
+            }
+            Event::Died { calls, death } => {
+                self.write(&Line::Service {
+                    calls: *calls,
+                    up: death.is_back,
+                    message: death.obituary.clone(),
+                });
+            }
+            Event::Progress { calls, covered, .. } => {
+                if self.last.elapsed() >= PULSE {
+                    self.last = Instant::now();
+                    self.write(&Line::Progress(Progress {
+                        calls: *calls,
+                        seconds: self.started.elapsed().as_secs_f64(),
+                        covered: *covered as u64,
+                        faults: self.faults,
+                    }));
+                }
+            }
+        }
+    }
+}
+
+/// A fault at its first sight; whether a test shows it is not known yet.
+fn view(fault: &Fault) -> FaultView {
+    FaultView {
+        code: fault.kind.code().into(),
+        wfc_code: fault.kind.wfc().map(u32::from),
+        root_cause: fault.cause.clone(),
+        operation: fault.operation.clone(),
+        message: fault.detail.clone(),
+        severity: output::severity(fault.kind),
+        seen: 1,
+        ..FaultView::default()
+    }
+}

@@ -1,0 +1,231 @@
+//! The live view: two lines that change on a terminal, a plain line every few seconds elsewhere.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use isobath_rest::fault::FaultKind;
+use isobath_rest::job::{Event, Stage};
+
+use super::args::Budget;
+
+/// How often the lines on a terminal are drawn anew.
+const BLINK: Duration = Duration::from_millis(100);
+/// How often a plain line is printed.
+const PULSE: Duration = Duration::from_secs(5);
+/// The length of the bar, in steps.
+const STEPS: u64 = 1_000;
+
+/// How a run is shown while it goes on.
+pub(super) struct View {
+    look: Look,
+    budget: Budget,
+    started: Instant,
+    drawn: Instant,
+    stage: Stage,
+    findings: BTreeMap<FaultKind, usize>,
+    deaths: usize,
+    at: At,
+    /// Calls and time when the rate was last taken, and the rate.
+    rate: (u64, Instant, f64),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct At {
+    calls: u64,
+    used: f64,
+    targets: usize,
+    covered: usize,
+}
+
+enum Look {
+    Quiet,
+    Plain,
+    Live {
+        bar: ProgressBar,
+        facts: ProgressBar,
+    },
+}
+
+impl View {
+    /// A view as flags and terminal allow.
+    pub(super) fn new(quiet: bool, color: bool, budget: Budget) -> Self {
+        let now = Instant::now();
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let look = if quiet {
+            Look::Quiet
+        } else if std::io::stderr().is_terminal() && !is_dumb {
+            live(color)
+        } else {
+            Look::Plain
+        };
+        Self {
+            look,
+            budget,
+            started: now,
+            drawn: now,
+            stage: Stage::Explore,
+            findings: BTreeMap::new(),
+            deaths: 0,
+            at: At::default(),
+            rate: (0, now, 0.0),
+        }
+    }
+
+    /// Shows what happened.
+    pub(super) fn on(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Stage(stage) => self.stage = *stage,
+            Event::Fault { fault, .. } => *self.findings.entry(fault.kind).or_default() += 1,
+            Event::Died { .. } => self.deaths += 1,
+            Event::Covered { .. } => return,
+            Event::Progress {
+                calls,
+                used,
+                targets,
+                covered,
+            } => {
+                self.at = At {
+                    calls: *calls,
+                    used: *used,
+                    targets: *targets,
+                    covered: *covered,
+                };
+            }
+        }
+        let pause = match self.look {
+            Look::Quiet => return,
+            Look::Plain => PULSE,
+            Look::Live { .. } => BLINK,
+        };
+        if self.drawn.elapsed() >= pause {
+            self.drawn = Instant::now();
+            self.draw();
+        }
+    }
+
+    fn draw(&mut self) {
+        self.measure();
+        let (left, facts) = (self.left(), self.facts());
+        match &self.look {
+            Look::Quiet => {}
+            Look::Plain => crate::terminal::note(&format!(
+                "{:>3.0} %  {:8}  {facts}  {left}",
+                self.at.used.min(1.0) * 100.0,
+                self.stage.word()
+            )),
+            Look::Live { bar, facts: line } => {
+                bar.set_position((self.at.used.min(1.0) * STEPS as f64) as u64);
+                bar.set_prefix(format!("{:8}", self.stage.word()));
+                bar.set_message(left);
+                line.set_message(facts);
+            }
+        }
+    }
+
+    /// Takes the rate of the last moments, not of the whole run: that is what one wants to see change.
+    fn measure(&mut self) {
+        let (calls, since, _) = self.rate;
+        let seconds = since.elapsed().as_secs_f64();
+        if seconds >= 0.5 {
+            let made = self.at.calls.saturating_sub(calls) as f64;
+            self.rate = (self.at.calls, Instant::now(), made / seconds);
+        }
+    }
+
+    fn left(&self) -> String {
+        let left = match self.budget {
+            Budget::Time(time) => time.saturating_sub(self.started.elapsed()),
+            Budget::Calls(most) if self.at.calls > 0 => {
+                let each = self.started.elapsed().as_secs_f64() / self.at.calls as f64;
+                let seconds = each * most.saturating_sub(self.at.calls) as f64;
+                Duration::try_from_secs_f64(seconds).unwrap_or_default()
+            }
+            Budget::Calls(_) => return String::new(),
+        };
+        let seconds = left.as_secs();
+        format!("{}:{:02} left", seconds / 60, seconds % 60)
+    }
+
+    fn facts(&self) -> String {
+        let At {
+            calls,
+            targets,
+            covered,
+            ..
+        } = self.at;
+        let mut facts = format!(
+            "{covered} of {targets} targets, {calls} calls, {:.0}/s, {}",
+            self.rate.2,
+            findings(&self.findings)
+        );
+        if self.deaths > 0 {
+            facts.push_str(&format!(", died {} times", self.deaths));
+        }
+        facts
+    }
+
+    /// Takes the lines away, so that what is printed next is not mixed with them.
+    pub(super) fn end(&self) {
+        if let Look::Live { bar, facts } = &self.look {
+            bar.finish_and_clear();
+            facts.finish_and_clear();
+        }
+    }
+}
+
+/// `3 findings (2 server-error, 1 timed-out)`, in the order of reports.
+fn findings(found: &BTreeMap<FaultKind, usize>) -> String {
+    let all: usize = found.values().sum();
+    let kinds: Vec<String> = FaultKind::ALL
+        .iter()
+        .filter_map(|kind| Some(format!("{} {}", found.get(kind)?, kind.code())))
+        .collect();
+    match all {
+        0 => "no findings".to_owned(),
+        1 => format!("1 finding ({})", kinds.join(", ")),
+        _ => format!("{all} findings ({})", kinds.join(", ")),
+    }
+}
+
+fn live(color: bool) -> Look {
+    // Lines that are too long are cut, and the bar shrinks first.
+    let (bar_style, facts_style) = if color {
+        (
+            "{spinner:.cyan} {prefix:.bold} {wide_bar:.cyan/dim} {msg}",
+            "  {wide_msg:.dim}",
+        )
+    } else {
+        ("{spinner} {prefix} {wide_bar} {msg}", "  {wide_msg}")
+    };
+    let style = |template: &str| {
+        ProgressStyle::with_template(template).map(|style| style.progress_chars("━╸─"))
+    };
+    let (Ok(bar_style), Ok(facts_style)) = (style(bar_style), style(facts_style)) else {
+        return Look::Plain;
+    };
+    let lines = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+    let bar = lines.add(ProgressBar::new(STEPS).with_style(bar_style));
+    let facts = lines.add(ProgressBar::new(STEPS).with_style(facts_style));
+    bar.enable_steady_tick(BLINK * 2);
+    Look::Live { bar, facts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_are_told_by_kind() {
+        let mut found = BTreeMap::new();
+        assert_eq!(findings(&found), "no findings");
+        found.insert(FaultKind::ResponseMismatch, 1);
+        assert_eq!(findings(&found), "1 finding (1 response-mismatch)");
+        found.insert(FaultKind::ServerError, 2);
+        assert_eq!(
+            findings(&found),
+            "3 findings (2 server-error, 1 response-mismatch)"
+        );
+    }
+}

@@ -1,0 +1,197 @@
+//! What a run tells while it goes on.
+
+use isobath_search::{Event as SearchEvent, Phase};
+
+use crate::caller::Service;
+use crate::fault::{Fault, FaultKind};
+use crate::keeper::Death;
+use crate::oracle::death_cause;
+use crate::problem::RestProblem;
+
+/// What a run is busy with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Fresh candidates and large populations.
+    Explore,
+    /// The best candidate of each target, mutated again and again.
+    Focus,
+    /// Questions that take several calls.
+    Probe,
+    /// Fewer and shorter tests.
+    Minimize,
+    /// Every test is run again before it is handed over.
+    Verify,
+}
+
+impl Stage {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Explore => "explore",
+            Self::Focus => "focus",
+            Self::Probe => "probe",
+            Self::Minimize => "minimize",
+            Self::Verify => "verify",
+        }
+    }
+}
+
+/// Something that happened during a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// A stage began.
+    Stage(Stage),
+    /// A target was covered for the first time.
+    Covered {
+        /// Calls so far.
+        calls: u64,
+        /// The target as a sentence.
+        target: String,
+    },
+    /// A fault was met for the first time.
+    Fault {
+        /// Calls so far.
+        calls: u64,
+        /// The fault.
+        fault: &'a Fault,
+    },
+    /// The service died.
+    Died {
+        /// Calls so far.
+        calls: u64,
+        /// How, and whether it is back.
+        death: &'a Death,
+    },
+    /// Calls were made.
+    Progress {
+        /// Calls so far.
+        calls: u64,
+        /// The share of the budget that is used, from 0.
+        used: f64,
+        /// Targets met so far.
+        targets: usize,
+        /// Targets covered so far.
+        covered: usize,
+    },
+}
+
+/// Whoever is told what happens.
+pub(super) type Tell = Box<dyn FnMut(&Event<'_>)>;
+
+/// Turns what the search and the rest of the job report into the events of a run.
+pub(super) struct Teller {
+    tell: Tell,
+    pub(super) calls: u64,
+    targets: usize,
+    covered: usize,
+    n_faults: usize,
+    n_deaths: usize,
+    /// Covered targets over calls, as points where the number rises.
+    pub(super) timeline: Vec<(u64, usize)>,
+}
+
+impl Teller {
+    pub(super) fn new(tell: Tell) -> Self {
+        Self {
+            tell,
+            calls: 0,
+            targets: 0,
+            covered: 0,
+            n_faults: 0,
+            n_deaths: 0,
+            timeline: Vec::new(),
+        }
+    }
+
+    /// What happens in the search; `share` of the whole budget is what the search may use.
+    pub(super) fn on(
+        &mut self,
+        event: &SearchEvent,
+        problem: &RestProblem,
+        service: &Service,
+        share: f64,
+    ) {
+        match *event {
+            SearchEvent::Phase(Phase::Explore) => self.stage(Stage::Explore),
+            SearchEvent::Phase(Phase::Focus) => self.stage(Stage::Focus),
+            SearchEvent::Covered { target, .. } => {
+                if let Some(goal) = problem.goals().get(target) {
+                    let target = goal.says(&service.api);
+                    let calls = self.calls;
+                    (self.tell)(&Event::Covered { calls, target });
+                }
+            }
+            SearchEvent::Evaluated {
+                cost,
+                progress,
+                targets,
+                covered,
+                ..
+            } => {
+                (self.targets, self.covered) = (targets, covered);
+                self.news(problem, service);
+                self.made(cost, progress * share);
+                if self.timeline.last().is_none_or(|(_, last)| *last < covered) {
+                    self.timeline.push((self.calls, covered));
+                }
+            }
+            SearchEvent::Discovered { .. } | SearchEvent::Ended(_) => {}
+        }
+    }
+
+    pub(super) fn stage(&mut self, stage: Stage) {
+        (self.tell)(&Event::Stage(stage));
+    }
+
+    /// Calls were made.
+    pub(super) fn made(&mut self, calls: u64, used: f64) {
+        self.calls += calls;
+        (self.tell)(&Event::Progress {
+            calls: self.calls,
+            used,
+            targets: self.targets,
+            covered: self.covered,
+        });
+    }
+
+    /// Tells the faults and deaths that were not told yet.
+    pub(super) fn news(&mut self, problem: &RestProblem, service: &Service) {
+        let calls = self.calls;
+        let faults = problem.faults();
+        for fault in &faults[self.n_faults.min(faults.len())..] {
+            (self.tell)(&Event::Fault { calls, fault });
+        }
+        self.n_faults = faults.len();
+        if service.keeper.life() as usize > self.n_deaths || service.keeper.gone().is_some() {
+            for death in &service.keeper.deaths(self.n_deaths) {
+                (self.tell)(&Event::Died { calls, death });
+                self.n_deaths += 1;
+            }
+        }
+    }
+}
+
+/// The faults of deaths for which no exchange is to blame.
+pub(super) fn unexplained(service: &Service) -> impl Iterator<Item = Fault> {
+    let deaths = service.keeper.deaths(0).into_iter();
+    let name = |operation: usize| service.api.operations[operation].name();
+    deaths
+        .filter(|death| !death.is_shown)
+        .map(move |death| match death.operation.map(name) {
+            Some(operation) => Fault {
+                kind: FaultKind::ServiceDied,
+                cause: death_cause(&operation, &death.obituary),
+                detail: format!("the service died after {operation}: {}", death.obituary),
+                operation,
+                evidence: Vec::new(),
+            },
+            None => Fault {
+                kind: FaultKind::ServiceDied,
+                cause: death_cause("unknown", &death.obituary),
+                detail: format!("the service died: {}", death.obituary),
+                operation: String::new(),
+                evidence: Vec::new(),
+            },
+        })
+}

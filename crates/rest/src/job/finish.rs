@@ -1,0 +1,314 @@
+//! What comes after the search: probes, fewer and shorter tests, and each of them run again.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+
+use isobath_search::{Archive, Minimized, TargetId, minimize};
+
+use super::event::{Stage, Teller};
+use super::{Config, Test};
+use crate::caller::{Caller, Lost};
+use crate::candidate::Candidate;
+use crate::exchange::Exchange;
+use crate::fault::{Fault, FaultKind};
+use crate::goal::Goal;
+use crate::probe::{Finding, probe};
+use crate::problem::RestProblem;
+
+/// The shares of the budget at which the probes and the minimizing end, and the most that all may use.
+const PROBES_END: f64 = 0.9;
+const MINIMIZING_ENDS: f64 = 0.97;
+const ALL_ENDS: f64 = 1.2;
+
+/// What comes after the search.
+pub(super) struct Finish<'a> {
+    pub(super) problem: RestProblem,
+    pub(super) archive: Archive<Candidate>,
+    pub(super) caller: Caller,
+    pub(super) config: &'a Config,
+    pub(super) teller: &'a RefCell<Teller>,
+    pub(super) calls: u64,
+    /// Tests that were not run again for want of time.
+    pub(super) unverified: usize,
+    pub(super) lost: Option<Lost>,
+}
+
+impl Finish<'_> {
+    /// The share of the budget that is used.
+    fn used(config: &Config, calls: u64) -> f64 {
+        let of_calls = config
+            .calls
+            .map_or(0.0, |most| calls as f64 / most.max(1) as f64);
+        (config.elapsed)().max(of_calls)
+    }
+
+    /// Whether the budget allows more calls before this share of it is used.
+    fn has_time(config: &Config, calls: u64, until: f64) -> bool {
+        !config.interrupt.load(Ordering::Relaxed) && Self::used(config, calls) < until
+    }
+
+    /// Whether a test can still be run before it is handed over; also after an interruption there is a moment for that.
+    fn can_verify(&self) -> bool {
+        self.lost.is_none()
+            && !self.config.stop.load(Ordering::Relaxed)
+            && Self::used(self.config, self.calls) < ALL_ENDS
+    }
+
+    /// Takes note of faults.
+    pub(super) fn note(&mut self, faults: impl Iterator<Item = Fault>) {
+        for fault in faults {
+            if self.problem.oracle().seeks(fault.kind) {
+                self.problem.note(fault);
+            }
+        }
+        self.tell_news();
+    }
+
+    fn tell_news(&self) {
+        let service = self.caller.service();
+        self.teller.borrow_mut().news(&self.problem, service);
+    }
+
+    /// Runs a candidate and counts its calls.
+    fn run(&mut self, candidate: &Candidate) -> Option<Vec<Exchange>> {
+        match self.caller.run(candidate) {
+            Ok(exchanges) => {
+                self.calls += exchanges.len() as u64;
+                let used = Self::used(self.config, self.calls);
+                let mut teller = self.teller.borrow_mut();
+                teller.made(exchanges.len() as u64, used);
+                Some(exchanges)
+            }
+            Err(lost) => {
+                self.lost = Some(lost);
+                None
+            }
+        }
+    }
+
+    pub(super) fn probe(&mut self) -> Vec<Finding> {
+        if self.lost.is_some() || !Self::has_time(self.config, self.calls, PROBES_END) {
+            return Vec::new();
+        }
+        self.teller.borrow_mut().stage(Stage::Probe);
+        let (config, calls, teller) = (self.config, self.calls, self.teller);
+        // Each question costs a few calls; how many is only known afterwards.
+        let mut asked = 0;
+        let mut left = || {
+            asked += 1;
+            let calls = calls + asked * 4;
+            teller.borrow_mut().made(0, Self::used(config, calls));
+            Self::has_time(config, calls, PROBES_END)
+        };
+        let report = probe(
+            &self.problem,
+            &self.archive,
+            &mut self.caller,
+            config.search.seed,
+            config.probes,
+            &mut left,
+        );
+        self.calls += report.calls;
+        self.lost = report.lost;
+        let used = Self::used(config, self.calls);
+        self.teller.borrow_mut().made(report.calls, used);
+        self.note(report.findings.iter().map(|finding| finding.fault.clone()));
+        report.findings
+    }
+
+    /// The tests: what the probes found, then what the search covered, in few and short candidates.
+    pub(super) fn tests(&mut self, findings: Vec<Finding>) -> Vec<Test> {
+        let mut tests: Vec<Test> = Vec::new();
+        self.teller.borrow_mut().stage(Stage::Verify);
+        for finding in findings {
+            let what = format!("{}: {}", finding.fault.kind.title(), finding.fault.cause);
+            if let Some(test) = self.run_twice(finding.candidate, vec![what], vec![finding.fault]) {
+                tests.push(test);
+            }
+        }
+        for (fault, candidate) in self.shown_by_search(&tests) {
+            let candidate = self.shorten(&candidate, &fault);
+            let what = format!("{}: {}", fault.kind.title(), fault.cause);
+            if let Some(test) = self.run_twice(candidate, vec![what], vec![fault]) {
+                tests.push(test);
+            }
+        }
+        self.teller.borrow_mut().stage(Stage::Minimize);
+        let minimized = self.minimize();
+        self.teller.borrow_mut().stage(Stage::Verify);
+        for minimal in minimized.suite {
+            let goals = self.problem.goals();
+            let covers = minimal
+                .targets
+                .iter()
+                .filter_map(|target| goals.get(*target));
+            let covers = covers.map(|goal| goal.says(&self.problem.api)).collect();
+            if let Some(test) = self.run_twice((*minimal.candidate).clone(), covers, Vec::new()) {
+                tests.push(test);
+            }
+        }
+        tests.sort_by_key(|test| test.faults.is_empty());
+        tests
+    }
+
+    /// The faults that have no test yet, with the candidates that showed them in the search.
+    fn shown_by_search(&self, tests: &[Test]) -> Vec<(Fault, Candidate)> {
+        let goals = self.problem.goals();
+        let untested = self.problem.faults().iter().filter(|fault| {
+            let shown = |test: &Test| {
+                test.faults
+                    .iter()
+                    .any(|shown| shown.identity() == fault.identity())
+            };
+            !tests.iter().any(shown)
+        });
+        untested
+            .filter_map(|fault| {
+                let goal = goals.find(&Goal::Fault(fault.kind, fault.cause.as_str().into()))?;
+                let kept = self.archive.covering(goal)?;
+                Some((fault.clone(), (*kept.candidate).clone()))
+            })
+            .collect()
+    }
+
+    /// The candidate without the steps that the fault does not need.
+    fn shorten(&mut self, candidate: &Candidate, fault: &Fault) -> Candidate {
+        let mut shortest = candidate.clone();
+        for at in (0..candidate.steps.len()).rev() {
+            let Some(shorter) = shortest.without(at) else {
+                continue;
+            };
+            if self.lost.is_some() || !Self::has_time(self.config, self.calls, MINIMIZING_ENDS) {
+                break;
+            }
+            let Some(exchanges) = self.run(&shorter) else {
+                break;
+            };
+            let faults = self.problem.judge(&shorter, &exchanges);
+            if faults
+                .iter()
+                .any(|shown| shown.identity() == fault.identity())
+            {
+                shortest = shorter;
+            }
+        }
+        shortest
+    }
+
+    fn minimize(&mut self) -> Minimized<Candidate> {
+        let (config, caller, teller, lost, calls) = (
+            self.config,
+            &mut self.caller,
+            self.teller,
+            &mut self.lost,
+            &mut self.calls,
+        );
+        let wanted: BTreeSet<TargetId> = self
+            .problem
+            .goals()
+            .iter()
+            .filter(|(_, goal)| goal.deserves_a_test())
+            .map(|(target, _)| target)
+            .collect();
+        minimize(
+            &mut self.problem,
+            &self.archive,
+            &|target| wanted.contains(&target),
+            |candidate| {
+                if lost.is_some() || !Self::has_time(config, *calls, MINIMIZING_ENDS) {
+                    return None;
+                }
+                match caller.run(candidate) {
+                    Ok(exchanges) => {
+                        *calls += exchanges.len() as u64;
+                        let used = Self::used(config, *calls);
+                        teller.borrow_mut().made(exchanges.len() as u64, used);
+                        Some(exchanges)
+                    }
+                    Err(gone) => {
+                        *lost = Some(gone);
+                        None
+                    }
+                }
+            },
+        )
+    }
+
+    /// Runs a test twice. One that is not answered in the same way both times is not worth keeping; one whose
+    /// faults do not show again keeps those that do.
+    fn run_twice(
+        &mut self,
+        candidate: Candidate,
+        covers: Vec<String>,
+        faults: Vec<Fault>,
+    ) -> Option<Test> {
+        let mut runs = Vec::with_capacity(2);
+        for _ in 0..2 {
+            if !self.can_verify() {
+                self.unverified += 1;
+                return None;
+            }
+            runs.push(self.run(&candidate)?);
+        }
+        // What the end of the run broke off shows nothing.
+        if self.config.stop.load(Ordering::Relaxed) {
+            self.unverified += 1;
+            return None;
+        }
+        let again = runs.pop()?;
+        let exchanges = runs.pop()?;
+        let same = exchanges.len() == again.len()
+            && exchanges
+                .iter()
+                .zip(&again)
+                .all(|(a, b)| a.status() == b.status());
+        if !same || exchanges.is_empty() {
+            return None;
+        }
+        Some(Test {
+            candidate,
+            exchanges,
+            again,
+            covers,
+            faults,
+        })
+    }
+
+    /// All faults, with a test for each that has one.
+    pub(super) fn faults(&self, tests: &[Test]) -> Vec<(Fault, Option<usize>)> {
+        let mut faults: Vec<(Fault, Option<usize>)> = self
+            .problem
+            .faults()
+            .iter()
+            .map(|fault| {
+                let shows = |test: &Test| {
+                    test.faults
+                        .iter()
+                        .any(|shown| shown.identity() == fault.identity())
+                };
+                (fault.clone(), tests.iter().position(shows))
+            })
+            .collect();
+        faults.sort_by_key(|(fault, _)| FaultKind::ALL.iter().position(|kind| *kind == fault.kind));
+        faults
+    }
+
+    pub(super) fn uncovered(&self) -> Vec<(String, f64)> {
+        let mut misses: Vec<(String, f64)> = self
+            .problem
+            .goals()
+            .iter()
+            .filter(|(target, _)| !self.archive.is_covered(*target))
+            .map(|(target, goal)| {
+                let nearest = self
+                    .archive
+                    .best(target)
+                    .map_or(0.0, |member| member.score.value());
+                (goal.says(&self.problem.api), nearest)
+            })
+            .collect();
+        misses.sort_by(|a, b| b.1.total_cmp(&a.1));
+        misses
+    }
+}

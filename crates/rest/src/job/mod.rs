@@ -1,0 +1,93 @@
+//! The REST job: search, probe, minimize, and hand over tests.
+//!
+//! [`run`](run()) is the whole of it; [`Event`] is what it tells meanwhile.
+
+mod event;
+mod finish;
+mod run;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+pub use event::{Event, Stage};
+pub use run::{ClientMaker, run};
+
+use crate::caller::Lost;
+use crate::candidate::Candidate;
+use crate::exchange::Exchange;
+use crate::fault::{Fault, FaultKind};
+use crate::feedback::CodeCoverage;
+use crate::keeper::Death;
+use crate::probe::Choice;
+use crate::problem::Habits;
+
+/// What a run may do and use.
+pub struct Config {
+    /// The algorithm, its parameters, and the seed.
+    pub search: isobath_search::Config,
+    /// The most calls in all.
+    pub calls: Option<u64>,
+    /// The share of the time that is used, from 0; asked whenever a candidate is to be made.
+    pub elapsed: Arc<dyn Fn() -> f64 + Send + Sync>,
+    /// Raised to end search and probes, and to hand over what there is.
+    pub interrupt: Arc<AtomicBool>,
+    /// Raised to end also the calls that handing over takes.
+    pub stop: Arc<AtomicBool>,
+    /// How many candidates are run at once.
+    pub workers: usize,
+    /// How candidates are made.
+    pub habits: Habits,
+    /// Kinds of faults that are not looked for.
+    pub off: BTreeSet<FaultKind>,
+    /// Which probes are made.
+    pub probes: Choice,
+}
+
+/// A test to hand over.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// The calls.
+    pub candidate: Candidate,
+    /// What came of them.
+    pub exchanges: Vec<Exchange>,
+    /// What came of them the second time; what differs is not asserted.
+    pub again: Vec<Exchange>,
+    /// What it covers, in sentences.
+    pub covers: Vec<String>,
+    /// The faults that it shows.
+    pub faults: Vec<Fault>,
+}
+
+/// What a run leaves.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The tests, those that show faults first.
+    pub tests: Vec<Test>,
+    /// All faults, each with the index of a test that shows it; `None` when it did not show again.
+    pub faults: Vec<(Fault, Option<usize>)>,
+    /// Calls made in all.
+    pub calls: u64,
+    /// Candidates evaluated in the search.
+    pub evaluations: u64,
+    /// Targets met.
+    pub targets: usize,
+    /// Targets covered.
+    pub covered: usize,
+    /// Per operation, the statuses seen, with how often.
+    pub statuses: Vec<BTreeMap<u16, u64>>,
+    /// Targets covered after so many calls.
+    pub timeline: Vec<(u64, usize)>,
+    /// Targets that were met and not covered, with the score of the nearest miss.
+    pub uncovered: Vec<(String, f64)>,
+    /// How often the service died, and how.
+    pub deaths: Vec<Death>,
+    /// Tests that were not handed over because time or calls were used up.
+    pub unverified: usize,
+    /// Why the service could not be reached any more.
+    pub lost: Option<Lost>,
+    /// Whether the run was interrupted.
+    pub interrupted: bool,
+    /// What of the service's code is covered, where that is known.
+    pub code: Option<CodeCoverage>,
+}

@@ -1,0 +1,122 @@
+//! A run from its first call to its outcome.
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use isobath_exec::http::Client;
+use isobath_search::{Ending, Limits, Search, run_with_workers};
+
+use super::event::{Event, Teller, unexplained};
+use super::finish::Finish;
+use super::{Config, Outcome};
+use crate::caller::{Caller, Lost, Service};
+use crate::candidate::Candidate;
+use crate::feedback::Code;
+use crate::oracle::Oracle;
+use crate::problem::RestProblem;
+
+/// The share of the budget at which the search ends.
+const SEARCH_ENDS: f64 = 0.6;
+
+/// Makes a client whose calls end when the flag is raised.
+pub type ClientMaker<'a> = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client> + 'a;
+
+/// Runs the job; `client` makes the client of each worker, and `tell` hears what happens.
+///
+/// # Errors
+///
+/// When no client can be made. A service that goes away ends the run, not the result.
+pub fn run(
+    service: &Arc<Service>,
+    client: &ClientMaker<'_>,
+    config: &Config,
+    tell: impl FnMut(&Event<'_>) + 'static,
+) -> io::Result<Outcome> {
+    let teller = Rc::new(RefCell::new(Teller::new(Box::new(tell))));
+    let mut search = search(service, config);
+    let (hearing, about) = (Rc::clone(&teller), Arc::clone(service));
+    search.observe(
+        move |event: &isobath_search::Event, problem: &RestProblem| {
+            hearing.borrow_mut().on(event, problem, &about, SEARCH_ENDS);
+        },
+    );
+    let ended = evaluate(&mut search, service, client, config)?;
+    let found = search.finish();
+    let caller = Caller::new(Arc::clone(service), client(&config.stop)?);
+    let mut finish = Finish {
+        problem: found.problem,
+        archive: found.archive,
+        caller,
+        config,
+        teller: &teller,
+        calls: found.cost,
+        unverified: 0,
+        lost: ended.err(),
+    };
+    finish.note(unexplained(service));
+    let findings = finish.probe();
+    let tests = finish.tests(findings);
+    finish.note(unexplained(service));
+    let timeline = std::mem::take(&mut teller.borrow_mut().timeline);
+    Ok(Outcome {
+        faults: finish.faults(&tests),
+        calls: finish.calls,
+        evaluations: found.evaluations,
+        targets: finish.archive.n_targets(),
+        covered: finish.archive.n_covered(),
+        statuses: finish.problem.statuses().to_vec(),
+        timeline,
+        uncovered: finish.uncovered(),
+        deaths: service.keeper.deaths(0),
+        unverified: finish.unverified,
+        interrupted: config.interrupt.load(Ordering::Relaxed),
+        code: service
+            .feedback
+            .is_some()
+            .then(|| finish.problem.code().coverage()),
+        lost: finish.lost,
+        tests,
+    })
+}
+
+fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
+    let oracle = Oracle::new(&service.api, config.off.clone());
+    let problem = RestProblem::new(
+        Arc::clone(&service.api),
+        service.sessions.len(),
+        oracle,
+        config.habits.clone(),
+    );
+    let problem = match service.inside(|feedback| Code::new(feedback.targets())) {
+        Some(code) => problem.with_code(code),
+        None => problem,
+    };
+    let mut limits = Limits::default().interrupt(Arc::clone(&config.interrupt));
+    if let Some(calls) = config.calls {
+        limits = limits.cost((calls as f64 * SEARCH_ENDS) as u64);
+    }
+    let elapsed = Arc::clone(&config.elapsed);
+    let limits = limits.elapsed(move || elapsed() / SEARCH_ENDS);
+    Search::new(problem, &config.search, limits)
+}
+
+/// Evaluates candidates until the search ends or the service is lost.
+fn evaluate(
+    search: &mut Search<RestProblem>,
+    service: &Arc<Service>,
+    client: &ClientMaker<'_>,
+    config: &Config,
+) -> io::Result<Result<Ending, Lost>> {
+    let caller = || Ok(Caller::new(Arc::clone(service), client(&config.interrupt)?));
+    let callers = (0..config.workers.max(1))
+        .map(|_| caller())
+        .collect::<io::Result<Vec<_>>>()?;
+    let workers = callers
+        .into_iter()
+        .map(|mut caller| move |candidate: &Candidate| caller.run(candidate))
+        .collect();
+    Ok(run_with_workers(search, workers))
+}
