@@ -401,7 +401,7 @@ fn curl_calls_quote_for_the_shell_and_hold_no_secret() {
     curl -sS -i -X GET "${BASE_URL}/search?q=it%27s"  # 500
     "#);
     let chain = script("a_boat_can_be_fetched_after_it_was_created");
-    assert!(chain.contains("\"${MARINA_ADA_PASSWORD}\""), "{chain}");
+    assert!(chain.contains("\"${MARINA_ADA_PASSWORD:?}\""), "{chain}");
     assert!(!chain.contains("sextant"), "{chain}");
     assert!(chain.contains("'\\''Ålesund'\\''"), "{chain}");
 }

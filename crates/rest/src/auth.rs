@@ -56,6 +56,17 @@ pub struct Call {
     pub body: Option<String>,
     /// Headers beside the content type.
     pub headers: Vec<(String, String)>,
+    /// What of this nobody may be shown.
+    pub secrets: Vec<Secret>,
+}
+
+/// A part of a call that only the service may know: a password, a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// The name of the field or header that has it.
+    pub field: String,
+    /// Its value.
+    pub value: String,
 }
 
 /// What a log-in gives.
@@ -419,21 +430,96 @@ fn call(entry: CallEntry, place: &str) -> Result<Call, String> {
         .ok_or_else(|| format!("`{place}` needs `verb`, such as POST"))?
         .to_ascii_uppercase();
     let mut content_type = entry.content_type;
+    let mut secrets = Vec::new();
     let body = match (entry.payload_raw, entry.payload_user_pwd) {
-        (Some(raw), _) => Some(raw),
+        (Some(raw), _) => {
+            let is_json = serde_json::from_str::<Value>(&raw).is_ok();
+            content_type.get_or_insert_with(|| match is_json {
+                true => "application/json".into(),
+                false => "application/x-www-form-urlencoded".into(),
+            });
+            in_text(&raw, &mut secrets);
+            Some(raw)
+        }
         (None, Some(pair)) => {
             let kind = content_type.get_or_insert_with(|| "application/json".into());
+            if let (Some(field), Some(value)) = (&pair.password_field, &pair.password) {
+                secrets.push(Secret {
+                    field: field.clone(),
+                    value: value.clone(),
+                });
+            }
             Some(user_password(pair, kind)?)
         }
         (None, None) => None,
     };
+    let headers = pairs(entry.headers);
+    for (name, value) in &headers {
+        add_if_secret(name, value, &mut secrets);
+    }
     Ok(Call {
         endpoint,
         method,
         content_type,
         body,
-        headers: pairs(entry.headers),
+        headers,
+        secrets,
     })
+}
+
+/// The secrets of a body that is written out, told by the names of their fields.
+fn in_text(body: &str, secrets: &mut Vec<Secret>) {
+    match serde_json::from_str(body) {
+        Ok(json) => in_json(&json, secrets),
+        Err(_) => form_urlencoded::parse(body.as_bytes())
+            .for_each(|(name, value)| add_if_secret(&name, &value, secrets)),
+    }
+}
+
+fn in_json(json: &Value, secrets: &mut Vec<Secret>) {
+    match json {
+        Value::Object(members) => {
+            for (name, value) in members {
+                match value {
+                    Value::String(text) => add_if_secret(name, text, secrets),
+                    other => in_json(other, secrets),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| in_json(item, secrets)),
+        _ => {}
+    }
+}
+
+fn add_if_secret(name: &str, value: &str, secrets: &mut Vec<Secret>) {
+    if sounds_secret(name) && !value.is_empty() {
+        secrets.push(Secret {
+            field: name.to_owned(),
+            value: value.to_owned(),
+        });
+    }
+}
+
+/// Whether what has this name is likely a secret.
+#[must_use]
+pub fn sounds_secret(name: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "apikey",
+        "auth",
+        "credential",
+        "cookie",
+        "signature",
+    ];
+    let plain: String = name
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect::<String>()
+        .to_ascii_lowercase();
+    plain == "pin" || WORDS.iter().any(|word| plain.contains(word))
 }
 
 fn user_password(pair: UserPassword, content_type: &str) -> Result<String, String> {
@@ -568,6 +654,37 @@ auth:
                 .as_ref()
                 .and_then(|login| login.call.body.as_deref()),
             Some("u=a+b&p=%26")
+        );
+    }
+
+    #[test]
+    fn secrets_are_told_by_their_fields() {
+        let secrets = |entry: &str| {
+            let file = format!(
+                r#"{{"auth": [{{"name": "a", "loginEndpointAuth": {{"endpoint": "/l", "verb": "POST", "expectCookies": true, {entry}}}}}]}}"#
+            );
+            let users = read(&file, Format::Yaml).expect("a good file");
+            let login = users[0].login.clone().expect("a log-in");
+            let secrets = login.call.secrets.into_iter();
+            secrets
+                .map(|secret| format!("{}={}", secret.field, secret.value))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            secrets(
+                r#""payloadUserPwd": {"username": "a", "password": "b", "usernameField": "u", "passwordField": "p"}"#
+            ),
+            ["p=b"]
+        );
+        assert_eq!(
+            secrets(r#""payloadRaw": "{\"user\": \"a\", \"deep\": [{\"passPhrase\": \"b c\"}]}""#),
+            ["passPhrase=b c"]
+        );
+        assert_eq!(
+            secrets(
+                r#""payloadRaw": "name=a&pwd=b%20c", "headers": [{"name": "X-Api-Key", "value": "k"}]"#
+            ),
+            ["pwd=b c", "X-Api-Key=k"]
         );
     }
 

@@ -1,5 +1,6 @@
 //! Runs candidates against the live service.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isobath_exec::http::{Call, Client, Completeness, Failure, Method, Outcome, Request};
@@ -11,7 +12,7 @@ use crate::exchange::Exchange;
 use crate::feedback::{Feedback, Seen};
 use crate::keeper::{Fate, Keeper};
 use crate::openapi::Api;
-use crate::session::Session;
+use crate::session::{LoginError, Proof, Session};
 
 /// Brings the service back to its first state.
 #[derive(Clone, Debug)]
@@ -69,6 +70,8 @@ pub struct Caller {
     life: u64,
     /// The operation that was called last.
     last: Option<usize>,
+    /// Operations that refuse users who have just logged in with a 401.
+    unmoved: BTreeSet<Option<usize>>,
 }
 
 /// How a call left the service.
@@ -95,6 +98,7 @@ impl Caller {
             sessions,
             life,
             last: None,
+            unmoved: BTreeSet::new(),
         }
     }
 
@@ -138,12 +142,26 @@ impl Caller {
     fn attempt(&mut self, candidate: &Candidate) -> Result<Option<Vec<Exchange>>, Lost> {
         let mut exchanges: Vec<Exchange> = Vec::with_capacity(candidate.steps.len());
         for step in &candidate.steps {
-            let Some(request) = self.request(step, &exchanges) else {
+            let session = step.user.and_then(|user| self.sessions.get(user));
+            let session = session.cloned();
+            let proof = session.as_ref().map(Session::proof);
+            let Some(mut request) = self.request(step, proof.as_deref(), &exchanges) else {
                 continue;
             };
             let number = u16::try_from(exchanges.len()).unwrap_or(u16::MAX);
             self.service.inside(|feedback| feedback.call(number));
-            let call = whole(self.client.call(&request));
+            let mut call = whole(self.client.call(&request));
+            if call.status() == Some(401)
+                && let (Some(session), Some(stale)) = (&session, &proof)
+                && self.log_in_again(session, stale, step.operation())
+                && let Some(again) = self.request(step, Some(&session.proof()), &exchanges)
+            {
+                request = again;
+                call = whole(self.client.call(&request));
+                if call.status() == Some(401) {
+                    self.unmoved.insert(step.operation());
+                }
+            }
             let pulse = self.pulse(&call);
             let was_made = !matches!(
                 call.failure(),
@@ -190,6 +208,28 @@ impl Caller {
             break;
         }
         Ok(Some(exchanges))
+    }
+
+    /// Logs a user in again whose call was refused as if it came from nobody. Operations that say so even to
+    /// those who have just logged in are not believed again.
+    fn log_in_again(&mut self, session: &Session, stale: &Proof, operation: Option<usize>) -> bool {
+        session.can_expire()
+            && !self.unmoved.contains(&operation)
+            && session
+                .renew(&mut self.client, &self.service.base, stale)
+                .is_ok()
+    }
+
+    /// Makes users who were created for this run into others, so that what is theirs alone can be told.
+    ///
+    /// # Errors
+    ///
+    /// When the service refuses to create more.
+    pub fn replace_users(&mut self) -> Result<(), LoginError> {
+        let sessions = Arc::clone(&self.sessions);
+        sessions
+            .iter()
+            .try_for_each(|session| session.replace(&mut self.client, &self.service.base))
     }
 
     /// Takes over what changed when the service was brought back by another caller.
@@ -286,7 +326,7 @@ impl Caller {
     }
 
     /// The request of a step; `None` when it is to follow a Location that did not come.
-    fn request(&self, step: &Step, earlier: &[Exchange]) -> Option<Request> {
+    fn request(&self, step: &Step, proof: Option<&Proof>, earlier: &[Exchange]) -> Option<Request> {
         let service = &self.service;
         let mut request = match &step.what {
             What::Call { action, .. } => {
@@ -314,21 +354,8 @@ impl Caller {
                 Request::get(absolute(&service.base, location)?)
             }
         };
-        if let Some(session) = step.user.and_then(|user| self.sessions.get(user)) {
-            for (name, value) in &session.headers {
-                request
-                    .headers
-                    .retain(|(other, _)| !other.eq_ignore_ascii_case(name));
-                request.headers.push((name.clone(), value.clone()));
-            }
-            for (name, value) in &session.query {
-                let between = if request.url.contains('?') { '&' } else { '?' };
-                let mut pair = form_urlencoded::Serializer::new(String::new());
-                request.url.push(between);
-                request
-                    .url
-                    .push_str(&pair.append_pair(name, value).finish());
-            }
+        if let Some(proof) = proof {
+            proof.apply(&mut request);
         }
         Some(request)
     }

@@ -1,21 +1,36 @@
-//! Users who are logged in: what each of them sends with every call.
+//! Users who are logged in: what each of them sends with every call, and how that is renewed.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use isobath_exec::http::{Client, Method, Request, Response};
 use serde_json::Value;
 
 use crate::auth::{Call, Login, Take, TokenPlace, TokenSource, User};
 
+/// Names that are tried for a user who is to be created: others may have been taken by earlier runs.
+const NAMES: u64 = 8;
+
+/// A user who has logged in, and can do so again. Copies are the same user.
+#[derive(Clone, Debug)]
+pub struct Session {
+    user: Arc<User>,
+    /// Makes created users differ.
+    number: u64,
+    proof: Arc<Mutex<Arc<Proof>>>,
+}
+
 /// What a user sends with every call.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Session {
-    /// The name of the user.
-    pub name: String,
+pub struct Proof {
     /// Headers.
     pub headers: Vec<(String, String)>,
     /// Query parameters.
     pub query: Vec<(String, String)>,
+    /// What stood for the placeholders when the user was created.
+    pub filled: BTreeMap<String, String>,
+    /// How often the user has logged in again.
+    pub renewals: u64,
 }
 
 /// Why a user could not log in.
@@ -40,29 +55,133 @@ impl Session {
         user: &User,
         number: u64,
     ) -> Result<Self, LoginError> {
-        let fail = |problem: String| LoginError {
-            user: user.name.clone(),
-            problem,
+        let session = Self {
+            user: Arc::new(user.clone()),
+            number,
+            proof: Arc::default(),
         };
-        let mut session = Self {
-            name: user.name.clone(),
-            headers: user.headers.clone(),
-            query: Vec::new(),
-        };
-        let mut filled = BTreeMap::new();
-        if let Some(create) = &user.create {
-            for generator in &create.generators {
-                filled.insert(generator.place_holder.clone(), generator.text(number));
-            }
-            send(client, base, &create.call, &filled).map_err(fail)?;
-        }
-        if let Some(login) = &user.login {
-            let response = send(client, base, &login.call, &filled).map_err(fail)?;
-            session.take(login, &response).map_err(fail)?;
-        }
+        let proof = session.create_and_log_in(client, base, 0)?;
+        *session.lock() = Arc::new(proof);
         Ok(session)
     }
 
+    /// The name of the user.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.user.name
+    }
+
+    /// What the user sends with every call at present.
+    #[must_use]
+    pub fn proof(&self) -> Arc<Proof> {
+        Arc::clone(&self.lock())
+    }
+
+    /// Whether the user logs in by a call, so that what it gave may expire.
+    #[must_use]
+    pub fn can_expire(&self) -> bool {
+        self.user.login.is_some()
+    }
+
+    /// Logs in again after `stale` was refused; creates the user again if the service does not know it any more.
+    ///
+    /// # Errors
+    ///
+    /// When the service refuses that too.
+    pub fn renew(&self, client: &mut Client, base: &str, stale: &Proof) -> Result<(), LoginError> {
+        let mut proof = self.lock();
+        // Somebody else was faster.
+        if proof.renewals != stale.renewals {
+            return Ok(());
+        }
+        let renewals = proof.renewals + 1;
+        let again = match self.log_in(client, base, proof.filled.clone(), renewals) {
+            Err(_) if self.user.create.is_some() => {
+                self.create_and_log_in(client, base, renewals)?
+            }
+            other => other?,
+        };
+        *proof = Arc::new(again);
+        Ok(())
+    }
+
+    /// Becomes another user, where users are created: what differs from now on is the user's own.
+    ///
+    /// # Errors
+    ///
+    /// When the service refuses to create one more.
+    pub fn replace(&self, client: &mut Client, base: &str) -> Result<(), LoginError> {
+        if self.user.create.is_none() {
+            return Ok(());
+        }
+        let mut proof = self.lock();
+        *proof = Arc::new(self.create_and_log_in(client, base, proof.renewals + 1)?);
+        Ok(())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Arc<Proof>> {
+        self.proof.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail(&self, problem: String) -> LoginError {
+        LoginError {
+            user: self.user.name.clone(),
+            problem,
+        }
+    }
+
+    fn create_and_log_in(
+        &self,
+        client: &mut Client,
+        base: &str,
+        renewals: u64,
+    ) -> Result<Proof, LoginError> {
+        let Some(create) = &self.user.create else {
+            return self.log_in(client, base, BTreeMap::new(), renewals);
+        };
+        let mut refusal = None;
+        for attempt in 0..NAMES {
+            let number = self.number + (renewals * NAMES + attempt) * 1_000_000;
+            let filled: BTreeMap<String, String> = create
+                .generators
+                .iter()
+                .map(|generator| (generator.place_holder.clone(), generator.text(number)))
+                .collect();
+            match send(client, base, &create.call, &filled) {
+                Ok(_) => return self.log_in(client, base, filled, renewals),
+                Err(problem) => refusal = Some(problem),
+            }
+        }
+        Err(self.fail(refusal.unwrap_or_default()))
+    }
+
+    fn log_in(
+        &self,
+        client: &mut Client,
+        base: &str,
+        filled: BTreeMap<String, String>,
+        renewals: u64,
+    ) -> Result<Proof, LoginError> {
+        let fill = |(name, value): &(String, String)| (name.clone(), fill(value, &filled));
+        let mut proof = Proof {
+            headers: self.user.headers.iter().map(fill).collect(),
+            query: Vec::new(),
+            filled: BTreeMap::new(),
+            renewals,
+        };
+        if let Some(login) = &self.user.login {
+            let response =
+                send(client, base, &login.call, &filled).map_err(|problem| self.fail(problem))?;
+            proof
+                .take(login, &response)
+                .map_err(|problem| self.fail(problem))?;
+        }
+        proof.filled = filled;
+        Ok(proof)
+    }
+}
+
+impl Proof {
     fn take(&mut self, login: &Login, response: &Response) -> Result<(), String> {
         match &login.take {
             Take::Cookies => {
@@ -87,6 +206,29 @@ impl Session {
         }
         Ok(())
     }
+
+    /// Puts the proof into a request. It replaces headers of the same name; cookies are sent side by side.
+    pub fn apply(&self, request: &mut Request) {
+        for (name, value) in &self.headers {
+            let mut value = value.clone();
+            request.headers.retain(|(other, own)| {
+                let same = other.eq_ignore_ascii_case(name);
+                if same && name.eq_ignore_ascii_case("cookie") {
+                    value = format!("{value}; {own}");
+                }
+                !same
+            });
+            request.headers.push((name.clone(), value));
+        }
+        for (name, value) in &self.query {
+            let between = if request.url.contains('?') { '&' } else { '?' };
+            let mut pair = form_urlencoded::Serializer::new(String::new());
+            request.url.push(between);
+            request
+                .url
+                .push_str(&pair.append_pair(name, value).finish());
+        }
+    }
 }
 
 fn find_token(from: &TokenSource, response: &Response) -> Result<String, String> {
@@ -109,6 +251,14 @@ fn find_token(from: &TokenSource, response: &Response) -> Result<String, String>
     }
 }
 
+fn fill(text: &str, filled: &BTreeMap<String, String>) -> String {
+    filled
+        .iter()
+        .fold(text.to_owned(), |text, (holder, value)| {
+            text.replace(holder, value)
+        })
+}
+
 /// Makes a call that must succeed.
 fn send(
     client: &mut Client,
@@ -116,13 +266,6 @@ fn send(
     call: &Call,
     filled: &BTreeMap<String, String>,
 ) -> Result<Response, String> {
-    let fill = |text: &str| {
-        filled
-            .iter()
-            .fold(text.to_owned(), |text, (holder, value)| {
-                text.replace(holder, value)
-            })
-    };
     let url = if call.endpoint.contains("://") {
         call.endpoint.clone()
     } else {
@@ -130,13 +273,13 @@ fn send(
     };
     let method = Method::from_bytes(call.method.as_bytes())
         .map_err(|_| format!("`{}` is no HTTP method", call.method))?;
-    let mut request =
-        Request::new(method, fill(&url)).body(call.body.as_deref().map(fill).unwrap_or_default());
+    let body = call.body.as_deref().map(|body| fill(body, filled));
+    let mut request = Request::new(method, fill(&url, filled)).body(body.unwrap_or_default());
     if let Some(content_type) = &call.content_type {
         request = request.header("Content-Type", content_type.clone());
     }
     for (name, value) in &call.headers {
-        request = request.header(name.clone(), fill(value));
+        request = request.header(name.clone(), fill(value, filled));
     }
     let answer = client.call(&request);
     match answer.response() {

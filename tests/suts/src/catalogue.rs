@@ -1,7 +1,7 @@
 //! All services, by name.
 
 use crate::running::Running;
-use crate::{faults, features, papers};
+use crate::{accounts, faults, features, papers};
 
 /// A service in the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ macro_rules! twins {
 }
 
 /// All services.
-pub const ALL: [Sut; 26] = [
+pub const ALL: [Sut; 27] = [
     plain("testability", papers::testability),
     plain("hidden_parameter", papers::hidden_parameter),
     plain("hidden_body", papers::hidden_body),
@@ -55,6 +55,7 @@ pub const ALL: [Sut; 26] = [
     plain("numeric_boundary", features::numeric_boundary),
     plain("pattern", features::pattern),
     plain("date_window", features::date_window),
+    plain("accounts", accounts::start),
     plain("quick", features::quick),
     twins!(delete_keeps),
     twins!(put_appends),

@@ -11,6 +11,7 @@
 //! [`Running`], then [`ALL`] for what there is, then any service; [`bad_day`]
 //! for services that hardly speak HTTP.
 
+pub mod accounts;
 mod api;
 pub mod bad_day;
 mod catalogue;

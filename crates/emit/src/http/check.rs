@@ -116,9 +116,23 @@ impl HttpSuite {
             self.check_request("the reset hook", request, &nothing)?;
         }
         for user in &self.users {
-            if let Auth::Login(login) = &user.auth {
-                let place = format!("the log-in of {}", user.name);
-                self.check_request(&place, &login.request, &nothing)?;
+            let fresh = user.fresh.iter();
+            let fresh: Captured<'_> = fresh.map(|fresh| (&*fresh.variable, None)).collect();
+            if let Some(create) = &user.create {
+                let place = format!("the creation of {}", user.name);
+                self.check_request(&place, create, &fresh)?;
+            }
+            match &user.auth {
+                Auth::Login(login) => {
+                    let place = format!("the log-in of {}", user.name);
+                    self.check_request(&place, &login.request, &fresh)?;
+                }
+                Auth::Headers(headers) => {
+                    let place = format!("the headers of {}", user.name);
+                    for (_, value) in headers {
+                        check_text(&place, value, &fresh, false)?;
+                    }
+                }
             }
         }
         self.tests.iter().try_for_each(|test| self.check_test(test))

@@ -59,12 +59,26 @@ fn slug_variable(name: &str) -> String {
 }
 
 fn log_in(out: &mut String, suite: &HttpSuite, user: &User) {
+    let (known, fresh) = plan::fresh(user, Casing::Snake, RESERVED);
+    for (name, fresh) in fresh {
+        let _ = writeln!(
+            out,
+            "{name}={}$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n' | cut -c1-{}){}",
+            quoted(&fresh.prefix),
+            fresh.digits,
+            quoted(&fresh.suffix)
+        );
+    }
+    if let Some(create) = &user.create {
+        let _ = writeln!(out, "# {} is created", one_line(&user.name));
+        let call = call(suite, create, &known, &["-sS"]);
+        let _ = writeln!(out, "{call} > /dev/null");
+    }
     let Auth::Login(login) = &user.auth else {
         return;
     };
     let _ = writeln!(out, "# {} logs in", one_line(&user.name));
-    let nothing = Known::new();
-    let call = call(suite, &login.request, &nothing, &["-sS", "-i"]);
+    let call = call(suite, &login.request, &known, &["-sS", "-i"]);
     let _ = writeln!(out, "answer=$({call})");
     let id = slug(&user.name);
     if let Some(Token { from, .. }) = &login.token {
@@ -118,6 +132,13 @@ fn extraction(source: &Source) -> String {
         Source::Header(name) => {
             let pattern = format!("s/^{}: *//p", any_case(name));
             format!("{whole} | sed -n {} | head -n 1", quoted(&pattern))
+        }
+        Source::LastSegment(name) => {
+            let pattern = format!("s/^{}: *//p", any_case(name));
+            format!(
+                "{whole} | sed -n {} | head -n 1 | sed 's,[?#].*,,; s,/*$,,; s,.*/,,'",
+                quoted(&pattern)
+            )
         }
         Source::Cookie(name) => {
             let pattern = format!(
@@ -440,14 +461,24 @@ fn parts(text: &Text, known: &Known) -> Vec<Bit> {
                     .get(name)
                     .map_or_else(|| slug(name), |variable| variable.name.clone()),
             ),
-            Piece::Secret(secret) => Bit::Variable(slug_variable(&secret.variable)),
+            // The shell says which variable is to be set, in place of sending nothing.
+            Piece::Secret(secret) => {
+                Bit::Variable(format!("{}:?", slug_variable(&secret.variable)))
+            }
         })
         .collect()
 }
 
 /// One shell word: literal text in single quotes, the rest in double quotes; all in double quotes
 /// where nothing in the text minds.
-fn joined(all: &[Bit]) -> String {
+fn joined(pieces: &[Bit]) -> String {
+    let mut all: Vec<Bit> = Vec::new();
+    for piece in pieces {
+        match (all.last_mut(), piece) {
+            (Some(Bit::Text(before)), Bit::Text(text)) => before.push_str(text),
+            _ => all.push(piece.clone()),
+        }
+    }
     let literal = all.iter().all(|part| matches!(part, Bit::Text(_)));
     if literal {
         let text: String = all
@@ -467,7 +498,7 @@ fn joined(all: &[Bit]) -> String {
     if in_one {
         out.push('"');
     }
-    for part in all {
+    for part in &all {
         let filled = match part {
             Bit::Text(text) if in_one => {
                 out.push_str(text);

@@ -19,7 +19,7 @@ pub use curl::curl;
 pub use place::{Key, Place};
 pub use request::{Body, Content, Hole, Part, Piece, Request, Secret, Text};
 pub use suite::{
-    Auth, Capture, Database, FaultMark, HttpStep, HttpSuite, HttpTest, Login, Outcome, Reset,
-    Sending, Service, Source, Token, User,
+    Auth, Capture, Database, FaultMark, Fresh, HttpStep, HttpSuite, HttpTest, Login, Outcome,
+    Reset, Sending, Service, Source, Token, User,
 };
 pub use writer::{HttpWriter, LeftOut, WrittenSuite, WrittenTest};

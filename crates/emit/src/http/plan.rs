@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::request::{Request, Text};
-use super::suite::{Auth, Capture, HttpStep, HttpSuite, HttpTest, Login, Outcome, Reset};
-use super::{Body, Check, Content, Piece, Secret};
+use super::suite::{Auth, Capture, Fresh, HttpStep, HttpSuite, HttpTest, Outcome, Reset};
+use super::{Body, Check, Content, Piece, Secret, Source, User};
 use crate::writer::name::{Names, readable, slug};
 use crate::writer::text::{one_line, sentence};
 
@@ -17,6 +17,15 @@ pub(crate) enum Casing {
     Snake,
     /// `boatId`
     Camel,
+}
+
+impl Casing {
+    fn spell(self, name: &str) -> String {
+        match self {
+            Casing::Snake => name.into(),
+            Casing::Camel => camel(name),
+        }
+    }
 }
 
 /// The tests of one file, with all names given out.
@@ -91,7 +100,7 @@ impl PlannedStep<'_> {
 }
 
 fn is_from_body(capture: &Capture) -> bool {
-    matches!(capture.from, super::Source::Body(_))
+    matches!(capture.from, Source::Body(_))
 }
 
 /// The chapters of a suite: the tests, and then those that show faults, each if there are any
@@ -162,13 +171,7 @@ pub(crate) fn planned<'a>(
     for taken in reserved {
         names.unique((*taken).into());
     }
-    let mut spelled = |wanted: &str| {
-        let name = names.unique(slug(wanted));
-        match casing {
-            Casing::Snake => name,
-            Casing::Camel => camel(&name),
-        }
-    };
+    let mut spelled = |wanted: &str| casing.spell(&names.unique(slug(wanted)));
     // Captures first: they are what a reader looks for under their own names.
     let captured: Vec<Vec<String>> = test
         .steps
@@ -199,6 +202,35 @@ pub(crate) fn planned<'a>(
         });
     }
     Planned { test, name, steps }
+}
+
+/// The variables that the calls of a user can use before the user is logged in, and what each is
+/// made of.
+pub(crate) fn fresh<'a>(
+    user: &'a User,
+    casing: Casing,
+    reserved: &[&str],
+) -> (Known, Vec<(String, &'a Fresh)>) {
+    let mut names = Names::default();
+    for taken in reserved
+        .iter()
+        .chain(&["answer", "token", "created", "caller", "proof", "user"])
+    {
+        names.unique((*taken).into());
+    }
+    let mut known = Known::new();
+    let mut all = Vec::new();
+    for fresh in &user.fresh {
+        let name = casing.spell(&names.unique(slug(&fresh.variable)));
+        let fixed = Value::from(format!("{}0{}", fresh.prefix, fresh.suffix));
+        let variable = Variable {
+            name: name.clone(),
+            plain: stands_in_paths(&fixed),
+        };
+        known.insert(fresh.variable.clone(), variable);
+        all.push((name, fresh));
+    }
+    (known, all)
 }
 
 fn usual_name(step: &HttpStep) -> &'static str {
@@ -340,25 +372,20 @@ pub(crate) fn requests<'a>(suite: &'a HttpSuite, chapter: &Chapter<'a>) -> Vec<&
     requests
 }
 
-/// The requests of a chapter, the reset hook and the log-ins of its users.
+/// The requests of a chapter, the reset hook, and what creates its users and logs them in.
 pub(crate) fn all_requests<'a>(suite: &'a HttpSuite, chapter: &Chapter<'a>) -> Vec<&'a Request> {
     let mut all = requests(suite, chapter);
-    all.extend(
-        logins(suite, chapter)
-            .into_iter()
-            .map(|login| &login.request),
-    );
+    all.extend(users(suite, chapter).into_iter().flat_map(requests_of));
     all
 }
 
-fn logins<'a>(suite: &'a HttpSuite, chapter: &Chapter<'_>) -> Vec<&'a Login> {
-    users(suite, chapter)
-        .into_iter()
-        .filter_map(|user| match &user.auth {
-            Auth::Login(login) => Some(login.as_ref()),
-            Auth::Headers(_) => None,
-        })
-        .collect()
+/// The calls that create a user and log it in.
+fn requests_of(user: &User) -> Vec<&Request> {
+    let mut all: Vec<&Request> = user.create.as_deref().into_iter().collect();
+    if let Auth::Login(login) = &user.auth {
+        all.push(&login.request);
+    }
+    all
 }
 
 /// The secrets of a suite, each variable once.
@@ -412,6 +439,8 @@ pub(crate) struct Uses {
     pub(crate) timed_out: bool,
     pub(crate) content_type: bool,
     pub(crate) captured_cookies: bool,
+    pub(crate) last_segment: bool,
+    pub(crate) fresh: bool,
     pub(crate) includes: bool,
 }
 
@@ -428,17 +457,28 @@ pub(crate) fn uses(suite: &HttpSuite, chapter: &Chapter<'_>) -> Uses {
             _ => {}
         }
     }
+    for user in users(suite, chapter) {
+        let (known, fresh) = self::fresh(user, Casing::Snake, &[]);
+        uses.fresh |= !fresh.is_empty();
+        for request in requests_of(user) {
+            uses.encoding |= encodes(&request.path, &known);
+        }
+        if let Auth::Login(login) = &user.auth
+            && let Some(token) = &login.token
+        {
+            uses.last_segment |= matches!(token.from, Source::LastSegment(_));
+            uses.captured_cookies |= matches!(token.from, Source::Cookie(_));
+        }
+    }
     let tests = chapter.groups.iter().flat_map(|group| &group.tests);
     for step in tests.flat_map(|test| &test.steps) {
         let path = &step.step.request.path;
         uses.references |= is_reference(path);
-        uses.encoding |= path.0.iter().skip(usize::from(is_reference(path))).any(
-            |piece| matches!(piece, Piece::Captured(name) if !step.known.get(name).is_some_and(|v| v.plain)),
-        );
-        uses.captured_cookies |= step
-            .captures
-            .iter()
-            .any(|(_, capture)| matches!(capture.from, super::Source::Cookie(_)));
+        uses.encoding |= encodes(path, &step.known);
+        for (_, capture) in &step.captures {
+            uses.captured_cookies |= matches!(capture.from, Source::Cookie(_));
+            uses.last_segment |= matches!(capture.from, Source::LastSegment(_));
+        }
         match &step.step.expect {
             Outcome::Answer(answer) => {
                 uses.content_type |= answer.content_type.is_some();
@@ -451,6 +491,15 @@ pub(crate) fn uses(suite: &HttpSuite, chapter: &Chapter<'_>) -> Uses {
         }
     }
     uses
+}
+
+/// Whether something that is captured must be encoded to stand in this path.
+fn encodes(path: &Text, known: &Known) -> bool {
+    let mut pieces = path.0.iter().skip(usize::from(is_reference(path)));
+    pieces.any(|piece| match piece {
+        Piece::Captured(name) => !known.get(name).is_some_and(|variable| variable.plain),
+        Piece::Literal(_) | Piece::Secret(_) => false,
+    })
 }
 
 /// Whether a path is a reference to be resolved against the base URL.

@@ -74,8 +74,31 @@ pub enum Reset {
 pub struct User {
     /// The name, as requests refer to it.
     pub name: String,
+    /// Texts that are made up anew each time the user logs in. The calls below use them by their
+    /// variables, as if they had been captured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fresh: Vec<Fresh>,
+    /// A call that creates the user first, before each log-in. It must be answered with a status
+    /// below 400.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub create: Option<Box<Request>>,
     /// How the user proves it.
     pub auth: Auth,
+}
+
+/// A text that no other run has used: a fixed beginning and end around hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fresh {
+    /// The name, e.g. `user_name`.
+    pub variable: String,
+    /// How it begins.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prefix: String,
+    /// How it ends.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub suffix: String,
+    /// How many digits stand between, at most 32.
+    pub digits: usize,
 }
 
 /// How a user proves to be one.
@@ -223,6 +246,8 @@ pub enum Source {
     Body(Place),
     /// The value of this header, e.g. `Location`.
     Header(String),
+    /// The last segment of the path in this header, decoded: the id that a `Location` ends with.
+    LastSegment(String),
     /// The value of this cookie.
     Cookie(String),
 }
@@ -276,6 +301,18 @@ impl HttpSuite {
     /// The user called `name`.
     pub fn user(&self, name: &str) -> Option<&User> {
         self.users.iter().find(|user| user.name == name)
+    }
+}
+
+impl User {
+    /// A user who exists already.
+    pub fn new(name: impl Into<String>, auth: Auth) -> Self {
+        User {
+            name: name.into(),
+            fresh: Vec::new(),
+            create: None,
+            auth,
+        }
     }
 }
 

@@ -1,12 +1,14 @@
 //! A service that answers with what it was sent, as JSON.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::http::{HeaderMap, Method, Uri, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::IntoResponse;
 use axum::routing::{any, get, post};
 use serde_json::{Map, Value, json};
@@ -48,6 +50,15 @@ fn routes() -> axum::Router {
                 )
             }),
         )
+        .route("/people", post(create_person))
+        .route("/people/log-in", post(log_in))
+        .route(
+            "/things",
+            post(|| async {
+                let location = (header::LOCATION, "/echo/a%20b%2Fc%2Bd/?x=/1#/2");
+                (StatusCode::CREATED, [location], "made")
+            }),
+        )
         .route(
             "/give",
             get(|| async {
@@ -55,6 +66,35 @@ fn routes() -> axum::Router {
                 ([(header::SET_COOKIE, "crumb=yes; Path=/")], Json(body))
             }),
         )
+}
+
+/// The names of those who were created.
+static PEOPLE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+async fn create_person(Json(person): Json<Value>) -> StatusCode {
+    let name = person["name"].as_str().unwrap_or_default();
+    let whole = name.starts_with("n '\"$-") && name.ends_with("@x") && name.len() == 20;
+    if !whole || person["note"] != format!("I am {name}").as_str() {
+        return StatusCode::BAD_REQUEST;
+    }
+    match PEOPLE
+        .lock()
+        .expect("nobody panics")
+        .insert(name.to_owned())
+    {
+        true => StatusCode::CREATED,
+        false => StatusCode::CONFLICT,
+    }
+}
+
+async fn log_in(body: String) -> Result<impl IntoResponse, StatusCode> {
+    let form = pairs(&body);
+    let name = form.first().map(|(_, name)| name.clone());
+    let people = PEOPLE.lock().expect("nobody panics");
+    match name {
+        Some(name) if people.contains(&name) => Ok([(header::LOCATION, "http://x/tokens/known/")]),
+        _ => Err(StatusCode::UNAUTHORIZED),
+    }
 }
 
 async fn echo(method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> impl IntoResponse {

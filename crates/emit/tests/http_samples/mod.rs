@@ -4,9 +4,9 @@
 pub(crate) mod echo;
 
 use isobath_emit::http::{
-    Answer, Auth, Body, Capture, Check, Content, FaultMark, HeaderCheck, Hole, HttpStep, HttpSuite,
-    HttpTest, JsonType, Login, Outcome, Part, Piece, Place, Request, Reset, Secret, Sending,
-    Source, Text, Token, User,
+    Answer, Auth, Body, Capture, Check, Content, FaultMark, Fresh, HeaderCheck, Hole, HttpStep,
+    HttpSuite, HttpTest, JsonType, Login, Outcome, Part, Piece, Place, Request, Reset, Secret,
+    Sending, Source, Text, Token, User,
 };
 use serde_json::{Value, json};
 
@@ -43,18 +43,16 @@ fn user(name: &str, password: &str) -> User {
             })]),
         });
     }
-    User {
-        name: name.into(),
-        auth: Auth::Login(Box::new(Login {
-            request: login,
-            token: Some(Token {
-                from: Source::Body("/token".into()),
-                send: Sending::Header("Authorization".into()),
-                template: "Bearer {token}".into(),
-            }),
-            cookies: false,
-        })),
-    }
+    let auth = Auth::Login(Box::new(Login {
+        request: login,
+        token: Some(Token {
+            from: Source::Body("/token".into()),
+            send: Sending::Header("Authorization".into()),
+            template: "Bearer {token}".into(),
+        }),
+        cookies: false,
+    }));
+    User::new(name, auth)
 }
 
 fn named(id: &str, group: &str, steps: Vec<HttpStep>) -> HttpTest {
@@ -284,19 +282,19 @@ pub(crate) fn echo(base_url: &str) -> HttpSuite {
     let mut suite = HttpSuite::new("echo", base_url);
     suite.service.timeout_millis = 1500;
     suite.users = vec![
-        User {
-            name: "static user".into(),
-            auth: Auth::Headers(vec![(
+        User::new(
+            "static user",
+            Auth::Headers(vec![(
                 "X-Key".into(),
                 Text::from("key ").then(Piece::Secret(Secret {
                     variable: "ECHO_KEY".into(),
                     value: Some("s3cr\"et'".into()),
                 })),
             )]),
-        },
-        User {
-            name: "cookie".into(),
-            auth: Auth::Login(Box::new(Login {
+        ),
+        User::new(
+            "cookie",
+            Auth::Login(Box::new(Login {
                 request: Request::new("POST", "/login"),
                 token: Some(Token {
                     from: Source::Header("X-Token".into()),
@@ -305,7 +303,8 @@ pub(crate) fn echo(base_url: &str) -> HttpSuite {
                 }),
                 cookies: true,
             })),
-        },
+        ),
+        newcomer(),
     ];
     let odd = "a b\"'\\$`{}%ü€😀#&=?/+\n\tz";
     let mut tests = vec![
@@ -316,6 +315,7 @@ pub(crate) fn echo(base_url: &str) -> HttpSuite {
         binary(),
         users(),
         captured(),
+        last_segment(),
         unusual_method(),
     ];
     let slow = HttpStep::new(Request::new("GET", "/slow"), Outcome::TimedOut);
@@ -324,6 +324,78 @@ pub(crate) fn echo(base_url: &str) -> HttpSuite {
     tests.push(times_out);
     suite.tests = tests;
     suite
+}
+
+/// Somebody whom every test creates under a new name.
+fn newcomer() -> User {
+    let mut create = Request::new("POST", "/people").json(json!({"name": "", "note": "x"}));
+    if let Some(Body::Json { holes, .. }) = &mut create.body {
+        holes.push(Hole {
+            at: "/name".into(),
+            value: Text::captured("user name"),
+        });
+        holes.push(Hole {
+            at: "/note".into(),
+            value: Text::from("I am ").then(Piece::captured("user name")),
+        });
+    }
+    let login = Request::new("POST", "/people/log-in").body(Body::Form(vec![(
+        "name".into(),
+        Text::captured("user name"),
+    )]));
+    User {
+        fresh: vec![Fresh {
+            variable: "user name".into(),
+            prefix: "n '\"$-".into(),
+            suffix: "@x".into(),
+            digits: 12,
+        }],
+        create: Some(Box::new(create)),
+        ..User::new(
+            "newcomer",
+            Auth::Login(Box::new(Login {
+                request: login,
+                token: Some(Token {
+                    from: Source::LastSegment("Location".into()),
+                    send: Sending::Header("X-Me".into()),
+                    template: "{token}".into(),
+                }),
+                cookies: false,
+            })),
+        )
+    }
+}
+
+/// The id that a Location ends with is used in a path, in a body, and as a whole.
+fn last_segment() -> HttpTest {
+    let mut made = HttpStep::new(
+        Request::new("POST", "/things").by("newcomer"),
+        Answer::status(201),
+    )
+    .capture("thing_id", Source::LastSegment("location".into()));
+    made.captures[0].sample = Some(json!("a b/c+d"));
+    let mut fetch = Request::new(
+        "PUT",
+        Text::from("/echo/")
+            .then(Piece::captured("thing_id"))
+            .then(Piece::literal("/x")),
+    )
+    .by("newcomer")
+    .json(json!({"id": ""}));
+    if let Some(Body::Json { holes, .. }) = &mut fetch.body {
+        holes.push(Hole {
+            at: "/id".into(),
+            value: Text::captured("thing_id"),
+        });
+    }
+    let fetched = expecting(echoed(fetch), "/path", "/echo/a%20b%2Fc%2Bd/x");
+    let fetched = expecting(fetched, "/json/id", "a b/c+d");
+    let fetched = expecting(fetched, "/headers/x-me", "known");
+    named(
+        "what_a_location_ends_with_is_an_id",
+        "PUT /echo",
+        vec![made, fetched],
+    )
 }
 
 fn echoed(request: Request) -> HttpStep {

@@ -3,10 +3,12 @@
 #![allow(dead_code, reason = "each test file uses a part of this")]
 
 use std::collections::BTreeSet;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use isobath_emit::http::HttpSuite;
 use isobath_exec::http::{Client, Config as HttpConfig, Method, Request};
 use isobath_rest::auth::User;
 use isobath_rest::caller::{ResetCall, Service};
@@ -16,6 +18,7 @@ use isobath_rest::openapi::{self, NoLoader};
 use isobath_rest::probe::Choice;
 use isobath_rest::problem::Habits;
 use isobath_rest::session::Session;
+use isobath_rest::suite;
 
 /// What is searched, and for how long.
 pub(crate) struct Plan<'a> {
@@ -50,8 +53,10 @@ impl Prepared {
     pub(crate) fn new(plan: &Plan<'_>) -> Self {
         let api = openapi::read(plan.document, "openapi.yaml", &NoLoader).expect("a good document");
         let mut first = Client::new(HttpConfig::default()).expect("a client");
-        let open = |user| Session::open(&mut first, plan.url, user, 1).expect("a log-in");
-        let sessions: Vec<Session> = plan.users.iter().map(open).collect();
+        let open = |(number, user): (usize, &User)| {
+            Session::open(&mut first, plan.url, user, number as u64).expect("a log-in")
+        };
+        let sessions: Vec<Session> = plan.users.iter().enumerate().map(open).collect();
         let reset = plan.reset.map(|path| ResetCall {
             request: Request::new(Method::POST, format!("{}{path}", plan.url)),
         });
@@ -103,6 +108,11 @@ impl Prepared {
 
     /// Runs it, and tells what happens.
     pub(crate) fn run_telling(self, tell: impl FnMut(&Event<'_>) + 'static) -> Outcome {
+        self.run_for(tell).0
+    }
+
+    /// Runs it, tells what happens, and gives back what was called.
+    fn run_for(self, tell: impl FnMut(&Event<'_>) + 'static) -> (Outcome, Arc<Service>) {
         let timeout = self.timeout;
         let client = move |flag: &Arc<AtomicBool>| {
             Client::new(HttpConfig {
@@ -111,11 +121,33 @@ impl Prepared {
                 ..HttpConfig::default()
             })
         };
-        run(&Arc::new(self.service), &client, &self.config, tell).expect("a client")
+        let service = Arc::new(self.service);
+        let outcome = run(&service, &client, &self.config, tell).expect("a client");
+        (outcome, service)
     }
 }
 
 /// Runs the job with one worker and no clock.
 pub(crate) fn search(plan: &Plan<'_>) -> Outcome {
     Prepared::new(plan).run()
+}
+
+/// The same, with the suite of what it found.
+pub(crate) fn search_and_write(plan: &Plan<'_>, name: &str) -> (Outcome, HttpSuite) {
+    let (outcome, service) = Prepared::new(plan).run_for(|_| {});
+    let suite = suite::suite(name, &service, plan.users, &outcome.tests);
+    (outcome, suite)
+}
+
+/// Whether a tool is there; it has to be where everything is required.
+pub(crate) fn has(tool: &str, probe: &[&str]) -> bool {
+    let found = Command::new(tool).args(probe).output();
+    let works = found.is_ok_and(|output| output.status.success());
+    let required = std::env::var_os("ISOBATH_REQUIRE_SERVERS").is_some();
+    assert!(
+        works || !required,
+        "`{tool} {}` does not work",
+        probe.join(" ")
+    );
+    works
 }

@@ -172,6 +172,13 @@ fn class_file(
     }
     users(&mut out, suite, chapter);
     out.push_str(include_str!("junit/helpers.java"));
+    let uses = plan::uses(suite, chapter);
+    if uses.last_segment {
+        out.push_str(include_str!("junit/last_segment.java"));
+    }
+    if uses.fresh {
+        out.push_str(include_str!("junit/unique.java"));
+    }
     out.push_str("}\n");
     let head = head + &imports(&out);
     let above = head.matches('\n').count();
@@ -278,11 +285,25 @@ fn users(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
 }
 
 fn log_in(out: &mut String, user: &User) {
-    let nothing = Known::new();
+    let reserved: Vec<&str> = KEYWORDS.iter().chain(TAKEN).copied().collect();
+    let (known, fresh) = plan::fresh(user, Casing::Camel, &reserved);
+    for (name, fresh) in fresh {
+        let (prefix, suffix) = (literal(&fresh.prefix), literal(&fresh.suffix));
+        let _ = writeln!(
+            out,
+            "        String {name} = unique({prefix}, {}, {suffix});",
+            fresh.digits
+        );
+    }
+    if let Some(create) = &user.create {
+        out.push_str("        Response created =\n            ");
+        call(out, create, &known, 12);
+        out.push_str(";\n        assertTrue(created.statusCode() < 400, created.asString());\n");
+    }
     match &user.auth {
         Auth::Headers(headers) => {
             for (name, value) in headers {
-                let value = string(value, &nothing);
+                let value = string(value, &known);
                 let _ = writeln!(
                     out,
                     "        proof.headers.put({}, {value});",
@@ -290,13 +311,13 @@ fn log_in(out: &mut String, user: &User) {
                 );
             }
         }
-        Auth::Login(login) => log_in_by_call(out, login),
+        Auth::Login(login) => log_in_by_call(out, login, &known),
     }
 }
 
-fn log_in_by_call(out: &mut String, login: &Login) {
+fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
     out.push_str("        Response answer =\n            ");
-    call(out, &login.request, &Known::new(), 12);
+    call(out, &login.request, known, 12);
     out.push_str(";\n        assertTrue(answer.statusCode() < 400, answer.asString());\n");
     if let Some(token) = &login.token {
         let found = found("answer", &token.from);
@@ -332,6 +353,7 @@ fn found(answer: &str, source: &Source) -> String {
     match source {
         Source::Body(place) => at(answer, place),
         Source::Header(name) => format!("{answer}.header({})", literal(name)),
+        Source::LastSegment(name) => format!("lastSegment({answer}.header({}))", literal(name)),
         Source::Cookie(name) => format!("{answer}.cookie({})", literal(name)),
     }
 }

@@ -84,6 +84,8 @@ const RESERVED: &[&str] = &[
     "assert",
     "call",
     "cookie",
+    "last_segment",
+    "unique",
     "describe",
     "test",
     "reset",
@@ -344,8 +346,14 @@ fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             .replace("@USER@", "user, ")
     };
     out.push_str(&call);
-    if uses.captured_cookies || users.iter().any(|user| reads_cookie(user)) {
+    if uses.captured_cookies {
         out.push_str(include_str!("node/cookie.mjs"));
+    }
+    if uses.last_segment {
+        out.push_str(include_str!("node/last_segment.mjs"));
+    }
+    if uses.fresh {
+        out.push_str(include_str!("node/unique.mjs"));
     }
     if users.is_empty() {
         return;
@@ -357,37 +365,45 @@ fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     out.push_str("  }[user]();\n}\n");
 }
 
-fn reads_cookie(user: &User) -> bool {
-    match &user.auth {
-        Auth::Login(login) => {
-            let token = login.token.as_ref();
-            token.is_some_and(|token| matches!(token.from, Source::Cookie(_)))
-        }
-        Auth::Headers(_) => false,
-    }
-}
-
 fn log_in(out: &mut String, user: &User) {
-    let nothing = Known::new();
+    let (known, fresh) = plan::fresh(user, Casing::Camel, RESERVED);
     let name = key(&user.name);
+    if let (Auth::Headers(headers), None) = (&user.auth, &user.create) {
+        let _ = write!(out, "    {name}: async () => (");
+        let headers = pairs("headers: ", headers, &known, true);
+        Layout::list("{ ", [headers], " }").render_by(2, out, 4, WIDTH, 2);
+        out.push_str("),\n");
+        return;
+    }
+    let _ = writeln!(out, "    {name}: async () => {{");
+    for (name, fresh) in fresh {
+        let (prefix, suffix) = (literal(&fresh.prefix), literal(&fresh.suffix));
+        let _ = writeln!(
+            out,
+            "      const {name} = unique({prefix}, {}, {suffix});",
+            fresh.digits
+        );
+    }
+    if let Some(create) = &user.create {
+        out.push_str("      ");
+        call("const created = await ", create, &known).render_by(2, out, 6, WIDTH, 1);
+        out.push_str(";\n      assert.ok(created.status < 400, created.text);\n");
+    }
     match &user.auth {
         Auth::Headers(headers) => {
-            let _ = write!(out, "    {name}: async () => (");
-            let headers = pairs("headers: ", headers, &nothing, true);
-            Layout::list("{ ", [headers], " }").render_by(2, out, 4, WIDTH, 2);
-            out.push_str("),\n");
+            out.push_str("      return ");
+            let headers = pairs("headers: ", headers, &known, true);
+            Layout::list("{ ", [headers], " }").render_by(2, out, 6, WIDTH, 1);
+            out.push_str(";\n");
         }
-        Auth::Login(login) => {
-            let _ = writeln!(out, "    {name}: async () => {{");
-            log_in_by_call(out, login);
-            out.push_str("    },\n");
-        }
+        Auth::Login(login) => log_in_by_call(out, login, &known),
     }
+    out.push_str("    },\n");
 }
 
-fn log_in_by_call(out: &mut String, login: &Login) {
+fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
     out.push_str("      ");
-    call("const answer = await ", &login.request, &Known::new()).render_by(2, out, 6, WIDTH, 1);
+    call("const answer = await ", &login.request, known).render_by(2, out, 6, WIDTH, 1);
     out.push_str(";\n      assert.ok(answer.status < 400, answer.text);\n");
     let mut entries = Vec::new();
     if let Some(token) = &login.token {
@@ -425,6 +441,9 @@ fn found(answer: &str, source: &Source) -> String {
     match source {
         Source::Body(place) => at(&format!("{answer}.json"), place),
         Source::Header(name) => format!("{answer}.headers.get({})", literal(name)),
+        Source::LastSegment(name) => {
+            format!("lastSegment({answer}.headers.get({}))", literal(name))
+        }
         Source::Cookie(name) => format!("cookie({answer}, {})", literal(name)),
     }
 }

@@ -83,9 +83,14 @@ const RESERVED: &[&str] = &[
     "bool",
     "isinstance",
     "quote",
+    "unquote",
     "urljoin",
+    "urlsplit",
+    "uuid4",
     "base64",
     "media_type",
+    "last_segment",
+    "unique",
     "dropped",
     "base_url",
     "timeout",
@@ -212,15 +217,20 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         let _ = writeln!(out, "import {import}");
     }
     out.push_str("from functools import partialmethod\n");
-    let mut from_parse = Vec::new();
-    if uses.encoding {
-        from_parse.push("quote");
-    }
-    if uses.references {
-        from_parse.push("urljoin");
-    }
+    let from_parse: Vec<&str> = [
+        (uses.encoding, "quote"),
+        (uses.last_segment, "unquote"),
+        (uses.references, "urljoin"),
+        (uses.last_segment, "urlsplit"),
+    ]
+    .into_iter()
+    .filter_map(|(used, name)| used.then_some(name))
+    .collect();
     if !from_parse.is_empty() {
         let _ = writeln!(out, "from urllib.parse import {}", from_parse.join(", "));
+    }
+    if uses.fresh {
+        out.push_str("from uuid import uuid4\n");
     }
     out.push_str("\nimport pytest\nimport requests\n\n");
     let _ = writeln!(
@@ -262,6 +272,12 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     api_class(out, &methods, !users.is_empty());
     if uses.content_type {
         out.push_str(include_str!("pytest/media_type.py"));
+    }
+    if uses.last_segment {
+        out.push_str(include_str!("pytest/last_segment.py"));
+    }
+    if uses.fresh {
+        out.push_str(include_str!("pytest/unique.py"));
     }
     for user in &users {
         log_in(out, user);
@@ -373,25 +389,37 @@ fn log_in(out: &mut String, user: &User) {
         log_in_name(user),
         in_docstring(&one_line(&user.name))
     );
-    let nothing = Known::new();
+    let (known, fresh) = plan::fresh(user, Casing::Snake, RESERVED);
+    for (name, fresh) in fresh {
+        let (prefix, suffix) = (literal(&fresh.prefix), literal(&fresh.suffix));
+        let _ = writeln!(
+            out,
+            "    {name} = unique({prefix}, {}, {suffix})",
+            fresh.digits
+        );
+    }
+    if let Some(create) = &user.create {
+        out.push_str("    ");
+        call_on("created = Api()", create, &known).render(out, 4, WIDTH, 0);
+        out.push_str("\n    assert created.ok, created.text\n");
+    }
     match &user.auth {
         Auth::Headers(headers) => {
             let headers = headers.iter().map(|(name, value)| {
-                Layout::Atom(format!("{}: {}", literal(name), string(value, &nothing)))
+                Layout::Atom(format!("{}: {}", literal(name), string(value, &known)))
             });
             out.push_str("    return ");
             Layout::list("{", [Layout::list("\"headers\": {", headers, "}")], "}")
                 .render(out, 4, WIDTH, 0);
             out.push('\n');
         }
-        Auth::Login(login) => log_in_by_call(out, login),
+        Auth::Login(login) => log_in_by_call(out, login, &known),
     }
 }
 
-fn log_in_by_call(out: &mut String, login: &Login) {
-    let nothing = Known::new();
+fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
     out.push_str("    ");
-    call_on("answer = Api()", &login.request, &nothing).render(out, 4, WIDTH, 0);
+    call_on("answer = Api()", &login.request, known).render(out, 4, WIDTH, 0);
     out.push_str("\n    assert answer.ok, answer.text\n");
     let mut entries = Vec::new();
     if let Some(Token {
@@ -400,12 +428,8 @@ fn log_in_by_call(out: &mut String, login: &Login) {
         template,
     }) = &login.token
     {
-        let found = match from {
-            Source::Body(place) => at("answer.json()", place),
-            Source::Header(name) => format!("answer.headers[{}]", literal(name)),
-            Source::Cookie(name) => format!("answer.cookies[{}]", literal(name)),
-        };
-        let _ = writeln!(out, "    token = {found}");
+        let token = found("answer", "answer.json()", from);
+        let _ = writeln!(out, "    token = {token}");
         let value = match template.split_once("{token}") {
             Some(("", "")) => "token".into(),
             Some((before, after)) => format!("{} + token{}", literal(before), plus(after))
@@ -434,6 +458,16 @@ fn log_in_by_call(out: &mut String, login: &Login) {
     out.push_str("    return ");
     Layout::list("{", entries, "}").render(out, 4, WIDTH, 0);
     out.push('\n');
+}
+
+/// A value of an answer, given how its JSON is called.
+fn found(answer: &str, json: &str, source: &Source) -> String {
+    match source {
+        Source::Body(place) => at(json, place),
+        Source::Header(name) => format!("{answer}.headers[{}]", literal(name)),
+        Source::LastSegment(name) => format!("last_segment({answer}.headers[{}])", literal(name)),
+        Source::Cookie(name) => format!("{answer}.cookies[{}]", literal(name)),
+    }
 }
 
 fn plus(text: &str) -> String {
@@ -485,11 +519,7 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
             out.push('\n');
             expectations(out, planned, expected);
             for (name, capture) in captures {
-                let found = match &capture.from {
-                    Source::Body(place) => at(json_of(planned).as_str(), place),
-                    Source::Header(header) => format!("{answer}.headers[{}]", literal(header)),
-                    Source::Cookie(cookie) => format!("{answer}.cookies[{}]", literal(cookie)),
-                };
+                let found = found(answer, &json_of(planned), &capture.from);
                 let _ = writeln!(out, "    {name} = {found}");
             }
             return;

@@ -43,6 +43,8 @@ const TAKEN: &[&str] = &[
     "encoded",
     "call",
     "answer_of",
+    "last_segment",
+    "unique",
     "value",
     "vec",
     "format",
@@ -200,11 +202,25 @@ fn log_in(out: &mut String, user: &User) {
         one_line(&user.name),
         slug(&user.name)
     );
+    let (known, fresh) = plan::fresh(user, Casing::Snake, KEYWORDS);
+    for (name, fresh) in fresh {
+        let (prefix, suffix) = (literal(&fresh.prefix), literal(&fresh.suffix));
+        let _ = writeln!(
+            out,
+            "        let {name} = unique({prefix}, {}, {suffix});",
+            fresh.digits
+        );
+    }
+    if let Some(create) = &user.create {
+        let chain = call("api", create, &known, out);
+        statement(out, "let created = ", &chain, &[".send()", ".await"]);
+        out.push_str("        assert!(created.status < 400, \"{}\", created.text);\n");
+    }
     match &user.auth {
         Auth::Headers(headers) => {
             out.push_str("        let mut caller = api.clone();\n");
             for (name, value) in headers {
-                let value = owned(value, &Known::new());
+                let value = owned(value, &known);
                 if value.chars().count() > SHORT {
                     out.push_str("        #[rustfmt::skip]\n");
                 }
@@ -213,13 +229,13 @@ fn log_in(out: &mut String, user: &User) {
                 let _ = writeln!(out, "        caller.headers.push(({name}.into(), value));");
             }
         }
-        Auth::Login(login) => log_in_by_call(out, login),
+        Auth::Login(login) => log_in_by_call(out, login, &known),
     }
     out.push_str("        caller\n    }\n");
 }
 
-fn log_in_by_call(out: &mut String, login: &Login) {
-    let chain = call("api", &login.request, &Known::new(), out);
+fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
+    let chain = call("api", &login.request, known, out);
     statement(out, "let answer = ", &chain, &[".send()", ".await"]);
     out.push_str("        assert!(answer.status < 400, \"{}\", answer.text);\n");
     out.push_str("        let mut caller = api.clone();\n");
@@ -262,6 +278,14 @@ fn found(answer: &str, source: &Source, as_text: bool) -> String {
         }
         Source::Header(name) if as_text => format!("{answer}.header({})", literal(name)),
         Source::Header(name) => format!("json!({answer}.header({}))", literal(name)),
+        Source::LastSegment(name) => {
+            let segment = format!("last_segment(&{answer}.header({}))", literal(name));
+            if as_text {
+                segment
+            } else {
+                format!("json!({segment})")
+            }
+        }
         Source::Cookie(name) if as_text => format!("{answer}.cookie({})", literal(name)),
         Source::Cookie(name) => format!("json!({answer}.cookie({}))", literal(name)),
     }

@@ -1,33 +1,33 @@
 //! Turns tests of the job into the neutral suite that writers print.
 
+mod body;
+mod facts;
+mod users;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use isobath_emit::http::{
-    Answer, Auth, Body, Capture, Check, FaultMark, Hole, HttpStep, HttpSuite, HttpTest, JsonType,
-    Login, Outcome, Piece, Place, Request, Secret, Sending, Source, Text, Token, User,
+    Answer, Capture, Check, FaultMark, HttpStep, HttpSuite, HttpTest, Outcome, Piece, Place,
+    Request, Source, Text,
 };
-use serde_json::Value;
+use isobath_genes::push_segment;
 
-use crate::auth::{self, Take, TokenPlace, TokenSource};
+use self::body::Marks;
+use self::facts::{facts, messages};
+use crate::auth;
 use crate::caller::Service;
 use crate::candidate::{Step, What};
-use crate::compare::{differences, is_within};
+use crate::compare::differences;
 use crate::exchange::{Exchange, LOCATION};
 use crate::job::Test;
 use crate::openapi::Api;
-
-/// Facts checked about one body at most; more would hide what matters.
-const MOST_CHECKS: usize = 25;
-/// Items of a list whose parts are checked.
-const MOST_ITEMS: usize = 3;
+use crate::session::Session;
 
 /// The suite of a run: name, where the service is and who calls are taken from the service and the users.
 #[must_use]
 pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]) -> HttpSuite {
     let mut suite = HttpSuite::new(name, &service.base);
-    suite.users = users.iter().map(user).collect();
+    suite.users = users.iter().map(users::user).collect();
     if let Some(reset) = &service.reset {
         let path = reset
             .request
@@ -61,68 +61,6 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
     suite
 }
 
-fn user(user: &auth::User) -> User {
-    let secret = |name: &str, value: &str| {
-        let variable = format!("{}_{}", slug(&user.name), slug(name)).to_ascii_uppercase();
-        Text(vec![Piece::Secret(Secret {
-            variable,
-            value: Some(value.to_owned()),
-        })])
-    };
-    let auth = match &user.login {
-        None => Auth::Headers(
-            user.headers
-                .iter()
-                .map(|(name, value)| (name.clone(), secret(name, value)))
-                .collect(),
-        ),
-        Some(login) => {
-            let path = match &login.call.endpoint {
-                url if url.contains("://") => url.clone(),
-                path => format!("/{}", path.trim_start_matches('/')),
-            };
-            let mut request = Request::new(login.call.method.clone(), path);
-            for (name, value) in &login.call.headers {
-                request = request.header(name.clone(), value.clone());
-            }
-            if let Some(text) = &login.call.body {
-                let content_type = login.call.content_type.clone().unwrap_or_default();
-                request = request.body(body(text.as_bytes(), &content_type, &[]));
-            }
-            let (token, cookies) = match &login.take {
-                Take::Cookies => (None, true),
-                Take::Token { from, to, template } => {
-                    let from = match from {
-                        TokenSource::Body(pointer) => Source::Body(Place::from_pointer(pointer)),
-                        TokenSource::Header(name) => Source::Header(name.clone()),
-                    };
-                    let send = match to {
-                        TokenPlace::Header(name) => Sending::Header(name.clone()),
-                        TokenPlace::Query(name) => Sending::Query(name.clone()),
-                    };
-                    (
-                        Some(Token {
-                            from,
-                            send,
-                            template: template.clone(),
-                        }),
-                        false,
-                    )
-                }
-            };
-            Auth::Login(Box::new(Login {
-                request,
-                token,
-                cookies,
-            }))
-        }
-    };
-    User {
-        name: user.name.clone(),
-        auth,
-    }
-}
-
 /// A name as an identifier: small letters, digits, underscores.
 fn slug(name: &str) -> String {
     let mut slug = String::new();
@@ -139,6 +77,37 @@ fn slug(name: &str) -> String {
         before = c;
     }
     slug.trim_end_matches('_').to_owned()
+}
+
+/// The place of a parameter in the input: `filter[name]` is a part of `filter`.
+fn pointer(group: &str, name: &str) -> String {
+    let mut pointer = format!("/{group}");
+    for part in name.split('[') {
+        push_segment(&mut pointer, part.strip_suffix(']').unwrap_or(part));
+    }
+    pointer
+}
+
+/// The pairs of a Cookie header.
+fn cookies(header: &str) -> Vec<(&str, &str)> {
+    let pairs = header.split(';').map(str::trim);
+    pairs.filter_map(|pair| pair.split_once('=')).collect()
+}
+
+/// What of a place is captured: of a Location it is the id at its end, or all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Taken {
+    Value,
+    Whole,
+}
+
+impl Taken {
+    fn place(self, place: &str) -> String {
+        match self {
+            Taken::Value => place.to_owned(),
+            Taken::Whole => format!("whole {place}"),
+        }
+    }
 }
 
 struct Printer<'a> {
@@ -280,7 +249,7 @@ impl Printer<'_> {
                 Some((
                     pointer,
                     self.variables
-                        .get(&(reference.source, reference.place.to_string()))?
+                        .get(&(reference.source, Taken::Value.place(&reference.place)))?
                         .clone(),
                 ))
             })
@@ -289,7 +258,10 @@ impl Printer<'_> {
 
     fn request(&self, step: &Step, exchange: &Exchange) -> Request {
         let sent = &exchange.request;
-        let session = step.user.and_then(|user| self.service.sessions.get(user));
+        let proof = step
+            .user
+            .and_then(|user| self.service.sessions.get(user))
+            .map(Session::proof);
         let bound = self.bound(step);
         let target = sent
             .url
@@ -297,56 +269,85 @@ impl Printer<'_> {
             .unwrap_or(&sent.url);
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let path = match &step.what {
-            What::Follow(source) => match self.variables.get(&(*source, LOCATION.to_owned())) {
-                Some(variable) => Text::captured(variable.clone()),
-                None => Text::from(path),
-            },
+            What::Follow(source) => {
+                let place = (*source, Taken::Whole.place(LOCATION));
+                match self.variables.get(&place) {
+                    Some(variable) => Text::captured(variable.clone()),
+                    None => Text::from(path),
+                }
+            }
             What::Call { action, .. } => self.path(action.operation, path, &bound),
         };
         let mut request = Request::new(sent.method.as_str(), path);
+        let given = |group: &str, name: &str, value: &str| {
+            let pointer = pointer(group, name);
+            match bound.iter().find(|(place, _)| *place == pointer) {
+                Some((_, variable)) => Text::captured(variable.clone()),
+                None => Text::from(value),
+            }
+        };
+        let mut met: BTreeMap<String, usize> = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            if session.is_some_and(|session| session.query.iter().any(|(other, _)| *other == name))
+            if let Some(proof) = &proof
+                && proof.query.iter().any(|(other, _)| *other == name)
             {
                 continue;
             }
-            let variable = bound
-                .iter()
-                .find(|(pointer, _)| pointer.strip_prefix("/query/") == Some(&name))
-                .map(|(_, variable)| variable);
-            let value = variable.map_or_else(
-                || Text::from(value.into_owned()),
-                |variable| Text::captured(variable.clone()),
-            );
-            request = request.query(name.into_owned(), value);
+            // Of a list that is spread over several pairs, each item has its number.
+            let number = met.entry(name.to_string()).or_default();
+            let mut text = given("query", &format!("{name}[{number}]"), &value);
+            *number += 1;
+            if text.as_captured().is_none() {
+                text = given("query", &name, &value);
+            }
+            request = request.query(name.into_owned(), text);
         }
         let mut content_type = String::new();
         for (name, value) in &sent.headers {
-            if name.eq_ignore_ascii_case("content-type") {
+            let is = |other: &str| name.eq_ignore_ascii_case(other);
+            let own = proof.as_ref().and_then(|proof| {
+                let mut headers = proof.headers.iter();
+                headers.find(|(other, _)| is(other))
+            });
+            if is("content-type") {
                 content_type.clone_from(value);
-            } else if !session.is_some_and(|session| {
-                session
-                    .headers
-                    .iter()
-                    .any(|(other, _)| other.eq_ignore_ascii_case(name))
-            }) {
-                let variable = bound
-                    .iter()
-                    .find(|(pointer, _)| pointer.strip_prefix("/header/") == Some(name))
-                    .map(|(_, variable)| variable);
-                let value = variable.map_or_else(
-                    || Text::from(value.as_str()),
-                    |variable| Text::captured(variable.clone()),
-                );
-                request = request.header(name.clone(), value);
+            } else if is("cookie") {
+                let own = cookies(own.map_or("", |(_, own)| own));
+                for (name, value) in cookies(value) {
+                    if !own.iter().any(|(other, _)| *other == name) {
+                        let text = given("cookie", name, value);
+                        request.cookies.push((name.to_owned(), text));
+                    }
+                }
+            } else if own.is_none() && !(is("accept") && self.answers_alike(exchange)) {
+                request = request.header(name.clone(), given("header", name, value));
             }
         }
         if !sent.body.is_empty() {
-            request = request.body(body(&sent.body, &content_type, &bound));
+            let body = body::body(&sent.body, &content_type, &bound, &Marks::default());
+            request = request.body(body);
         }
         if let Some(user) = step.user.and_then(|user| self.users.get(user)) {
             request = request.by(user.name.clone());
         }
         request
+    }
+
+    /// Whether the operation has one type of answer only, so that it need not be asked for.
+    fn answers_alike(&self, exchange: &Exchange) -> bool {
+        let Some(operation) = exchange.operation else {
+            return true;
+        };
+        let responses = self.api.operations[operation].responses.iter();
+        let mut types: Vec<&str> = responses
+            .flat_map(|response| &response.media)
+            .map(|media| &*media.content_type)
+            // What a failure looks like is not asked for.
+            .filter(|media| !media.contains("problem+"))
+            .collect();
+        types.sort_unstable();
+        types.dedup();
+        types.len() < 2
     }
 
     /// The path as it was sent, with what was captured in place of what was seen.
@@ -387,54 +388,47 @@ impl Printer<'_> {
 
     /// What later steps need of this answer.
     fn captures(&mut self, exchange: &Exchange) -> Vec<Capture> {
-        let mut wanted: Vec<String> = Vec::new();
+        let mut wanted: Vec<(String, Taken)> = Vec::new();
         for step in &self.test.candidate.steps {
-            let sources: Vec<(u32, String)> = match &step.what {
+            match &step.what {
                 What::Call { action, .. } => {
-                    // Of a Location only the whole can be captured, and a path parameter is its last part.
-                    action
-                        .gene
-                        .references()
-                        .into_iter()
-                        .map(|(_, reference)| (reference.source, reference.place.to_string()))
-                        .filter(|(_, place)| place != LOCATION)
-                        .collect()
+                    let references = action.gene.references().into_iter();
+                    let own = references.filter(|(_, reference)| reference.source == exchange.step);
+                    wanted.extend(
+                        own.map(|(_, reference)| (reference.place.to_string(), Taken::Value)),
+                    );
                 }
-                What::Follow(source) => vec![(*source, LOCATION.to_owned())],
-            };
-            wanted.extend(
-                sources
-                    .into_iter()
-                    .filter(|(source, _)| *source == exchange.step)
-                    .map(|(_, place)| place),
-            );
+                What::Follow(source) if *source == exchange.step => {
+                    wanted.push((LOCATION.to_owned(), Taken::Whole));
+                }
+                What::Follow(_) => {}
+            }
         }
         wanted.sort();
         wanted.dedup();
         let mut captures = Vec::new();
-        for place in wanted {
-            let (from, sample) = if place == LOCATION {
-                let Some(location) = exchange.location() else {
-                    continue;
-                };
-                (
-                    Source::Header("Location".into()),
-                    Value::String(location.to_owned()),
-                )
-            } else {
-                let Some(sample) = exchange.value(&place) else {
-                    continue;
-                };
-                (
-                    Source::Body(Place::from_pointer(
-                        place.strip_prefix("body").unwrap_or_default(),
-                    )),
-                    sample,
-                )
+        for (place, taken) in wanted {
+            let found = match (place.strip_prefix("body"), taken) {
+                (Some(pointer), _) => exchange
+                    .value(&place)
+                    .map(|sample| (Source::Body(Place::from_pointer(pointer)), sample)),
+                (None, Taken::Whole) => exchange
+                    .location()
+                    .map(|whole| (Source::Header("Location".into()), whole.into())),
+                (None, Taken::Value) => exchange
+                    .value(&place)
+                    .map(|sample| (Source::LastSegment("Location".into()), sample)),
             };
-            let variable = self.variable(exchange, &place);
+            let Some((from, sample)) = found else {
+                continue;
+            };
+            let name = match (&from, taken) {
+                (Source::LastSegment(_), _) => "id",
+                _ => &place,
+            };
+            let variable = self.variable(exchange, name);
             self.variables
-                .insert((exchange.step, place), variable.clone());
+                .insert((exchange.step, taken.place(&place)), variable.clone());
             captures.push(Capture {
                 variable,
                 from,
@@ -521,139 +515,8 @@ impl Printer<'_> {
     }
 }
 
-fn body(bytes: &[u8], content_type: &str, bound: &[(String, String)]) -> Body {
-    let base = content_type
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
-    if base.ends_with("json")
-        && let Ok(value) = serde_json::from_slice::<Value>(bytes)
-    {
-        let holes = bound
-            .iter()
-            .filter_map(|(pointer, variable)| {
-                let at = pointer.strip_prefix("/body")?;
-                value.pointer(at)?;
-                Some(Hole {
-                    at: Place::from_pointer(at),
-                    value: Text::captured(variable.clone()),
-                })
-            })
-            .collect();
-        return Body::Json {
-            value,
-            holes,
-            content_type: content_type.to_owned(),
-        };
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) if base == "application/x-www-form-urlencoded" => Body::Form(
-            form_urlencoded::parse(text.as_bytes())
-                .map(|(name, value)| (name.into_owned(), Text::from(value.into_owned())))
-                .collect(),
-        ),
-        // The boundary is part of the type, so a multipart body is kept as it was sent.
-        Ok(text) if !base.starts_with("multipart/") => Body::Text {
-            content_type: content_type.to_owned(),
-            text: Text::from(text),
-        },
-        _ => Body::Binary {
-            content_type: content_type.to_owned(),
-            base64: BASE64_STANDARD.encode(bytes),
-        },
-    }
-}
-
-/// Adds the messages for people in a refusal: they tell of lines and columns and change with every version.
-fn messages(value: &Value, at: &mut String, restless: &mut BTreeSet<String>) {
-    let end = at.len();
-    let mut below = |segment: &str, value: &Value, restless: &mut BTreeSet<String>| {
-        isobath_genes::push_segment(at, segment);
-        messages(value, at, restless);
-        at.truncate(end);
-    };
-    match value {
-        Value::Object(object) => object
-            .iter()
-            .for_each(|(name, value)| below(name, value, restless)),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .for_each(|(index, item)| below(&index.to_string(), item, restless)),
-        Value::String(text)
-            if text.contains(' ') && text.contains(|c: char| c.is_ascii_digit()) =>
-        {
-            restless.insert(at.clone());
-        }
-        _ => {}
-    }
-}
-
-/// The stable facts of a body.
-fn facts(body: &Value, restless: &BTreeSet<String>) -> Vec<Check> {
-    if restless.is_empty() && leaves(body) <= 12 {
-        return vec![Check::Equals {
-            at: Place::root(),
-            value: body.clone(),
-        }];
-    }
-    let mut checks = Vec::new();
-    collect(body, &mut String::new(), restless, &mut checks);
-    if checks.is_empty() {
-        checks.push(Check::Type {
-            at: Place::root(),
-            is: JsonType::of(body),
-        });
-    }
-    checks.truncate(MOST_CHECKS);
-    checks
-}
-
-fn leaves(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => items.iter().map(leaves).sum::<usize>().max(1),
-        Value::Object(object) => object.values().map(leaves).sum::<usize>().max(1),
-        _ => 1,
-    }
-}
-
-fn collect(value: &Value, at: &mut String, restless: &BTreeSet<String>, checks: &mut Vec<Check>) {
-    if is_within(at, restless) || checks.len() >= MOST_CHECKS {
-        return;
-    }
-    let end = at.len();
-    match value {
-        Value::Array(items) => {
-            checks.push(Check::Length {
-                at: Place::from_pointer(at),
-                items: items.len(),
-            });
-            for (index, item) in items.iter().take(MOST_ITEMS).enumerate() {
-                at.push_str(&format!("/{index}"));
-                collect(item, at, restless, checks);
-                at.truncate(end);
-            }
-        }
-        Value::Object(object) if !object.is_empty() => {
-            for (name, value) in object {
-                isobath_genes::push_segment(at, name);
-                collect(value, at, restless, checks);
-                at.truncate(end);
-            }
-        }
-        value => checks.push(Check::Equals {
-            at: Place::from_pointer(at),
-            value: value.clone(),
-        }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -666,24 +529,9 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_and_what_is_for_people_is_not_asserted() {
-        let body =
-            json!({"id": 7, "code": "E42", "detail": "bad at line 1 column 9", "tags": ["a", "b"]});
-        let mut restless = BTreeSet::from(["/id".to_owned()]);
-        messages(&body, &mut String::new(), &mut restless);
-        let places: Vec<String> = facts(&body, &restless)
-            .into_iter()
-            .map(|check| match check {
-                Check::Equals { at, value } => format!("{:?} = {value}", at.0),
-                Check::Length { items, .. } => format!("{items} items"),
-                other => format!("{other:?}"),
-            })
-            .collect();
-        assert_eq!(places.len(), 4, "{places:?}");
-        assert!(
-            !places
-                .iter()
-                .any(|place| place.contains("id") && place.contains('7'))
-        );
+    fn parameters_are_found_in_the_input() {
+        assert_eq!(pointer("query", "limit"), "/query/limit");
+        assert_eq!(pointer("query", "filter[name]"), "/query/filter/name");
+        assert_eq!(pointer("query", "ids[0]"), "/query/ids/0");
     }
 }

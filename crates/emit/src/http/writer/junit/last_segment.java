@@ -1,0 +1,7 @@
+
+  /** The id that a reference such as a Location ends with. */
+  private static String lastSegment(String reference) {
+    String path = URI.create(reference).getRawPath().replaceAll("/+$", "");
+    String segment = path.substring(path.lastIndexOf('/') + 1);
+    return URLDecoder.decode(segment.replace("+", "%2B"), UTF_8);
+  }

@@ -1,0 +1,95 @@
+//! Users who must be created, tokens that wear out, ids that only a Location has.
+
+#[path = "../../emit/tests/http_runner/mod.rs"]
+mod http_runner;
+mod support;
+
+use std::collections::BTreeSet;
+
+use isobath_emit::http::{Outcome, Source, curl};
+use isobath_rest::auth::{self, Format};
+use isobath_rest::probe::Choice;
+use isobath_suts::accounts;
+
+use support::Plan;
+
+const AUTH: &str = r#"
+authTemplate:
+  createUsers:
+    endpoint: /users
+    verb: POST
+    contentType: application/json
+    payloadRaw: '{"name": "{name}", "password": "pass-{name}"}'
+    generators: [{ placeHolder: "{name}", minLength: 4, prefix: "user-" }]
+  loginEndpointAuth:
+    endpoint: /login
+    verb: POST
+    contentType: application/json
+    payloadRaw: '{"name": "{name}", "password": "pass-{name}"}'
+    token: { extractFrom: body, extractSelector: /token, sendIn: header, sendName: Authorization, sendTemplate: "Bearer {token}" }
+auth:
+  - name: ada
+  - name: grace
+"#;
+
+#[test]
+fn suites_create_their_users_and_read_ids_from_locations() {
+    let service = accounts::start();
+    let users = auth::read(AUTH, Format::Yaml).expect("a good file");
+    let document = service.openapi.to_string();
+    let plan = Plan {
+        url: &service.url,
+        document: &document,
+        users: &users,
+        reset: None,
+        calls: 2_000,
+        seed: 1,
+        probes: Choice::default(),
+    };
+    let (outcome, suite) = support::search_and_write(&plan, "accounts");
+    let seen = |operation: usize, status: u16| {
+        let statuses = &outcome.statuses[operation];
+        statuses.get(&status).copied().unwrap_or_default()
+    };
+    // A token is good for 15 calls only.
+    assert!(seen(2, 201) > 50, "{:?}", outcome.statuses);
+    assert!(seen(3, 200) > 20, "{:?}", outcome.statuses);
+    assert_eq!(outcome.faults.len(), 0, "{:?}", outcome.faults);
+
+    let read: Vec<_> = suite
+        .tests
+        .iter()
+        .filter(|test| {
+            let last = test.steps.last().expect("a test has steps");
+            last.request.method == "GET"
+                && matches!(&last.expect, Outcome::Answer(answer) if answer.status == 200)
+        })
+        .collect();
+    assert!(!read.is_empty(), "no test reads a note");
+    for test in &read {
+        let sources: BTreeSet<String> = test
+            .steps
+            .iter()
+            .flat_map(|step| &step.captures)
+            .map(|capture| format!("{:?}", capture.from))
+            .collect();
+        let expected = format!("{:?}", Source::LastSegment("Location".into()));
+        assert!(sources.contains(&expected), "{sources:?}");
+        let script = curl(&suite, test);
+        assert!(
+            script.contains("/users") && !script.contains("user-u"),
+            "{script}"
+        );
+    }
+    for (language, tool, probe) in [
+        ("pytest", "python3", ["-c", "import pytest, requests"]),
+        ("js", "node", ["--test-reporter=junit", "--version"]),
+    ] {
+        if !support::has(tool, &probe) {
+            continue;
+        }
+        for (id, result) in http_runner::run(language, &suite) {
+            assert!(result.passed, "{language}: {id} fails: {}", result.message);
+        }
+    }
+}
