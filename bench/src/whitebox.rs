@@ -31,12 +31,15 @@ pub(crate) fn compare(folder: &Path, package: &str, wrapper: &Path, paths: &[&st
 
 fn measure(folder: &Path, package: &str, wrapper: &Path, paths: &[&str]) -> Result<(), Problem> {
     let plain = plain(folder, package)?;
-    let built = build(&Build {
-        folder: folder.to_path_buf(),
-        package: Some(package.to_owned()),
-        wrapper: wrapper.to_path_buf(),
-        ..Build::default()
-    })?;
+    let built = build(
+        &Build {
+            folder: folder.to_path_buf(),
+            package: Some(package.to_owned()),
+            wrapper: wrapper.to_path_buf(),
+            ..Build::default()
+        },
+        &mut |_| {},
+    )?;
     sites(&built);
     let listener = Listener::open()?;
     let variables = listener.variables(Some(&built.targets));

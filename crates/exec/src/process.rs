@@ -354,3 +354,15 @@ impl<'a> Doorbell<'a> {
         }
     }
 }
+
+/// A port on the loopback interface that nobody listens on, the first from `from` on.
+///
+/// # Errors
+///
+/// When there is none.
+pub fn free_port(from: u16) -> io::Result<u16> {
+    let free = |port: &u16| std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, *port));
+    (from..=u16::MAX)
+        .find(|port| free(port).is_ok())
+        .ok_or_else(|| io::ErrorKind::AddrInUse.into())
+}

@@ -1,8 +1,8 @@
 //! Builds a cargo project with the wrapper, and collects what the build left.
 
-use std::io;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use isobath_protocol::Table;
 use serde_json::Value;
@@ -28,6 +28,9 @@ pub struct Build {
     pub include: Vec<String>,
     /// Patterns of crates and files to leave as they are.
     pub exclude: Vec<String>,
+    /// Build in a target directory of its own. Otherwise the project's is used, with the
+    /// dependencies that are built there already; the next plain build puts the plain program back.
+    pub own_target: bool,
 }
 
 /// A service that was built instrumented.
@@ -90,12 +93,12 @@ impl std::fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// Builds a project.
+/// Builds a project; `progress` gets each line that cargo says.
 ///
 /// # Errors
 ///
 /// When it does not build without us either, or has no binary to start.
-pub fn build(build: &Build) -> Result<Built, BuildError> {
+pub fn build(build: &Build, progress: &mut dyn FnMut(&str)) -> Result<Built, BuildError> {
     let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
     let state = state(&cargo, &build.folder)?;
     let mut command = Command::new(&cargo);
@@ -113,8 +116,11 @@ pub fn build(build: &Build) -> Result<Built, BuildError> {
     if let Some(binary) = &build.binary {
         command.args(["--bin", binary]);
     }
-    let output = run(&cargo, &mut command)?;
-    let artifacts = artifacts(&String::from_utf8_lossy(&output.stdout));
+    if build.own_target {
+        command.arg("--target-dir").arg(state.join("build"));
+    }
+    let said = run(&cargo, &mut command, progress)?;
+    let artifacts = artifacts(&said);
     let mut programs: Vec<&Artifact> = artifacts
         .iter()
         .filter(|artifact| artifact.executable.is_some())
@@ -127,7 +133,20 @@ pub fn build(build: &Build) -> Result<Built, BuildError> {
         return Err(BuildError::Binary(names.collect()));
     };
     let executable = program.executable.clone().unwrap_or_default();
+    let executable = keep(&state, executable)?;
     collect(&state, &artifacts, executable)
+}
+
+/// A copy of the program, which the next plain build does not replace.
+fn keep(state: &Path, program: PathBuf) -> Result<PathBuf, BuildError> {
+    let folder = state.join("bin");
+    let copy = folder.join(program.file_name().unwrap_or_default());
+    let failed = |error: io::Error| BuildError::Io(copy.clone(), error);
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    // A program that runs cannot be written to, but its name can be given to another.
+    let _ = std::fs::remove_file(&copy);
+    std::fs::copy(&program, &copy).map_err(failed)?;
+    Ok(copy)
 }
 
 /// Puts the tables of all crates into one file beside them.
@@ -195,22 +214,51 @@ fn state(cargo: &Path, folder: &Path) -> Result<PathBuf, BuildError> {
     command
         .current_dir(folder)
         .args(["metadata", "--format-version", "1", "--no-deps"]);
-    let output = run(cargo, &mut command)?;
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let said = run(cargo, &mut command, &mut |_| {})?;
+    let metadata: Value = serde_json::from_str(&said).unwrap_or_default();
     let target = metadata["target_directory"].as_str();
     let target = target.ok_or_else(|| BuildError::Cargo("no target directory".into()))?;
     Ok(Path::new(target).join("isobath"))
 }
 
-fn run(cargo: &Path, command: &mut Command) -> Result<Output, BuildError> {
-    let output = command
+/// What cargo says on its standard output; what it says to people goes to `progress` line by line.
+fn run(
+    cargo: &Path,
+    command: &mut Command,
+    progress: &mut dyn FnMut(&str),
+) -> Result<String, BuildError> {
+    let failed = |error: io::Error| BuildError::Io(cargo.to_path_buf(), error);
+    let mut child = command
         .stdin(Stdio::null())
-        .output()
-        .map_err(|error| BuildError::Io(cargo.to_path_buf(), error))?;
-    if output.status.success() {
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut stdout = child.stdout.take();
+    // Both pipes are read at once, or cargo would wait for us while we wait for cargo.
+    let reading = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(stdout) = &mut stdout {
+            let _ = stdout.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    let mut said = String::new();
+    for line in child.stderr.take().into_iter().flat_map(lines) {
+        progress(&line);
+        said.push_str(&line);
+        said.push('\n');
+    }
+    let status = child.wait().map_err(failed)?;
+    let output = reading.join().unwrap_or_default();
+    if status.success() {
         Ok(output)
     } else {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
         Err(BuildError::Cargo(said))
     }
+}
+
+fn lines(stream: impl Read) -> impl Iterator<Item = String> {
+    let lines = BufReader::new(stream).split(b'\n').map_while(Result::ok);
+    lines.map(|line| String::from_utf8_lossy(&line).into_owned())
 }

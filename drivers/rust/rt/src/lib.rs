@@ -48,4 +48,4 @@ pub mod receiver;
 pub use arms::{Val, among, arms};
 pub use outcome::q;
 pub use probe::{c, flag, flagn, hit, like};
-pub use receiver::{call, p};
+pub use receiver::{call, named, p};

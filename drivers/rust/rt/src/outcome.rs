@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::ops::Deref;
 
 use isobath_distance::Truth;
-use isobath_protocol::Role;
+use isobath_protocol::{Place, Role};
 
 use crate::probe::record;
 use crate::receiver::Pending;
@@ -58,6 +58,35 @@ macro_rules! outcome {
     };
 }
 
+impl<T, E: std::fmt::Display> Q<'_, Result<T, E>> {
+    /// What JSON was read into; the complaint names what is missing.
+    #[inline]
+    pub fn json(&self, target: u32) {
+        if link::map().is_some() {
+            if let Err(error) = self.0.0 {
+                missed(&error.to_string());
+            }
+            record(target, self.0.0.is_ok(), |good| Truth::of(Some(good)));
+        }
+    }
+}
+
+/// A reader of JSON complained.
+fn missed(complaint: &str) {
+    let quoted = |after: &str| -> Option<&str> {
+        let from = complaint.find(after)? + after.len();
+        complaint[from..].split('`').next()
+    };
+    match quoted("missing field `") {
+        Some(name) => track::named(Place::Field, name),
+        // Nothing was read at all: that it should be JSON is worth knowing.
+        None if complaint.contains("EOF") || complaint.contains("expected value") => {
+            track::named(Place::Field, "");
+        }
+        None => {}
+    }
+}
+
 outcome!(<T, E> Result<T, E>, is_ok, T);
 outcome!(<T> Option<T>, is_some, T);
 
@@ -65,6 +94,10 @@ impl<T: ?Sized> Q1<'_, T> {
     /// Nothing can be said.
     #[inline]
     pub fn q(&self, _: u32) {}
+
+    /// Nothing can be said.
+    #[inline]
+    pub fn json(&self, _: u32) {}
 
     /// Nothing can be said.
     #[inline]

@@ -213,6 +213,15 @@ fn place(receiver: &str, name: &str) {
     track::named(place, name);
 }
 
+/// A name in brackets: of a JSON field, or of something that does not come from outside.
+#[inline]
+pub fn named(name: &str) -> &str {
+    if link::map().is_some() {
+        track::named(Place::Field, name);
+    }
+    name
+}
+
 /// A map from text to text is what raw queries are read into.
 fn texts_by_name(receiver: &str) -> bool {
     receiver.contains("Map<alloc::string::String, alloc::string::String")

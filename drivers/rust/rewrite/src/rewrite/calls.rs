@@ -42,6 +42,9 @@ const PARSERS: [&str; 7] = [
     "strptime",
 ];
 
+/// Functions of `serde_json` that read a text.
+const READERS: [&str; 4] = ["from_slice", "from_str", "from_reader", "from_value"];
+
 impl Rewriter<'_> {
     /// Whether a call tells its verdict when it is walked, so that no flag is needed.
     pub(super) fn tells(&self, call: &ExprMethodCall) -> bool {
@@ -179,6 +182,13 @@ impl Rewriter<'_> {
         let function = self
             .source_of(&self.range(path.span()))
             .replace([' ', '\n'], "");
+        if READERS
+            .iter()
+            .any(|name| function.starts_with("serde_json::") && last.ident == name)
+        {
+            self.reader(expr, mark);
+            return;
+        }
         let foreign = ["serde_", "toml", "json"]
             .iter()
             .any(|name| function.contains(name));
@@ -229,6 +239,40 @@ impl Rewriter<'_> {
             "(match{head} {values}{between}{tail} {{ {names} => {{ let __fh = ::isobath_rt::call({target}, {function:?}, &__fa, {format:?}); let __fv = {function}({handed}); ::isobath_rt::q(&__fv).found(__fh); __fv }} }})"
         );
         self.replace(Shape::Parser, expr.span(), range, &text);
+    }
+
+    /// A function that reads JSON; what it misses is what may be sent.
+    fn reader(&mut self, expr: &Expr, mark: usize) {
+        let range = self.range(expr.span());
+        let told = self.allowed(Shape::Parser, &range);
+        self.count(told);
+        if !told {
+            return;
+        }
+        let target = self.targets(&[Kind::True, Kind::False], expr.span(), &range);
+        let inner = self.rendered(mark, range.clone());
+        self.edits.truncate(mark);
+        let text = format!(
+            "(match ({inner}) {{ __fv => {{ ::isobath_rt::q(&__fv).json({}); __fv }} }})",
+            text::target(target)
+        );
+        self.replace(Shape::Parser, expr.span(), range, &text);
+    }
+
+    /// `value["name"]`: the name may be that of an input.
+    pub(super) fn named_index(&mut self, index: &syn::ExprIndex) {
+        let Expr::Lit(ExprLit {
+            lit: Lit::Str(_), ..
+        }) = &*index.index
+        else {
+            return;
+        };
+        let range = self.range(index.index.span());
+        if self.allowed(Shape::Method, &range) {
+            let name = self.source_of(&range).to_owned();
+            let text = format!("::isobath_rt::named({name})");
+            self.replace(Shape::Method, index.index.span(), range, &text);
+        }
     }
 
     pub(super) fn question(&mut self, expr: &Expr, question: &ExprTry) {

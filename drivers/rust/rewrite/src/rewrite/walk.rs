@@ -89,6 +89,7 @@ impl<'ast> Visit<'ast> for Rewriter<'_> {
             Expr::Index(index) => {
                 self.fault(expr.span(), expr.span(), "index");
                 visit::visit_expr_index(self, index);
+                self.named_index(index);
             }
             Expr::Let(condition) => self.visit_expr(&condition.expr),
             Expr::Cast(cast) => self.visit_expr(&cast.expr),
