@@ -11,7 +11,7 @@ use crate::model::{Domain, Model, NodeId};
 use crate::mutate::Change;
 use crate::rule::Misfit;
 use crate::sample::Sampler;
-use crate::special::{SpecialModel, marker};
+use crate::special::SpecialModel;
 use crate::tuning::Tuning;
 use crate::value::{Bound, Reference, Resolve, Unresolved, Value};
 use crate::walk::Place;
@@ -246,31 +246,19 @@ impl Gene {
         found
     }
 
-    /// Puts marker texts where there is free text long enough for one, and says which went where.
-    pub fn taint(&mut self, next: &mut u32) -> Vec<(String, u32)> {
-        let mut places = Vec::new();
-        self.walk(|place| {
-            let is_free = matches!(place.model.node(place.node).domain, Domain::Text(_));
-            if is_free && matches!(place.value, Value::Text(_)) {
-                places.push(place.pointer.to_owned());
+    /// Puts a marker text at a JSON Pointer; false where no text of its length fits.
+    pub fn mark(&mut self, pointer: &str, marker: &str) -> bool {
+        self.edit(pointer, |model, id, value| {
+            let is_free = matches!(model.node(id).domain, Domain::Text(_));
+            match model.read(id, &Json::String(marker.to_owned())) {
+                Ok(marked) if is_free => {
+                    *value = marked;
+                    true
+                }
+                _ => false,
             }
-        });
-        places
-            .into_iter()
-            .filter_map(|pointer| {
-                let n = *next;
-                let marked = self.edit(&pointer, |model, id, value| {
-                    let fitting = model.read(id, &Json::String(marker(n)));
-                    if let Ok(marked) = fitting {
-                        *value = marked;
-                        return true;
-                    }
-                    false
-                })?;
-                *next += u32::from(marked);
-                marked.then_some((pointer, n))
-            })
-            .collect()
+        })
+        .unwrap_or(false)
     }
 
     /// Narrows the text at a JSON Pointer to what it turned out to be; false if there is none.

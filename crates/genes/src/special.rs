@@ -111,16 +111,16 @@ impl SpecialModel {
     }
 }
 
-/// The marker text of a number. It is short, plain, and unlikely to be met by accident.
+/// The marker text of a number, as drivers look for it. It is plain, and unlikely to be met by accident.
 #[must_use]
 pub fn marker(n: u32) -> String {
-    format!("_IB_{n}_XYZ_")
+    format!("_isobath_{n}_input")
 }
 
 /// The number of a marker text.
 #[must_use]
 pub fn marker_number(text: &str) -> Option<u32> {
-    let digits = text.strip_prefix("_IB_")?.strip_suffix("_XYZ_")?;
+    let digits = text.strip_prefix("_isobath_")?.strip_suffix("_input")?;
     let plain = digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('+');
     plain.then(|| digits.parse().ok()).flatten()
 }

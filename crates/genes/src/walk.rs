@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::model::{Domain, Model, NodeId};
 use crate::rule::push_segment;
 use crate::text::length;
-use crate::value::{Special, Value};
+use crate::value::{Special, Unresolved, Value};
 
 /// A property of a value that tells it from others of its node; each is worth covering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -165,6 +165,21 @@ impl Model {
 }
 
 impl Place<'_> {
+    /// The text that is sent for it, where it is a text of its own.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        match self.value {
+            Value::Text(text) => Some(text.to_string()),
+            Value::Special(_) | Value::Literal(_) | Value::Moment(_) => {
+                match self.model.print(self.node, self.value, &Unresolved) {
+                    Some(serde_json::Value::String(text)) => Some(text),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
     /// Calls `f` for each facet that the value shows.
     pub fn facets(&self, mut f: impl FnMut(Facet)) {
         let size = |f: &mut dyn FnMut(Facet), n: u32, min: u32, max: Option<u32>| {

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use isobath_genes::{
     Domain, Example, Facet, Field, Gene, IntegerDomain, Model, ModelBuilder, MomentKind, Node,
     NodeId, ObjectDomain, Reference, Resolve, Rule, Specialization, TextDomain, Tuning, Unresolved,
-    Value, marker_number,
+    Value, marker, marker_number,
 };
 use serde_json::{Value as Json, json};
 
@@ -86,9 +86,8 @@ fn a_bound_value_is_taken_from_the_answer_and_else_from_itself() {
 #[test]
 fn a_tainted_text_can_be_specialized_and_is_then_mutated_as_such() {
     let mut gene = read(json!({"id": 5, "name": "x"}));
-    let mut next = 7;
-    let marked = gene.taint(&mut next);
-    assert_eq!(marked, [("/name".to_owned(), 7)]);
+    assert!(gene.mark("/name", &marker(7)));
+    assert!(!gene.mark("/id", &marker(8)));
     let json = gene.to_json(&Unresolved).expect("present");
     assert_eq!(json["name"].as_str().and_then(marker_number), Some(7));
 
