@@ -33,6 +33,7 @@ pub fn html(report: &RestReport) -> String {
              <div class=\"card\">{plot}</div>\n</section>\n"
         );
     }
+    code(&mut out, report);
     uncovered(&mut out, report);
     limitations(&mut out, report);
     tests(&mut out, report);
@@ -282,6 +283,29 @@ fn cell(out: &mut String, operation: &OperationView, status: u16) {
         status / 100,
         count.calls
     );
+}
+
+/// The code, file by file.
+fn code(out: &mut String, report: &RestReport) {
+    let Some(code) = &report.code else { return };
+    let _ = writeln!(
+        out,
+        "<details class=\"note\" id=\"code\" open>\n<summary><h2>Code</h2> \
+         <span class=\"count\">{} lines, {} branches</span></summary>\n\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Code\"><table>\n\
+         <thead><tr><th scope=\"col\">File</th><th scope=\"col\">Lines</th><th scope=\"col\">Branches</th></tr></thead>\n<tbody>",
+        code.lines, code.branches
+    );
+    for file in &code.files {
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&file.file),
+            file.lines,
+            file.branches
+        );
+    }
+    out.push_str("</tbody></table></div>\n</details>\n");
 }
 
 fn uncovered(out: &mut String, report: &RestReport) {

@@ -31,6 +31,7 @@ pub fn markdown(report: &RestReport) -> String {
     totals(&mut out, report);
     faults(&mut out, report);
     operations(&mut out, report);
+    source(&mut out, report);
     uncovered(&mut out, report);
     limitations(&mut out, report);
     out
@@ -49,7 +50,36 @@ fn totals(out: &mut String, report: &RestReport) {
     ] {
         let _ = writeln!(out, "| {what} | {count} |");
     }
+    if let Some(code) = &report.code {
+        let _ = writeln!(out, "| Lines covered | {} |", code.lines);
+        let _ = writeln!(out, "| Branches covered | {} |", code.branches);
+    }
     out.push('\n');
+}
+
+/// The code, file by file.
+fn source(out: &mut String, report: &RestReport) {
+    let Some(code) = &report.code else { return };
+    out.push_str("## Code\n\n| File | Lines | Branches |\n|---|---:|---:|\n");
+    for file in &code.files {
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} |",
+            inline(&file.file),
+            file.lines,
+            file.branches
+        );
+    }
+    let _ = writeln!(
+        out,
+        "\n{} branch sites are watched, {} are in macros or constants, {} did not compile when rewritten.\n",
+        code.watched,
+        code.out_of_reach,
+        code.dropped.len()
+    );
+    for left in code.dropped.iter().chain(&code.left_out) {
+        let _ = writeln!(out, "- not watched: {}", inline(left));
+    }
 }
 
 fn faults(out: &mut String, report: &RestReport) {

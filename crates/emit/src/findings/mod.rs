@@ -20,8 +20,9 @@ pub use html::html;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use model::{
-    FaultView, OperationView, Progress, RestLimitation, RestReport, SCHEMA_VERSION, Severity,
-    SourceLocation, StatusCount, TestCall, TestCase, UncoveredTarget,
+    CodeView, FaultView, FileView, OperationView, Progress, RestLimitation, RestReport,
+    SCHEMA_VERSION, Severity, Share, SourceLocation, StatusCount, TestCall, TestCase,
+    UncoveredTarget,
 };
 pub use sarif::sarif;
 pub use wfc::wfc;

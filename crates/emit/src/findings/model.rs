@@ -46,6 +46,8 @@ pub struct RestReport {
     pub suite_calls: u64,
     /// Why the run ended before its budget, if it did.
     pub ended_early: Option<String>,
+    /// What of the service's code was covered, in a white-box run.
+    pub code: Option<CodeView>,
     /// The operations of the document.
     pub operations: Vec<OperationView>,
     /// The faults, one per root cause.
@@ -58,6 +60,56 @@ pub struct RestReport {
     pub uncovered: Vec<UncoveredTarget>,
     /// The tests of the suite.
     pub test_cases: Vec<TestCase>,
+}
+
+/// What of the code of a service was covered, and what of it could be watched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CodeView {
+    /// Lines with a statement on them.
+    pub lines: Share,
+    /// Outcomes of conditions, arms, and operations that may fail.
+    pub branches: Share,
+    /// Places that may panic; the covered ones did.
+    pub faults: Share,
+    /// The same by file, in order of their names.
+    pub files: Vec<FileView>,
+    /// Branch sites that are watched.
+    pub watched: u64,
+    /// Branch sites that did not compile when rewritten, and were left as they are: file, line and kind.
+    pub dropped: Vec<String>,
+    /// Branch sites in macros and constants, which are not watched.
+    pub out_of_reach: u64,
+    /// Files and crates that were left as they are, with the reason.
+    pub left_out: Vec<String>,
+}
+
+/// So many of so many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Share {
+    /// How many are covered.
+    pub covered: u64,
+    /// How many there are.
+    pub total: u64,
+}
+
+/// What of a source file was covered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileView {
+    /// The file, relative to the root of the project.
+    pub file: String,
+    /// Its lines.
+    pub lines: Share,
+    /// Its branches.
+    pub branches: Share,
+}
+
+impl std::fmt::Display for Share {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {}", self.covered, self.total)
+    }
 }
 
 /// One operation of the document.
