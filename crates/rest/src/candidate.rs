@@ -1,6 +1,6 @@
 //! A test under evolution: steps that call operations, each with its input and its user.
 
-use isobath_genes::{Breach, Gene, Value};
+use isobath_genes::{Breach, Gene, Place};
 
 use crate::action::Action;
 
@@ -46,7 +46,11 @@ impl What {
     #[must_use]
     pub fn call(operation: usize, gene: Gene) -> Self {
         Self::Call {
-            action: Action { operation, gene },
+            action: Action {
+                operation,
+                gene,
+                extras: Vec::new(),
+            },
             breach: None,
         }
     }
@@ -148,16 +152,22 @@ impl Candidate {
     /// The texts among its inputs that are long enough to be recognized inside a service.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
-        let mut texts = Vec::new();
-        for input in self.steps.iter().filter_map(Step::input) {
-            input.walk(|place| {
-                if let Value::Text(text) = place.value
-                    && text.len() >= RECOGNIZABLE
-                    && !texts.iter().any(|known| *known == **text)
-                {
-                    texts.push(text.to_string());
+        let mut texts: Vec<String> = Vec::new();
+        let mut add = |place: Place<'_>| {
+            if let Some(text) = place.text()
+                && text.len() >= RECOGNIZABLE
+                && !texts.contains(&text)
+            {
+                texts.push(text);
+            }
+        };
+        for step in &self.steps {
+            if let What::Call { action, .. } = &step.what {
+                action.gene.walk(&mut add);
+                for extra in &action.extras {
+                    extra.gene.walk(&mut add);
                 }
-            });
+            }
         }
         texts
     }

@@ -59,6 +59,7 @@ pub mod feedback;
 pub mod goal;
 pub mod job;
 pub mod keeper;
+pub mod lore;
 pub mod openapi;
 pub mod oracle;
 mod pool;

@@ -11,6 +11,7 @@ use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::feedback::Code;
 use crate::goal::{Goal, Goals, Shape};
+use crate::lore::{Lore, Techniques};
 use crate::openapi::Api;
 use crate::oracle::Oracle;
 use crate::pool::Pool;
@@ -34,6 +35,8 @@ pub struct Habits {
     pub restructure: f64,
     /// That a free value is taken from what was seen in answers.
     pub reuse: f64,
+    /// What is learned inside a service that can be looked into.
+    pub techniques: Techniques,
 }
 
 impl Default for Habits {
@@ -46,6 +49,7 @@ impl Default for Habits {
             stranger: 0.1,
             restructure: 0.2,
             reuse: 0.15,
+            techniques: Techniques::default(),
         }
     }
 }
@@ -68,6 +72,7 @@ pub struct RestProblem {
     faults: Vec<Fault>,
     statuses: Vec<BTreeMap<u16, u64>>,
     code: Code,
+    lore: Lore,
 }
 
 impl RestProblem {
@@ -93,13 +98,15 @@ impl RestProblem {
             faults: Vec::new(),
             statuses,
             code: Code::default(),
+            lore: Lore::default(),
         }
     }
 
     /// The same problem, with code to cover.
     #[must_use]
     pub fn with_code(mut self, code: Code) -> Self {
-        self.code = code;
+        self.code = code.silent(!self.habits.techniques.steering);
+        self.lore.wake(self.habits.techniques);
         self
     }
 
@@ -242,17 +249,23 @@ impl Problem for RestProblem {
     type Answer = Vec<Exchange>;
 
     fn sample(&mut self, rng: &mut Rng) -> Candidate {
-        sample::candidate(self, rng)
+        let mut candidate = sample::candidate(self, rng);
+        self.lore.season(rng, &self.habits.tuning, &mut candidate);
+        candidate
     }
 
     fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &Aim) -> Candidate {
-        let operation = aim
-            .target
-            .and_then(|target| self.goals.get(target))
-            .and_then(|goal| match goal {
-                Goal::Code(number, _) => self.code.operation(*number),
-                goal => goal.operation(),
-            });
+        let goal = aim.target.and_then(|target| self.goals.get(target));
+        let (operation, code) = match goal {
+            Some(Goal::Code(number, _)) => (self.code.operation(*number), Some(*number)),
+            Some(goal) => (goal.operation(), None),
+            None => (None, None),
+        };
+        self.lore.advance(aim.progress, aim.focused);
+        let mut child = parent.clone();
+        if self.lore.direct(rng, &self.habits.tuning, &mut child, code) {
+            return child;
+        }
         sample::mutant(self, rng, parent, operation)
     }
 
@@ -268,6 +281,7 @@ impl Problem for RestProblem {
             let goal = self.note(fault);
             scores.push(Score::covered(self.goals.id(goal)));
         }
+        self.lore.learn(&self.api, candidate, &exchanges);
         Evaluation::new(scores, exchanges.len() as u64)
     }
 

@@ -569,6 +569,7 @@ pub(crate) fn splice(
                     action: Action {
                         operation: action.operation,
                         gene,
+                        extras: action.extras.clone(),
                     },
                     breach: breach.clone(),
                 }

@@ -2,6 +2,7 @@
 
 pub mod answer;
 mod content;
+pub mod extra;
 pub mod request;
 mod style;
 mod xml;
@@ -13,6 +14,7 @@ use fastrand::Rng;
 use crate::openapi::{Api, MediaKind, Operation};
 
 pub use answer::{AnswerChecker, Violation, ViolationKind};
+pub use extra::{Extra, ExtraKind};
 pub use request::{Request, RequestBody};
 
 /// One call of an operation: which one, and with what.
@@ -22,6 +24,8 @@ pub struct Action {
     pub operation: usize,
     /// All inputs; see [`Operation::input`] for their shape.
     pub gene: Gene,
+    /// Inputs that the document does not name.
+    pub extras: Vec<Extra>,
 }
 
 impl Action {
@@ -32,11 +36,18 @@ impl Action {
         Some(Self {
             operation,
             gene: Gene::sample(&api.model, input, rng, tuning),
+            extras: Vec::new(),
         })
     }
 
     /// Changes the inputs in one place; `None` if the operation has none that can change.
     pub fn mutate(&mut self, rng: &mut Rng, tuning: &Tuning) -> Option<Change> {
+        if !self.extras.is_empty() && rng.f64() < 0.3 {
+            let at = rng.usize(..self.extras.len());
+            if let Some(change) = self.extras[at].gene.mutate(rng, tuning) {
+                return Some(change);
+            }
+        }
         self.gene.mutate(rng, tuning)
     }
 
@@ -87,6 +98,7 @@ impl Action {
         Some(Self {
             operation: self.operation,
             gene: self.gene.breach(breach, rng, tuning)?,
+            extras: self.extras.clone(),
         })
     }
 
@@ -157,6 +169,21 @@ pub(crate) fn property(model: &Model, node: NodeId, name: &str) -> Option<NodeId
         }
     }
     find(model, node, name, 8).map(|node| behind_choice(model, node))
+}
+
+/// The node of a property that is named, in the first alternative that has it.
+pub(crate) fn declared(model: &Model, node: NodeId, name: &str) -> Option<NodeId> {
+    match &model.node(node).domain {
+        Domain::Object(domain) => domain
+            .fields
+            .iter()
+            .find(|field| *field.name == *name)
+            .map(|field| field.node),
+        Domain::Choice(options) => options
+            .iter()
+            .find_map(|&option| declared(model, option, name)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

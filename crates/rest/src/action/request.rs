@@ -86,13 +86,17 @@ impl Action {
             let media = media.get(self.media_index()?)?;
             Some(content::write(api, media, json))
         });
-        Request {
+        let mut request = Request {
             method: operation.method.clone(),
             path,
             query,
             headers,
             body,
+        };
+        for extra in &self.extras {
+            extra.write(&mut request, resolve);
         }
+        request
     }
 }
 

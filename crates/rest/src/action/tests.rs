@@ -20,7 +20,11 @@ fn request(path: &str, parameters: Json, input: &Json) -> Request {
 
 fn send(api: &Api, input: &Json) -> Request {
     let gene = Gene::read(&api.model, api.operations[0].input, input).expect("fitting inputs");
-    let action = Action { operation: 0, gene };
+    let action = Action {
+        operation: 0,
+        gene,
+        extras: Vec::new(),
+    };
     action.request(api, &Unresolved)
 }
 
@@ -293,6 +297,7 @@ fn breaches_are_those_that_a_server_can_see() {
     let action = Action {
         operation: 0,
         gene: gene.expect("fitting inputs"),
+        extras: Vec::new(),
     };
     let breaches = action.breaches(&api);
     let shown: Vec<String> = breaches

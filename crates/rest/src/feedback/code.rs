@@ -14,6 +14,8 @@ use crate::goal::{Goal, Goals};
 pub struct Code {
     /// By number of the target.
     spots: Vec<Spot>,
+    /// Whether the search is not to know.
+    silent: bool,
 }
 
 /// What is known of one target.
@@ -57,14 +59,24 @@ impl Share {
 }
 
 impl Code {
-    /// The code with these targets.
+    /// The code with these targets, some of them covered before anything was called.
     #[must_use]
-    pub fn new(targets: &[Target]) -> Self {
+    pub fn new(targets: &[Target], at_start: &[u32]) -> Self {
         let mut code = Self::default();
         for target in targets {
             code.spot(target.id).target = Some(Arc::new(target.clone()));
         }
+        for &number in at_start {
+            code.spot(number).best = 1.0;
+        }
         code
+    }
+
+    /// The same code, only counted: the search does not learn of it.
+    #[must_use]
+    pub fn silent(mut self, silent: bool) -> Self {
+        self.silent = silent;
+        self
     }
 
     fn spot(&mut self, number: u32) -> &mut Spot {
@@ -88,13 +100,16 @@ impl Code {
                 continue;
             };
             let Some(target) = &spot.target else { continue };
-            let id = *spot
-                .id
-                .get_or_insert_with(|| goals.id(Goal::Code(number, Arc::clone(target))));
             if score > spot.best {
                 spot.best = score;
                 spot.operation = exchange.operation;
             }
+            if self.silent {
+                continue;
+            }
+            let id = *spot
+                .id
+                .get_or_insert_with(|| goals.id(Goal::Code(number, Arc::clone(target))));
             scores.push(Score::new(id, score));
         }
     }

@@ -13,6 +13,7 @@ use super::{Feedback, Seen};
 pub struct DriverFeedback {
     listener: Listener,
     targets: Vec<Target>,
+    at_start: Vec<u32>,
     /// Nothing while the service is gone.
     driver: Option<Driver>,
 }
@@ -25,7 +26,11 @@ impl DriverFeedback {
     /// When no driver connects in time, or one that cannot be used.
     pub fn new(listener: Listener, patience: Duration) -> Result<Self, DriverError> {
         let driver = listener.accept(patience)?;
+        let mut reached = Vec::new();
+        driver.read(&mut reached);
+        let covered = reached.iter().filter(|reached| reached.score >= 1.0);
         Ok(Self {
+            at_start: covered.map(|reached| reached.target).collect(),
             targets: driver.table().targets().to_vec(),
             listener,
             driver: Some(driver),
@@ -36,6 +41,10 @@ impl DriverFeedback {
 impl Feedback for DriverFeedback {
     fn targets(&self) -> &[Target] {
         &self.targets
+    }
+
+    fn at_start(&self) -> &[u32] {
+        &self.at_start
     }
 
     fn begin(&mut self, inputs: Vec<String>) {

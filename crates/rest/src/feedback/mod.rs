@@ -3,13 +3,14 @@
 //! A black box tells nothing. A service with a driver in it tells which targets of its
 //! code each call came near to, and what became of the inputs. [`Feedback`] is where
 //! that is taken from, [`Inside`] what one call brought, [`Code`] how it becomes targets of the search.
+//! What it teaches about inputs is in [`crate::lore`].
 
 mod code;
 mod driver;
 #[cfg(test)]
 mod tests;
 
-pub use code::{Code, CodeCoverage};
+pub use code::{Code, CodeCoverage, Share};
 pub use driver::DriverFeedback;
 
 use isobath_exec::driver::{Event, Reached, Target};
@@ -20,6 +21,11 @@ use crate::exchange::Exchange;
 pub trait Feedback: std::fmt::Debug + Send {
     /// What there is to cover, by number.
     fn targets(&self) -> &[Target];
+
+    /// The targets that were covered before anything was called.
+    fn at_start(&self) -> &[u32] {
+        &[]
+    }
 
     /// A candidate begins; these of its values are inputs to follow.
     fn begin(&mut self, inputs: Vec<String>);

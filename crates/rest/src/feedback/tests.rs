@@ -68,12 +68,15 @@ fn each_call_gets_what_it_did_and_strays_are_dropped() {
 
 #[test]
 fn targets_of_the_code_are_scored_counted_and_remember_who_came_nearest() {
-    let mut code = Code::new(&[
-        target(2, Kind::True, 4),
-        target(3, Kind::False, 4),
-        target(4, Kind::Statement, 5),
-        target(5, Kind::Statement, 5),
-    ]);
+    let mut code = Code::new(
+        &[
+            target(2, Kind::True, 4),
+            target(3, Kind::False, 4),
+            target(4, Kind::Statement, 5),
+            target(5, Kind::Statement, 5),
+        ],
+        &[],
+    );
     let mut exchanges = exchanges();
     exchanges[0].inside.reached = vec![(2, 0.25), (4, 1.0)];
     exchanges[1].inside.reached = vec![(2, 1.0), (99, 1.0)];

@@ -90,10 +90,11 @@ fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
         oracle,
         config.habits.clone(),
     );
-    let problem = match service.inside(|feedback| Code::new(feedback.targets())) {
-        Some(code) => problem.with_code(code),
-        None => problem,
-    };
+    let problem =
+        match service.inside(|feedback| Code::new(feedback.targets(), feedback.at_start())) {
+            Some(code) => problem.with_code(code),
+            None => problem,
+        };
     let mut limits = Limits::default().interrupt(Arc::clone(&config.interrupt));
     if let Some(calls) = config.calls {
         limits = limits.cost((calls as f64 * SEARCH_ENDS) as u64);

@@ -246,6 +246,7 @@ impl Prober<'_> {
         let action = Action {
             operation: action.operation,
             gene: absent,
+            extras: action.extras.clone(),
         };
         candidate.push(
             What::Call {

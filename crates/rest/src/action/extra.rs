@@ -1,0 +1,172 @@
+//! Inputs that a service was seen to read and its document does not name.
+
+use std::sync::{Arc, LazyLock};
+
+use fastrand::Rng;
+use isobath_genes::{
+    Domain, Gene, IntegerDomain, Model, ModelBuilder, NodeId, Resolve, TextDomain, Tuning,
+};
+use serde_json::{Map, Value as Json};
+
+use super::request::{Request, RequestBody};
+use super::style::encode;
+
+/// Where such an input goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ExtraKind {
+    /// The query of the URL.
+    Query,
+    /// A header.
+    Header,
+    /// A cookie.
+    Cookie,
+    /// A property of a JSON body.
+    Field,
+    /// A field of a form.
+    Form,
+}
+
+/// An input that the document does not name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extra {
+    /// Where it goes.
+    pub kind: ExtraKind,
+    /// Its name; a field without one is an empty object.
+    pub name: Arc<str>,
+    /// Its value.
+    pub gene: Gene,
+}
+
+struct Models {
+    model: Arc<Model>,
+    text: NodeId,
+    anything: NodeId,
+}
+
+/// All that can be said of such an input is that it is a text, or in JSON some simple value.
+static MODELS: LazyLock<Models> = LazyLock::new(|| {
+    let mut builder = ModelBuilder::new();
+    let text = builder.add(Domain::Text(TextDomain::any()));
+    let mut options = vec![text];
+    options.extend(
+        IntegerDomain::new(None, None)
+            .ok()
+            .map(|integers| builder.add(Domain::Integer(integers))),
+    );
+    options.push(builder.add(Domain::Boolean));
+    let anything = builder.add(Domain::Choice(options.into()));
+    Models {
+        model: Arc::new(builder.finish()),
+        text,
+        anything,
+    }
+});
+
+impl Extra {
+    /// Draws a value.
+    #[must_use]
+    pub fn sample(kind: ExtraKind, name: Arc<str>, rng: &mut Rng, tuning: &Tuning) -> Self {
+        let node = match kind {
+            ExtraKind::Field => MODELS.anything,
+            _ => MODELS.text,
+        };
+        Self {
+            kind,
+            name,
+            gene: Gene::sample(&MODELS.model, node, rng, tuning),
+        }
+    }
+
+    /// Whether it is the one with this name at this place.
+    #[must_use]
+    pub fn is(&self, kind: ExtraKind, name: &str) -> bool {
+        self.kind == kind && *self.name == *name
+    }
+
+    /// What tells its place from those that the document names.
+    #[must_use]
+    pub fn key(&self) -> String {
+        format!("+{:?}/{}", self.kind, self.name)
+    }
+
+    /// Puts it into a request.
+    pub(super) fn write(&self, request: &mut Request, resolve: &dyn Resolve) {
+        let Some(json) = self.gene.to_json(resolve) else {
+            return;
+        };
+        let text = isobath_genes::plain(&json);
+        match self.kind {
+            ExtraKind::Query => {
+                if !request.query.is_empty() {
+                    request.query.push('&');
+                }
+                let pair = format!("{}={}", encode(&self.name), encode(&text));
+                request.query.push_str(&pair);
+            }
+            ExtraKind::Header => {
+                // A header cannot carry everything that a text can.
+                if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+                    let value = text.trim().to_owned();
+                    request.headers.push((Arc::clone(&self.name), value));
+                }
+            }
+            ExtraKind::Cookie => {
+                let pair = format!("{}={}", self.name, encode(&text));
+                match request
+                    .headers
+                    .iter_mut()
+                    .find(|(name, _)| name.eq_ignore_ascii_case("cookie"))
+                {
+                    Some((_, cookies)) => *cookies = format!("{cookies}; {pair}"),
+                    None => request.headers.push(("Cookie".into(), pair)),
+                }
+            }
+            ExtraKind::Field => self.write_field(request, json),
+            ExtraKind::Form => {
+                let pair = format!("{}={}", encode(&self.name), encode(&text));
+                match &mut request.body {
+                    Some(body) if body.content_type.contains("urlencoded") => {
+                        if !body.bytes.is_empty() {
+                            body.bytes.push(b'&');
+                        }
+                        body.bytes.extend_from_slice(pair.as_bytes());
+                    }
+                    Some(_) => {}
+                    None => {
+                        request.body = Some(RequestBody {
+                            content_type: "application/x-www-form-urlencoded".into(),
+                            bytes: pair.into_bytes(),
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    fn write_field(&self, request: &mut Request, json: Json) {
+        let mut object = match &request.body {
+            None if matches!(&*request.method, "GET" | "HEAD" | "DELETE") => return,
+            None => Map::new(),
+            Some(body) if body.content_type.contains("json") => {
+                match serde_json::from_slice(&body.bytes) {
+                    Ok(Json::Object(object)) => object,
+                    _ => return,
+                }
+            }
+            Some(_) => return,
+        };
+        // Without a name it is about the body itself.
+        if !self.name.is_empty() {
+            object.entry(&*self.name).or_insert(json);
+        }
+        let content_type = request
+            .body
+            .as_ref()
+            .map_or("application/json", |body| &body.content_type)
+            .to_owned();
+        request.body = Some(RequestBody {
+            content_type,
+            bytes: Json::Object(object).to_string().into_bytes(),
+        });
+    }
+}

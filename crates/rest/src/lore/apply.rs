@@ -1,0 +1,227 @@
+//! Makes use of what was learned: in fresh candidates, and in changed ones.
+
+use std::sync::Arc;
+
+use isobath_genes::{Gene, Specialization, Tuning};
+use isobath_search::Rng;
+
+use super::{Lesson, Lore, Sent, texts};
+use crate::action::Extra;
+use crate::candidate::{Candidate, What};
+
+/// That a place of a fresh candidate gets what it is known to want.
+const KNOWN: f64 = 0.7;
+/// That an input that the document does not name is in a fresh candidate.
+const UNNAMED: f64 = 0.5;
+
+impl Lore {
+    /// Puts markers and what is known to be wanted into a fresh candidate.
+    pub(crate) fn season(&mut self, rng: &mut Rng, tuning: &Tuning, candidate: &mut Candidate) {
+        if !self.awake {
+            return;
+        }
+        self.add_extras(rng, tuning, candidate);
+        if !self.techniques.tracking {
+            return;
+        }
+        for sent in texts(candidate) {
+            let Some(gene) = gene(candidate, &sent) else {
+                continue;
+            };
+            let lessons = self.lessons.get(&sent.key).map_or(&[][..], Vec::as_slice);
+            if !lessons.is_empty() && rng.f64() < KNOWN {
+                let lesson = &lessons[rng.usize(..lessons.len())];
+                gene.specialize(&sent.pointer, &lesson.model, rng, tuning);
+            } else if rng.f64() < self.eagerness {
+                let marker = self.marker();
+                gene.mark(&sent.pointer, &marker);
+            }
+        }
+        for pair in self.pairs_in(candidate) {
+            if rng.bool() {
+                equate(candidate, &pair);
+            }
+        }
+    }
+
+    /// Changes a candidate by what was learned, for the target of the code that is aimed at, if
+    /// there is one; false when it is left to chance.
+    pub(crate) fn direct(
+        &mut self,
+        rng: &mut Rng,
+        tuning: &Tuning,
+        candidate: &mut Candidate,
+        aimed: Option<u32>,
+    ) -> bool {
+        if !self.awake {
+            return false;
+        }
+        if rng.f64() < 0.1 && self.toggle_extra(rng, tuning, candidate) {
+            return true;
+        }
+        if !self.techniques.tracking {
+            return false;
+        }
+        let sent = texts(candidate);
+        if let Some(aimed) = aimed
+            && rng.f64() < 0.6
+        {
+            let fitting: Vec<(&Sent, &Lesson)> = self
+                .known(&sent)
+                .filter(|(_, lesson)| lesson.is_about(aimed))
+                .collect();
+            if let Some((sent, lesson)) = pick(rng, &fitting) {
+                return follow(candidate, sent, lesson, rng, tuning);
+            }
+        }
+        let pairs = self.pairs_in(candidate);
+        if let Some(pair) = pick(rng, &pairs)
+            && rng.f64() < 0.3
+        {
+            return equate(candidate, pair);
+        }
+        let (marked, other): (Vec<_>, Vec<_>) = self
+            .known(&sent)
+            .partition(|(sent, _)| sent.text.contains("_isobath_"));
+        for (lessons, chance) in [(marked, 0.5), (other, 0.2)] {
+            if let Some((sent, lesson)) = pick(rng, &lessons)
+                && rng.f64() < chance
+            {
+                return follow(candidate, sent, lesson, rng, tuning);
+            }
+        }
+        if let Some(sent) = pick(rng, &sent)
+            && rng.f64() < self.eagerness * 0.5
+        {
+            let marker = self.marker();
+            return gene(candidate, sent).is_some_and(|gene| gene.mark(&sent.pointer, &marker));
+        }
+        false
+    }
+
+    fn known<'a>(&'a self, sent: &'a [Sent]) -> impl Iterator<Item = (&'a Sent, &'a Lesson)> {
+        sent.iter().flat_map(|sent| {
+            let lessons = self.lessons.get(&sent.key).into_iter().flatten();
+            lessons.map(move |lesson| (sent, lesson))
+        })
+    }
+
+    /// The texts of a candidate that should be equal.
+    fn pairs_in(&self, candidate: &Candidate) -> Vec<(Sent, Sent)> {
+        if self.pairs.is_empty() {
+            return Vec::new();
+        }
+        let sent = texts(candidate);
+        let find = |key: &super::Key| sent.iter().find(|sent| sent.key == *key).cloned();
+        let pairs = self.pairs.iter();
+        pairs
+            .filter_map(|(a, b)| Some((find(a)?, find(b)?)))
+            .filter(|(a, b)| a.text != b.text)
+            .collect()
+    }
+
+    fn add_extras(&self, rng: &mut Rng, tuning: &Tuning, candidate: &mut Candidate) {
+        for step in &mut candidate.steps {
+            let What::Call {
+                action,
+                breach: None,
+            } = &mut step.what
+            else {
+                continue;
+            };
+            for (kind, name) in self.extras.get(&action.operation).into_iter().flatten() {
+                let is_there = action.extras.iter().any(|extra| extra.is(*kind, name));
+                if !is_there && rng.f64() < UNNAMED {
+                    let extra = Extra::sample(*kind, Arc::clone(name), rng, tuning);
+                    action.extras.push(extra);
+                }
+            }
+        }
+    }
+
+    /// Adds or removes an input that the document does not name.
+    fn toggle_extra(&self, rng: &mut Rng, tuning: &Tuning, candidate: &mut Candidate) -> bool {
+        let steps: Vec<usize> = (0..candidate.steps.len())
+            .filter(|&at| {
+                let operation = candidate.steps[at].operation();
+                operation.is_some_and(|operation| self.extras.contains_key(&operation))
+            })
+            .collect();
+        let Some(&at) = pick(rng, &steps) else {
+            return false;
+        };
+        let What::Call {
+            action,
+            breach: None,
+        } = &mut candidate.steps[at].what
+        else {
+            return false;
+        };
+        let Some((kind, name)) = self
+            .extras
+            .get(&action.operation)
+            .and_then(|extras| pick(rng, extras))
+        else {
+            return false;
+        };
+        match action.extras.iter().position(|extra| extra.is(*kind, name)) {
+            Some(at) => {
+                action.extras.remove(at);
+            }
+            None => {
+                let extra = Extra::sample(*kind, Arc::clone(name), rng, tuning);
+                action.extras.push(extra);
+            }
+        }
+        true
+    }
+}
+
+impl Lesson {
+    /// Whether it was learned where this target is. The outcomes of a condition, and the arms of a
+    /// `match`, are numbered one after the other.
+    fn is_about(&self, target: u32) -> bool {
+        let outcomes = match &self.what {
+            Specialization::OneOf(texts) => texts.len().max(2),
+            _ => 2,
+        };
+        let outcomes = u32::try_from(outcomes).unwrap_or(u32::MAX);
+        self.targets
+            .iter()
+            .any(|&first| first <= target && target - first < outcomes)
+    }
+}
+
+fn pick<'a, T>(rng: &mut Rng, list: &'a [T]) -> Option<&'a T> {
+    (!list.is_empty()).then(|| &list[rng.usize(..list.len())])
+}
+
+/// The gene of a text; `None` where an input breaks a rule on purpose, which must stay as it is.
+fn gene<'a>(candidate: &'a mut Candidate, sent: &Sent) -> Option<&'a mut Gene> {
+    match &mut candidate.steps.get_mut(sent.step)?.what {
+        What::Call {
+            action,
+            breach: None,
+        } => match sent.extra {
+            Some(number) => action.extras.get_mut(number).map(|extra| &mut extra.gene),
+            None => Some(&mut action.gene),
+        },
+        _ => None,
+    }
+}
+
+fn follow(
+    candidate: &mut Candidate,
+    sent: &Sent,
+    lesson: &Lesson,
+    rng: &mut Rng,
+    tuning: &Tuning,
+) -> bool {
+    gene(candidate, sent)
+        .is_some_and(|gene| gene.specialize(&sent.pointer, &lesson.model, rng, tuning))
+}
+
+/// Makes two texts equal.
+fn equate(candidate: &mut Candidate, (from, to): &(Sent, Sent)) -> bool {
+    gene(candidate, to).is_some_and(|gene| gene.set_json(&to.pointer, &from.text.as_str().into()))
+}

@@ -1,0 +1,317 @@
+//! What is learned inside a service about its inputs (seed 002, sections 5 and 6).
+//!
+//! Texts are sent with markers in them. When one is seen in a comparison or a parser, the place
+//! that sent it learns what is wanted there ([`lesson`]); whoever calls the operation later makes
+//! use of it ([`apply`]). Inputs that the service reads and the document does not name become
+//! optional ones.
+
+mod apply;
+mod lesson;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use isobath_exec::driver::{Event, Place, Role};
+use isobath_genes::{SpecialModel, Specialization, marker};
+
+use crate::action::ExtraKind;
+use crate::candidate::{Candidate, What};
+use crate::exchange::Exchange;
+use crate::openapi::{Api, ParameterLocation};
+use crate::problem::stable_pointer;
+
+/// Which of the techniques are used; for measuring what each is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Techniques {
+    /// Targets of the code steer the search; otherwise they are only counted.
+    pub steering: bool,
+    /// Markers, and what is learned from them.
+    pub tracking: bool,
+    /// Inputs that the document does not name.
+    pub expansion: bool,
+}
+
+impl Default for Techniques {
+    fn default() -> Self {
+        Self {
+            steering: true,
+            tracking: true,
+            expansion: true,
+        }
+    }
+}
+
+/// A place of the inputs of an operation.
+type Key = (usize, Arc<str>);
+
+/// More kinds of values than this for one place are not worth remembering.
+const MOST_LESSONS: usize = 12;
+/// More constants than this for one place are not worth remembering.
+const MOST_CONSTANTS: usize = 64;
+/// More inputs than this that an operation reads by name are not worth a try.
+const MOST_EXTRAS: usize = 16;
+
+/// What was learned.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lore {
+    techniques: Techniques,
+    /// Whether anything looks into the service.
+    awake: bool,
+    next_marker: u32,
+    /// How likely a marker is; falls to zero until the search is focused.
+    eagerness: f64,
+    lessons: BTreeMap<Key, Vec<Lesson>>,
+    /// Places whose values were compared with each other.
+    pairs: BTreeSet<(Key, Key)>,
+    extras: BTreeMap<usize, Vec<(ExtraKind, Arc<str>)>>,
+}
+
+/// What a place turned out to want.
+#[derive(Clone, Debug)]
+struct Lesson {
+    what: Specialization,
+    model: SpecialModel,
+    /// The targets of the code where that was seen.
+    targets: BTreeSet<u32>,
+}
+
+/// A text of a candidate.
+#[derive(Clone, Debug)]
+struct Sent {
+    step: usize,
+    /// The extra input that it is, or a part of the documented ones.
+    extra: Option<usize>,
+    pointer: String,
+    key: Key,
+    text: String,
+}
+
+impl Lore {
+    /// Starts to learn.
+    pub(crate) fn wake(&mut self, techniques: Techniques) {
+        self.awake = true;
+        self.techniques = techniques;
+        self.eagerness = EAGERNESS;
+    }
+
+    /// Learns how far the search is; markers are for its beginning.
+    pub(crate) fn advance(&mut self, progress: f64, focused: bool) {
+        self.eagerness = if focused {
+            0.0
+        } else {
+            EAGERNESS * (1.0 - 2.0 * progress).max(0.0)
+        };
+    }
+
+    fn marker(&mut self) -> String {
+        self.next_marker = self.next_marker.wrapping_add(1) % 10_000;
+        marker(self.next_marker)
+    }
+
+    /// Learns from what a candidate did inside the service.
+    pub(crate) fn learn(&mut self, api: &Api, candidate: &Candidate, exchanges: &[Exchange]) {
+        if !self.awake {
+            return;
+        }
+        let mut sent: Option<Vec<Sent>> = None;
+        for exchange in exchanges {
+            for event in &exchange.inside.events {
+                match event {
+                    Event::Tracked {
+                        input,
+                        role,
+                        arguments,
+                        target,
+                        ..
+                    } if self.techniques.tracking => {
+                        let sent = sent.get_or_insert_with(|| texts(candidate));
+                        self.tracked(sent, exchange, input, *role, arguments, *target);
+                    }
+                    Event::Parameter { place, name, .. } if self.techniques.expansion => {
+                        if let Some(operation) = exchange.operation {
+                            self.expand(api, operation, *place, name);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn tracked(
+        &mut self,
+        sent: &[Sent],
+        exchange: &Exchange,
+        input: &str,
+        role: Role,
+        arguments: &[String],
+        target: Option<u32>,
+    ) {
+        let Some(from) = source(sent, exchange, input) else {
+            return;
+        };
+        if role == Role::Same {
+            let other = arguments
+                .first()
+                .and_then(|other| source(sent, exchange, other));
+            if let Some(other) = other
+                && other.key != from.key
+            {
+                let mut pair = [from.key.clone(), other.key.clone()];
+                pair.sort();
+                let [a, b] = pair;
+                self.pairs.insert((a, b));
+            }
+            return;
+        }
+        let marker = self.marker();
+        if let Some(what) = lesson::lesson(&from.text, input, role, arguments, &marker) {
+            self.keep(from.key.clone(), what, target);
+        }
+    }
+
+    /// Remembers what a place wants; constants of one target are remembered together.
+    fn keep(&mut self, key: Key, what: Specialization, target: Option<u32>) {
+        let lessons = self.lessons.entry(key).or_default();
+        if let Some(known) = lessons.iter_mut().find(|lesson| lesson.what == what) {
+            known.targets.extend(target);
+            return;
+        }
+        if let Specialization::OneOf(texts) = &what {
+            let same = lessons.iter_mut().find(|lesson| {
+                matches!(lesson.what, Specialization::OneOf(_))
+                    && target.is_some_and(|target| lesson.targets.contains(&target))
+            });
+            if let Some(same) = same
+                && let Specialization::OneOf(known) = &same.what
+            {
+                let mut all = known.clone();
+                let new = texts.iter().filter(|text| !known.contains(text));
+                all.extend(new.cloned());
+                if all.len() == known.len() || all.len() > MOST_CONSTANTS {
+                    return;
+                }
+                let what = Specialization::OneOf(all);
+                if let Ok(model) = what.model() {
+                    same.what = what;
+                    same.model = model;
+                }
+                return;
+            }
+        }
+        if lessons.len() < MOST_LESSONS
+            && let Ok(model) = what.model()
+        {
+            lessons.push(Lesson {
+                what,
+                model,
+                targets: target.into_iter().collect(),
+            });
+        }
+    }
+
+    fn expand(&mut self, api: &Api, operation: usize, place: Place, name: &str) {
+        let Some(described) = api.operations.get(operation) else {
+            return;
+        };
+        let kind = match place {
+            Place::Query => ExtraKind::Query,
+            Place::Header => ExtraKind::Header,
+            Place::Cookie => ExtraKind::Cookie,
+            Place::Field => ExtraKind::Field,
+            Place::Form => ExtraKind::Form,
+        };
+        let location = match kind {
+            ExtraKind::Query => Some(ParameterLocation::Query),
+            ExtraKind::Header => Some(ParameterLocation::Header),
+            ExtraKind::Cookie => Some(ParameterLocation::Cookie),
+            ExtraKind::Field | ExtraKind::Form => None,
+        };
+        let documented = match location {
+            Some(location) => described.parameters.iter().any(|parameter| {
+                parameter.location == location && parameter.name.eq_ignore_ascii_case(name)
+            }),
+            None => documented_field(api, operation, name),
+        };
+        let ours = kind == ExtraKind::Header
+            && OUR_HEADERS
+                .iter()
+                .any(|ours| name.eq_ignore_ascii_case(ours));
+        // A field without name stands for a body: that something should be sent at all.
+        let nothing = name.is_empty() && (kind != ExtraKind::Field || described.body.is_some());
+        if documented || ours || nothing || name.len() > 100 {
+            return;
+        }
+        let extras = self.extras.entry(operation).or_default();
+        let known = extras
+            .iter()
+            .any(|(other, known)| *other == kind && **known == *name);
+        if !known && extras.len() < MOST_EXTRAS {
+            extras.push((kind, name.into()));
+        }
+    }
+}
+
+/// The chance of a marker at the start of a search.
+const EAGERNESS: f64 = 0.5;
+
+/// Headers that whoever sends a request takes care of.
+const OUR_HEADERS: [&str; 9] = [
+    "host",
+    "content-type",
+    "content-length",
+    "connection",
+    "transfer-encoding",
+    "accept-encoding",
+    "expect",
+    "upgrade",
+    "cookie",
+];
+
+/// Whether a body of the operation has a property of this name at its top.
+fn documented_field(api: &Api, operation: usize, name: &str) -> bool {
+    let input = api.operations[operation].input;
+    crate::action::property(&api.model, input, "body")
+        .and_then(|body| crate::action::declared(&api.model, body, name))
+        .is_some()
+}
+
+/// The text that an input was made of: one of the same call if there is one, the same text before others.
+fn source<'a>(sent: &'a [Sent], exchange: &Exchange, input: &str) -> Option<&'a Sent> {
+    let number = |sent: &&Sent| {
+        let here = sent.key.0 == exchange.operation.unwrap_or(usize::MAX);
+        let whole = sent.text == input;
+        (!whole, !here)
+    };
+    sent.iter()
+        .filter(|sent| lesson::is_part(&sent.text, input) || lesson::is_part(input, &sent.text))
+        .min_by_key(number)
+}
+
+/// The texts that a candidate sends.
+fn texts(candidate: &Candidate) -> Vec<Sent> {
+    let mut sent = Vec::new();
+    for (at, step) in candidate.steps.iter().enumerate() {
+        let What::Call { action, .. } = &step.what else {
+            continue;
+        };
+        let mut add = |extra: Option<usize>, prefix: &str, place: isobath_genes::Place<'_>| {
+            if let Some(text) = place.text() {
+                let key = format!("{prefix}{}", stable_pointer(place.pointer));
+                sent.push(Sent {
+                    step: at,
+                    extra,
+                    pointer: place.pointer.to_owned(),
+                    key: (action.operation, key.into()),
+                    text,
+                });
+            }
+        };
+        action.gene.walk(|place| add(None, "", place));
+        for (number, extra) in action.extras.iter().enumerate() {
+            let prefix = extra.key();
+            extra.gene.walk(|place| add(Some(number), &prefix, place));
+        }
+    }
+    sent
+}
