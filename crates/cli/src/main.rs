@@ -1,5 +1,6 @@
 //! The `isobath` command: flags to jobs, results to the terminal, outcomes to exit codes.
 
+mod demo;
 mod exit;
 mod input;
 mod output;
@@ -28,6 +29,8 @@ struct Cli {
 /// The jobs.
 #[derive(Debug, Subcommand)]
 enum Job {
+    /// The example service, built instrumented, searched white-box for half a minute.
+    Demo(demo::DemoArgs),
     /// Tests for a REST API from its OpenAPI document.
     Rest(Box<rest::RestArgs>),
     /// Tests for the integrity constraints of a SQL schema.
@@ -37,12 +40,19 @@ enum Job {
 }
 
 fn main() -> ExitCode {
+    // In white-box runs cargo calls this program in place of the compiler.
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if isobath_rewrite::wrapper::is_call(&arguments) {
+        let settings = isobath_rewrite::wrapper::Settings::from_environment();
+        return isobath_rewrite::wrapper::run(arguments.into_iter().skip(1).collect(), settings);
+    }
     // Whatever the input, a panic is our fault, and the caller learns so by the exit code.
     std::panic::set_hook(Box::new(|panic| {
         terminal::internal_error(&panic.to_string());
         std::process::exit(exit::Exit::Internal.code());
     }));
     match Cli::parse().job {
+        Job::Demo(args) => demo::run(&args).into(),
         Job::Rest(args) => rest::run(&args).into(),
         Job::Schema(args) => schema::run(&args).into(),
         Job::Query(args) => query::run(&args).into(),

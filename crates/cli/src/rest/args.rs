@@ -8,8 +8,10 @@ use clap::Args;
 use isobath_rest::fault::FaultKind;
 use isobath_search::AlgorithmKind;
 
+use super::rust::RustArgs;
+
 /// Tests for a REST API from its OpenAPI document.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct RestArgs {
     /// The OpenAPI document: a file or a URL.
     #[arg(value_name = "SPEC")]
@@ -55,6 +57,10 @@ pub(crate) struct RestArgs {
     #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
     pub wait: f64,
 
+    /// How long a service that is started here may take to come up, in seconds.
+    #[arg(long, default_value_t = 30.0, value_name = "SECONDS")]
+    pub start_timeout: f64,
+
     /// How long one call may take, in seconds.
     #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
     pub timeout: f64,
@@ -90,6 +96,17 @@ pub(crate) struct RestArgs {
     /// No colours; so does the variable NO_COLOR.
     #[arg(long)]
     pub no_color: bool,
+    /// What starts the service in suites, where that is not what started it here.
+    #[arg(skip)]
+    pub suite_start: Option<String>,
+
+    /// What the service finds in its environment.
+    #[arg(skip)]
+    pub variables: Vec<(String, String)>,
+
+    /// White-box runs.
+    #[command(flatten)]
+    pub white: RustArgs,
 }
 
 fn fault_kind(code: &str) -> Result<FaultKind, String> {

@@ -6,6 +6,7 @@ mod events;
 mod interrupt;
 mod output;
 mod run;
+mod rust;
 mod view;
 
 pub(crate) use args::RestArgs;

@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use isobath_emit::findings::{
-    self, FaultView, OperationView, Progress, RestLimitation, RestReport, Severity, SourceLocation,
-    StatusCount, TestCall, TestCase, UncoveredTarget,
+    self, CodeView, FaultView, FileView, OperationView, Progress, RestLimitation, RestReport,
+    Severity, Share, SourceLocation, StatusCount, TestCall, TestCase, UncoveredTarget,
 };
 use isobath_emit::http::{HttpSuite, WrittenTest, curl, writer};
 use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
 use isobath_rest::fault::{Fault, FaultKind};
+use isobath_rest::feedback;
 use isobath_rest::job::{Outcome, Test};
 use isobath_rest::openapi::{Api, StatusPattern};
 use isobath_rest::suite;
+use isobath_rewrite::build::Built;
 
 use super::args::RestArgs;
 use crate::output;
@@ -27,6 +29,7 @@ pub(super) struct Run<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) suite: HttpSuite,
     pub(super) seconds: f64,
+    built: Option<&'a Built>,
 }
 
 impl<'a> Run<'a> {
@@ -41,13 +44,15 @@ impl<'a> Run<'a> {
         let mut suite = suite::suite(&name(&service.api), service, users, &outcome.tests);
         suite.source.clone_from(&args.spec);
         suite.seed = args.seed;
-        suite.service.start.clone_from(&args.start);
+        let start = args.suite_start.as_ref().or(args.start.as_ref());
+        suite.service.start = start.cloned();
         Self {
             args,
             service,
             outcome,
             suite,
             seconds,
+            built: None,
         }
     }
 
@@ -58,6 +63,54 @@ impl<'a> Run<'a> {
             (None, true) => Some("interrupted".into()),
             (None, false) => None,
         }
+    }
+
+    /// The same run, of a service that was built instrumented.
+    pub(super) fn built(mut self, built: Option<&'a Built>) -> Self {
+        self.built = built;
+        self
+    }
+
+    /// What of the code was covered.
+    fn code(&self) -> Option<CodeView> {
+        let covered = self.outcome.code.as_ref()?;
+        let share = |share: &feedback::Share| Share {
+            covered: share.covered as u64,
+            total: share.total as u64,
+        };
+        let files = covered
+            .files
+            .iter()
+            .map(|(file, (lines, branches))| FileView {
+                file: file.clone(),
+                lines: share(lines),
+                branches: share(branches),
+            });
+        let mut view = CodeView {
+            lines: share(&covered.lines),
+            branches: share(&covered.branches),
+            faults: share(&covered.faults),
+            files: files.collect(),
+            ..CodeView::default()
+        };
+        if let Some(built) = self.built {
+            let counts = built.counts();
+            view.watched = counts.told as u64;
+            view.out_of_reach = (counts.in_macros + counts.in_constants) as u64;
+            for (name, outcome) in &built.crates {
+                let dropped = outcome.dropped.iter();
+                view.dropped.extend(
+                    dropped.map(|site| format!("{}:{} {}", site.file, site.line, site.shape)),
+                );
+                let plain = outcome.plain.iter();
+                view.left_out
+                    .extend(plain.map(|reason| format!("{name}: {reason}")));
+                let files = outcome.plain_files.iter();
+                view.left_out
+                    .extend(files.map(|(file, reason)| format!("{file}: {reason}")));
+            }
+        }
+        Some(view)
     }
 
     /// Writes suite and report, and says what was written.
@@ -175,6 +228,7 @@ impl<'a> Run<'a> {
                 .map(|test| test.exchanges.len() as u64)
                 .sum(),
             ended_early: self.ended_early(),
+            code: self.code(),
             operations: self.operations(),
             faults: outcome
                 .faults
@@ -268,7 +322,9 @@ impl<'a> Run<'a> {
             root_cause: fault.cause.clone(),
             operation: fault.operation.clone(),
             message: fault.detail.clone(),
-            details: vec![fault.kind.explanation().into()],
+            details: std::iter::once(fault.kind.explanation().to_owned())
+                .chain(fault.evidence.iter().cloned())
+                .collect(),
             severity: severity(fault.kind),
             seen: 1,
             test: shown.filter(|_| !is_fatal).map(|test| test.id.clone()),
@@ -315,6 +371,23 @@ impl<'a> Run<'a> {
                 outcome.statuses.len()
             ),
         );
+        if let Some(code) = &outcome.code {
+            let percent = |share: &feedback::Share| {
+                100.0 * share.covered as f64 / (share.total as f64).max(1.0)
+            };
+            terminal.say(
+                Tone::Plain,
+                &format!(
+                    "code: {} of {} lines ({:.0} %), {} of {} branches ({:.0} %)",
+                    code.lines.covered,
+                    code.lines.total,
+                    percent(&code.lines),
+                    code.branches.covered,
+                    code.branches.total,
+                    percent(&code.branches)
+                ),
+            );
+        }
         match outcome.faults.len() {
             0 => terminal.say(Tone::Good, "no faults"),
             1 => terminal.insist(Tone::Bad, "1 fault"),

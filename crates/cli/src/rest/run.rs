@@ -25,6 +25,7 @@ use super::args::{Budget, RestArgs};
 use super::events::EventLog;
 use super::interrupt::Interruption;
 use super::output;
+use super::rust::Instrumented;
 use super::view::View;
 use crate::exit::Exit;
 use crate::terminal::{Terminal, Tone};
@@ -49,7 +50,7 @@ impl Refusal {
         }
     }
 
-    fn unreachable(why: impl Into<String>) -> Self {
+    pub(super) fn unreachable(why: impl Into<String>) -> Self {
         Self {
             exit: Exit::Unreachable,
             why: why.into(),
@@ -76,10 +77,29 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         .ok()
         .filter(|timeout| !timeout.is_zero())
         .ok_or_else(|| Refusal::usage("--timeout must be more than 0 seconds"))?;
+    let instrumented = match (&args.white.rust, args.dry_run) {
+        (Some(_), false) if args.workers > 1 => {
+            return Err(Refusal::usage(
+                "--rust needs --workers 1: what a call does inside the service cannot be told from what another one does",
+            ));
+        }
+        (Some(folder), false) => Some(Instrumented::build(&args.white, folder, terminal)?),
+        _ => None,
+    };
+    let adapted = instrumented.as_ref().map(|service| service.flags(args));
+    let args = adapted.as_ref().unwrap_or(args);
     // The document may be served by the service itself, so that must be up first.
     let process = match (&args.start, args.dry_run) {
         (Some(command), false) => Some(start(args, command, &heard, terminal)?),
         _ => None,
+    };
+    let (feedback, built) = match instrumented {
+        Some(service) => {
+            service.describe(terminal);
+            let (feedback, built) = service.feedback()?;
+            (Some(Mutex::new(feedback)), Some(built))
+        }
+        None => (None, None),
     };
     if args.spec.contains("://") {
         wait(args, &args.spec, terminal)?;
@@ -116,7 +136,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
             ..HttpConfig::default()
         })
     };
-    let service = service(args, api, base, &users, process, &client, &heard)?;
+    let mut service = service(args, api, base, &users, process, &client, &heard)?;
+    service.feedback = feedback;
+    let service = Arc::new(service);
     greet(args, &service, terminal);
     let log = Arc::new(Mutex::new(log));
     begin(args, &service, &log);
@@ -135,7 +157,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     lock(&view).end();
     let outcome = outcome.map_err(|error| Refusal::unreachable(error.to_string()))?;
     let seconds = started.elapsed().as_secs_f64();
-    let run = output::Run::new(args, &service, &users, &outcome, seconds);
+    let run = output::Run::new(args, &service, &users, &outcome, seconds).built(built.as_ref());
     let files = run.write(&folder).map_err(unwritable)?;
     lock(&log).write(&Line::Ended {
         calls: outcome.calls,
@@ -176,6 +198,9 @@ fn start(
     terminal.say(Tone::Faint, &format!("starting `{command}`"));
     let launch = Launch {
         interrupt: Some(Arc::clone(&heard.stop)),
+        variables: args.variables.clone(),
+        patience: Duration::try_from_secs_f64(args.start_timeout)
+            .map_err(|_| Refusal::usage("--start-timeout is no number of seconds"))?,
         ..Launch::new(command, Ready::Url(url))
     };
     Process::start(launch).map_err(|error| match error {
@@ -221,7 +246,7 @@ fn service(
     process: Option<Process>,
     client: &(impl Fn(&Arc<AtomicBool>) -> io::Result<Client> + Clone + Send + 'static),
     heard: &Interruption,
-) -> Result<Arc<Service>, Refusal> {
+) -> Result<Service, Refusal> {
     let unreachable = |error: String| Refusal::unreachable(error);
     let sessions = log_in(client, &heard.interrupt, &base, users, args.seed, 0)
         .map_err(|error| unreachable(error.to_string()))?;
@@ -244,14 +269,14 @@ fn service(
             Ok(Revived { sessions, obituary })
         }));
     }
-    Ok(Arc::new(Service {
+    Ok(Service {
         api: Arc::new(api),
         base,
         sessions,
         reset,
         keeper,
         feedback: None,
-    }))
+    })
 }
 
 /// Logs all users in. In another life of the service, users that are created are others.
@@ -393,7 +418,10 @@ fn config(args: &RestArgs, heard: &Interruption, started: Instant) -> Config {
         interrupt: Arc::clone(&heard.interrupt),
         stop: Arc::clone(&heard.stop),
         workers: args.workers,
-        habits: Habits::default(),
+        habits: Habits {
+            techniques: args.white.techniques(),
+            ..Habits::default()
+        },
         off: args.skip.iter().copied().collect::<BTreeSet<_>>(),
         probes: Choice {
             sql_injection: args.sql_injection,

@@ -1,0 +1,257 @@
+//! Drives white-box runs from the command line: services are built instrumented, searched, and
+//! measured by what the report says of their code.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The workspace of the services.
+fn samples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/suts/rust")
+}
+
+struct Run {
+    folder: TempDir,
+    output: Output,
+}
+
+impl Run {
+    /// `isobath rest` on a sample; `document` is relative to the folder of the sample.
+    fn of(sample: &str, document: &str, more: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the results");
+        // Few files, so that whoever leaks them is soon out of them.
+        let output = Command::new("sh")
+            .args(["-c", "ulimit -n 512; exec \"$0\" \"$@\""])
+            .arg(env!("CARGO_BIN_EXE_isobath"))
+            .arg("rest")
+            .arg(samples().join("samples").join(sample).join(document))
+            .arg("--rust")
+            .arg(samples())
+            .args(["--package", &format!("sample-{sample}"), "--out"])
+            .arg(folder.path())
+            .args(more)
+            .output()
+            .expect("the binary runs");
+        Self { folder, output }
+    }
+
+    fn said(&self) -> String {
+        format!(
+            "{}{}",
+            String::from_utf8_lossy(&self.output.stdout),
+            String::from_utf8_lossy(&self.output.stderr)
+        )
+    }
+
+    fn report(&self) -> Value {
+        let text = std::fs::read_to_string(self.folder.path().join("report.json"));
+        let text = text.unwrap_or_else(|error| panic!("{error}: {}", self.said()));
+        serde_json::from_str(&text).expect("a report is JSON")
+    }
+
+    /// Lines and branches of a file: covered, of how many.
+    fn coverage(&self, file: &str) -> [(u64, u64); 2] {
+        let report = self.report();
+        let files = report["code"]["files"].as_array().expect("a list of files");
+        let found = files
+            .iter()
+            .find(|entry| {
+                entry["file"]
+                    .as_str()
+                    .is_some_and(|name| name.ends_with(file))
+            })
+            .unwrap_or_else(|| panic!("{file} is not among {files:?}"));
+        ["lines", "branches"].map(|what| {
+            let number = |which: &str| found[what][which].as_u64().unwrap_or_default();
+            (number("covered"), number("total"))
+        })
+    }
+
+    fn is_complete(&self, file: &str) -> bool {
+        let [lines, branches] = self.coverage(file);
+        lines.0 == lines.1 && branches.0 == branches.1
+    }
+
+    fn code(&self) -> Option<i32> {
+        self.output.status.code()
+    }
+}
+
+/// Searches of so many calls on listed seeds; each must cover all but so many branches of a file.
+fn covers(sample: &str, document: &str, file: &str, calls: u32, but: u64) {
+    for seed in ["1", "2", "3"] {
+        let budget = format!("{calls}calls");
+        let run = Run::of(sample, document, &["--seed", seed, "--budget", &budget]);
+        let [lines, branches] = run.coverage(file);
+        assert!(
+            lines.0 == lines.1 && branches.0 + but >= branches.1,
+            "seed {seed}: {lines:?} lines, {branches:?} branches of {file}\n{}",
+            uncovered(&run.report())
+        );
+    }
+}
+
+fn uncovered(report: &Value) -> String {
+    let list = report["uncovered"].as_array().cloned().unwrap_or_default();
+    let lines = list.iter().filter_map(|entry| entry["target"].as_str());
+    lines
+        .filter(|line| line.contains(".rs:"))
+        .take(40)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn the_examples_of_the_papers_are_covered_on_axum() {
+    // The pattern of figure 1 is always well-formed.
+    covers("axum", "papers.yaml", "axum/src/papers.rs", 6_000, 1);
+}
+
+#[test]
+fn the_examples_of_the_papers_are_covered_on_actix() {
+    covers("actix", "papers.yaml", "actix/src/main.rs", 6_000, 2);
+}
+
+#[test]
+fn functions_of_texts_are_covered() {
+    covers("axum", "texts.yaml", "axum/src/texts.rs", 12_000, 2);
+}
+
+#[test]
+fn a_service_on_plain_hyper_is_covered_with_a_header_that_nobody_documented() {
+    covers("hyper", "openapi.yaml", "hyper/src/main.rs", 6_000, 4);
+}
+
+#[test]
+fn a_service_on_rocket_is_covered() {
+    covers("rocket", "openapi.yaml", "rocket/src/main.rs", 6_000, 2);
+}
+
+#[test]
+fn functions_of_numbers_are_covered_above_nine_tenths() {
+    for seed in ["1", "2", "3"] {
+        let more = ["--seed", seed, "--budget", "12000calls"];
+        let run = Run::of("axum", "numbers.yaml", &more);
+        let [lines, _] = run.coverage("axum/src/numbers.rs");
+        assert!(lines.0 * 10 > lines.1 * 9, "seed {seed}: {lines:?}");
+    }
+}
+
+#[test]
+fn without_looking_inside_the_examples_of_the_papers_are_not_covered() {
+    let blind = "steering,methods,tracking,expansion";
+    let more = ["--without", blind, "--budget", "6000calls"];
+    let run = Run::of("axum", "papers.yaml", &more);
+    assert!(!run.is_complete("axum/src/papers.rs"));
+    let [lines, _] = run.coverage("axum/src/papers.rs");
+    assert!(lines.0 < lines.1, "{lines:?}");
+}
+
+/// A run of the service that has bad days.
+fn on_a_bad_day(day: &str, more: &[&str]) -> Run {
+    let mut all = vec!["--budget", "400calls", "--timeout", "1"];
+    all.extend(more);
+    all.extend(["--", day]);
+    Run::of("mortal", "openapi.yaml", &all)
+}
+
+fn faults(run: &Run) -> Vec<String> {
+    let report = run.report();
+    let faults = report["faults"].as_array().cloned().unwrap_or_default();
+    let code = |fault: &Value| fault["code"].as_str().map(str::to_owned);
+    faults.iter().filter_map(code).collect()
+}
+
+#[test]
+fn a_panic_names_its_place_and_shows_its_stack() {
+    let run = on_a_bad_day("overflows", &[]);
+    assert_eq!(run.code(), Some(1), "{}", run.said());
+    let report = run.report();
+    let fault = &report["faults"][0];
+    let cause = fault["root_cause"].as_str().unwrap_or_default();
+    assert!(
+        cause.starts_with("panicked at samples/mortal/src/main.rs:"),
+        "{cause}"
+    );
+    assert!(
+        fault.to_string().contains("multiply with overflow"),
+        "{fault}"
+    );
+}
+
+#[test]
+fn a_service_that_panics_at_its_start_is_told_with_its_last_words() {
+    let run = on_a_bad_day("panics-at-start", &[]);
+    assert_eq!(run.code(), Some(3), "{}", run.said());
+    assert!(run.said().contains("no luck today"), "{}", run.said());
+}
+
+#[test]
+fn a_service_that_is_never_ready_is_given_up() {
+    let run = on_a_bad_day("never-ready", &["--start-timeout", "2"]);
+    assert_eq!(run.code(), Some(3), "{}", run.said());
+    assert!(run.said().contains("did not answer"), "{}", run.said());
+}
+
+#[test]
+fn a_service_that_ends_in_the_middle_is_a_finding_and_is_started_again() {
+    let run = on_a_bad_day("exits", &[]);
+    assert_eq!(run.code(), Some(1), "{}", run.said());
+    assert!(run.report()["calls"].as_u64() > Some(20));
+    assert!(!faults(&run).is_empty());
+}
+
+#[test]
+fn a_service_that_deadlocks_is_a_finding() {
+    let run = on_a_bad_day("deadlocks", &["--timeout", "0.2"]);
+    assert_eq!(run.code(), Some(1), "{}", run.said());
+    assert!(
+        faults(&run).contains(&"timed-out".to_owned()),
+        "{:?}",
+        faults(&run)
+    );
+}
+
+#[test]
+fn a_service_that_leaks_files_is_found_out_when_there_are_none_left() {
+    let run = on_a_bad_day("leaks", &[]);
+    assert_eq!(run.code(), Some(1), "{}", run.said());
+    let cause = run.report()["faults"][0]["root_cause"].to_string();
+    assert!(cause.contains("panicked at"), "{cause}");
+}
+
+#[test]
+fn what_does_not_compile_is_told_in_the_words_of_the_compiler() {
+    let folder = tempfile::tempdir().expect("a folder for a project");
+    let put = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        let parent = path.parent().expect("a file has a folder");
+        std::fs::create_dir_all(parent).expect("the folder can be made");
+        std::fs::write(path, text).expect("the file can be written");
+    };
+    put(
+        "Cargo.toml",
+        "[package]\nname = \"broken\"\nedition = \"2024\"\n",
+    );
+    put(
+        "src/main.rs",
+        "fn main() {\n    let day: u32 = \"Monday\";\n}\n",
+    );
+    put(
+        "openapi.yaml",
+        "openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: {}\n",
+    );
+    let output = Command::new(env!("CARGO_BIN_EXE_isobath"))
+        .arg("rest")
+        .arg(folder.path().join("openapi.yaml"))
+        .arg("--rust")
+        .arg(folder.path())
+        .output()
+        .expect("the binary runs");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("mismatched types"), "{said}");
+    assert!(said.contains("src/main.rs:2"), "{said}");
+}
