@@ -1,0 +1,27 @@
+//! `newsletter`: the service, set up by environment variables.
+
+use std::process::ExitCode;
+
+use newsletter::config::Config;
+use newsletter::{App, router};
+use tokio::net::TcpListener;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let Err(error) = run().await else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("newsletter: {error}");
+    ExitCode::FAILURE
+}
+
+async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    let config = Config::from_env(|name| std::env::var(name).ok())?;
+    let listener = TcpListener::bind(("127.0.0.1", config.port)).await?;
+    println!("listening on http://{}", listener.local_addr()?);
+    let app = App::open(config).await?;
+    let dispatching = app.spawn_dispatching();
+    axum::serve(listener, router(app)).await?;
+    dispatching.abort();
+    Ok(())
+}
