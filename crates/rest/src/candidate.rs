@@ -180,6 +180,38 @@ impl Candidate {
         }
     }
 
+    /// The parts that have nothing to do with each other, in the order of their first steps.
+    #[must_use]
+    pub fn threads(&self) -> Vec<Self> {
+        // Per thread, the ids of its steps.
+        let mut threads: Vec<Vec<u32>> = Vec::new();
+        for step in &self.steps {
+            let sources = step.sources();
+            let own = |thread: &Vec<u32>| sources.iter().any(|source| thread.contains(source));
+            let mut joined: Vec<u32> = vec![step.id];
+            let mut place = threads.len();
+            let mut index = 0;
+            while index < threads.len() {
+                if own(&threads[index]) {
+                    joined.extend(threads.remove(index));
+                    place = place.min(index);
+                } else {
+                    index += 1;
+                }
+            }
+            threads.insert(place.min(threads.len()), joined);
+        }
+        let part = |ids: &Vec<u32>| Self {
+            steps: self
+                .steps
+                .iter()
+                .filter(|step| ids.contains(&step.id))
+                .cloned()
+                .collect(),
+        };
+        threads.iter().map(part).collect()
+    }
+
     /// What the step at `at` needs: itself and the steps that it refers to, directly or not.
     #[must_use]
     pub fn slice(&self, at: usize) -> Self {
@@ -193,5 +225,24 @@ impl Candidate {
         }
         steps.reverse();
         Self { steps }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_what_hangs_together() {
+        let mut candidate = Candidate::default();
+        for what in [7, 0, 8, 2, 0].map(What::Follow) {
+            candidate.push(what, None);
+        }
+        let ids: Vec<Vec<u32>> = candidate
+            .threads()
+            .iter()
+            .map(|thread| thread.steps.iter().map(|step| step.id).collect())
+            .collect();
+        assert_eq!(ids, [vec![0, 1, 4], vec![2, 3]]);
     }
 }

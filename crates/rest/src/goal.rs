@@ -72,7 +72,7 @@ impl Shape {
         }
     }
 
-    fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Null => "is null",
             Self::True => "is true",
@@ -199,7 +199,7 @@ impl fmt::Display for Sentence<'_> {
     }
 }
 
-fn facet_words(facet: Facet) -> String {
+pub(crate) fn facet_words(facet: Facet) -> String {
     match facet {
         Facet::Absent => "left out".into(),
         Facet::Present => "there".into(),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Place;
+use super::request::Hole;
 
 /// An expected answer. Everything that is given is checked, nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,6 +42,10 @@ pub enum Check {
         at: Place,
         /// The value.
         value: Value,
+        /// Places in it at which something captured must be; what stands there in `value` is a
+        /// sample.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        holes: Vec<Hole>,
     },
     /// The JSON at a place is what an earlier step captured.
     Same {
@@ -143,6 +148,7 @@ impl Answer {
         self.check(Check::Equals {
             at: at.into(),
             value: value.into(),
+            holes: Vec::new(),
         })
     }
 

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
-use super::request::{Body, Content, Request};
+use super::request::{Body, Content, Hole, Request};
 use super::suite::{Auth, HttpSuite, HttpTest, Outcome, Reset};
 use super::{Check, Text};
 
@@ -80,7 +80,7 @@ pub enum SuiteError {
         cause: base64::DecodeError,
     },
     /// A hole is at a place that the body does not have.
-    #[error("print {place}: its JSON body has nothing at `{at}` to be filled in")]
+    #[error("print {place}: its JSON has nothing at `{at}` to be filled in")]
     Hole {
         /// The test, or what else makes the call.
         place: String,
@@ -146,15 +146,25 @@ impl HttpSuite {
         let mut captured = Captured::new();
         for step in &test.steps {
             self.check_request(&place(), &step.request, &captured)?;
+            let mut after = captured.clone();
+            for capture in &step.captures {
+                after.insert(&capture.variable, capture.sample.as_ref());
+            }
             if let Outcome::Answer(answer) = &step.expect {
                 for check in &answer.body {
+                    if let Check::Equals { value, holes, .. } = check {
+                        check_holes(&place(), value, holes)?;
+                        for hole in holes {
+                            check_text(&place(), &hole.value, &after, true)?;
+                        }
+                    }
                     if let Check::Present { at } | Check::Absent { at } = check
                         && at.is_root()
                     {
                         return Err(SuiteError::WholeBody { place: place() });
                     }
                     if let Check::Same { variable, .. } = check
-                        && !captured.contains_key(variable.as_str())
+                        && !after.contains_key(variable.as_str())
                     {
                         return Err(SuiteError::UnknownVariable {
                             place: place(),
@@ -168,9 +178,7 @@ impl HttpSuite {
                     variable: capture.variable.clone(),
                 });
             }
-            for capture in &step.captures {
-                captured.insert(&capture.variable, capture.sample.as_ref());
-            }
+            captured = after;
         }
         Ok(())
     }
@@ -217,16 +225,7 @@ impl HttpSuite {
             )?;
         }
         match &request.body {
-            Some(Body::Json { value, holes, .. }) => {
-                for hole in holes {
-                    if hole.at.find(value).is_none() {
-                        return Err(SuiteError::Hole {
-                            place: place.into(),
-                            at: hole.at.to_string(),
-                        });
-                    }
-                }
-            }
+            Some(Body::Json { value, holes, .. }) => check_holes(place, value, holes)?,
             Some(Body::Binary { base64, .. }) => check_base64(place, base64)?,
             Some(Body::Multipart(parts)) => {
                 for part in parts {
@@ -269,6 +268,16 @@ fn check_text(
         }
     }
     Ok(())
+}
+
+fn check_holes(place: &str, value: &Value, holes: &[Hole]) -> Result<(), SuiteError> {
+    match holes.iter().find(|hole| hole.at.find(value).is_none()) {
+        None => Ok(()),
+        Some(hole) => Err(SuiteError::Hole {
+            place: place.into(),
+            at: hole.at.to_string(),
+        }),
+    }
 }
 
 fn check_base64(place: &str, base64: &str) -> Result<(), SuiteError> {

@@ -62,6 +62,8 @@ pub(crate) struct PlannedStep<'a> {
     pub(crate) answer: String,
     /// The variables it can use.
     pub(crate) known: Known,
+    /// The same and what it keeps itself, for its checks.
+    pub(crate) after: Known,
     /// What it keeps, with the variable each goes to.
     pub(crate) captures: Vec<(String, &'a Capture)>,
 }
@@ -149,7 +151,8 @@ fn grouped<'a>(tests: &[&'a HttpTest]) -> Vec<(&'a str, Vec<&'a HttpTest>)> {
         let scenario = *scenarios.entry((&test.group, &test.scenario)).or_insert(n);
         order.push((place, scenario, test));
     }
-    order.sort_by_key(|(place, scenario, _)| (*place, *scenario));
+    // What needs no lead-up comes first, without a heading.
+    order.sort_by_key(|(place, scenario, test)| (*place, !test.scenario.is_empty(), *scenario));
     let mut groups: Vec<(&str, Vec<&HttpTest>)> = Vec::new();
     for (_, _, test) in order {
         match groups.last_mut() {
@@ -198,6 +201,7 @@ pub(crate) fn planned<'a>(
             step,
             answer,
             known: before,
+            after: known.clone(),
             captures,
         });
     }

@@ -208,7 +208,7 @@ pub struct HttpStep {
     pub request: Request,
     /// What must happen.
     pub expect: Outcome,
-    /// What later steps use of the answer.
+    /// What later steps use of the answer, and its own checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<Capture>,
 }

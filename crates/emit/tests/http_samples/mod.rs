@@ -144,6 +144,22 @@ fn creates_boat() -> HttpStep {
         .as_json()
         .equals("/name", "Gull \"of\" 'Ålesund' {x} %d ${y}")
         .equals("/tags", json!(["blue", "old"]));
+    let whole = Check::Equals {
+        at: Place::root(),
+        value: json!({
+            "name": "Gull \"of\" 'Ålesund' {x} %d ${y}",
+            "id": 0,
+            "kind": "sail",
+            "length": 850,
+            "draft": 120,
+            "tags": ["blue", "old"]
+        }),
+        holes: vec![Hole {
+            at: "/id".into(),
+            value: Text::captured("boat_id"),
+        }],
+    };
+    let answer = answer.check(whole);
     let mut step = HttpStep::new(request, answer)
         .capture("boat_id", Source::Body("/id".into()))
         .capture("location", Source::Header("Location".into()));
@@ -407,6 +423,7 @@ fn expecting(mut step: HttpStep, at: &str, value: impl Into<Value>) -> HttpStep 
         answer.body.push(Check::Equals {
             at: at.into(),
             value: value.into(),
+            holes: Vec::new(),
         });
     }
     step
@@ -573,6 +590,7 @@ fn users() -> HttpTest {
         answer.body.push(Check::Equals {
             at: "/cookies".into(),
             value: json!({}),
+            holes: Vec::new(),
         });
     }
     named(
@@ -715,6 +733,7 @@ fn wrong_checks(check: &Check) -> Vec<Check> {
         Check::Same { at, .. } => vec![Check::Equals {
             at: at.clone(),
             value: "wrong".into(),
+            holes: Vec::new(),
         }],
         Check::Type { is, .. } => {
             *is = match is {

@@ -19,7 +19,7 @@ use crate::problem::RestProblem;
 /// The shares of the budget at which the probes and the minimizing end, and the most that all may use.
 const PROBES_END: f64 = 0.9;
 const MINIMIZING_ENDS: f64 = 0.97;
-const ALL_ENDS: f64 = 1.2;
+pub(super) const ALL_ENDS: f64 = 1.2;
 
 /// What comes after the search.
 pub(super) struct Finish<'a> {
@@ -36,7 +36,7 @@ pub(super) struct Finish<'a> {
 
 impl Finish<'_> {
     /// The share of the budget that is used.
-    fn used(config: &Config, calls: u64) -> f64 {
+    pub(super) fn used(config: &Config, calls: u64) -> f64 {
         let of_calls = config
             .calls
             .map_or(0.0, |most| calls as f64 / most.max(1) as f64);
@@ -44,7 +44,7 @@ impl Finish<'_> {
     }
 
     /// Whether the budget allows more calls before this share of it is used.
-    fn has_time(config: &Config, calls: u64, until: f64) -> bool {
+    pub(super) fn has_time(config: &Config, calls: u64, until: f64) -> bool {
         !config.interrupt.load(Ordering::Relaxed) && Self::used(config, calls) < until
     }
 
@@ -71,7 +71,7 @@ impl Finish<'_> {
     }
 
     /// Runs a candidate and counts its calls.
-    fn run(&mut self, candidate: &Candidate) -> Option<Vec<Exchange>> {
+    pub(super) fn run(&mut self, candidate: &Candidate) -> Option<Vec<Exchange>> {
         match self.caller.run(candidate) {
             Ok(exchanges) => {
                 self.calls += exchanges.len() as u64;
@@ -122,34 +122,69 @@ impl Finish<'_> {
         let mut tests: Vec<Test> = Vec::new();
         self.teller.borrow_mut().stage(Stage::Verify);
         for finding in findings {
-            let what = format!("{}: {}", finding.fault.kind.title(), finding.fault.cause);
-            if let Some(test) = self.run_twice(finding.candidate, vec![what], vec![finding.fault]) {
+            let shown = vec![finding.fault];
+            if let Some(test) = self.run_twice(finding.candidate, Vec::new(), shown) {
                 tests.push(test);
             }
         }
         for (fault, candidate) in self.shown_by_search(&tests) {
             let candidate = self.shorten(&candidate, &fault);
-            let what = format!("{}: {}", fault.kind.title(), fault.cause);
-            if let Some(test) = self.run_twice(candidate, vec![what], vec![fault]) {
+            if let Some(test) = self.run_twice(candidate, Vec::new(), vec![fault]) {
                 tests.push(test);
             }
         }
         self.teller.borrow_mut().stage(Stage::Minimize);
         let minimized = self.minimize();
         self.teller.borrow_mut().stage(Stage::Verify);
-        for minimal in minimized.suite {
+        for (candidate, targets) in self.split(minimized.suite) {
             let goals = self.problem.goals();
-            let covers = minimal
-                .targets
-                .iter()
-                .filter_map(|target| goals.get(*target));
-            let covers = covers.map(|goal| goal.says(&self.problem.api)).collect();
-            if let Some(test) = self.run_twice((*minimal.candidate).clone(), covers, Vec::new()) {
+            let covers = targets.iter().filter_map(|target| goals.get(*target));
+            let covers = covers.cloned().collect();
+            let Some(mut test) = self.run_twice(candidate, covers, Vec::new()) else {
+                continue;
+            };
+            test.faults = self.faults_held_by(&test);
+            // What a test would hold fast must be right; faults have tests of their own.
+            let is_known = |fault: &Fault| {
+                let mut shown = tests.iter().flat_map(|test| &test.faults);
+                shown.any(|shown| shown.identity() == fault.identity())
+            };
+            if test.faults.is_empty() || !test.faults.iter().all(is_known) {
                 tests.push(test);
             }
         }
-        tests.sort_by_key(|test| test.faults.is_empty());
+        // As the document has it: by operation, what succeeds first.
+        tests.sort_by_key(|test| {
+            let last = test.exchanges.last();
+            (
+                test.faults.is_empty(),
+                last.and_then(|last| last.operation),
+                last.and_then(Exchange::status),
+                test.exchanges.len(),
+            )
+        });
         tests
+    }
+
+    /// The faults that a test would hold fast: those of statuses, and of what it is about. That a part of an answer
+    /// does not fit its schema is none; it is left out of the checks.
+    fn faults_held_by(&self, test: &Test) -> Vec<Fault> {
+        let last = test.exchanges.len().saturating_sub(1);
+        let mut held = Vec::new();
+        for (at, exchange) in test.exchanges.iter().enumerate() {
+            let faults = self
+                .problem
+                .judge(&test.candidate, std::slice::from_ref(exchange));
+            held.extend(faults.into_iter().filter(|fault| match fault.kind {
+                FaultKind::ServerError
+                | FaultKind::ConnectionDropped
+                | FaultKind::TimedOut
+                | FaultKind::UndocumentedStatus => true,
+                FaultKind::ResponseMismatch => false,
+                _ => at == last,
+            }));
+        }
+        held
     }
 
     /// The faults that have no test yet, with the candidates that showed them in the search.
@@ -240,7 +275,7 @@ impl Finish<'_> {
     fn run_twice(
         &mut self,
         candidate: Candidate,
-        covers: Vec<String>,
+        covers: Vec<Goal>,
         faults: Vec<Fault>,
     ) -> Option<Test> {
         let mut runs = Vec::with_capacity(2);

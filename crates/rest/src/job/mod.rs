@@ -5,6 +5,7 @@
 mod event;
 mod finish;
 mod run;
+mod split;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::candidate::Candidate;
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
 use crate::feedback::CodeCoverage;
+use crate::goal::Goal;
 use crate::keeper::Death;
 use crate::probe::Choice;
 use crate::problem::Habits;
@@ -53,8 +55,8 @@ pub struct Test {
     pub exchanges: Vec<Exchange>,
     /// What came of them the second time; what differs is not asserted.
     pub again: Vec<Exchange>,
-    /// What it covers, in sentences.
-    pub covers: Vec<String>,
+    /// What it covers.
+    pub covers: Vec<Goal>,
     /// The faults that it shows.
     pub faults: Vec<Fault>,
 }

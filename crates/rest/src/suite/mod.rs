@@ -3,6 +3,7 @@
 mod body;
 mod facts;
 mod users;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +11,13 @@ use isobath_emit::http::{
     Answer, Capture, Check, FaultMark, HttpStep, HttpSuite, HttpTest, Outcome, Piece, Place,
     Request, Source, Text,
 };
+use isobath_exec::http::Method;
 use isobath_genes::push_segment;
+use serde_json::Value;
 
 use self::body::Marks;
 use self::facts::{facts, messages};
+use crate::action::AnswerChecker;
 use crate::auth;
 use crate::caller::Service;
 use crate::candidate::{Step, What};
@@ -39,26 +43,71 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
         suite.service.reset = Some(isobath_emit::http::Reset::Call(Box::new(request)));
     }
     let mut names = BTreeSet::new();
+    let checker = AnswerChecker::new(&service.api);
     for test in tests {
         let mut printed = Printer {
             api: &service.api,
             service,
             users,
             test,
+            checker: &checker,
             variables: BTreeMap::new(),
         }
         .print();
         // Two tests may be about the same thing in different ways.
-        let plain = printed.name.clone();
+        let mut plain = printed.name.clone();
+        let value = |operation: usize, place: &str| value_at(test, operation, place);
+        if names.contains(&plain)
+            && let Some(difference) = words::difference(&test.covers, last_operation(test), &value)
+        {
+            plain = format!("{plain} {difference}");
+            printed.name.clone_from(&plain);
+        }
         let mut number = 1;
         while !names.insert(printed.name.clone()) {
             number += 1;
             printed.name = format!("{plain}, case {number}");
         }
-        printed.id = slug(&printed.name);
+        printed.id = short(&slug(&printed.name));
         suite.tests.push(printed);
     }
     suite
+}
+
+/// The value at a place of the input with which an operation was called, where it is short.
+fn value_at(test: &Test, operation: usize, place: &str) -> Option<String> {
+    let mut steps = test.candidate.steps.iter();
+    let input = steps
+        .rfind(|step| step.operation() == Some(operation))?
+        .input()?
+        .to_json(&isobath_genes::Unresolved)?;
+    let text = match input.pointer(&place.replace("/*", "/0"))? {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(flag) => flag.to_string(),
+        _ => return None,
+    };
+    let reads_well = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
+    let fits = !text.is_empty() && text.chars().count() <= 20 && text.chars().all(reads_well);
+    fits.then_some(text)
+}
+
+fn last_operation(test: &Test) -> Option<usize> {
+    test.exchanges.last()?.operation
+}
+
+/// Identifiers are no place for whole stories.
+const LONGEST_ID: usize = 80;
+
+/// As many words of an identifier as fit on a line. Writers tell equal ones apart.
+fn short(id: &str) -> String {
+    match id.char_indices().nth(LONGEST_ID) {
+        None => id.to_owned(),
+        Some((end, _)) => match id[..end].rsplit_once('_') {
+            Some((whole, _)) => whole.to_owned(),
+            None => id[..end].to_owned(),
+        },
+    }
 }
 
 /// A name as an identifier: small letters, digits, underscores.
@@ -115,6 +164,7 @@ struct Printer<'a> {
     service: &'a Service,
     users: &'a [auth::User],
     test: &'a Test,
+    checker: &'a AnswerChecker,
     /// What was captured: the step and place, and its name.
     variables: BTreeMap<(u32, String), String>,
 }
@@ -134,9 +184,10 @@ impl Printer<'_> {
             };
             let request = self.request(step, exchange);
             let again = self.test.again.get(index);
-            let expect = self.expect(exchange, again);
+            let captures = self.captures(exchange);
+            let expect = self.expect(index, step, again);
             let mut printed = HttpStep::new(request, expect);
-            printed.captures = self.captures(exchange);
+            printed.captures = captures;
             steps.push(printed);
         }
         let last = self.test.exchanges.last();
@@ -163,10 +214,29 @@ impl Printer<'_> {
                 .first()
                 .map_or(group, |fault| fault.operation.clone()),
             scenario: self.scenario(),
-            covers: self.test.covers.clone(),
+            covers: words::covers(
+                &self.test.covers,
+                self.api,
+                &self.user_names(),
+                self.subject(),
+                &|operation, place| value_at(self.test, operation, place),
+            ),
             faults,
             rows: Vec::new(),
             steps,
+        }
+    }
+
+    fn user_names(&self) -> Vec<&str> {
+        self.users.iter().map(|user| &*user.name).collect()
+    }
+
+    fn subject(&self) -> words::Subject {
+        let last = self.test.exchanges.last();
+        words::Subject {
+            operation: last.and_then(|last| last.operation),
+            user: last.and_then(|last| last.user),
+            status: last.and_then(Exchange::status),
         }
     }
 
@@ -186,6 +256,14 @@ impl Printer<'_> {
             Some(status) => format!("{operation} answers {status}"),
             None => format!("{operation} does not answer"),
         };
+        let asks = last
+            .operation
+            .is_some_and(|operation| !self.api.operations[operation].security.is_empty());
+        match last.user.and_then(|user| self.users.get(user)) {
+            Some(user) if self.users.len() > 1 => name.push_str(&format!(" to {}", user.name)),
+            None if asks && !self.users.is_empty() => name.push_str(" without authentication"),
+            _ => {}
+        }
         let step = self
             .test
             .candidate
@@ -201,16 +279,7 @@ impl Printer<'_> {
             ..
         }) = step
         {
-            let place = breach.pointer.trim_start_matches('/').replace('/', ".");
-            name.push_str(&format!(" when {place} breaks {}", breach.rule));
-        }
-        let asks = last
-            .operation
-            .is_some_and(|operation| !self.api.operations[operation].security.is_empty());
-        match last.user.and_then(|user| self.users.get(user)) {
-            Some(user) if self.users.len() > 1 => name.push_str(&format!(" to {}", user.name)),
-            None if asks && !self.users.is_empty() => name.push_str(" without authentication"),
-            _ => {}
+            name.push_str(&format!(" when {}", words::wrong(breach)));
         }
         let scenario = self.scenario();
         if !scenario.is_empty() {
@@ -231,7 +300,7 @@ impl Printer<'_> {
                 names.push(name);
             }
         }
-        if names.len() > 3 {
+        if names.len() > 2 {
             return format!("{} and {} others", names[0], names.len() - 1);
         }
         names.join(" and ")
@@ -478,7 +547,8 @@ impl Printer<'_> {
         variable
     }
 
-    fn expect(&self, exchange: &Exchange, again: Option<&Exchange>) -> Outcome {
+    fn expect(&self, index: usize, step: &Step, again: Option<&Exchange>) -> Outcome {
+        let exchange = &self.test.exchanges[index];
         let Some(response) = exchange.response() else {
             return match exchange.failure() {
                 Some(isobath_exec::http::Failure::TimedOut) => Outcome::TimedOut,
@@ -486,6 +556,13 @@ impl Printer<'_> {
             };
         };
         let mut answer = Answer::status(response.status);
+        // What leads up to the call that the test is about only has to succeed; of a fault, the looks before and
+        // after are what shows it.
+        let is_last = index + 1 == self.test.exchanges.len();
+        let shows_fault = !self.test.faults.is_empty() && exchange.request.method == Method::GET;
+        if !is_last && !shows_fault {
+            return answer.into();
+        }
         answer.content_type = response.media_type().filter(|_| !response.body.is_empty());
         let Some(other) = again.and_then(Exchange::response) else {
             return answer.into();
@@ -502,7 +579,12 @@ impl Printer<'_> {
             if response.status >= 400 {
                 messages(a, &mut String::new(), &mut restless);
             }
-            answer.body = facts(a, &restless);
+            if self.test.faults.is_empty() {
+                restless.extend(self.misfits(exchange));
+            }
+            let mut same = BTreeMap::new();
+            self.known_places(step, (a, b), &mut String::new(), &mut same);
+            answer.body = facts(a, &restless, &same);
         } else if response.body == other.body
             && response.body.len() <= 200
             && exchange.body.is_none()
@@ -512,6 +594,93 @@ impl Printer<'_> {
             });
         }
         answer.into()
+    }
+
+    /// The places of a body that do not fit its schema: what is wrong is not to be held fast.
+    fn misfits(&self, exchange: &Exchange) -> Vec<String> {
+        let (Some(operation), Some(response)) = (exchange.operation, exchange.response()) else {
+            return Vec::new();
+        };
+        let operation = &self.api.operations[operation];
+        let headers: Vec<(&str, &str)> = response
+            .headers
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+            .collect();
+        self.checker
+            .check(
+                self.api,
+                operation,
+                response.status,
+                &headers,
+                &response.body,
+            )
+            .into_iter()
+            .map(|violation| violation.pointer.to_string())
+            .filter(|pointer| !pointer.is_empty())
+            .collect()
+    }
+
+    /// The places of a body at which captured values stand, in both runs: the id that the step itself captured or
+    /// was called with, and what has the name of a variable.
+    fn known_places(
+        &self,
+        step: &Step,
+        (a, b): (&Value, &Value),
+        at: &mut String,
+        same: &mut BTreeMap<String, String>,
+    ) {
+        let end = at.len();
+        let Value::Object(members) = a else {
+            return;
+        };
+        for (name, value) in members {
+            let Some(other) = b.get(name) else {
+                continue;
+            };
+            push_segment(at, name);
+            if value.is_object() {
+                self.known_places(step, (value, other), at, same);
+            } else if let Some(variable) = self.known(step, at, name)
+                && self.captured(&variable) == Some((value.clone(), other.clone()))
+            {
+                same.insert(at.clone(), variable);
+            }
+            at.truncate(end);
+        }
+    }
+
+    /// The variable that should stand at a place of the answer to a step.
+    fn known(&self, step: &Step, at: &str, name: &str) -> Option<String> {
+        let own = self.variables.get(&(step.id, format!("body{at}")));
+        if let Some(variable) = own {
+            return Some(variable.clone());
+        }
+        if name == "id" && at.matches('/').count() == 1 {
+            let bound = self.bound(step);
+            let last = bound
+                .iter()
+                .rfind(|(pointer, _)| pointer.starts_with("/path/"));
+            return last.map(|(_, variable)| variable.clone());
+        }
+        let name = slug(name);
+        self.variables
+            .values()
+            .find(|variable| **variable == name)
+            .cloned()
+    }
+
+    /// What a variable was in the two runs.
+    fn captured(&self, variable: &str) -> Option<(Value, Value)> {
+        let ((step, place), _) = self
+            .variables
+            .iter()
+            .find(|(_, other)| *other == variable)?;
+        let value = |exchanges: &[Exchange]| {
+            let exchange = exchanges.iter().find(|exchange| exchange.step == *step)?;
+            exchange.value(place)
+        };
+        Some((value(&self.test.exchanges)?, value(&self.test.again)?))
     }
 }
 

@@ -141,8 +141,7 @@ pub(crate) fn search_and_write(plan: &Plan<'_>, name: &str) -> (Outcome, HttpSui
 
 /// Whether a tool is there; it has to be where everything is required.
 pub(crate) fn has(tool: &str, probe: &[&str]) -> bool {
-    let found = Command::new(tool).args(probe).output();
-    let works = found.is_ok_and(|output| output.status.success());
+    let works = may_have(tool, probe);
     let required = std::env::var_os("ISOBATH_REQUIRE_SERVERS").is_some();
     assert!(
         works || !required,
@@ -150,4 +149,10 @@ pub(crate) fn has(tool: &str, probe: &[&str]) -> bool {
         probe.join(" ")
     );
     works
+}
+
+/// Whether a tool is there that may always be missing.
+pub(crate) fn may_have(tool: &str, probe: &[&str]) -> bool {
+    let found = Command::new(tool).args(probe).output();
+    found.is_ok_and(|output| output.status.success())
 }

@@ -8,7 +8,7 @@ use super::value::spliced;
 use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source};
-use crate::http::{Answer, Body, Check, Content, JsonType, Key, Part, Piece, Place, Request};
+use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Part, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User};
 use crate::writer::File;
 use crate::writer::junit5::{KEYWORDS, comment, escaped};
@@ -387,7 +387,7 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
         step,
         answer,
         known,
-        captures,
+        ..
     } = planned;
     if let Some(text) = &step.comment {
         let _ = writeln!(out, "      {}", comment(text));
@@ -398,13 +398,6 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
             call(out, &step.request, known, 10);
             out.push_str(";\n");
             expectations(out, planned, expected);
-            for (name, capture) in captures {
-                let _ = writeln!(
-                    out,
-                    "      Object {name} = {};",
-                    found(answer, &capture.from)
-                );
-            }
             return;
         }
         Outcome::Dropped => "assertDropped",
@@ -443,6 +436,13 @@ fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) 
             ),
         };
     }
+    for (name, capture) in &planned.captures {
+        let _ = writeln!(
+            out,
+            "      Object {name} = {};",
+            found(answer, &capture.from)
+        );
+    }
     for check in &expected.body {
         self::check(out, planned, check);
     }
@@ -451,8 +451,18 @@ fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) 
 fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
     let answer = &planned.answer;
     let _ = match check {
-        Check::Equals { at: place, value } => {
-            equality(out, "assertEquals", value, &at(answer, place))
+        Check::Equals {
+            at: place,
+            value,
+            holes,
+        } if holes.is_empty() => equality(out, &json(value), &at(answer, place)),
+        Check::Equals {
+            at: place,
+            value,
+            holes,
+        } => {
+            let expected = format!("json({})", filled(value, holes, &planned.after));
+            equality(out, &expected, &at(answer, place))
         }
         Check::Same {
             at: place,
@@ -460,7 +470,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
         } => writeln!(
             out,
             "      assertEquals({}, {});",
-            variable_name(variable, &planned.known),
+            variable_name(variable, &planned.after),
             at(answer, place)
         ),
         Check::Type { at: place, is } => {
@@ -515,15 +525,14 @@ fn instance(out: &mut String, class: &str, value: &str) -> std::fmt::Result {
     writeln!(out, "      assertInstanceOf({class}.class, {value});")
 }
 
-fn equality(out: &mut String, method: &str, value: &Value, actual: &str) -> std::fmt::Result {
-    let flat = format!("      {method}({}, {actual});", json(value));
+fn equality(out: &mut String, expected: &str, actual: &str) -> std::fmt::Result {
+    let flat = format!("      assertEquals({expected}, {actual});");
     if flat.chars().count() <= WIDTH {
         writeln!(out, "{flat}")
     } else {
         writeln!(
             out,
-            "      {method}(\n          {},\n          {actual});",
-            json(value)
+            "      assertEquals(\n          {expected},\n          {actual});"
         )
     }
 }
@@ -649,33 +658,8 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Vec<St
             content_type,
         } => {
             typed(content_type);
-            let mut fills = Vec::new();
-            let fill = std::cell::RefCell::new(&mut fills);
-            let text = spliced(
-                value,
-                &|place| {
-                    let hole = holes.iter().find(|hole| hole.at == *place)?;
-                    fill.borrow_mut()
-                        .push(format!("toJson({})", object(&hole.value, known)));
-                    Some("%s".into())
-                },
-                &|text| {
-                    if holes.is_empty() {
-                        text.into()
-                    } else {
-                        text.replace('%', "%%")
-                    }
-                },
-            );
-            let text = literal(&text);
-            vec![if fills.is_empty() {
-                format!(".body({text}.getBytes(UTF_8))")
-            } else {
-                format!(
-                    ".body({text}.formatted({}).getBytes(UTF_8))",
-                    fills.join(", ")
-                )
-            }]
+            let text = filled(value, holes, known);
+            vec![format!(".body({text}.getBytes(UTF_8))")]
         }
         Body::Form(fields) => {
             typed("application/x-www-form-urlencoded");
@@ -704,6 +688,34 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Vec<St
                 literal(base64)
             )]
         }
+    }
+}
+
+/// The text of a JSON document, with its holes filled.
+fn filled(value: &Value, holes: &[Hole], known: &Known) -> String {
+    let mut fills = Vec::new();
+    let fill = std::cell::RefCell::new(&mut fills);
+    let text = spliced(
+        value,
+        &|place| {
+            let hole = holes.iter().find(|hole| hole.at == *place)?;
+            fill.borrow_mut()
+                .push(format!("toJson({})", object(&hole.value, known)));
+            Some("%s".into())
+        },
+        &|text| {
+            if holes.is_empty() {
+                text.into()
+            } else {
+                text.replace('%', "%%")
+            }
+        },
+    );
+    let text = literal(&text);
+    if fills.is_empty() {
+        text
+    } else {
+        format!("{text}.formatted({})", fills.join(", "))
     }
 }
 

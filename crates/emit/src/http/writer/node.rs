@@ -9,7 +9,7 @@ use super::value::{Notation, every_scalar, spliced};
 use super::{HttpWriter, LeftOut, Lines, Run, RunResults, WrittenSuite, WrittenTest};
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::suite::{Auth, HttpSuite, HttpTest, Login, Outcome, Reset, Sending, Source};
-use crate::http::{Answer, Body, Check, Content, JsonType, Key, Part, Piece, Place, Request};
+use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Part, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User};
 use crate::writer::File;
 use crate::writer::layout::Piece as Layout;
@@ -467,7 +467,7 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
         step,
         answer,
         known,
-        captures,
+        ..
     } = planned;
     if let Some(comment) = &step.comment {
         let _ = writeln!(out, "    // {}", one_line(comment));
@@ -479,9 +479,6 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
                 call(&format!("const {answer} = await "), &step.request, known),
             );
             expectations(out, planned, expected);
-            for (name, capture) in captures {
-                let _ = writeln!(out, "    const {name} = {};", found(answer, &capture.from));
-            }
             return;
         }
         // A connection that ends is "fetch failed", or "terminated" amid the body.
@@ -531,6 +528,9 @@ fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) 
             None => ok(out, format!("{answer}.headers.has({name})")),
         }
     }
+    for (name, capture) in &planned.captures {
+        let _ = writeln!(out, "    const {name} = {};", found(answer, &capture.from));
+    }
     for check in &expected.body {
         self::check(out, planned, check);
     }
@@ -539,9 +539,14 @@ fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) 
 fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
     let body = format!("{}.json", planned.answer);
     match check {
-        Check::Equals { at: place, value } => {
+        Check::Equals {
+            at: place,
+            value,
+            holes,
+        } => {
             let actual = Layout::Atom(at(&body, place));
-            let expected = NOTATION.layout("", value, &|_| None);
+            let hole = |place: &Place| filled(holes, place, &planned.after);
+            let expected = NOTATION.layout("", value, &hole);
             let deep = value.is_array() || value.is_object();
             let method = if deep { "deepEqual" } else { "equal" };
             assertion(out, method, vec![actual, expected]);
@@ -554,7 +559,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
             "deepEqual",
             vec![
                 Layout::Atom(at(&body, place)),
-                Layout::Atom(variable_name(variable, &planned.known)),
+                Layout::Atom(variable_name(variable, &planned.after)),
             ],
         ),
         Check::Type { at: place, is } => {
@@ -705,10 +710,7 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout
             holes,
             content_type,
         } => {
-            let hole = |place: &Place| {
-                let hole = holes.iter().find(|hole| hole.at == *place)?;
-                Some(expression(&hole.value, known))
-            };
+            let hole = |place: &Place| filled(holes, place, known);
             if content_type != "application/json" {
                 typed(content_type);
             }
@@ -757,6 +759,12 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout
             ))
         }
     }
+}
+
+/// What fills a place, if it is a hole.
+fn filled(holes: &[Hole], place: &Place, known: &Known) -> Option<String> {
+    let hole = holes.iter().find(|hole| hole.at == *place)?;
+    Some(expression(&hole.value, known))
 }
 
 /// The arguments of `FormData.append`.

@@ -9,7 +9,9 @@ use super::value::Notation;
 use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source, Token};
-use crate::http::{Answer, Body, Check, Content, JsonType, Key, Piece, Place, Request, Text, User};
+use crate::http::{
+    Answer, Body, Check, Content, Hole, JsonType, Key, Piece, Place, Request, Text, User,
+};
 use crate::http::{SuiteError, request::Part};
 use crate::writer::File;
 use crate::writer::layout::Piece as Layout;
@@ -170,12 +172,7 @@ fn module(
         for test in &group.tests {
             if test.test.scenario != scenario {
                 scenario = &test.test.scenario;
-                let _ = write!(
-                    out,
-                    "\n\n# {}: {}\n",
-                    one_line(group.title),
-                    one_line(scenario)
-                );
+                let _ = write!(out, "\n\n# Scenario: {}\n", one_line(scenario));
             }
             out.push_str("\n\n");
             let start_line = lines.at(&out);
@@ -507,7 +504,7 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
         step,
         answer,
         known,
-        captures,
+        ..
     } = planned;
     if let Some(comment) = &step.comment {
         let _ = writeln!(out, "    # {}", one_line(comment));
@@ -518,10 +515,6 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
             call(&format!("{answer} = "), &step.request, known).render(out, 4, WIDTH, 0);
             out.push('\n');
             expectations(out, planned, expected);
-            for (name, capture) in captures {
-                let found = found(answer, &json_of(planned), &capture.from);
-                let _ = writeln!(out, "    {name} = {found}");
-            }
             return;
         }
         Outcome::Dropped => "DROPPED",
@@ -573,6 +566,10 @@ fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) 
         let _ = writeln!(out, "    body = {answer}.json()");
     }
     let body = json_of(planned);
+    for (name, capture) in &planned.captures {
+        let found = found(answer, &body, &capture.from);
+        let _ = writeln!(out, "    {name} = {found}");
+    }
     for check in &expected.body {
         self::check(out, planned, &body, check);
     }
@@ -581,14 +578,19 @@ fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) 
 fn check(out: &mut String, planned: &PlannedStep<'_>, body: &str, check: &Check) {
     let answer = &planned.answer;
     match check {
-        Check::Equals { at: place, value } => {
+        Check::Equals {
+            at: place,
+            value,
+            holes,
+        } => {
             let found = at(body, place);
+            let hole = |place: &Place| filled(holes, place, &planned.after);
             match value {
                 Value::Null | Value::Bool(_) => assertion(out, found, "is", &NOTATION.flat(value)),
                 Value::Object(_) | Value::Array(_) => {
                     out.push_str("    ");
                     NOTATION
-                        .layout(&format!("assert {found} == "), value, &|_| None)
+                        .layout(&format!("assert {found} == "), value, &hole)
                         .render(out, 4, WIDTH, 0);
                     out.push('\n');
                 }
@@ -605,7 +607,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, body: &str, check: &Check)
                 out,
                 at(body, place),
                 "==",
-                &variable_name(variable, &planned.known),
+                &variable_name(variable, &planned.after),
             );
         }
         Check::Type { at: place, is } => {
@@ -752,10 +754,7 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout
             holes,
             content_type,
         } => {
-            let hole = |place: &Place| {
-                let hole = holes.iter().find(|hole| hole.at == *place)?;
-                Some(expression(&hole.value, known))
-            };
+            let hole = |place: &Place| filled(holes, place, known);
             if value.is_null() || content_type != "application/json" {
                 typed(content_type);
                 let document = NOTATION.layout("", value, &hole);
@@ -789,6 +788,12 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout
             Layout::Atom(format!("data=base64.b64decode({})", literal(base64)))
         }
     }
+}
+
+/// What fills a place, if it is a hole.
+fn filled(holes: &[Hole], place: &Place, known: &Known) -> Option<String> {
+    let hole = holes.iter().find(|hole| hole.at == *place)?;
+    Some(expression(&hole.value, known))
 }
 
 fn part(part: &Part, known: &Known) -> Layout {

@@ -72,7 +72,8 @@ fn junit(text: &str) -> Result<Vec<TestResult>, ResultsError> {
         })?;
         match event {
             Event::Start(tag) | Event::Empty(tag) if tag.name().as_ref() == b"testcase" => {
-                let name = attribute(&tag, "name");
+                // Node escapes quotes twice.
+                let name = attribute(&tag, "name").replace("&quot;", "\"");
                 // Surefire may say `name()` or `name(Type)`.
                 let name = match name.split_once('(') {
                     Some((method, rest)) if rest.ends_with(')') && !method.contains(' ') => {
@@ -191,18 +192,18 @@ mod tests {
             prefix: "x".into(),
         };
         let text = r#"<?xml version="1.0"?>
-            <testsuites><testcase name="a &amp; b" classname="test"/>
+            <testsuites><testcase name="a &amp; &amp;quot;b&amp;quot;" classname="test"/>
               <testsuite name="s"><testsuite name="t">
                 <testcase name="c()"><failure message="1 != 2" type="x">trace</failure></testcase>
                 <testcase name="d"><error type="x">
                   broke
                 </error><system-out>noise</system-out></testcase>
               </testsuite></testsuite></testsuites>"#;
-        insta::assert_snapshot!(shown(&results.read(text).unwrap()), @r"
-        a & b: ok 
+        insta::assert_snapshot!(shown(&results.read(text).unwrap()), @r#"
+        a & "b": ok 
         c: failed 1 != 2
         d: failed broke
-        ");
+        "#);
         let error = results.read("<a></b>").unwrap_err().to_string();
         assert!(error.starts_with("read test results at byte "), "{error}");
     }

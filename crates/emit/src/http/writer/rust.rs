@@ -9,7 +9,7 @@ use super::value::Notation;
 use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source};
-use crate::http::{Answer, Body, Check, Content, JsonType, Key, Piece, Place, Request};
+use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User, check::bytes};
 use crate::writer::File;
 use crate::writer::name::{Names, slug};
@@ -327,7 +327,7 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
         step,
         answer,
         known,
-        captures,
+        ..
     } = planned;
     if let Some(comment) = &step.comment {
         let _ = writeln!(out, "{INDENT}// {}", one_line(comment));
@@ -346,13 +346,6 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
                 &[".send()", ".await"],
             );
             expectations(out, planned, expected);
-            for (name, capture) in captures {
-                let _ = writeln!(
-                    out,
-                    "{INDENT}let {name} = {};",
-                    found(answer, &capture.from, false)
-                );
-            }
             return;
         }
         Outcome::Dropped => "!error.is_timeout()",
@@ -405,6 +398,13 @@ fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) 
             }
         }
     }
+    for (name, capture) in &planned.captures {
+        let _ = writeln!(
+            out,
+            "{INDENT}let {name} = {};",
+            found(answer, &capture.from, false)
+        );
+    }
     let reads = expected
         .body
         .iter()
@@ -443,7 +443,11 @@ fn assert(out: &mut String, condition: &str) {
 fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
     let answer = &planned.answer;
     match check {
-        Check::Equals { at: place, value } => match value {
+        Check::Equals {
+            at: place,
+            value,
+            holes,
+        } => match value {
             Value::Null => {
                 let pointer = literal(&place.to_string());
                 assert_eq(
@@ -453,7 +457,9 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
                 );
             }
             Value::Array(_) | Value::Object(_) => {
-                bound(out, "expected", value, &|_| None);
+                bound(out, "expected", value, &|place| {
+                    filled(holes, place, &planned.after)
+                });
                 assert_eq(out, at("json", place), "expected".into());
             }
             scalar => {
@@ -465,7 +471,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
             at: place,
             variable,
         } => {
-            let variable = variable_name(variable, &planned.known);
+            let variable = variable_name(variable, &planned.after);
             assert_eq(out, at("json", place), variable);
         }
         Check::Type { at: place, is } => {
@@ -574,13 +580,7 @@ fn call(caller: &str, request: &Request, known: &Known, out: &mut String) -> Vec
             holes,
             content_type,
         }) => {
-            bound(out, "body", value, &|place| {
-                let hole = holes.iter().find(|hole| hole.at == *place)?;
-                Some(match hole.value.as_captured() {
-                    Some(variable) => variable_name(variable, known),
-                    None => owned(&hole.value, known),
-                })
-            });
+            bound(out, "body", value, &|place| filled(holes, place, known));
             links.push(format!(
                 ".body({}, body.to_string())",
                 literal(content_type)
@@ -624,6 +624,15 @@ fn call(caller: &str, request: &Request, known: &Known, out: &mut String) -> Vec
         }
     }
     links
+}
+
+/// What fills a place, if it is a hole.
+fn filled(holes: &[Hole], place: &Place, known: &Known) -> Option<String> {
+    let hole = holes.iter().find(|hole| hole.at == *place)?;
+    Some(match hole.value.as_captured() {
+        Some(variable) => variable_name(variable, known),
+        None => owned(&hole.value, known),
+    })
 }
 
 fn byte_string(bytes: &[u8]) -> String {

@@ -1,0 +1,122 @@
+//! The suites that a run on the example service leaves are green in every language, and turn red when the
+//! service changes.
+
+#[path = "../../emit/tests/http_runner/mod.rs"]
+mod http_runner;
+mod support;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use isobath_emit::http::writer::TestResult;
+use isobath_emit::http::{HttpSuite, Outcome};
+use isobath_rest::auth::{self, Format};
+use isobath_rest::probe::Choice;
+use marina::Faults;
+
+use support::Plan;
+
+const AUTH: &str = include_str!("../../../examples/marina/auth.yaml");
+
+/// The suite of one run, which all languages print.
+fn found() -> &'static HttpSuite {
+    static FOUND: OnceLock<HttpSuite> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let marina = marina::start(Faults::all()).expect("a free port");
+        let users = auth::read(AUTH, Format::Yaml).expect("a good file");
+        let plan = Plan {
+            url: &marina.url(),
+            document: marina::OPENAPI,
+            users: &users,
+            reset: Some("/reset"),
+            calls: 8_000,
+            seed: 1,
+            probes: Choice {
+                sql_injection: true,
+            },
+        };
+        support::search_and_write(&plan, "marina").1
+    })
+}
+
+/// Runs a suite on a marina of its own.
+fn run_on(faults: Faults, language: &str, suite: &HttpSuite) -> BTreeMap<String, TestResult> {
+    let marina = marina::start(faults).expect("a free port");
+    let mut suite = suite.clone();
+    suite.service.base_url = marina.url();
+    http_runner::run(language, &suite)
+}
+
+fn check(language: &str) {
+    let suite = found();
+    let n_faults = suite
+        .tests
+        .iter()
+        .filter(|test| !test.faults.is_empty())
+        .count();
+    assert!(
+        n_faults >= 12 && suite.tests.len() >= n_faults + 40,
+        "{n_faults} of {}",
+        suite.tests.len()
+    );
+    for test in suite.tests.iter().filter(|test| test.faults.is_empty()) {
+        let ends_in_fault = test.steps.iter().any(|step| match &step.expect {
+            Outcome::Answer(answer) => answer.status >= 500,
+            Outcome::Dropped | Outcome::TimedOut => true,
+        });
+        assert!(!ends_in_fault, "{} is not marked", test.name);
+        let expected: Vec<_> = test.steps.iter().map(|step| &step.expect).collect();
+        assert!(
+            !format!("{expected:?}").contains("unknown"),
+            "{} holds fast what does not fit the schema",
+            test.name
+        );
+    }
+    for (id, result) in run_on(Faults::all(), language, suite) {
+        assert!(result.passed, "{language}: {id} fails: {}", result.message);
+    }
+    // Where the faults are repaired, the tests that hold them fail; a few are enough to see it.
+    let mut faulty = suite.clone();
+    faulty.name = "repaired".into();
+    faulty.tests.retain(|test| {
+        let shown = |code: &str| test.faults.iter().any(|fault| fault.code == code);
+        shown("delete-without-effect") || shown("anonymous-write") || shown("connection-dropped")
+    });
+    assert!(faulty.tests.len() >= 3, "{}", faulty.tests.len());
+    for (id, result) in run_on(Faults::none(), language, &faulty) {
+        assert!(
+            !result.passed,
+            "{language}: {id} passes on the fixed service"
+        );
+    }
+}
+
+#[test]
+fn the_suite_in_pytest_is_green_and_turns_red() {
+    if support::has("python3", &["-c", "import pytest, requests"]) {
+        check("pytest");
+    }
+}
+
+#[test]
+fn the_suite_for_node_is_green_and_turns_red() {
+    // Distributions may have a Node that is too old for this.
+    let probe = ["--test-concurrency=1", "--test-reporter=junit", "--version"];
+    if support::may_have("node", &probe) {
+        check("js");
+    }
+}
+
+#[test]
+fn the_suite_in_rust_is_green_and_turns_red() {
+    if support::has("cargo", &["--version"]) {
+        check("rust");
+    }
+}
+
+#[test]
+fn the_suite_in_java_is_green_and_turns_red() {
+    if support::has("mvn", &["--version"]) {
+        check("junit");
+    }
+}
