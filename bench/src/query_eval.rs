@@ -4,6 +4,7 @@
 #![expect(clippy::print_stderr, reason = "and what is wrong with its input")]
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -39,24 +40,40 @@ struct Tally {
 
 /// Prints the tally of one folder.
 pub(crate) fn table(folder: &Path) -> ExitCode {
+    match tally(folder) {
+        Ok(tally) => {
+            tally.print();
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints how fast evaluations are; how many microseconds one takes.
+pub(crate) fn speed(folder: &Path) -> Result<f64, Box<dyn Error>> {
+    let tally = tally(folder)?;
+    tally.print_speed();
+    Ok(tally.spent.as_secs_f64() * 1e6 / f64::from(tally.evaluations.max(1)))
+}
+
+fn tally(folder: &Path) -> Result<Tally, Box<dyn Error>> {
     let mut tally = Tally::default();
     for system in SYSTEMS {
         let folder = folder.join("data").join("queries").join(system);
-        let read = |name: &str| std::fs::read_to_string(folder.join(name));
-        let (Ok(ddl), Ok(lines)) = (read("schema.sql"), read("queries.jsonl")) else {
-            eprintln!("{}: no schema.sql or queries.jsonl", folder.display());
-            return ExitCode::FAILURE;
+        let read = |name: &str| {
+            let path = folder.join(name);
+            std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
         };
         let source = Source {
             name: "schema.sql".to_owned(),
-            text: ddl,
+            text: read("schema.sql")?,
         };
         let schema = load(system, &[source], Some(DialectName::MySql)).schema;
-        for line in lines.lines() {
-            let Ok(record) = serde_json::from_str::<serde_json::Value>(line) else {
-                eprintln!("{system}: a line is not JSON");
-                return ExitCode::FAILURE;
-            };
+        for line in read("queries.jsonl")?.lines() {
+            let record: serde_json::Value = serde_json::from_str(line)?;
             if let Some(sql) = record["query"].as_str() {
                 tally.run(sql, &schema, DialectName::MySql);
             }
@@ -67,8 +84,7 @@ pub(crate) fn table(folder: &Path) -> ExitCode {
             }
         }
     }
-    tally.print();
-    ExitCode::SUCCESS
+    Ok(tally)
 }
 
 impl Tally {
@@ -139,6 +155,10 @@ impl Tally {
                 println!("  {count:6}  {}", why.chars().take(160).collect::<String>());
             }
         }
+        self.print_speed();
+    }
+
+    fn print_speed(&self) {
         let seconds = self.spent.as_secs_f64();
         println!(
             "{} evaluations, {:.0} per second, {:.2} µs each",

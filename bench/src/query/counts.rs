@@ -27,6 +27,8 @@ pub(super) struct Counts {
     pub(super) evaluations: u64,
     /// Targets that an engine was asked about, and those on which it agreed.
     pub(super) asked: usize,
+    /// Those that no earlier seed asked with the same rows.
+    pub(super) asked_anew: usize,
     pub(super) confirmed: usize,
     pub(super) causes: BTreeMap<Cause, (usize, usize)>,
     pub(super) times: Vec<Duration>,
@@ -48,6 +50,7 @@ impl Counts {
         self.rows += other.rows;
         self.evaluations += other.evaluations;
         self.asked += other.asked;
+        self.asked_anew += other.asked_anew;
         self.confirmed += other.confirmed;
         for (cause, (proven, recorded)) in other.causes {
             let sum = self.causes.entry(cause).or_default();
@@ -59,7 +62,7 @@ impl Counts {
 
     pub(super) fn head() {
         println!(
-            "{:>4} {:<9} {:>7} {:>8} {:>7} {:>7} {:>6} {:>5} {:>9} {:>8} {:>9} {:>8} {:>6} {:>11} {:>9} {:>9} {:>8}",
+            "{:>4} {:<9} {:>7} {:>8} {:>7} {:>7} {:>6} {:>5} {:>9} {:>8} {:>9} {:>6} {:>8} {:>6} {:>11} {:>9} {:>9} {:>8}",
             "seed",
             "system",
             "queries",
@@ -71,6 +74,7 @@ impl Counts {
             "recorded",
             "hard",
             "confirmed",
+            "anew",
             "fixtures",
             "rows",
             "evaluations",
@@ -83,7 +87,7 @@ impl Counts {
     pub(super) fn print(&self, seed: u64, name: &str) {
         let total: Duration = self.times.iter().sum();
         println!(
-            "{seed:>4} {name:<9} {:>7} {:>8} {:>7} {:>7} {:>6} {:>5} {:>9} {:>8} {:>9} {:>8} {:>6} {:>11} {:>9.2} {:>9.1} {:>8.2}",
+            "{seed:>4} {name:<9} {:>7} {:>8} {:>7} {:>7} {:>6} {:>5} {:>9} {:>8} {:>9} {:>6} {:>8} {:>6} {:>11} {:>9.2} {:>9.1} {:>8.2}",
             self.queries,
             self.complete,
             self.targets,
@@ -93,6 +97,7 @@ impl Counts {
             format!("{}/{}", self.agreed, self.recorded_infeasible),
             format!("{}/{}", self.hard_covered, self.hard),
             format!("{}/{}", self.confirmed, self.asked),
+            self.asked_anew,
             self.fixtures,
             self.rows,
             self.evaluations,

@@ -1,34 +1,45 @@
-//! How many recorded coverage targets the query job covers or proves infeasible, and how fast.
+//! The numbers of the query job: recorded coverage targets covered or proven infeasible, how fast, and
+//! how the paper's algorithms compare.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![expect(clippy::print_stderr, reason = "and what is wrong with its input")]
 
 mod counts;
+mod cpu;
 mod data;
+mod engine;
+mod numbers;
 mod paper;
 mod strings;
 
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use isobath_exec::{Database, Engine, provision};
-use isobath_rows::query::algorithm::Config;
-use isobath_rows::query::confirm::{self, Verdict};
+use isobath_rows::query::algorithm::{Algorithm, Config};
 use isobath_rows::query::construct::Setting;
 use isobath_rows::query::job::{Fate, Outcome, run as run_job};
 use isobath_rows::query::target::Target;
-use isobath_sql::{DialectName, Schema};
+use isobath_sql::DialectName;
 
-use counts::Counts;
+use crate::{query_eval, query_targets};
+use counts::{Counts, quantile};
 use data::{Record, System};
+use engine::Asking;
+use numbers::Numbers;
 
 /// What is worth a line of its own.
 const SLOW: Duration = Duration::from_millis(50);
 
-/// Prints a line per system and one for all; succeeds when every target is covered (and confirmed
-/// where that was asked for) or proven infeasible.
+/// Seeds of a whole measurement.
+const SEEDS: u64 = 10;
+/// What a query may take on one core: the median, the 99th percentile, and all of them.
+const MEDIAN_MS: f64 = 1.0;
+const P99_MS: f64 = 100.0;
+const TOTAL: Duration = Duration::from_secs(10);
+
+/// Prints all numbers of the query job; succeeds when those that were asked for are reached.
 pub(crate) fn measure(folder: &Path, options: &[&str]) -> ExitCode {
     match run(folder, options) {
         Ok(true) => ExitCode::SUCCESS,
@@ -44,7 +55,6 @@ pub(crate) fn measure(folder: &Path, options: &[&str]) -> ExitCode {
 struct Run<'o> {
     config: Config,
     constraints: bool,
-    confirm: bool,
     verbose: bool,
     only: Option<&'o str>,
 }
@@ -54,82 +64,141 @@ fn run(folder: &Path, options: &[&str]) -> Result<bool, Box<dyn Error>> {
         let at = options.iter().position(|option| *option == flag)?;
         options.get(at + 1).copied()
     };
-    let has = |flag: &str| options.contains(&flag);
+    let has = |flag: &str| options.contains(&flag) || options.contains(&"--all");
     let systems = data::systems(folder)?;
-    if has("--paper") {
-        let seeds = after("--seeds").map_or(Ok(10), str::parse)?;
-        let budget = after("--budget").map_or(Ok(paper::BUDGET), str::parse)?;
-        paper::table(&systems, seeds, budget);
-        return Ok(true);
+    let mut numbers = Numbers::default();
+    let budget: Option<u64> = after("--budget").map(str::parse).transpose()?;
+    let seeds = after("--seeds").map(str::parse).transpose()?;
+    if options.contains(&"--paper") {
+        let order = paper::table(&systems, seeds.unwrap_or(SEEDS), budget);
+        numbers.hold(order, "the order of the paper");
+        return Ok(numbers.print());
     }
-    let seeds: u64 = after("--seeds").map_or(Ok(1), str::parse)?;
+    let seeds = seeds.unwrap_or(if has("--all") { SEEDS } else { 1 });
     let mut run = Run {
         config: Config {
             algorithm: after("--algorithm").unwrap_or("default").parse()?,
-            together: has("--together"),
+            together: options.contains(&"--together"),
             ..Config::default()
         },
-        constraints: !has("--ignore-constraints"),
-        confirm: has("--confirm"),
-        verbose: has("-v"),
+        constraints: !options.contains(&"--ignore-constraints"),
+        verbose: options.contains(&"-v"),
         only: after("--only"),
     };
-    if let Some(budget) = after("--budget") {
-        run.config.budget = budget.parse()?;
+    if let Some(budget) = budget {
+        run.config.budget = budget;
+    }
+    cover(&systems, seeds, has("--confirm"), &mut run, &mut numbers)?;
+    if run.only.is_some() || run.config.algorithm != Algorithm::Default {
+        return Ok(numbers.print());
+    }
+    numbers.hold(strings::table(), "a string case in milliseconds");
+    println!("\nevaluations of one query or target over one to three rows per table:");
+    query_eval::speed(folder)?;
+    println!("\nrecorded lists of targets, made by the strict criterion:");
+    let lists = query_targets::lists(folder, run.verbose)?;
+    numbers.hold(lists, "a recorded list of targets");
+    if has("--all") {
+        println!("\nthe algorithms of the paper:");
+        let order = paper::table(&systems, seeds, None);
+        numbers.hold(order, "the order of the paper");
+    } else {
+        numbers.leave_out("the algorithms of the paper");
+    }
+    if seeds < SEEDS {
+        numbers.leave_out("ten seeds");
+    }
+    if !has("--confirm") {
+        numbers.leave_out("confirmation");
+    }
+    Ok(numbers.print())
+}
+
+/// Covers all targets with every seed, and holds what comes of it against the numbers.
+fn cover(
+    systems: &[System],
+    seeds: u64,
+    confirm: bool,
+    run: &mut Run<'_>,
+    numbers: &mut Numbers,
+) -> Result<(), Box<dyn Error>> {
+    let mut engines = Vec::new();
+    for system in systems {
+        let asking = confirm.then(|| Asking::of(&setting(system, run), &system.name));
+        engines.push(asking.transpose()?);
     }
     Counts::head();
-    let mut fine = true;
     for seed in 1..=seeds {
         run.config.seed = seed;
         let mut all = Counts::default();
-        for system in &systems {
-            let counts = one(system, &run)?;
+        for (system, engine) in systems.iter().zip(&mut engines) {
+            let counts = one(system, run, engine.as_mut())?;
             counts.print(seed, &system.name);
             all.add(counts);
         }
         all.print(seed, "all");
-        fine &= all.covered + all.proven == all.targets && all.confirmed == all.asked;
+        hold(&all, seed, confirm, numbers);
         if seed == seeds {
             all.print_causes();
             let total: Duration = all.times.iter().sum();
             println!(
-                "{:.0} evaluations per second of all time, building and proving included",
+                "{:.0} evaluations per second of all CPU time, building and proving included",
                 all.evaluations as f64 / total.as_secs_f64()
             );
         }
     }
-    strings::table();
-    Ok(fine)
+    Ok(())
 }
 
-fn one(system: &System, run: &Run<'_>) -> Result<Counts, Box<dyn Error>> {
-    let schema = &system.schema;
-    let setting = Setting {
+fn hold(all: &Counts, seed: u64, confirm: bool, numbers: &mut Numbers) {
+    let mut hold = |reached, what: &str| numbers.hold(reached, format!("{what} (seed {seed})"));
+    hold(
+        all.covered + all.proven == all.targets,
+        "every target covered or proven infeasible",
+    );
+    hold(
+        all.agreed == all.recorded_infeasible,
+        "every target recorded as infeasible proven to be",
+    );
+    hold(all.hard_covered == all.hard, "every hard target covered");
+    hold(
+        !confirm || all.confirmed == all.covered,
+        "every covered target confirmed on MariaDB",
+    );
+    hold(quantile(&all.times, 0.5) < MEDIAN_MS, "the median time");
+    hold(quantile(&all.times, 0.99) < P99_MS, "the 99th percentile");
+    hold(
+        all.times.iter().sum::<Duration>() < TOTAL,
+        "all queries in ten seconds",
+    );
+}
+
+fn setting<'s>(system: &'s System, run: &Run<'_>) -> Setting<'s> {
+    Setting {
         constraints: run.constraints,
-        ..Setting::new(schema, DialectName::MySql.dialect())
-    };
-    let mut provisioned = None;
-    let stored = confirm::fixture_schema(schema, run.constraints);
-    if run.confirm {
-        let server = provisioned.insert(provision(Engine::MariaDb)?);
-        for (sql, why) in confirm::prepare(&stored, server.database())? {
-            eprintln!("{}: MariaDB refuses `{sql}`: {why}", system.name);
-        }
-        confirm::set_clock(server.database(), setting.now)?;
+        ..Setting::new(&system.schema, DialectName::MySql.dialect())
     }
+}
+
+fn one(
+    system: &System,
+    run: &Run<'_>,
+    mut engine: Option<&mut Asking<'_>>,
+) -> Result<Counts, Box<dyn Error>> {
+    let setting = setting(system, run);
     let mut counts = Counts::default();
     for record in &system.records {
         if run.only.is_some_and(|only| only != record.id) {
             continue;
         }
-        let started = Instant::now();
+        let started = cpu::spent();
         let targets: Vec<Target> = record
             .targets
             .iter()
-            .map(|sql| Target::read(sql, "", "", schema, DialectName::Ansi))
+            .map(|sql| Target::read(sql, "", "", setting.schema, DialectName::Ansi))
             .collect();
         let outcome = run_job(&targets, setting, &run.config);
-        let elapsed = started.elapsed();
+        let elapsed = cpu::spent().saturating_sub(started);
         counts.times.push(elapsed);
         if run.verbose && elapsed > SLOW {
             println!(
@@ -141,14 +210,8 @@ fn one(system: &System, run: &Run<'_>) -> Result<Counts, Box<dyn Error>> {
             );
         }
         count(record, &targets, &outcome, run.verbose, &mut counts);
-        if let Some(server) = &mut provisioned {
-            let asked = Asked {
-                record,
-                targets: &targets,
-                schema,
-                stored: &stored,
-            };
-            ask(&asked, &outcome, server.database(), &mut counts)?;
+        if let Some(engine) = &mut engine {
+            engine.ask(record, &targets, &outcome, &mut counts)?;
         }
     }
     Ok(counts)
@@ -202,45 +265,4 @@ fn count(
         }
     }
     counts.complete += usize::from(open == 0);
-}
-
-/// What an engine is asked about.
-struct Asked<'a> {
-    record: &'a Record,
-    targets: &'a [Target],
-    schema: &'a Schema,
-    stored: &'a Schema,
-}
-
-/// Asks the engine about everything that counts as covered.
-fn ask(
-    asked: &Asked<'_>,
-    outcome: &Outcome,
-    database: &mut dyn Database,
-    counts: &mut Counts,
-) -> Result<(), Box<dyn Error>> {
-    for fixture in &outcome.fixtures {
-        let sql: Vec<String> = fixture
-            .covers
-            .iter()
-            .map(|target| {
-                confirm::spelled(
-                    &asked.targets[*target].sql,
-                    asked.schema,
-                    DialectName::MySql,
-                )
-            })
-            .collect();
-        let verdicts = confirm::confirm(fixture, &sql, asked.stored, database)?;
-        counts.asked += sql.len();
-        for (sql, verdict) in sql.iter().zip(verdicts) {
-            match verdict {
-                Verdict::Agrees => counts.confirmed += 1,
-                Verdict::Disagrees { actual } => {
-                    println!("disagrees: {} {sql}: {actual}", asked.record.id);
-                }
-            }
-        }
-    }
-    Ok(())
 }

@@ -149,10 +149,17 @@ impl<'a> Run<'a> {
         // What it takes to be rid of all partners of a row on the right.
         let mut right_partners = vec![0.0; right.len()];
         let mut answers = Answers::new(frame.select);
+        let keeps_left = matches!(kind, JoinKind::Left | JoinKind::Full);
+        let keeps_right = matches!(kind, JoinKind::Right | JoinKind::Full);
         for l in left.all() {
             let mut left_partners = 0.0;
             let mut row = l.row.clone();
             for (r, right_partner) in right.all().zip(&mut right_partners) {
+                // A pair that is too far before ON is looked at matters only as a partner.
+                let is_partner = keeps_left && r.cost == 0.0 || keeps_right && l.cost == 0.0;
+                if !is_partner && !joined.wants(l.cost + r.cost) {
+                    continue;
+                }
                 row.truncate(l.row.len());
                 row.extend(r.row[enclosing..].iter().cloned());
                 let (to_true, to_false) = match on {
@@ -185,19 +192,20 @@ impl<'a> Run<'a> {
                     joined.push(pair)?;
                 }
             }
-            if matches!(kind, JoinKind::Left | JoinKind::Full) {
+            if keeps_left {
                 let mut alone = l.clone();
                 alone.pays(left_partners, passed);
                 joined.push(alone)?;
             }
         }
-        if matches!(kind, JoinKind::Right | JoinKind::Full) {
+        if keeps_right {
             let Pool { there, near, .. } = right;
             for (mut alone, partners) in there.into_iter().chain(near).zip(right_partners) {
                 alone.pays(partners, passed);
                 joined.push(alone)?;
             }
         }
+        joined.settle();
         Ok(joined)
     }
 

@@ -64,7 +64,7 @@ impl<'r> Costed<'r> {
 pub(super) struct Pool<'r> {
     /// Rows of cost zero, in order.
     pub(super) there: Vec<Costed<'r>>,
-    /// The nearest of the others, in no order.
+    /// The nearest of the others; in order once they are settled.
     pub(super) near: Vec<Costed<'r>>,
     /// Above this cost a row would not be kept.
     bar: Option<f64>,
@@ -92,13 +92,20 @@ impl<'r> Pool<'r> {
         } else if self.wants(costed.cost) {
             self.near.push(costed);
             if self.near.len() >= 2 * MOST_NEAR {
-                // Stable, so that of equals the first stay.
-                self.near.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-                self.near.truncate(MOST_NEAR);
-                self.bar = self.near.last().map(|last| last.cost);
+                self.settle();
             }
         }
         Ok(())
+    }
+
+    /// Leaves the nearest of the rows that are not there, the nearest first.
+    pub(super) fn settle(&mut self) {
+        // Stable, so that of equals the first stay.
+        self.near.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        if self.near.len() >= MOST_NEAR {
+            self.near.truncate(MOST_NEAR);
+            self.bar = self.near.last().map(|last| last.cost);
+        }
     }
 
     /// The rows, those that are there first.

@@ -168,6 +168,9 @@ impl<'a> Run<'a> {
     ) -> Result<Pool<'a>, Stop> {
         let mut filtered = Pool::default();
         for mut costed in rows.there.into_iter().chain(rows.near) {
+            if !filtered.wants(costed.cost) {
+                continue;
+            }
             match self.weigh(condition, &costed.row, select, answers) {
                 Ok((to_true, to_false)) => {
                     costed.to_remove = costed.to_remove.min(to_false);
