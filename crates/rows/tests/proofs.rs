@@ -60,6 +60,12 @@ fn condition(of: &'static [&'static str]) -> BoxedStrategy<String> {
         2 => (column(of), comparison(), column(of)).prop_map(|(a, op, b)| {
             format!("{a} {op} {b} - 1")
         }),
+        1 => (column(of), comparison(), constant()).prop_map(|(a, op, b)| {
+            format!("{a} * 2 - 1 {op} {b}")
+        }),
+        1 => (column(of), comparison(), constant()).prop_map(|(a, op, b)| {
+            format!("({a} + 1) % 2 {op} {b}")
+        }),
         1 => (column(of), constant()).prop_map(|(a, b)| format!("{a} + 1 = {b}")),
         1 => (column(of), constant(), constant()).prop_map(|(a, b, c)| {
             format!("COALESCE({a}, {b}) = {c}")

@@ -1,8 +1,9 @@
 //! Targets on a real engine: what does not return a row there does not count.
 
 use isobath_exec::{Answer, Database, DatabaseError};
+use isobath_sql::row::Statement;
 use isobath_sql::schema::{ConstraintKind, Filled};
-use isobath_sql::{DialectName, Schema, render};
+use isobath_sql::{DialectName, Row, Schema, render};
 use jiff::civil::DateTime;
 
 use super::fixture::Fixture;
@@ -84,11 +85,47 @@ pub fn set_clock(database: &mut dyn Database, now: DateTime) -> Result<(), Datab
     Ok(())
 }
 
-/// The INSERTs of a fixture, parents before children.
+/// The INSERTs of a fixture, parents before children; rows that refer to each other in a circle go in
+/// together, the last of all.
 pub fn inserts(fixture: &Fixture, schema: &Schema, dialect: DialectName) -> Vec<String> {
-    let rows = fixture.rows.iter();
-    rows.map(|row| render::insert(schema, row, dialect))
-        .collect()
+    let (alone, together) = fixture.rows.split_at(before_circles(fixture, schema));
+    let alone = alone.iter().map(|row| render::insert(schema, row, dialect));
+    let together = match together {
+        [] => Vec::new(),
+        rows => {
+            let statement = Statement::InsertTogether(rows.to_vec());
+            let mut texts = render::statement(schema, &statement, dialect);
+            // Whoever inserts is in a transaction already.
+            texts.retain(|sql| !matches!(sql.as_str(), "BEGIN" | "START TRANSACTION" | "COMMIT"));
+            texts
+        }
+    };
+    alone.chain(together).collect()
+}
+
+/// How many rows come before the first that refers to a later one.
+fn before_circles(fixture: &Fixture, schema: &Schema) -> usize {
+    let value = |row: &Row, column: usize| row.value(column).cloned();
+    let refers = |row: &Row, parent: &Row| {
+        let keys = schema.tables.get(row.table).into_iter();
+        let mut keys = keys.flat_map(|table| table.foreign_keys());
+        keys.any(|key| {
+            let mut pairs = key.columns.iter().zip(&key.parent_columns);
+            key.parent == parent.table
+                && pairs.all(|(own, theirs)| {
+                    value(row, *own)
+                        .is_some_and(|own| !own.is_null() && value(parent, *theirs) == Some(own))
+                })
+        })
+    };
+    let rows = &fixture.rows;
+    (0..rows.len())
+        .find(|at| {
+            rows[at + 1..]
+                .iter()
+                .any(|parent| refers(&rows[*at], parent))
+        })
+        .unwrap_or(rows.len())
 }
 
 /// Asks the engine about targets over one fixture; all is undone afterwards.

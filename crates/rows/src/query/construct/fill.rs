@@ -1,6 +1,7 @@
 //! From values of the cells that matter to whole rows that a database accepts.
 
 use isobath_sql::memory::Memory;
+use isobath_sql::row::Statement;
 use isobath_sql::schema::{Column, Filled, Table};
 use isobath_sql::{Cell, ConstraintKind, Row, Value, eval};
 
@@ -227,8 +228,19 @@ fn add_parents(
             }
             let number = first + stored.len();
             let given = |column: usize| {
-                let at = key.parent_columns.iter().position(|of| *of == column)?;
-                Some(wanted[at].clone())
+                if let Some(at) = key.parent_columns.iter().position(|of| *of == column) {
+                    return Some(wanted[at].clone());
+                }
+                // A parent's own key refers to what is there, so that circles close.
+                let table = &setting.schema.tables[key.parent];
+                let own = table
+                    .foreign_keys()
+                    .find(|own| own.columns.contains(&column))?;
+                let at = own.columns.iter().position(|of| *of == column)?;
+                let free = !is_not_null(setting, table, column)
+                    || own.columns.iter().any(|of| key.parent_columns.contains(of));
+                let there = stored.iter().find(|(of, _)| *of == own.parent)?;
+                (!free).then(|| there.1[own.parent_columns[at]].clone())
             };
             let parent = whole_row(setting, key.parent, number, &given);
             let row = match stored_row(setting, memory, &parent) {
@@ -257,14 +269,18 @@ pub(super) fn checks_hold(setting: &Setting<'_>, table: usize, row: &[Value]) ->
 fn obeys(setting: &Setting<'_>, stored: &[(usize, Vec<Value>)]) -> bool {
     let mut memory = Memory::new(setting.schema, setting.dialect);
     let mut waiting: Vec<&(usize, Vec<Value>)> = stored.iter().collect();
-    // Parents first; what remains in the end is refused for another reason, or refers in a circle.
+    // Parents first; what remains in the end refers in a circle, or is refused for another reason.
     while !waiting.is_empty() {
         let before = waiting.len();
         waiting.retain(|(table, row)| {
             !matches!(memory.insert_stored(*table, row.clone()), Ok(verdict) if verdict.is_accepted())
         });
         if waiting.len() == before {
-            return false;
+            let rows = waiting
+                .iter()
+                .map(|(table, row)| Row::of(*table, row.clone()));
+            let together = Statement::InsertTogether(rows.collect());
+            return matches!(memory.run(&together), Ok(verdict) if verdict.is_accepted());
         }
     }
     true

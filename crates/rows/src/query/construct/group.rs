@@ -97,7 +97,8 @@ pub(super) fn expand<'a>(
         bound[*slot] = Binding::Expr(result);
     }
     let env: Env = Rc::new(bound);
-    if let (true, Some(having)) = (plan.having, &select.having) {
+    let having = select.having.as_ref().filter(|_| plan.having);
+    for having in having.into_iter().chain(plan.part.as_deref()) {
         let expr = state.over_cells(having, &env, select);
         state.pending.push(Goal::Holds {
             expr,

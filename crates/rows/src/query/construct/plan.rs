@@ -3,7 +3,7 @@
 
 use isobath_sql::expr::CompareOp;
 use isobath_sql::query::model::{Aggregate, AggregateFunction, From, Grouping, Select};
-use isobath_sql::{Dialect, Expr, Value, eval};
+use isobath_sql::{DataType, Dialect, Expr, Value, eval};
 
 use super::proof::{Cause, Proof};
 
@@ -21,6 +21,8 @@ pub(super) struct GroupPlan {
     pub(super) patterns: Vec<(Expr, Pattern)>,
     /// Whether HAVING is asked for.
     pub(super) having: bool,
+    /// What is asked for instead: a condition on one of the group's rows.
+    pub(super) part: Option<Box<Expr>>,
     /// For each copy, how its outer joins come out; as elsewhere when empty.
     pub(super) shapes: Vec<u64>,
 }
@@ -32,6 +34,7 @@ impl GroupPlan {
             shared: vec![(0, 0); copies],
             patterns,
             having,
+            part: None,
             shapes: Vec::new(),
         }
     }
@@ -267,7 +270,9 @@ const MOST_NEEDED: usize = 3;
 /// When no group can have it.
 pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPlan>, Proof> {
     let mut needs: Vec<GroupPlan> = Vec::new();
-    let mut need = |copies: usize, patterns| needs.push(GroupPlan::of(copies, patterns, false));
+    let need = |needs: &mut Vec<GroupPlan>, copies: usize, patterns| {
+        needs.push(GroupPlan::of(copies, patterns, false));
+    };
     let empty = grouping.keys.is_empty();
     let parts = match &select.having {
         None => &[][..],
@@ -316,11 +321,11 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
         }
     }
     if asks_for_none {
-        need(0, Vec::new());
+        need(&mut needs, 0, Vec::new());
         return Ok(needs);
     }
     if least > 0 {
-        need(least.min(MOST_NEEDED), Vec::new());
+        need(&mut needs, least.min(MOST_NEEDED), Vec::new());
     }
     for part in flat {
         let Expr::Compare { op, left, right } = part else {
@@ -336,7 +341,7 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
                 && !other.distinct
                 && let Some(argument) = &other.argument
             {
-                need(1, vec![(argument.clone(), vec![None])]);
+                need(&mut needs, 1, vec![(argument.clone(), vec![None])]);
             }
             continue;
         };
@@ -345,13 +350,17 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
                 let (from, to) = range(*op, *bound);
                 let copies = usize::try_from(from).unwrap_or(0).min(MOST_NEEDED);
                 if to == 0 && least > 0 {
-                    need(1, vec![(argument.clone(), vec![None])]);
+                    need(&mut needs, 1, vec![(argument.clone(), vec![None])]);
                 } else if copies > 0 && aggregate.distinct {
                     let letters = (0..copies).map(|copy| u8::try_from(copy).ok());
-                    need(copies, vec![(argument.clone(), letters.collect())]);
+                    need(
+                        &mut needs,
+                        copies,
+                        vec![(argument.clone(), letters.collect())],
+                    );
                 } else if copies > 0 {
                     // Whether the values are equal is open, so that only one is spoken of.
-                    need(1, vec![(argument.clone(), vec![Some(0)])]);
+                    need(&mut needs, 1, vec![(argument.clone(), vec![Some(0)])]);
                 }
             }
             (AggregateFunction::Count, _, Some(other))
@@ -361,7 +370,11 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
                     && other.distinct
                     && other.argument.as_ref() == Some(argument) =>
             {
-                need(2, vec![(argument.clone(), vec![Some(0), Some(0)])]);
+                need(
+                    &mut needs,
+                    2,
+                    vec![(argument.clone(), vec![Some(0), Some(0)])],
+                );
             }
             (
                 AggregateFunction::Min
@@ -369,11 +382,51 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
                 | AggregateFunction::Sum
                 | AggregateFunction::Avg,
                 ..,
-            ) => need(1, vec![(argument.clone(), vec![Some(0)])]),
+            ) => {
+                let mut plan = GroupPlan::of(1, vec![(argument.clone(), vec![Some(0)])], false);
+                if part.columns().len() == 1 && is_met_by_a_row(aggregate, *op) {
+                    plan.part = Some(Box::new((*part).clone()));
+                }
+                needs.push(plan);
+            }
             _ => {}
         }
     }
+    needs.extend(with_null_and_value(&needs));
     Ok(needs)
+}
+
+/// Whether an aggregate that compares so with a constant has a row whose value does.
+fn is_met_by_a_row(aggregate: &Aggregate, op: CompareOp) -> bool {
+    match aggregate.function {
+        // One of the rows has the value.
+        AggregateFunction::Min | AggregateFunction::Max => true,
+        // Not all rows are on the other side of an average; fractions may be rounded.
+        AggregateFunction::Avg => {
+            let whole = matches!(&aggregate.argument, Some(Expr::Column(column))
+                if matches!(column.data_type, DataType::Integer { .. }));
+            whole && !matches!(op, CompareOp::Equal | CompareOp::NotEqual)
+        }
+        _ => false,
+    }
+}
+
+/// For arguments of which a group needs a NULL and a value: both together.
+fn with_null_and_value(needs: &[GroupPlan]) -> Vec<GroupPlan> {
+    let has = |wanted: &Expr, null: bool| {
+        let patterns = needs.iter().flat_map(|need| &need.patterns);
+        let mut patterns = patterns.filter(|(argument, _)| argument == wanted);
+        patterns.any(|(_, pattern)| pattern.iter().any(|letter| letter.is_none() == null))
+    };
+    let mut both: Vec<GroupPlan> = Vec::new();
+    for (argument, _) in needs.iter().flat_map(|need| &need.patterns) {
+        let known = both.iter().any(|plan| plan.patterns[0].0 == *argument);
+        if !known && has(argument, true) && has(argument, false) {
+            let pattern = vec![Some(0), None];
+            both.push(GroupPlan::of(2, vec![(argument.clone(), pattern)], false));
+        }
+    }
+    both
 }
 
 /// The numbers that a comparison with a bound lets through.

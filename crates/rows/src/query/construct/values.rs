@@ -1,6 +1,6 @@
 //! Values to try: fresh ones by type, neighbours of constants, and what conditions suggest.
 
-use isobath_sql::{DataType, Expr, Value};
+use isobath_sql::{DataType, Expr, Value, sample};
 use jiff::civil::{DateTime, Time, date};
 use jiff::{SignedDuration, Span};
 use rust_decimal::Decimal;
@@ -23,8 +23,15 @@ pub(crate) fn fresh(data_type: &DataType, number: usize) -> Value {
             ))
         }
         DataType::Float { .. } => Value::Float(number as f64),
-        DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text | DataType::Other(_) => {
+        DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text => {
             Value::Text(word(number))
+        }
+        DataType::Other(name) => {
+            // Types that we do not understand have a few literals that we know.
+            let known = u32::try_from(number).ok().and_then(|number| {
+                sample::literal(name, number).or_else(|| sample::literal(name, 0))
+            });
+            Value::Text(known.unwrap_or_else(|| word(number)))
         }
         DataType::Bytes { .. } => Value::Bytes(word(number).into_bytes()),
         DataType::Date => Value::Date(day(number).date()),

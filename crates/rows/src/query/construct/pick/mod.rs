@@ -1,10 +1,11 @@
 //! Values for cells: classes of equal cells, values to try, and a short search over what couples them.
 //!
-//! `tries` lists the values to try, `invert` finds some by calculating backwards, `regions` says when they are all that matter, `order`
+//! `tries` lists the values to try, `invert` finds some by calculating backwards, `regions` and `linear` say when they are all that matter, `order`
 //! finds circles of comparisons, `explain` puts a conflict into words.
 
 mod explain;
 mod invert;
+mod linear;
 mod order;
 mod regions;
 mod tries;

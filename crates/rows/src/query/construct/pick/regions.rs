@@ -20,19 +20,22 @@ const MOST_PER_REGION: usize = 4;
 impl Picker<'_, '_> {
     /// A value from every region that the constants of its part divide a class's type into; `None`
     /// when we cannot tell the regions.
-    pub(super) fn representatives(&self, index: usize, constants: &[Value]) -> Option<Vec<Value>> {
+    ///
+    /// Conditions may repeat themselves after `period` values.
+    pub(super) fn representatives(
+        &self,
+        index: usize,
+        constants: &[Value],
+        period: usize,
+    ) -> Option<Vec<Value>> {
         let data_type = self.data_type(index)?;
-        let same = |other: &DataType| {
-            data_type == other || (data_type.is_text() && other.is_text()) || {
-                matches!(data_type, DataType::Integer { .. })
-                    && matches!(other, DataType::Integer { .. })
-            }
-        };
-        let alone = self.columns(index).all(|column| same(&column.data_type));
+        let alone = self
+            .columns(index)
+            .all(|column| is_alike(data_type, &column.data_type));
         if !alone {
             return None;
         }
-        let each = self.part_sizes[index].min(MOST_PER_REGION);
+        let each = self.part_sizes[index].min(MOST_PER_REGION).max(period);
         representatives(data_type, constants, each, &|value| {
             self.stored(index, value)?.into_iter().next()
         })
@@ -150,7 +153,7 @@ impl Picker<'_, '_> {
         }
         let fits = |data_type: &DataType| by_equality || is_ordered(data_type);
         match (self.column_like(left), self.column_like(right)) {
-            (Some(a), Some(b)) => fits(a) && (a == b || (a.is_text() && b.is_text())),
+            (Some(a), Some(b)) => fits(a) && is_alike(a, b),
             (Some(data_type), None) => self
                 .folded(right)
                 .is_some_and(|value| fits(data_type) && speaks_of(&value, data_type)),
@@ -215,6 +218,12 @@ fn speaks_of(value: &Value, data_type: &DataType) -> bool {
         DataType::Enum { .. } => matches!(value, Value::Text(_) | Value::Null),
         _ => true,
     }
+}
+
+/// Whether values of two types compare as values of one.
+fn is_alike(a: &DataType, b: &DataType) -> bool {
+    let whole = |of: &DataType| matches!(of, DataType::Integer { .. });
+    a == b || (a.is_text() && b.is_text()) || (whole(a) && whole(b))
 }
 
 fn is_ordered(data_type: &DataType) -> bool {

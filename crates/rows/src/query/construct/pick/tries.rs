@@ -9,6 +9,9 @@ use super::super::values::{add, fresh, neighbours, padded, suggest};
 use super::Picker;
 use super::regions::fold;
 
+/// The longest period of which every value is tried.
+const MOST_PERIOD: usize = 60;
+
 /// How many steps from the best value are tried.
 const MOST_STEPS: i32 = 1_500;
 
@@ -55,15 +58,31 @@ impl Picker<'_, '_> {
                 }
             }
         }
-        let exact = match self.representatives(index, &self.constants_of_part(index, literal)) {
+        let mut literal = literal;
+        let mut period = 1;
+        for leaf in &class.own {
+            if let Some(turns) = self.turns(index, &self.state.leaves[*leaf].expr) {
+                add(&mut literal, Value::Decimal(turns.at));
+                // Of several, the product repeats all.
+                period *= if period % turns.period == 0 {
+                    1
+                } else {
+                    turns.period
+                };
+            }
+        }
+        let repeats = period <= MOST_PERIOD;
+        let period = period.min(MOST_PERIOD);
+        let constants = self.constants_of_part(index, literal);
+        let exact = match self.representatives(index, &constants, period) {
             Some(representatives) => {
                 representatives
                     .into_iter()
                     .for_each(|value| add(&mut tries, value));
                 self.is_pinned(index)
                     || class.own.iter().all(|leaf| {
-                        let leaf = &self.state.leaves[*leaf];
-                        self.is_plain(&leaf.expr)
+                        let expr = &self.state.leaves[*leaf].expr;
+                        self.is_plain(expr) || repeats && self.turns(index, expr).is_some()
                     })
             }
             None => false,
