@@ -114,3 +114,149 @@ fn bad_input_says_what_to_do_and_has_its_exit_code() {
     std::fs::write(&broken, "openapi: [3.0").expect("a file");
     check(&[broken.to_str().expect("a plain path")], 2, "broken.yaml");
 }
+
+/// Whether a tool of a test language works here; CI requires those that `scripts/test` installs.
+fn works(tool: &str, arguments: &[&str]) -> bool {
+    let found = Command::new(tool).args(arguments).output();
+    let works = found.is_ok_and(|output| output.status.success());
+    let required = std::env::var_os("ISOBATH_REQUIRE_SERVERS").is_some();
+    assert!(works || !required, "`{tool}` does not work");
+    works
+}
+
+#[test]
+fn written_suites_are_run_before_they_are_handed_over() {
+    if !works("python3", &["-c", "import pytest, requests"]) {
+        return;
+    }
+    let marina = marina::start(Faults::all()).expect("a free port");
+    let folder = tempfile::tempdir().expect("a folder");
+    let document = format!("{}/openapi.yaml", marina.url());
+    let out = folder.path().to_str().expect("a plain path");
+    let run = isobath(&[
+        &document,
+        "--auth",
+        AUTH,
+        "--reset",
+        "POST /reset",
+        "--budget",
+        "1500calls",
+        "--out",
+        out,
+    ]);
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+    let report = report(folder.path());
+    let suite = &report["suites"][0];
+    assert_eq!(suite["language"], "pytest");
+    assert_eq!(suite["not_run"], Value::Null, "{suite}");
+    assert_eq!(suite["passed"], suite["tests"], "{suite}");
+    assert!(suite["tests"].as_u64().is_some_and(|tests| tests > 10));
+    let cases = report["test_cases"].as_array().expect("a list");
+    assert!(cases.iter().all(|case| case["passed"] == true), "{cases:?}");
+    assert!(
+        text(&run.stdout).contains("tests passed"),
+        "{}",
+        text(&run.stdout)
+    );
+    assert!(!folder.path().join("pytest/results.xml").exists());
+}
+
+/// A service whose answers differ from process to process: what was seen twice does not come a third time.
+const MOODY: &str = r#"
+import http.server, itertools, sys
+numbers = itertools.count()
+class Service(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        by_us = "isobath" in self.headers.get("User-Agent", "")
+        status, body = 200, b'{"mood": "good"}'
+        if self.path == "/mood" and not by_us:
+            body = b'{"mood": "bad"}'
+        if self.path == "/temper" and not by_us:
+            status = 404
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *args):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Service).serve_forever()
+"#;
+
+#[test]
+fn tests_that_fail_in_their_language_are_loosened_or_left_out() {
+    if !works("python3", &["-c", "import pytest, requests"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let put = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("a plain path").to_owned()
+    };
+    let script = put("moody.py", MOODY);
+    let answers = "{responses: {'200': {description: it}, '404': {description: not}}}";
+    let document = put(
+        "openapi.yaml",
+        &format!(
+            "openapi: 3.0.3\ninfo: {{title: Moods, version: '1'}}\npaths:\n  /mood: {{get: {answers}}}\n  /temper: {{get: {answers}}}\n"
+        ),
+    );
+    let port = {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        free.local_addr().expect("it is bound").port()
+    };
+    let out = folder.path().join("out");
+    let run = isobath(&[
+        &document,
+        "--url",
+        &format!("http://127.0.0.1:{port}"),
+        "--start",
+        &format!("exec python3 {script} {port}"),
+        "--budget",
+        "60calls",
+        "--out",
+        out.to_str().expect("a plain path"),
+    ]);
+    assert_eq!(
+        run.status.code(),
+        Some(0),
+        "{}{}",
+        text(&run.stdout),
+        text(&run.stderr)
+    );
+    let suite = report(&out)["suites"][0].clone();
+    let loosened = suite["loosened"].as_array().expect("a list");
+    assert!(
+        loosened
+            .iter()
+            .any(|id| id.as_str().is_some_and(|id| id.contains("mood"))),
+        "{suite}"
+    );
+    let reason = suite["left_out"][0]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("404 == 200"), "{suite}");
+    assert_eq!(suite["passed"], suite["tests"], "{suite}");
+    let tests = std::fs::read_to_string(out.join("pytest/test_moods.py")).expect("a suite");
+    assert!(tests.contains("/mood"), "{tests}");
+    assert!(
+        !tests.contains("/temper") && !tests.contains("good"),
+        "{tests}"
+    );
+    assert!(
+        text(&run.stdout).contains("left out"),
+        "{}",
+        text(&run.stdout)
+    );
+}
+
+#[test]
+fn a_language_that_does_not_exist_is_said_before_any_call() {
+    let run = isobath(&["no-such-file.yaml", "--lang", "cobol"]);
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        text(&run.stderr).contains("pytest"),
+        "{}",
+        text(&run.stderr)
+    );
+}

@@ -14,7 +14,7 @@
 //! tests run on, [`engine`] for an empty database to work in, [`catalogue`] for
 //! the schema of a live database. For services: [`http`] to call one,
 //! [`process`] to start one, [`driver`] for what happens inside, [`document`] to
-//! read what it says about itself.
+//! read what it says about itself, [`tool`] to run the tests of another language.
 //!
 //! # Example
 //!
@@ -40,6 +40,7 @@ pub mod engine;
 pub mod http;
 pub mod process;
 pub mod server;
+pub mod tool;
 
 pub use database::{
     Answer, Database, DatabaseError, Refusal, RefusalKind, Rows, connect, writable,

@@ -81,6 +81,10 @@ pub(crate) struct RestArgs {
     #[arg(long, value_delimiter = ',', default_value = "pytest")]
     pub lang: Vec<String>,
 
+    /// Do not run the written suites before they are handed over.
+    #[arg(long)]
+    pub no_run: bool,
+
     /// Where to write suite and report; isobath-out/rest when not given.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

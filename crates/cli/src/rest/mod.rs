@@ -2,6 +2,7 @@
 
 mod address;
 mod args;
+mod check;
 mod events;
 mod interrupt;
 mod output;

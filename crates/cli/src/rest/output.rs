@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use isobath_emit::findings::{
     self, CodeView, FaultView, FileView, OperationView, Progress, RestLimitation, RestReport,
-    Severity, Share, SourceLocation, StatusCount, TestCall, TestCase, UncoveredTarget,
+    Severity, Share, SourceLocation, StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget,
 };
-use isobath_emit::http::{HttpSuite, WrittenTest, curl, writer};
+use isobath_emit::http::{HttpSuite, WrittenTest, curl};
 use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
 use isobath_rest::fault::{Fault, FaultKind};
@@ -19,6 +19,7 @@ use isobath_rest::suite;
 use isobath_rewrite::build::Built;
 
 use super::args::RestArgs;
+use super::check::Checked;
 use crate::output;
 use crate::terminal::{Terminal, Tone};
 
@@ -114,7 +115,7 @@ impl<'a> Run<'a> {
     }
 
     /// Writes suite and report, and says what was written.
-    pub(super) fn write(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+    pub(super) fn write(&self, folder: &Path, suites: &[Checked]) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         let mut put = |path: PathBuf, text: &str| -> io::Result<()> {
             output::put(&path, text).map_err(io::Error::other)?;
@@ -122,22 +123,19 @@ impl<'a> Run<'a> {
             Ok(())
         };
         let mut report = self.report();
-        let suite = self.harmless();
-        for language in &self.args.lang {
-            let written = writer::by_name(language)
-                .and_then(|writer| writer.write(&suite))
-                .map_err(io::Error::other)?;
-            for file in written.files {
+        report.suites = suites.iter().map(|suite| suite.view.clone()).collect();
+        for suite in suites {
+            let language = &suite.view.language;
+            for file in &suite.written.files {
                 put(folder.join(language).join(&file.path), &file.text)?;
             }
-            // Reports point at the first language.
-            if report.test_cases.is_empty() {
-                report.test_cases = written
-                    .tests
-                    .iter()
-                    .filter_map(|test| self.test_case(test, language))
-                    .collect();
-            }
+        }
+        // Reports point at the first language.
+        if let Some(suite) = suites.first() {
+            let cases = suite.written.tests.iter();
+            report.test_cases = cases
+                .filter_map(|test| self.test_case(test, suite))
+                .collect();
         }
         put(folder.join("suite.json"), &self.suite.to_json())?;
         put(folder.join("report.json"), &report.to_json())?;
@@ -157,7 +155,7 @@ impl<'a> Run<'a> {
     }
 
     /// The suite without the tests that end the service.
-    fn harmless(&self) -> HttpSuite {
+    pub(super) fn harmless(&self) -> HttpSuite {
         let mut suite = self.suite.clone();
         let mut at = 0..;
         suite
@@ -166,7 +164,9 @@ impl<'a> Run<'a> {
         suite
     }
 
-    fn test_case(&self, written: &WrittenTest, language: &str) -> Option<TestCase> {
+    fn test_case(&self, written: &WrittenTest, suite: &Checked) -> Option<TestCase> {
+        let language = &suite.view.language;
+        let result = suite.results.get(&written.id);
         let at = self
             .suite
             .tests
@@ -189,8 +189,10 @@ impl<'a> Run<'a> {
             file: format!("{language}/{}", written.path),
             start_line: written.start_line,
             end_line: written.end_line,
-            passed: None,
-            message: String::new(),
+            passed: result.map(|(passed, _)| *passed),
+            message: result
+                .map(|(_, message)| message.clone())
+                .unwrap_or_default(),
             steps: steps.collect(),
         })
     }
@@ -350,7 +352,7 @@ impl<'a> Run<'a> {
     }
 
     /// Says what came of the run.
-    pub(super) fn summarize(&self, terminal: &Terminal, files: &[PathBuf]) {
+    pub(super) fn summarize(&self, terminal: &Terminal, files: &[PathBuf], suites: &[Checked]) {
         let outcome = self.outcome;
         let succeeded = outcome
             .statuses
@@ -399,6 +401,16 @@ impl<'a> Run<'a> {
         if outcome.interrupted {
             terminal.complain("interrupted; what was found before is kept");
         }
+        if outcome.unverified > 0 {
+            let line = format!(
+                "{} tests were not handed over: there was no time left to run them again",
+                outcome.unverified
+            );
+            terminal.say(Tone::Warning, &line);
+        }
+        for suite in suites {
+            tell_suite(terminal, &suite.view);
+        }
         terminal.say(
             Tone::Plain,
             &format!("{} tests, written to:", outcome.tests.len()),
@@ -425,6 +437,46 @@ impl<'a> Run<'a> {
                 "    it did not show again, so there is no test for it",
             ),
         }
+    }
+}
+
+/// Says what became of a suite when it was run.
+fn tell_suite(terminal: &Terminal, suite: &SuiteView) {
+    let SuiteView {
+        language,
+        folder,
+        command,
+        tests,
+        ..
+    } = suite;
+    match (&suite.not_run, suite.passed) {
+        (Some(why), _) => terminal.say(
+            Tone::Warning,
+            &format!(
+                "{language}: {tests} tests, not run ({why}); to run them: cd {folder} && {command}"
+            ),
+        ),
+        (None, Some(passed)) if passed == *tests => {
+            terminal.say(Tone::Good, &format!("{language}: all {tests} tests passed"));
+        }
+        (None, passed) => terminal.say(
+            Tone::Warning,
+            &format!(
+                "{language}: {} of {tests} tests passed",
+                passed.unwrap_or(0)
+            ),
+        ),
+    }
+    if !suite.loosened.is_empty() {
+        let n = suite.loosened.len();
+        terminal.say(
+            Tone::Faint,
+            &format!("  {n} keep only their statuses, because the rest did not come again"),
+        );
+    }
+    for left in &suite.left_out {
+        let line = format!("  left out: {} ({})", left.id, left.reason);
+        terminal.say(Tone::Warning, &line);
     }
 }
 

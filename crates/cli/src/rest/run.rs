@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use isobath_emit::findings::Event as Line;
+use isobath_emit::http::writer;
 use isobath_exec::document;
 use isobath_exec::http::{Client, Config as HttpConfig, Failure};
 use isobath_exec::process::{Launch, Ready, Service as Process, StartError, wait_for};
@@ -22,6 +23,7 @@ use isobath_rest::session::{LoginError, Session};
 
 use super::address::{base, guard, reset_call};
 use super::args::{Budget, RestArgs};
+use super::check::{Checked, Checker};
 use super::events::EventLog;
 use super::interrupt::Interruption;
 use super::output;
@@ -77,6 +79,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         .ok()
         .filter(|timeout| !timeout.is_zero())
         .ok_or_else(|| Refusal::usage("--timeout must be more than 0 seconds"))?;
+    for language in &args.lang {
+        writer::by_name(language).map_err(|error| Refusal::usage(format!("--lang: {error}")))?;
+    }
     let instrumented = match (&args.white.rust, args.dry_run) {
         (Some(_), false) if args.workers > 1 => {
             return Err(Refusal::usage(
@@ -158,7 +163,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     let outcome = outcome.map_err(|error| Refusal::unreachable(error.to_string()))?;
     let seconds = started.elapsed().as_secs_f64();
     let run = output::Run::new(args, &service, &users, &outcome, seconds).built(built.as_ref());
-    let files = run.write(&folder).map_err(unwritable)?;
+    let (suites, files) = hand_over(args, &run, &folder, &heard, &log).map_err(unwritable)?;
     lock(&log).write(&Line::Ended {
         calls: outcome.calls,
         seconds,
@@ -166,8 +171,54 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         faults: outcome.faults.len() as u64,
         early: run.ended_early(),
     });
-    run.summarize(terminal, &files);
+    run.summarize(terminal, &files, &suites);
     Ok(exit(&outcome))
+}
+
+/// Writes everything, runs the suites, and writes what came of that.
+fn hand_over(
+    args: &RestArgs,
+    run: &output::Run<'_>,
+    folder: &Path,
+    heard: &Interruption,
+    log: &Mutex<EventLog>,
+) -> io::Result<(Vec<Checked>, Vec<PathBuf>)> {
+    let check = |not_run: Option<String>| {
+        let checker = Checker {
+            folder,
+            base: &run.service.base,
+            heard,
+            not_run,
+        };
+        let mut suite = run.harmless();
+        let languages = args.lang.iter();
+        languages
+            .map(|language| checker.check(language, &mut suite))
+            .collect::<io::Result<Vec<_>>>()
+    };
+    // First without running anything, so that it is there whatever comes then.
+    let not_run = match run.ended_early() {
+        Some(why) => Some(why),
+        None if args.no_run => Some("--no-run".to_owned()),
+        None => None,
+    };
+    let mut suites = check(Some(not_run.clone().unwrap_or_default()))?;
+    let mut files = run.write(folder, &suites)?;
+    if not_run.is_none() {
+        lock(log).write(&Line::Stage {
+            stage: "check".to_owned(),
+        });
+        suites = check(None)?;
+        files = run.write(folder, &suites)?;
+    }
+    for suite in &suites {
+        lock(log).write(&Line::SuiteWritten {
+            language: suite.view.language.clone(),
+            passed: suite.view.passed.unwrap_or(0),
+            failed: suite.view.left_out.len() as u64,
+        });
+    }
+    Ok((suites, files))
 }
 
 fn exit(outcome: &Outcome) -> Exit {
@@ -406,11 +457,7 @@ fn config(args: &RestArgs, heard: &Interruption, started: Instant) -> Config {
         search: isobath_search::Config {
             seed: args.seed,
             algorithm: args.algorithm,
-            in_flight: if args.workers > 1 {
-                args.workers * 2
-            } else {
-                1
-            },
+            in_flight: job::in_flight(args.workers),
             ..isobath_search::Config::default()
         },
         calls,

@@ -20,9 +20,9 @@ pub use html::html;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use model::{
-    CodeView, FaultView, FileView, OperationView, Progress, RestLimitation, RestReport,
-    SCHEMA_VERSION, Severity, Share, SourceLocation, StatusCount, TestCall, TestCase,
-    UncoveredTarget,
+    CodeView, FaultView, FileView, LeftOutTest, OperationView, Progress, RestLimitation,
+    RestReport, SCHEMA_VERSION, Severity, Share, SourceLocation, StatusCount, SuiteView, TestCall,
+    TestCase, UncoveredTarget,
 };
 pub use sarif::sarif;
 pub use wfc::wfc;

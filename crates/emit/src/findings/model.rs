@@ -60,6 +60,8 @@ pub struct RestReport {
     pub uncovered: Vec<UncoveredTarget>,
     /// The tests of the suite.
     pub test_cases: Vec<TestCase>,
+    /// The suites as they were written and run, one for each language.
+    pub suites: Vec<SuiteView>,
 }
 
 /// What of the code of a service was covered, and what of it could be watched.
@@ -273,6 +275,38 @@ pub struct TestCase {
     pub message: String,
     /// The operations and statuses it goes through.
     pub steps: Vec<TestCall>,
+}
+
+/// A suite in one language, and what became of it when it was run before it was handed over.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SuiteView {
+    /// The language, as `--lang` names it.
+    pub language: String,
+    /// The folder, relative to that of the report.
+    pub folder: String,
+    /// The command that runs it there.
+    pub command: String,
+    /// Tests in it.
+    pub tests: u64,
+    /// Tests that passed when it was run; nothing when it was not.
+    pub passed: Option<u64>,
+    /// Why it was not run.
+    pub not_run: Option<String>,
+    /// Tests that keep only their statuses, because more of the answers did not come again.
+    pub loosened: Vec<String>,
+    /// Tests that were left out, and why.
+    pub left_out: Vec<LeftOutTest>,
+}
+
+/// A test that is not in a suite.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LeftOutTest {
+    /// Its id.
+    pub id: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// One call of a test.

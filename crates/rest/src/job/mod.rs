@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use event::{Event, Stage};
-pub use run::{ClientMaker, run};
+pub use run::{ClientMaker, in_flight, run};
 
 use crate::caller::Lost;
 use crate::candidate::Candidate;

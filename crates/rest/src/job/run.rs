@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use isobath_exec::http::Client;
-use isobath_search::{Ending, Limits, Search, run_with_workers};
+use isobath_search::{Ending, Limits, Search, run as run_alone, run_with_workers};
 
 use super::event::{Event, Teller, unexplained};
 use super::finish::Finish;
@@ -20,6 +20,14 @@ use crate::problem::RestProblem;
 
 /// The share of the budget at which the search ends.
 const SEARCH_ENDS: f64 = 0.6;
+
+/// How many candidates should be on their way at once for so many workers to be busy.
+///
+/// Twice as many as there are workers keep them busy also when some candidates take longer than others.
+#[must_use]
+pub fn in_flight(workers: usize) -> usize {
+    if workers > 1 { workers * 2 } else { 1 }
+}
 
 /// Makes a client whose calls end when the flag is raised.
 pub type ClientMaker<'a> = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client> + 'a;
@@ -112,7 +120,12 @@ fn evaluate(
     config: &Config,
 ) -> io::Result<Result<Ending, Lost>> {
     let caller = || Ok(Caller::new(Arc::clone(service), client(&config.interrupt)?));
-    let callers = (0..config.workers.max(1))
+    if config.workers <= 1 {
+        // Without a thread of its own for the calls, nobody has to be woken for each of them.
+        let mut caller = caller()?;
+        return Ok(run_alone(search, |candidate| caller.run(candidate)));
+    }
+    let callers = (0..config.workers)
         .map(|_| caller())
         .collect::<io::Result<Vec<_>>>()?;
     let workers = callers

@@ -1,0 +1,304 @@
+//! Runs the written suites in their own languages before they are handed over.
+//!
+//! What fails is looked at once more: a test first keeps only its statuses, because the rest of an answer may not come
+//! again; one that fails even so is left out and named in the report.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use isobath_emit::findings::{LeftOutTest, SuiteView};
+use isobath_emit::http::writer::{self, RunResults};
+use isobath_emit::http::{HttpSuite, Outcome, WrittenSuite};
+use isobath_exec::tool::{Ran, Tool};
+
+use super::interrupt::Interruption;
+use crate::output;
+
+/// How long the tests of one language may take; building them included.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A suite of one language, as it is handed over.
+pub(super) struct Checked {
+    /// What the report says about it.
+    pub(super) view: SuiteView,
+    /// Its files, as they are in the folder now.
+    pub(super) written: WrittenSuite,
+    /// By id, whether a test passed, and what it said; empty when the suite was not run.
+    pub(super) results: BTreeMap<String, (bool, String)>,
+}
+
+/// Writes and runs suites, one language after the other.
+pub(super) struct Checker<'a> {
+    /// The folder of the report.
+    pub(super) folder: &'a Path,
+    /// Where the service is.
+    pub(super) base: &'a str,
+    /// Who may tell us to stop.
+    pub(super) heard: &'a Interruption,
+    /// Why nothing is run at all, if so.
+    pub(super) not_run: Option<String>,
+}
+
+impl Checker<'_> {
+    /// Writes the suite in a language and runs it. `suite` loses what does not pass: the next language need not find out again.
+    pub(super) fn check(&self, language: &str, suite: &mut HttpSuite) -> io::Result<Checked> {
+        let mut written = self.write(language, suite, None)?;
+        let mut view = SuiteView {
+            language: language.to_owned(),
+            folder: language.to_owned(),
+            command: written.run.command.join(" "),
+            ..SuiteView::default()
+        };
+        let mut results = BTreeMap::new();
+        // Once as written, once with the looser tests; what fails then is taken out unseen.
+        for round in 0..2 {
+            match self.run(language, &written) {
+                Err(why) => {
+                    // A second run that does not come about leaves what the first one showed.
+                    view.not_run = Some(why);
+                    break;
+                }
+                Ok(seen) => results = seen,
+            }
+            let failed: Vec<String> = results
+                .iter()
+                .filter(|(_, (passed, _))| !passed)
+                .map(|(id, _)| id.clone())
+                .collect();
+            if failed.is_empty() {
+                break;
+            }
+            if round == 0 {
+                failed.iter().for_each(|id| loosen(suite, id));
+                view.loosened = failed;
+            } else {
+                suite.tests.retain(|test| !failed.contains(&test.id));
+                view.loosened.retain(|id| !failed.contains(id));
+                view.left_out.extend(failed.iter().map(|id| LeftOutTest {
+                    id: id.clone(),
+                    reason: first_line(&results[id].1),
+                }));
+                results.retain(|_, (passed, _)| *passed);
+            }
+            written = self.write(language, suite, Some(&written))?;
+        }
+        view.left_out
+            .extend(written.left_out.iter().map(|left| LeftOutTest {
+                id: left.id.clone(),
+                reason: left.reason.clone(),
+            }));
+        view.tests = written.tests.len() as u64;
+        if view.not_run.is_none() {
+            view.passed = Some(results.values().filter(|(passed, _)| *passed).count() as u64);
+        }
+        Ok(Checked {
+            view,
+            written,
+            results,
+        })
+    }
+
+    /// Writes the files, and removes those of `before` that are not among them.
+    fn write(
+        &self,
+        language: &str,
+        suite: &HttpSuite,
+        before: Option<&WrittenSuite>,
+    ) -> io::Result<WrittenSuite> {
+        let written = writer::by_name(language)
+            .and_then(|writer| writer.write(suite))
+            .map_err(io::Error::other)?;
+        let folder = self.folder.join(language);
+        for old in before.iter().flat_map(|before| &before.files) {
+            if !written.files.iter().any(|file| file.path == old.path) {
+                std::fs::remove_file(folder.join(&old.path))?;
+            }
+        }
+        for file in &written.files {
+            output::put(&folder.join(&file.path), &file.text).map_err(io::Error::other)?;
+        }
+        Ok(written)
+    }
+
+    /// Runs the tests; by id, whether they passed, and what they said.
+    fn run(
+        &self,
+        language: &str,
+        written: &WrittenSuite,
+    ) -> Result<BTreeMap<String, (bool, String)>, String> {
+        if let Some(why) = &self.not_run {
+            return Err(why.clone());
+        }
+        if written.tests.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let folder = self.folder.join(language);
+        for stale in self.result_files(&folder, &written.run.results) {
+            let _ = std::fs::remove_file(stale);
+        }
+        let set = |name: &str, value: String| (name.to_owned(), value);
+        let tool = Tool {
+            command: written.run.command.clone(),
+            directory: folder.clone(),
+            variables: vec![
+                set("ISOBATH_BASE_URL", self.base.to_owned()),
+                set("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
+                // What cargo builds is large, and the same for every suite.
+                set(
+                    "CARGO_TARGET_DIR",
+                    std::env::temp_dir()
+                        .join("isobath-rest-target")
+                        .display()
+                        .to_string(),
+                ),
+            ],
+            patience: PATIENCE,
+            interrupt: Some(self.heard.interrupt.clone()),
+        };
+        let ran = tool.run().map_err(|error| error.to_string())?;
+        let texts = match &written.run.results {
+            RunResults::Libtest => vec![ran.stdout.clone()],
+            junit @ RunResults::JunitXml { .. } => self
+                .result_files(&folder, junit)
+                .iter()
+                .filter_map(|path| std::fs::read_to_string(path).ok())
+                .collect(),
+        };
+        let mut results = BTreeMap::new();
+        for text in &texts {
+            let read = written.run.results.read(text);
+            for result in read.map_err(|error| error.to_string())? {
+                let test = written.tests.iter().find(|test| test.name == result.name);
+                if let Some(test) = test {
+                    results.insert(test.id.clone(), (result.passed, result.message));
+                }
+            }
+        }
+        if let RunResults::JunitXml { folder: inner, .. } = &written.run.results
+            && inner.is_empty()
+        {
+            // They are in the report; next to the tests they would only be in the way.
+            for path in self.result_files(&folder, &written.run.results) {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+        if results.is_empty() {
+            return Err(format!(
+                "`{}` ran no test: {}",
+                written.run.command.join(" "),
+                last_words(&ran)
+            ));
+        }
+        Ok(results)
+    }
+
+    fn result_files(&self, folder: &Path, results: &RunResults) -> Vec<PathBuf> {
+        let RunResults::JunitXml {
+            folder: inner,
+            prefix,
+        } = results
+        else {
+            return Vec::new();
+        };
+        let Ok(entries) = std::fs::read_dir(folder.join(inner)) else {
+            return Vec::new();
+        };
+        let mut paths: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                name.starts_with(prefix.as_str()) && name.ends_with(".xml")
+            })
+            .collect();
+        paths.sort();
+        paths
+    }
+}
+
+/// Leaves of a test only its calls and their statuses.
+fn loosen(suite: &mut HttpSuite, id: &str) {
+    let tests = suite.tests.iter_mut().filter(|test| test.id == id);
+    for step in tests.flat_map(|test| &mut test.steps) {
+        if let Outcome::Answer(answer) = &mut step.expect {
+            answer.headers.clear();
+            answer.body.clear();
+        }
+    }
+}
+
+fn first_line(message: &str) -> String {
+    let line = message.lines().map(str::trim).find(|line| !line.is_empty());
+    let line: String = line.unwrap_or("it failed").chars().take(300).collect();
+    format!("it failed when it was run: {line}")
+}
+
+/// The end of what a tool said, in one line.
+fn last_words(ran: &Ran) -> String {
+    let said = [&ran.stderr, &ran.stdout];
+    let said = said.iter().find(|text| !text.trim().is_empty());
+    let lines: Vec<&str> = said
+        .map(|text| text.lines().map(str::trim).filter(|line| !line.is_empty()))
+        .map(Iterator::collect)
+        .unwrap_or_default();
+    let end = lines[lines.len().saturating_sub(2)..].join(" / ");
+    end.chars().take(300).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use isobath_emit::http::{Answer, Check, HttpStep, HttpTest, JsonType, Place, Request};
+
+    use super::*;
+
+    fn suite() -> HttpSuite {
+        let mut suite = HttpSuite::new("things", "http://127.0.0.1:1");
+        let answer = Answer {
+            status: 200,
+            body: vec![Check::Type {
+                at: Place::default(),
+                is: JsonType::Object,
+            }],
+            ..Answer::default()
+        };
+        suite.tests = ["one", "two"]
+            .map(|id| HttpTest {
+                id: id.into(),
+                name: id.into(),
+                group: "GET /".into(),
+                steps: vec![HttpStep::new(Request::new("GET", "/"), answer.clone())],
+                ..HttpTest::default()
+            })
+            .into();
+        suite
+    }
+
+    #[test]
+    fn a_loosened_test_keeps_its_status() {
+        let mut suite = suite();
+        loosen(&mut suite, "two");
+        let facts = |test: &HttpTest| match &test.steps[0].expect {
+            Outcome::Answer(answer) => (answer.status, answer.body.len()),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(facts(&suite.tests[0]), (200, 1));
+        assert_eq!(facts(&suite.tests[1]), (200, 0));
+    }
+
+    #[test]
+    fn a_suite_that_is_not_run_is_written_and_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let checker = Checker {
+            folder: folder.path(),
+            base: "http://127.0.0.1:1",
+            heard: &Interruption::default(),
+            not_run: Some("the service is gone".into()),
+        };
+        let mut suite = suite();
+        let checked = checker.check("pytest", &mut suite).unwrap();
+        assert_eq!(checked.view.not_run.as_deref(), Some("the service is gone"));
+        assert_eq!((checked.view.tests, checked.view.passed), (2, None));
+        assert!(folder.path().join("pytest/test_things.py").exists());
+    }
+}
