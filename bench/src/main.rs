@@ -12,6 +12,7 @@ mod query;
 mod query_eval;
 mod query_targets;
 mod requirements;
+mod rest;
 mod schema;
 mod search;
 mod subjects;
@@ -19,6 +20,10 @@ mod whitebox;
 
 use std::path::Path;
 use std::process::ExitCode;
+
+/// As in the product.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[expect(
     clippy::print_stderr,
@@ -35,7 +40,11 @@ fn main() -> ExitCode {
         ["mutants", folder] => mutants::compare(Path::new(folder)),
         ["strengthen", folder] => mutants::strengthen(Path::new(folder), false),
         ["strengthen", folder, "names"] => mutants::strengthen(Path::new(folder), true),
-        ["openapi", folder] => openapi::table(Path::new(folder)),
+        ["openapi", folder] => openapi::table(&openapi::documents(Path::new(folder))),
+        ["openapi", folder, binary] => {
+            rest::starts(&openapi::documents(Path::new(folder)), Path::new(binary))
+        }
+        ["rest", folder, binary] => rest::all(Path::new(folder), Path::new(binary)),
         ["query-eval", folder] => query_eval::table(Path::new(folder)),
         ["query-targets", folder] => query_targets::compare(Path::new(folder), false),
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
@@ -54,7 +63,8 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
             eprintln!("       isobath-bench search");
             eprintln!("       isobath-bench http");
-            eprintln!("       isobath-bench openapi FOLDER");
+            eprintln!("       isobath-bench openapi FOLDER [BINARY]");
+            eprintln!("       isobath-bench rest FOLDER BINARY");
             eprintln!("       isobath-bench query-eval FOLDER");
             eprintln!("       isobath-bench query-targets FOLDER [-v]");
             eprintln!(

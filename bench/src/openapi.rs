@@ -1,7 +1,7 @@
 //! What the OpenAPI reader makes of a folder of documents: size, limits, time and memory.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -15,6 +15,16 @@ struct Files;
 impl Loader for Files {
     fn load(&self, location: &str) -> Result<String, String> {
         std::fs::read_to_string(location).map_err(|error| error.to_string())
+    }
+}
+
+/// Where the documents are: in `data/openapi` of a folder, or in the folder itself.
+pub(crate) fn documents(folder: &Path) -> PathBuf {
+    let inside = folder.join("data").join("openapi");
+    if inside.is_dir() {
+        inside
+    } else {
+        folder.to_owned()
     }
 }
 

@@ -223,7 +223,15 @@ pub(crate) fn facet_words(facet: Facet) -> String {
 pub struct Goals {
     list: Vec<Goal>,
     ids: FxHashMap<Goal, TargetId>,
+    /// The numbers of goals about inputs, by operation and place: every call asks for dozens of them, by a
+    /// place that is borrowed.
+    inputs: FxHashMap<usize, Places<Facet>>,
+    /// The same for shapes of answers, by operation and status.
+    shapes: FxHashMap<(usize, u16), Places<Shape>>,
 }
+
+/// For each place, what it may be like, with the numbers of the goals.
+type Places<T> = FxHashMap<Box<str>, Vec<(T, TargetId)>>;
 
 impl Goals {
     /// The number of a goal; one that was never met gets the next.
@@ -234,6 +242,31 @@ impl Goals {
         let id = TargetId::from_index(self.list.len());
         self.list.push(goal.clone());
         self.ids.insert(goal, id);
+        id
+    }
+
+    /// The number of the goal that a part of the input has a property.
+    pub fn input(&mut self, operation: usize, place: &str, facet: Facet) -> TargetId {
+        let known = self.inputs.get(&operation).and_then(|at| at.get(place));
+        if let Some(id) = known.and_then(|known| number_of(known, facet)) {
+            return id;
+        }
+        let id = self.id(Goal::Input(operation, place.into(), facet));
+        let places = self.inputs.entry(operation).or_default();
+        places.entry(place.into()).or_default().push((facet, id));
+        id
+    }
+
+    /// The number of the goal that a part of an answer has a shape.
+    pub fn shape(&mut self, operation: usize, status: u16, place: &str, shape: Shape) -> TargetId {
+        let key = (operation, status);
+        let known = self.shapes.get(&key).and_then(|at| at.get(place));
+        if let Some(id) = known.and_then(|known| number_of(known, shape)) {
+            return id;
+        }
+        let id = self.id(Goal::Shape(operation, status, place.into(), shape));
+        let places = self.shapes.entry(key).or_default();
+        places.entry(place.into()).or_default().push((shape, id));
         id
     }
 
@@ -267,5 +300,32 @@ impl Goals {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+}
+
+fn number_of<T: PartialEq>(known: &[(T, TargetId)], what: T) -> Option<TargetId> {
+    let found = known.iter().find(|(other, _)| *other == what);
+    found.map(|(_, id)| *id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_goal_has_one_number_however_it_is_asked_for() {
+        let mut goals = Goals::default();
+        let input = goals.input(3, "/query/q", Facet::Empty);
+        let shape = goals.shape(3, 200, "/name", Shape::Text);
+        assert_ne!(input, shape);
+        for _ in 0..2 {
+            assert_eq!(goals.input(3, "/query/q", Facet::Empty), input);
+            assert_eq!(goals.shape(3, 200, "/name", Shape::Text), shape);
+        }
+        let asked = goals.id(Goal::Input(3, "/query/q".into(), Facet::Empty));
+        assert_eq!(asked, input);
+        assert_ne!(goals.input(4, "/query/q", Facet::Empty), input);
+        assert_ne!(goals.shape(3, 404, "/name", Shape::Text), shape);
+        assert_eq!(goals.len(), 4);
     }
 }

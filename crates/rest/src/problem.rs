@@ -1,5 +1,6 @@
 //! The REST problem as the search sees it: candidates are made here, and answers judged.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -202,7 +203,8 @@ impl RestProblem {
         }
         if let Some(body) = &exchange.body {
             shapes(body, &mut |place, shape| {
-                cover(goals, Goal::Shape(operation, status, place.into(), shape))
+                let goal = goals.shape(operation, status, place, shape);
+                scores.push(Score::covered(goal));
             });
         }
         // How near the call came to a success is the only gradient that a black box has.
@@ -211,9 +213,10 @@ impl RestProblem {
         scores.push(Score::new(success, nearness));
         if breach.is_none() && status < 500 {
             input.walk(|place| {
+                let pointer = stable_pointer(place.pointer);
                 facets(&place, &mut |facet| {
-                    let goal = Goal::Input(operation, stable_pointer(place.pointer).into(), facet);
-                    scores.push(Score::new(goals.id(goal), nearness));
+                    let goal = goals.input(operation, &pointer, facet);
+                    scores.push(Score::new(goal, nearness));
                 });
             });
         }
@@ -312,6 +315,16 @@ fn remember(recipes: &mut Vec<Candidate>, candidate: &Candidate, step: &Step, al
         let made = recipe.steps.last().is_some_and(Step::is_about_earlier);
         (!made, recipe.steps.len())
     };
+    // Most successes bring nothing new, and a slice is costly to make: what is about an earlier step takes
+    // at least two.
+    let made = step.is_about_earlier();
+    if recipes.len() == RECIPES
+        && recipes
+            .last()
+            .is_some_and(|worst| rank(worst) <= (!made, 1 + usize::from(made)))
+    {
+        return;
+    }
     let succeeded = |id: u32| {
         all.iter()
             .any(|exchange| exchange.step == id && exchange.succeeded())
@@ -356,9 +369,9 @@ fn facets(place: &Place<'_>, add: &mut dyn FnMut(Facet)) {
 }
 
 /// A pointer with all items of a list taken together.
-pub(crate) fn stable_pointer(pointer: &str) -> String {
+pub(crate) fn stable_pointer(pointer: &str) -> Cow<'_, str> {
     if !pointer.bytes().any(|byte| byte.is_ascii_digit()) {
-        return pointer.to_owned();
+        return Cow::Borrowed(pointer);
     }
     let segments = pointer.split('/').map(|segment| {
         if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -367,7 +380,7 @@ pub(crate) fn stable_pointer(pointer: &str) -> String {
             segment
         }
     });
-    segments.collect::<Vec<_>>().join("/")
+    Cow::Owned(segments.collect::<Vec<_>>().join("/"))
 }
 
 /// Calls `add` for the shapes of an answer: the body, and what is two levels below it.

@@ -32,8 +32,6 @@ use super::tls;
 const PULSE: Duration = Duration::from_millis(50);
 /// How often a connection is tried for which this machine has no port left.
 const TRIES: u32 = 40;
-/// Headers of one answer beyond which it is not an answer.
-const MAX_HEADERS: usize = 1_000;
 
 /// The connections of a client.
 pub(super) struct Wire {
@@ -182,7 +180,6 @@ async fn handshake(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
 ) -> Result<SendRequest<Full<Bytes>>, Failure> {
     let (sender, connection) = http1::Builder::new()
-        .max_headers(MAX_HEADERS)
         .handshake(TokioIo::new(stream))
         .await
         .map_err(|error| failure(&error))?;
