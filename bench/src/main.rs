@@ -2,6 +2,7 @@
 //!
 //! Usage: `isobath-bench <what> <folder>`, where the folder holds `data` and `facts`.
 
+mod ablation;
 mod canonical;
 mod coverage;
 mod http;
@@ -52,6 +53,14 @@ fn main() -> ExitCode {
         ["http"] => http::table(),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
         ["protocol"] => protocol::table(),
+        ["whitebox", "effect", samples, program, numbers @ ..] => {
+            let number = |at: usize, usual| {
+                let word = numbers.get(at).and_then(|word| word.parse().ok());
+                word.unwrap_or(usual)
+            };
+            let (samples, program) = (Path::new(samples), Path::new(program));
+            ablation::table(samples, program, number(0, 10), number(1, 6_000))
+        }
         ["whitebox", folder, package, wrapper, paths @ ..] => {
             whitebox::compare(Path::new(folder), package, Path::new(wrapper), paths)
         }
@@ -73,6 +82,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench query FOLDER --paper [--seeds N] [--budget N]");
             eprintln!("       isobath-bench protocol");
             eprintln!("       isobath-bench whitebox PROJECT PACKAGE WRAPPER PATH…");
+            eprintln!("       isobath-bench whitebox effect SAMPLES ISOBATH [SEEDS [CALLS]]");
             ExitCode::from(2)
         }
     }

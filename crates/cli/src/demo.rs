@@ -91,7 +91,11 @@ pub(crate) fn run(args: &DemoArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    match rest::run(&line.rest) {
+    let rest = RestArgs {
+        brief: true,
+        ..line.rest
+    };
+    match rest::run(&rest) {
         exit @ (Exit::Clean | Exit::Findings) => {
             let report = args.out.join("report.html");
             terminal.say(

@@ -266,6 +266,13 @@ impl Problem for RestProblem {
         };
         self.lore.advance(aim.progress, aim.focused);
         let mut child = parent.clone();
+        // Code that refuses inputs is reached by inputs that are to be refused.
+        if code.is_some()
+            && rng.f64() < self.habits.breach
+            && sample::break_a_rule(self, rng, &mut child, operation)
+        {
+            return child;
+        }
         if self.lore.direct(rng, &self.habits.tuning, &mut child, code) {
             return child;
         }

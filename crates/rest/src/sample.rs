@@ -4,7 +4,7 @@ use isobath_genes::{Domain, Gene, Reference, Value as GeneValue};
 use isobath_search::Rng;
 
 use crate::action::Action;
-use crate::candidate::{Candidate, What};
+use crate::candidate::{Candidate, Step, What};
 use crate::problem::{RestProblem, fresh};
 use crate::resource::{Need, Producer};
 
@@ -321,6 +321,37 @@ fn reuse(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
     for (pointer, value) in chosen {
         input.set_json(&pointer, &value);
     }
+}
+
+/// Breaks a rule in the last call of the operation that is aimed at; false where there is none to break.
+pub(crate) fn break_a_rule(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    candidate: &mut Candidate,
+    aimed: Option<usize>,
+) -> bool {
+    let is_aimed = |step: &Step| aimed.is_none() || step.operation() == aimed;
+    let Some(step) = candidate.steps.iter_mut().rev().find(|step| is_aimed(step)) else {
+        return false;
+    };
+    let What::Call {
+        action,
+        breach: breach @ None,
+    } = &mut step.what
+    else {
+        return false;
+    };
+    let breaches = action.breaches(&problem.api);
+    if breaches.is_empty() {
+        return false;
+    }
+    let chosen = &breaches[rng.usize(..breaches.len())];
+    let Some(broken) = action.breach(chosen, rng, &problem.habits.tuning) else {
+        return false;
+    };
+    *action = broken;
+    *breach = Some(chosen.clone());
+    true
 }
 
 /// Sometimes breaks a rule in the last call, or has somebody else make it.

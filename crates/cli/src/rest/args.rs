@@ -104,6 +104,10 @@ pub(crate) struct RestArgs {
     #[arg(skip)]
     pub suite_start: Option<String>,
 
+    /// Whether faults are told in a line each.
+    #[arg(skip)]
+    pub brief: bool,
+
     /// What the service finds in its environment.
     #[arg(skip)]
     pub variables: Vec<(String, String)>,

@@ -427,6 +427,7 @@ impl<'a> Run<'a> {
             &format!("{}: {}", fault.kind.code(), fault.detail),
         );
         match test.and_then(|at| self.suite.tests.get(at)) {
+            Some(_) if self.args.brief => {}
             Some(test) => {
                 for line in curl(&self.suite, test).lines() {
                     terminal.say(Tone::Faint, &format!("    {line}"));

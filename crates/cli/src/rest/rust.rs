@@ -51,6 +51,10 @@ pub(crate) struct RustArgs {
     #[arg(long, value_name = "PATTERN", value_delimiter = ',', requires = "rust")]
     pub exclude: Vec<String>,
 
+    /// The port of the service; a free one when not given.
+    #[arg(long, requires = "rust")]
+    pub port: Option<u16>,
+
     /// Build in a target directory of its own, and not in that of the project.
     #[arg(long, requires = "rust")]
     pub own_target: bool,
@@ -141,7 +145,10 @@ impl Instrumented {
             BuildError::Io(..) | BuildError::Table(_) => Refusal::unreachable(error.to_string()),
         })?;
         let system = |error: std::io::Error| Refusal::unreachable(error.to_string());
-        let port = free_port(FIRST_PORT).map_err(system)?;
+        let port = match args.port {
+            Some(port) => port,
+            None => free_port(FIRST_PORT).map_err(system)?,
+        };
         let listener = Listener::open().map_err(system)?;
         let service: String = args
             .service
@@ -193,6 +200,8 @@ impl Instrumented {
     fn variables(&self, args: &RustArgs) -> Vec<(String, String)> {
         let mut variables = self.listener.variables(Some(&self.built.targets));
         variables.push(("PORT".into(), self.port.to_string()));
+        // The driver takes the stack of a panic by itself; last words should be words.
+        variables.push(("RUST_BACKTRACE".into(), "0".into()));
         if args.without.contains(&Technique::Methods) {
             variables.push(("ISOBATH_METHODS".into(), "off".into()));
         }

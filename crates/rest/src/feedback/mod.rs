@@ -74,7 +74,33 @@ impl Inside {
             _ => None,
         })
     }
+
+    /// The last statements that the call sent to a database, with what came back.
+    pub fn statements(&self) -> impl Iterator<Item = String> {
+        let all: Vec<String> = self
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Statement {
+                    text,
+                    rows,
+                    failure,
+                    ..
+                } => {
+                    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    let came = failure.clone().unwrap_or_else(|| format!("{rows} rows"));
+                    Some(format!("{text} ({came})"))
+                }
+                _ => None,
+            })
+            .collect();
+        let first = all.len().saturating_sub(QUOTED);
+        all.into_iter().skip(first)
+    }
 }
+
+/// Statements that are quoted with a finding: the last ones.
+const QUOTED: usize = 3;
 
 /// A panic inside the service.
 #[derive(Clone, Copy, Debug)]

@@ -56,7 +56,8 @@ impl Oracle {
         let name = operation.name();
         let mut faults = Vec::new();
         let panic = exchange.inside.panics().next();
-        let evidence: Vec<String> = panic.iter().map(|panic| panic.to_string()).collect();
+        let panics = panic.iter().map(ToString::to_string);
+        let evidence: Vec<String> = panics.chain(exchange.inside.statements()).collect();
         let mut add = |kind: FaultKind, cause: String, detail: String| {
             if self.seeks(kind) {
                 faults.push(Fault {

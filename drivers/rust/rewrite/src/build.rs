@@ -144,8 +144,9 @@ fn keep(state: &Path, program: PathBuf) -> Result<PathBuf, BuildError> {
     let failed = |error: io::Error| BuildError::Io(copy.clone(), error);
     std::fs::create_dir_all(&folder).map_err(failed)?;
     // A program that runs cannot be written to, but its name can be given to another.
-    let _ = std::fs::remove_file(&copy);
-    std::fs::copy(&program, &copy).map_err(failed)?;
+    let fresh = folder.join(format!("new-{}", std::process::id()));
+    std::fs::copy(&program, &fresh).map_err(failed)?;
+    std::fs::rename(&fresh, &copy).map_err(failed)?;
     Ok(copy)
 }
 

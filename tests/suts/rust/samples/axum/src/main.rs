@@ -13,8 +13,11 @@ use axum::routing::{get, post};
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
-    let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok());
-    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(8080))).await?;
+    let port = std::env::var("PORT")
+        .ok()
+        .and_then(|port| port.parse().ok());
+    let listener =
+        tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(8080))).await?;
     axum::serve(listener, router()).await
 }
 

@@ -13,11 +13,15 @@ use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
-    let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok());
+    let port = std::env::var("PORT")
+        .ok()
+        .and_then(|port| port.parse().ok());
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(8080))).await?;
     loop {
         let (stream, _) = listener.accept().await?;
-        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)));
+        tokio::spawn(
+            http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)),
+        );
     }
 }
 
@@ -29,12 +33,9 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
 }
 
 fn route(request: &Request<Incoming>) -> (StatusCode, String) {
-    let Some(rest) = request.uri().path().strip_prefix("/tides/") else {
-        return (StatusCode::NOT_FOUND, String::new());
-    };
-    let Some((port, hour)) = rest.split_once('/') else {
-        return (StatusCode::NOT_FOUND, String::new());
-    };
+    let path = request.uri().path();
+    let rest = path.strip_prefix("/tides/").unwrap_or_default();
+    let (port, hour) = rest.split_once('/').unwrap_or_default();
     let Ok(hour) = hour.parse::<u8>() else {
         return (StatusCode::BAD_REQUEST, "no hour".into());
     };
@@ -47,11 +48,8 @@ fn route(request: &Request<Incoming>) -> (StatusCode, String) {
         _ => return (StatusCode::NOT_FOUND, "no such port".into()),
     };
     // The document says nothing of this header.
-    let in_feet = match request.headers().get("x-unit") {
-        Some(unit) => unit == "feet",
-        None => false,
-    };
-    if in_feet {
+    let unit = request.headers().get("x-unit");
+    if unit.and_then(|unit| unit.to_str().ok()) == Some("feet") {
         (StatusCode::OK, format!("{:.1} ft", height * 3.28))
     } else {
         (StatusCode::OK, format!("{height:.1} m"))

@@ -19,7 +19,9 @@ fn main() {
         },
         _ => {}
     }
-    let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok());
+    let port = std::env::var("PORT")
+        .ok()
+        .and_then(|port| port.parse().ok());
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(8080)));
     let listener = listener.expect("the port is free");
     for stream in listener.incoming().flatten() {

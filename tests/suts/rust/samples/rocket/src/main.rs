@@ -12,7 +12,7 @@ fn lights(color: &str, count: i32) -> Result<&'static str, Status> {
     }
     match (color, count) {
         ("red", 2) => Ok("not under command"),
-        ("red", 3) if color.len() == 3 => Ok("constrained by draught"),
+        ("red", 3) => Ok("constrained by draught"),
         ("white", 1) => Ok("at anchor"),
         _ if count > 12_345 => Err(Status::BadRequest),
         _ => Ok("nothing in particular"),
@@ -21,7 +21,9 @@ fn lights(color: &str, count: i32) -> Result<&'static str, Status> {
 
 #[rocket::main]
 async fn main() -> Result<(), Box<rocket::Error>> {
-    let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok());
+    let port = std::env::var("PORT")
+        .ok()
+        .and_then(|port| port.parse().ok());
     let config = Config {
         port: port.unwrap_or(8080),
         log_level: rocket::config::LogLevel::Off,
@@ -31,6 +33,6 @@ async fn main() -> Result<(), Box<rocket::Error>> {
         .mount("/", routes![lights])
         .launch()
         .await
-        .map_err(Box::new)?;
-    Ok(())
+        .map(drop)
+        .map_err(Box::new)
 }
