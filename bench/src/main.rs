@@ -6,6 +6,7 @@ mod ablation;
 mod canonical;
 mod coverage;
 mod http;
+mod llvm;
 mod mutants;
 mod openapi;
 mod protocol;
@@ -61,6 +62,9 @@ fn main() -> ExitCode {
             let (samples, program) = (Path::new(samples), Path::new(program));
             ablation::table(samples, program, number(0, 10), number(1, 6_000))
         }
+        ["whitebox", "llvm", samples, program] => {
+            llvm::compare(Path::new(samples), Path::new(program), "12000calls")
+        }
         ["whitebox", folder, package, wrapper, paths @ ..] => {
             whitebox::compare(Path::new(folder), package, Path::new(wrapper), paths)
         }
@@ -82,6 +86,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench query FOLDER --paper [--seeds N] [--budget N]");
             eprintln!("       isobath-bench protocol");
             eprintln!("       isobath-bench whitebox PROJECT PACKAGE WRAPPER PATH…");
+            eprintln!("       isobath-bench whitebox llvm SAMPLES ISOBATH");
             eprintln!("       isobath-bench whitebox effect SAMPLES ISOBATH [SEEDS [CALLS]]");
             ExitCode::from(2)
         }

@@ -79,14 +79,22 @@ impl<'a> Run<'a> {
             covered: share.covered as u64,
             total: share.total as u64,
         };
-        let files = covered
-            .files
-            .iter()
-            .map(|(file, (lines, branches))| FileView {
-                file: file.clone(),
-                lines: share(lines),
-                branches: share(branches),
-            });
+        let files = covered.files.iter().map(|(name, file)| {
+            let lines = |wanted: bool| {
+                let lines = file.lines.iter();
+                lines
+                    .filter(move |(_, covered)| **covered == wanted)
+                    .map(|(line, _)| *line)
+                    .collect()
+            };
+            FileView {
+                file: name.clone(),
+                lines: share(&file.share()),
+                branches: share(&file.branches),
+                covered_lines: lines(true),
+                missed_lines: lines(false),
+            }
+        });
         let mut view = CodeView {
             lines: share(&covered.lines),
             branches: share(&covered.branches),

@@ -106,6 +106,10 @@ pub struct FileView {
     pub lines: Share,
     /// Its branches.
     pub branches: Share,
+    /// The lines that were covered.
+    pub covered_lines: Vec<u32>,
+    /// The lines that were not.
+    pub missed_lines: Vec<u32>,
 }
 
 impl std::fmt::Display for Share {

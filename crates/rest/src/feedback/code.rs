@@ -38,8 +38,27 @@ pub struct CodeCoverage {
     pub branches: Share,
     /// Places that may panic; the covered ones did.
     pub faults: Share,
-    /// By file: lines and branches.
-    pub files: BTreeMap<String, (Share, Share)>,
+    /// By file.
+    pub files: BTreeMap<String, FileCoverage>,
+}
+
+/// What of a file is covered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileCoverage {
+    /// The lines with a statement on them, and whether one of it is covered.
+    pub lines: BTreeMap<u32, bool>,
+    /// Outcomes of conditions, arms, and operations that may fail.
+    pub branches: Share,
+}
+
+impl FileCoverage {
+    /// How many of its lines are covered.
+    #[must_use]
+    pub fn share(&self) -> Share {
+        let mut share = Share::default();
+        self.lines.values().for_each(|covered| share.add(*covered));
+        share
+    }
 }
 
 /// So many of so many.
@@ -130,26 +149,26 @@ impl Code {
     #[must_use]
     pub fn coverage(&self) -> CodeCoverage {
         let mut coverage = CodeCoverage::default();
-        let mut lines: BTreeMap<(&str, u32), bool> = BTreeMap::new();
         for spot in &self.spots {
             let Some(target) = &spot.target else { continue };
             let covered = spot.best >= 1.0;
+            if target.kind == Kind::Fault {
+                coverage.faults.add(covered);
+                continue;
+            }
+            let file = coverage.files.entry(target.file.clone()).or_default();
             match target.kind {
-                Kind::Statement => {
-                    *lines.entry((&target.file, target.line)).or_default() |= covered;
-                }
-                Kind::True | Kind::False | Kind::Arm | Kind::Proceed | Kind::Leave => {
+                Kind::Statement => *file.lines.entry(target.line).or_default() |= covered,
+                _ => {
                     coverage.branches.add(covered);
-                    let file = coverage.files.entry(target.file.clone()).or_default();
-                    file.1.add(covered);
+                    file.branches.add(covered);
                 }
-                Kind::Fault => coverage.faults.add(covered),
             }
         }
-        for ((file, _), covered) in lines {
-            coverage.lines.add(covered);
-            let file = coverage.files.entry(file.to_owned()).or_default();
-            file.0.add(covered);
+        for file in coverage.files.values() {
+            let share = file.share();
+            coverage.lines.covered += share.covered;
+            coverage.lines.total += share.total;
         }
         coverage
     }

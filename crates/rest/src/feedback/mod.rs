@@ -10,7 +10,7 @@ mod driver;
 #[cfg(test)]
 mod tests;
 
-pub use code::{Code, CodeCoverage, Share};
+pub use code::{Code, CodeCoverage, FileCoverage, Share};
 pub use driver::DriverFeedback;
 
 use isobath_exec::driver::{Event, Reached, Target};

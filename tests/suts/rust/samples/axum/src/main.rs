@@ -10,6 +10,7 @@ use std::net::Ipv4Addr;
 
 use axum::Router;
 use axum::routing::{get, post};
+use tokio::signal::unix::{SignalKind, signal};
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
@@ -18,7 +19,14 @@ async fn main() -> std::io::Result<()> {
         .and_then(|port| port.parse().ok());
     let listener =
         tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(8080))).await?;
-    axum::serve(listener, router()).await
+    // Whoever ends it kindly lets it write down what it has to, such as coverage.
+    let mut terminate = signal(SignalKind::terminate())?;
+    let end = async move {
+        terminate.recv().await;
+    };
+    axum::serve(listener, router())
+        .with_graceful_shutdown(end)
+        .await
 }
 
 fn router() -> Router {
