@@ -4,11 +4,15 @@
 //! have such a value: by links of the document, by the place in the hierarchy of
 //! paths, and by names. What a document keeps quiet about is learned from answers.
 
+mod wish;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobath_genes::{Domain, Model, NodeId, push_segment};
 use serde_json::Value;
+
+use wish::{Makers, Wishers, add_need, wishes};
 
 use crate::exchange::LOCATION;
 use crate::openapi::{Api, Expression, Operation, ParameterLocation, PathPiece};
@@ -42,6 +46,7 @@ pub struct Resources {
     entities: Vec<String>,
     by_path: BTreeMap<Arc<str>, Vec<usize>>,
     learned: Vec<bool>,
+    wishers: Wishers,
 }
 
 /// Producers beyond which more are no help.
@@ -66,23 +71,24 @@ impl Resources {
             .iter()
             .map(|operation| answer_leaves(&api.model, operation))
             .collect();
-        let needs = api
-            .operations
-            .iter()
-            .enumerate()
-            .map(|(consumer, operation)| {
-                input_leaves(&api.model, operation)
-                    .into_iter()
-                    .filter_map(|leaf| need(api, consumer, operation, leaf, &entities, &answers))
-                    .collect()
-            })
-            .collect();
+        let wishes = wishes(api, &entities);
+        let makers = Makers::of(api, &entities, &answers);
+        let mut needs: Vec<Vec<Need>> = vec![Vec::new(); api.operations.len()];
+        for wish in &wishes {
+            let mut producers = Vec::new();
+            for producer in makers.of_wish(wish) {
+                let made = &answers[producer];
+                producers.extend(wish.met_by(api, producer, &entities[producer], made));
+            }
+            add_need(&mut needs[wish.consumer], wish, producers);
+        }
         let learned = answers.iter().map(|leaves| !leaves.is_empty()).collect();
         let mut resources = Self {
             needs,
             entities,
             by_path,
             learned,
+            wishers: Wishers::of(wishes),
         };
         resources.add_links(api);
         resources
@@ -119,22 +125,12 @@ impl Resources {
         }
         let mut leaves = Vec::new();
         json_leaves(body, &mut String::new(), DEPTH, &mut leaves);
-        let mut answers = vec![Vec::new(); api.operations.len()];
-        answers[operation] = leaves;
-        for (consumer, described) in api.operations.iter().enumerate() {
-            for leaf in input_leaves(&api.model, described) {
-                let Some(found) = need(api, consumer, described, leaf, &self.entities, &answers)
-                else {
-                    continue;
-                };
-                match self.needs[consumer]
-                    .iter_mut()
-                    .find(|need| need.pointer == found.pointer)
-                {
-                    Some(need) => add_producers(&mut need.producers, found.producers),
-                    None => self.needs[consumer].push(found),
-                }
-            }
+        for wish in self
+            .wishers
+            .of_answer(api, operation, &self.entities[operation], &leaves)
+        {
+            let producers = wish.met_by(api, operation, &self.entities[operation], &leaves);
+            add_need(&mut self.needs[wish.consumer], wish, producers);
         }
     }
 
@@ -409,82 +405,6 @@ fn before_parameter(operation: &Operation, name: &str) -> Option<(String, String
         }
     }
     None
-}
-
-fn need(
-    api: &Api,
-    consumer: usize,
-    operation: &Operation,
-    leaf: Leaf,
-    entities: &[String],
-    answers: &[Vec<Leaf>],
-) -> Option<Need> {
-    let in_path = leaf.pointer.strip_prefix("/path/");
-    let hierarchy = in_path
-        .and_then(|name| before_parameter(operation, &name.replace("~1", "/").replace("~0", "~")));
-    let named = entity_of_name(&leaf.name);
-    if in_path.is_none() && named.is_none() && !entities.contains(&leaf.name) {
-        return None;
-    }
-    let entity = match (named, &hierarchy) {
-        (Some(entity), _) if !entity.is_empty() => entity.to_owned(),
-        (_, Some((entity, _))) => entity.clone(),
-        _ => leaf.name.clone(),
-    };
-    let mut producers = Vec::new();
-    for (producer, made) in api.operations.iter().enumerate() {
-        if producer == consumer {
-            continue;
-        }
-        let base = match &*made.method {
-            "POST" => 4,
-            "PUT" => 2,
-            "GET" if !answers[producer].is_empty() => 1,
-            _ => continue,
-        };
-        let creates_here = hierarchy
-            .as_ref()
-            .is_some_and(|(_, collection)| *made.path == **collection)
-            && &*made.method == "POST";
-        let same_entity = entities[producer] == entity;
-        for answer in &answers[producer] {
-            let top_level = answer.pointer.matches('/').count()
-                <= 1 + usize::from(answer.pointer.starts_with("/0/"));
-            let is_id = matches!(
-                answer.name.as_str(),
-                "id" | "uuid" | "guid" | "key" | "slug" | "code"
-            );
-            let same_name = answer.name == leaf.name;
-            let identifies = top_level && (is_id || same_name) && (creates_here || same_entity);
-            if !identifies && (!same_name || leaf.name == "id") {
-                continue;
-            }
-            let weight =
-                base * 3 + if creates_here { 12 } else { 0 } + if same_entity { 4 } else { 0 };
-            producers.push(Producer {
-                operation: producer,
-                place: format!("body{}", answer.pointer).into(),
-                weight,
-            });
-        }
-        if creates_here {
-            producers.push(Producer {
-                operation: producer,
-                place: LOCATION.into(),
-                weight: if answers[producer].is_empty() { 8 } else { 2 },
-            });
-        }
-    }
-    if producers.is_empty() {
-        return None;
-    }
-    let mut all = Vec::new();
-    add_producers(&mut all, producers);
-    Some(Need {
-        pointer: leaf.pointer,
-        essential: leaf.required,
-        producers: all,
-    })
 }
 
 /// Adds producers, keeps the likeliest, in a stable order.

@@ -3,6 +3,7 @@
 mod address;
 mod args;
 mod check;
+mod describe;
 mod events;
 mod interrupt;
 mod output;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use isobath_emit::findings::{
-    self, CodeView, FaultView, FileView, OperationView, Progress, RestLimitation, RestReport,
-    Severity, Share, SourceLocation, StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget,
+    self, CodeView, FaultView, FileView, OperationView, Progress, RestReport, Severity, Share,
+    SourceLocation, StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget,
 };
 use isobath_emit::http::{HttpSuite, WrittenTest, curl};
 use isobath_rest::auth::User;
@@ -14,12 +14,13 @@ use isobath_rest::caller::Service;
 use isobath_rest::fault::{Fault, FaultKind};
 use isobath_rest::feedback;
 use isobath_rest::job::{Outcome, Test};
-use isobath_rest::openapi::{Api, StatusPattern};
+use isobath_rest::openapi::Api;
 use isobath_rest::suite;
 use isobath_rewrite::build::Built;
 
 use super::args::RestArgs;
 use super::check::Checked;
+use super::describe;
 use crate::output;
 use crate::terminal::{Terminal, Tone};
 
@@ -245,7 +246,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .map(|(fault, test)| self.fault(fault, *test))
                 .collect(),
-            limitations: limitations(api),
+            limitations: describe::limitations(api),
             // Calls are counted, seconds are not: a point in time is as far along as its calls.
             progress: outcome
                 .timeline
@@ -305,11 +306,7 @@ impl<'a> Run<'a> {
                 documented: operation
                     .responses
                     .iter()
-                    .map(|response| match response.status {
-                        StatusPattern::Code(code) => code.to_string(),
-                        StatusPattern::Range(digit) => format!("{digit}XX"),
-                        StatusPattern::Default => "default".into(),
-                    })
+                    .map(|response| describe::status(response.status))
                     .collect(),
             }
         };
@@ -500,29 +497,6 @@ pub(super) fn severity(kind: FaultKind) -> Severity {
     }
 }
 
-pub(super) fn limitations(api: &Api) -> Vec<RestLimitation> {
-    let first = |kind| {
-        api.limitations
-            .list
-            .iter()
-            .find(|limitation| limitation.kind == kind)
-    };
-    api.limitations
-        .counts
-        .iter()
-        .map(|(kind, count)| RestLimitation {
-            what: kind.name().into(),
-            quote: first(*kind)
-                .map(|limitation| limitation.detail.clone())
-                .unwrap_or_default(),
-            place: first(*kind)
-                .map(|limitation| limitation.place.to_string())
-                .unwrap_or_default(),
-            count: *count as u64,
-        })
-        .collect()
-}
-
 /// A name for files.
 fn name(api: &Api) -> String {
     let name: String = api
@@ -536,48 +510,5 @@ fn name(api: &Api) -> String {
         "api".to_owned()
     } else {
         name.to_owned()
-    }
-}
-
-/// What a run would call.
-pub(super) fn describe(api: &Api, terminal: &Terminal) {
-    for operation in &api.operations {
-        let mut genes = 0;
-        let mut rng = isobath_search::Rng::with_seed(0);
-        let tuning = isobath_genes::Tuning {
-            optional: 1.0,
-            ..isobath_genes::Tuning::default()
-        };
-        isobath_genes::Gene::sample(&api.model, operation.input, &mut rng, &tuning)
-            .walk(|_| genes += 1);
-        terminal.insist(
-            Tone::Plain,
-            &format!(
-                "{}  {genes} genes, {} parameters, {} documented responses",
-                operation.name(),
-                operation.parameters.len(),
-                operation.responses.len()
-            ),
-        );
-    }
-    terminal.insist(Tone::Plain, &format!("{} operations", api.operations.len()));
-    warn_limitations(api, terminal);
-}
-
-/// Says what of the document is not in the model, once for each kind.
-pub(super) fn warn_limitations(api: &Api, terminal: &Terminal) {
-    for (kind, count) in &api.limitations.counts {
-        let example = api
-            .limitations
-            .list
-            .iter()
-            .find(|limitation| limitation.kind == *kind);
-        let place = example
-            .map(|limitation| format!(", first {limitation}"))
-            .unwrap_or_default();
-        terminal.say(
-            Tone::Warning,
-            &format!("  not supported: {} ({count}){place}", kind.name()),
-        );
     }
 }

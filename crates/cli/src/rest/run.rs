@@ -24,6 +24,7 @@ use isobath_rest::session::{LoginError, Session};
 use super::address::{base, guard, reset_call};
 use super::args::{Budget, RestArgs};
 use super::check::{Checked, Checker};
+use super::describe;
 use super::events::EventLog;
 use super::interrupt::Interruption;
 use super::output;
@@ -119,7 +120,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         )));
     }
     if args.dry_run {
-        output::describe(&api, terminal);
+        describe::describe(&api, terminal);
         return Ok(Exit::Clean);
     }
     let users = users(args)?;
@@ -375,7 +376,7 @@ fn greet(args: &RestArgs, service: &Service, terminal: &Terminal) {
             args.seed
         ),
     );
-    output::warn_limitations(&service.api, terminal);
+    describe::warn_limitations(&service.api, terminal);
 }
 
 /// Writes down what the run begins with.
@@ -388,7 +389,7 @@ fn begin(args: &RestArgs, service: &Service, log: &Mutex<EventLog>) {
         seed: args.seed,
         algorithm: args.algorithm.to_string(),
     });
-    for limitation in output::limitations(&service.api) {
+    for limitation in describe::limitations(&service.api) {
         log.write(&Line::Limitation(limitation));
     }
 }

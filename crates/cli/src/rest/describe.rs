@@ -1,0 +1,182 @@
+//! What a run would call, and what of the document it would not understand.
+
+use isobath_emit::findings::RestLimitation;
+use isobath_genes::{Gene, Tuning};
+use isobath_rest::openapi::{Api, Operation, ParameterLocation, StatusPattern};
+use isobath_rest::resource::Resources;
+
+use crate::terminal::{Terminal, Tone};
+
+/// Says what would be called: per operation its inputs (`*` must be sent), who makes what it needs, how many genes that is, and
+/// what the document promises.
+pub(super) fn describe(api: &Api, terminal: &Terminal) {
+    let resources = Resources::of(api);
+    let genes: Vec<usize> = api
+        .operations
+        .iter()
+        .map(|operation| n_genes(api, operation))
+        .collect();
+    let title = if api.title.is_empty() {
+        "an API without a title"
+    } else {
+        &api.title
+    };
+    let server = api
+        .servers
+        .first()
+        .filter(|server| !server.url.is_empty())
+        .map(|server| format!(", at {}", server.url))
+        .unwrap_or_default();
+    terminal.insist(
+        Tone::Plain,
+        &format!(
+            "{title}: {} operations, {} genes{server}",
+            api.operations.len(),
+            genes.iter().sum::<usize>()
+        ),
+    );
+    for (index, operation) in api.operations.iter().enumerate() {
+        let note = match (operation.deprecated, operation.security.is_empty()) {
+            (false, true) => "",
+            (true, true) => "  deprecated",
+            (false, false) => "  needs authentication",
+            (true, false) => "  deprecated, needs authentication",
+        };
+        let line = format!("\n{:<7} {}{note}", operation.method, operation.path);
+        terminal.insist(Tone::Good, &line);
+        let inputs = inputs(operation);
+        if !inputs.is_empty() {
+            terminal.insist(Tone::Plain, &format!("        takes   {inputs}"));
+        }
+        for line in made_by(api, &resources, index) {
+            terminal.insist(Tone::Plain, &format!("        {line}"));
+        }
+        let line = format!(
+            "        answers {}; {} {}",
+            answers(operation),
+            genes[index],
+            if genes[index] == 1 { "gene" } else { "genes" }
+        );
+        terminal.insist(Tone::Faint, &line);
+    }
+    if !api.limitations.counts.is_empty() {
+        terminal.insist(Tone::Plain, "");
+    }
+    warn_limitations(api, terminal);
+}
+
+fn n_genes(api: &Api, operation: &Operation) -> usize {
+    let mut rng = isobath_search::Rng::with_seed(0);
+    let tuning = Tuning {
+        optional: 1.0,
+        ..Tuning::default()
+    };
+    let mut genes = 0;
+    Gene::sample(&api.model, operation.input, &mut rng, &tuning).walk(|_| genes += 1);
+    genes
+}
+
+fn inputs(operation: &Operation) -> String {
+    let star = |required: bool| if required { "*" } else { "" };
+    let mut inputs: Vec<String> = operation
+        .parameters
+        .iter()
+        .map(|parameter| {
+            let place = match parameter.location {
+                ParameterLocation::Path | ParameterLocation::Query => "",
+                ParameterLocation::Header => " (header)",
+                ParameterLocation::Cookie => " (cookie)",
+            };
+            format!("{}{}{place}", parameter.name, star(parameter.required))
+        })
+        .collect();
+    if let Some(body) = &operation.body {
+        let types: Vec<&str> = body
+            .media
+            .iter()
+            .map(|media| &*media.content_type)
+            .collect();
+        let line = format!("body{} ({})", star(body.required), types.join(", "));
+        inputs.push(line);
+    }
+    inputs.join(", ")
+}
+
+/// For what an operation cannot do without, the operation that most likely makes it.
+fn made_by(api: &Api, resources: &Resources, operation: usize) -> Vec<String> {
+    let needs = resources.needs(operation).iter();
+    needs
+        .filter(|need| need.essential)
+        .filter_map(|need| {
+            let best = need
+                .producers
+                .iter()
+                .max_by_key(|producer| producer.weight)?;
+            let name = need.pointer.rsplit('/').next().unwrap_or_default();
+            let producer = api.operations[best.operation].name();
+            Some(format!("needs   {name} from {producer}"))
+        })
+        .collect()
+}
+
+fn answers(operation: &Operation) -> String {
+    if operation.responses.is_empty() {
+        return "nothing that is documented".to_owned();
+    }
+    let statuses = operation
+        .responses
+        .iter()
+        .map(|response| status(response.status));
+    statuses.collect::<Vec<_>>().join(" ")
+}
+
+/// A status as documents write it.
+pub(super) fn status(pattern: StatusPattern) -> String {
+    match pattern {
+        StatusPattern::Code(code) => code.to_string(),
+        StatusPattern::Range(digit) => format!("{digit}XX"),
+        StatusPattern::Default => "default".into(),
+    }
+}
+
+/// Says what of the document is not in the model, once for each kind.
+pub(super) fn warn_limitations(api: &Api, terminal: &Terminal) {
+    for limitation in limitations(api) {
+        let RestLimitation {
+            what,
+            quote,
+            place,
+            count,
+        } = limitation;
+        let more = match count {
+            0 | 1 => String::new(),
+            n => format!(", and {} more", n - 1),
+        };
+        let line = format!("not supported: {what}: {quote} ({place}){more}");
+        terminal.say(Tone::Warning, &line);
+    }
+}
+
+/// What of the document is not in the model, once for each kind.
+pub(super) fn limitations(api: &Api) -> Vec<RestLimitation> {
+    let first = |kind| {
+        api.limitations
+            .list
+            .iter()
+            .find(|limitation| limitation.kind == kind)
+    };
+    api.limitations
+        .counts
+        .iter()
+        .map(|(kind, count)| RestLimitation {
+            what: kind.name().into(),
+            quote: first(*kind)
+                .map(|limitation| limitation.detail.clone())
+                .unwrap_or_default(),
+            place: first(*kind)
+                .map(|limitation| limitation.place.to_string())
+                .unwrap_or_default(),
+            count: *count as u64,
+        })
+        .collect()
+}
