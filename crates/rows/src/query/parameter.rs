@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use isobath_sql::coverage::is_before_operand;
 use isobath_sql::{DialectName, Value, render};
 
 /// Where the parameters of a text stand, in order.
@@ -82,45 +83,6 @@ fn length(tail: &str, after_operand: bool) -> usize {
 fn word(tail: &str) -> usize {
     tail.find(|c: char| !(c.is_alphanumeric() || c == '_'))
         .unwrap_or(tail.len())
-}
-
-/// Keywords after which an operand comes.
-fn is_before_operand(word: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "SELECT",
-        "DISTINCT",
-        "WHERE",
-        "ON",
-        "HAVING",
-        "AND",
-        "OR",
-        "NOT",
-        "IN",
-        "LIKE",
-        "ILIKE",
-        "BETWEEN",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "CASE",
-        "LIMIT",
-        "OFFSET",
-        "BY",
-        "SET",
-        "VALUES",
-        "IS",
-        "FROM",
-        "ESCAPE",
-        "REGEXP",
-        "RLIKE",
-        "ANY",
-        "ALL",
-        "INTERVAL",
-        "RETURNING",
-        "DIV",
-        "MOD",
-    ];
-    WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// The numbers of a query's parameters, one per place.

@@ -66,5 +66,5 @@ mod tests;
 
 pub use error::TargetError;
 pub use generate::targets;
-pub use parameter::ParameterMention;
+pub use parameter::{ParameterMention, is_before_operand};
 pub use target::{Clause, ClauseKind, Criterion, Nesting, Options, Rule, Span, Target};

@@ -175,7 +175,7 @@ fn ends_operand(token: &Token) -> bool {
         Token::Word(word) => {
             word.quote_style.is_some()
                 || !sqlparser::keywords::RESERVED_FOR_COLUMN_ALIAS.contains(&word.keyword)
-                    && !NOT_OPERANDS.contains(&word.value.to_ascii_uppercase().as_str())
+                    && !is_before_operand(&word.value)
         }
         Token::Number(..)
         | Token::SingleQuotedString(_)
@@ -187,36 +187,42 @@ fn ends_operand(token: &Token) -> bool {
     }
 }
 
-/// Keywords after which an operand comes.
-const NOT_OPERANDS: [&str; 30] = [
-    "SELECT",
-    "DISTINCT",
-    "WHERE",
-    "ON",
-    "HAVING",
-    "AND",
-    "OR",
-    "NOT",
-    "IN",
-    "LIKE",
-    "ILIKE",
-    "BETWEEN",
-    "WHEN",
-    "THEN",
-    "ELSE",
-    "CASE",
-    "LIMIT",
-    "OFFSET",
-    "BY",
-    "SET",
-    "VALUES",
-    "RETURNING",
-    "IS",
-    "FROM",
-    "ESCAPE",
-    "REGEXP",
-    "RLIKE",
-    "ANY",
-    "ALL",
-    "INTERVAL",
-];
+/// Whether a word is a keyword after which an operand comes, so that `?`, `%` and `:` begin a
+/// parameter there and are no operators.
+pub fn is_before_operand(word: &str) -> bool {
+    const WORDS: [&str; 32] = [
+        "ALL",
+        "AND",
+        "ANY",
+        "BETWEEN",
+        "BY",
+        "CASE",
+        "DISTINCT",
+        "DIV",
+        "ELSE",
+        "ESCAPE",
+        "FROM",
+        "HAVING",
+        "ILIKE",
+        "IN",
+        "INTERVAL",
+        "IS",
+        "LIKE",
+        "LIMIT",
+        "MOD",
+        "NOT",
+        "OFFSET",
+        "ON",
+        "OR",
+        "REGEXP",
+        "RETURNING",
+        "RLIKE",
+        "SELECT",
+        "SET",
+        "THEN",
+        "VALUES",
+        "WHEN",
+        "WHERE",
+    ];
+    WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
+}

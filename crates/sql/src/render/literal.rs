@@ -58,10 +58,14 @@ pub fn literal(value: &Value, dialect: DialectName) -> String {
     }
 }
 
-/// With an exponent always, so that no reader takes it for an exact number.
+/// With an exponent, so that no reader takes it for an exact number; SQLite has none of these, and
+/// a point is enough.
 fn float(value: f64, dialect: DialectName) -> String {
     if value.is_finite() {
-        return format!("{value:e}");
+        return match dialect {
+            DialectName::Sqlite => format!("{value:?}"),
+            DialectName::Ansi | DialectName::Postgres | DialectName::MySql => format!("{value:e}"),
+        };
     }
     match dialect {
         DialectName::Postgres if value.is_nan() => "'NaN'::float8".to_owned(),
