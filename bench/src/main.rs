@@ -81,7 +81,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench query-eval FOLDER");
             eprintln!("       isobath-bench query-targets FOLDER [-v]");
             eprintln!(
-                "       isobath-bench query FOLDER [--all] [--seeds N] [--algorithm NAME] [--budget N] [--ignore-constraints] [--confirm] [--together] [--only ID] [-v]"
+                "       isobath-bench query FOLDER [--all] [--seeds N] [--algorithm NAME] [--budget N] [--ignore-constraints] [--confirm] [--apart] [--only ID] [-v]"
             );
             eprintln!("       isobath-bench query FOLDER --paper [--seeds N] [--budget N]");
             eprintln!("       isobath-bench protocol");

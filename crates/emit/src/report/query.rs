@@ -86,6 +86,9 @@ pub struct TargetView {
     pub says: String,
     /// What became of it.
     pub verdict: Verdict,
+    /// The rows of its fixture that cover it, by table; none when all of them do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<Given>,
 }
 
 /// What became of a target.

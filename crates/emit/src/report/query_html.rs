@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::page::{self, escape, fact, meter, snippet, tile};
 use super::query::{ClauseView, Counts, FixtureView, QueryReport, QueryView, TargetView, Verdict};
+use crate::query::Given;
 
 /// The report as one offline page.
 pub fn query_html(report: &QueryReport) -> String {
@@ -75,7 +76,8 @@ fn summary(out: &mut String, report: &QueryReport) {
         .iter()
         .map(|query| query.fixtures.len())
         .sum();
-    tile(out, rows, "row", "rows", &format!("in {fixtures} fixtures"));
+    let fixtures = format!("in {}", plural(fixtures, "fixture"));
+    tile(out, rows, "row", "rows", &fixtures);
     let evaluations: u64 = report.queries.iter().map(|query| query.evaluations).sum();
     let evaluations = usize::try_from(evaluations).unwrap_or(usize::MAX);
     let millis = format!("{:.1} ms", report.millis);
@@ -146,6 +148,10 @@ fn note(out: &mut String, title: &str, items: Vec<String>) {
     out.push_str("</ul>\n</details>\n");
 }
 
+fn plural(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
 /// How well a part is covered, as a class and in words.
 fn state(counts: Counts) -> (&'static str, String) {
     let class = match (counts.covered, counts.open(), counts.infeasible) {
@@ -169,10 +175,10 @@ fn query(out: &mut String, number: usize, query: &QueryView, open: bool) {
     let _ = write!(
         out,
         "<details class=\"table query\" id=\"q{number}\"{}>\n<summary><h3>{}</h3> \
-         <span class=\"dot {class}\" aria-hidden=\"true\"></span><span class=\"count\">{words} · {} rows · {}</span></summary>\n",
+         <span class=\"dot {class}\" aria-hidden=\"true\"></span><span class=\"count\">{words} · {} · {}</span></summary>\n",
         if open { " open" } else { "" },
         escape(&query.id),
-        query.rows(),
+        plural(query.rows(), "row"),
         escape(&query.place)
     );
     let _ = writeln!(
@@ -185,6 +191,9 @@ fn query(out: &mut String, number: usize, query: &QueryView, open: bool) {
     );
     for (index, clause) in query.clauses.iter().enumerate() {
         self::clause(out, number, index, clause, query);
+    }
+    for (at, fixture) in query.fixtures.iter().enumerate() {
+        self::fixture(out, number, at, fixture);
     }
     out.push_str("</details>\n");
 }
@@ -241,12 +250,12 @@ fn clause(out: &mut String, number: usize, index: usize, clause: &ClauseView, qu
         escape(&clause.text)
     );
     for target in &clause.targets {
-        self::target(out, target, query);
+        self::target(out, number, target, query);
     }
     out.push_str("</section>\n");
 }
 
-fn target(out: &mut String, target: &TargetView, query: &QueryView) {
+fn target(out: &mut String, number: usize, target: &TargetView, query: &QueryView) {
     let (class, label, why) = match &target.verdict {
         Verdict::Covered { .. } => ("covered", "covered", ""),
         Verdict::Infeasible { proof } => ("infeasible", "infeasible", proof.as_str()),
@@ -267,10 +276,22 @@ fn target(out: &mut String, target: &TargetView, query: &QueryView) {
     if !why.is_empty() {
         let _ = writeln!(out, "<p class=\"remark\">{}</p>", sentence(why));
     }
-    if let Verdict::Covered { fixture } = target.verdict
-        && let Some(fixture) = query.fixtures.get(fixture)
+    if let Verdict::Covered { fixture: at } = target.verdict
+        && let Some(fixture) = query.fixtures.get(at)
     {
-        self::fixture(out, fixture);
+        out.push_str("<div class=\"rows\">\n");
+        if target.rows.is_empty() {
+            given(out, &fixture.given);
+        } else {
+            given(out, &target.rows);
+        }
+        parameters(out, fixture);
+        out.push_str("</div>\n");
+        let _ = writeln!(
+            out,
+            "<p class=\"remark\">In <a href=\"#q{number}f{at}\">fixture {}</a>.</p>",
+            at + 1
+        );
     }
     snippet(out, &escape(&target.sql), "the target");
     out.push_str("</details>\n");
@@ -289,20 +310,15 @@ fn sentence(text: &str) -> String {
     out
 }
 
-fn fixture(out: &mut String, fixture: &FixtureView) {
-    out.push_str("<div class=\"rows\">\n");
-    for given in &fixture.given {
-        let rows = given.rows.iter().map(|row| row.iter().map(cell).collect());
-        small_table(out, &given.table, "", &given.columns, rows.collect());
-    }
-    if !fixture.parameters.is_empty() {
-        let (names, values): (Vec<String>, Vec<Option<String>>) = fixture
-            .parameters
-            .iter()
-            .map(|(name, value)| (name.clone(), cell(value)))
-            .unzip();
-        small_table(out, "parameters", "", &names, vec![values]);
-    }
+/// All rows of a fixture, and what the query makes of them.
+fn fixture(out: &mut String, number: usize, at: usize, fixture: &FixtureView) {
+    let _ = write!(
+        out,
+        "<section class=\"clause\" id=\"q{number}f{at}\">\n<h4>Fixture {}</h4>\n<div class=\"rows\">\n",
+        at + 1
+    );
+    given(out, &fixture.given);
+    parameters(out, fixture);
     if let Some(result) = &fixture.result {
         small_table(
             out,
@@ -312,7 +328,29 @@ fn fixture(out: &mut String, fixture: &FixtureView) {
             result.clone(),
         );
     }
-    out.push_str("</div>\n");
+    out.push_str("</div>\n</section>\n");
+}
+
+fn given(out: &mut String, given: &[Given]) {
+    if given.is_empty() {
+        out.push_str("<p class=\"remark\">No table has a row.</p>\n");
+    }
+    for given in given {
+        let rows = given.rows.iter().map(|row| row.iter().map(cell).collect());
+        small_table(out, &given.table, "", &given.columns, rows.collect());
+    }
+}
+
+fn parameters(out: &mut String, fixture: &FixtureView) {
+    if fixture.parameters.is_empty() {
+        return;
+    }
+    let (names, values): (Vec<String>, Vec<Option<String>>) = fixture
+        .parameters
+        .iter()
+        .map(|(name, value)| (name.clone(), cell(value)))
+        .unzip();
+    small_table(out, "parameters", "", &names, vec![values]);
 }
 
 fn cell(value: &Value) -> Option<String> {

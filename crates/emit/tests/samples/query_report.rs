@@ -35,6 +35,7 @@ fn query() -> QueryView {
         rule: rule.into(),
         says: says.into(),
         verdict,
+        rows: Vec::new(),
     };
     QueryView {
         id: "Paid".into(),
@@ -46,7 +47,10 @@ fn query() -> QueryView {
                 text: "total < 5".into(),
                 range: Some((28, 37)),
                 targets: vec![
-                    target("`total < 5` is true", "WT", Verdict::Covered { fixture: 0 }),
+                    TargetView {
+                        rows: vec![orders(vec![json!(1), json!(4), json!("paid")])],
+                        ..target("`total < 5` is true", "WT", Verdict::Covered { fixture: 0 })
+                    },
                     target(
                         "`total` is NULL",
                         "WN",
@@ -78,9 +82,11 @@ fn query() -> QueryView {
         ],
         fixtures: vec![FixtureView {
             given: vec![Given {
-                table: "orders".into(),
-                columns: ["id", "total", "state"].map(str::to_owned).into(),
-                rows: vec![vec![json!(1), json!(4), json!("paid")]],
+                rows: vec![
+                    vec![json!(1), json!(4), json!("paid")],
+                    vec![json!(2), json!(4), json!(null)],
+                ],
+                ..orders(Vec::new())
             }],
             parameters: vec![(":most".into(), json!(5))],
             columns: vec!["id".into()],
@@ -88,5 +94,13 @@ fn query() -> QueryView {
         }],
         evaluations: 7,
         millis: 1.5,
+    }
+}
+
+fn orders(row: Vec<serde_json::Value>) -> Given {
+    Given {
+        table: "orders".into(),
+        columns: ["id", "total", "state"].map(str::to_owned).into(),
+        rows: vec![row],
     }
 }

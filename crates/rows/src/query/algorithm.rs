@@ -74,7 +74,7 @@ impl Default for Config {
             algorithm: Algorithm::Default,
             seed: 1,
             budget: 2_000,
-            together: false,
+            together: true,
         }
     }
 }

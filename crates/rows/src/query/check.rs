@@ -3,11 +3,11 @@
 
 use isobath_emit::query::{Case, Query, TargetText};
 use isobath_emit::{Role, Suite, Test};
-use isobath_exec::{Answer, Database, DatabaseError};
+use isobath_exec::{Database, DatabaseError};
 use isobath_sql::coverage::{self, Criterion, TargetError};
 use isobath_sql::{DialectName, Schema, Value};
 
-use super::confirm::spelled;
+use super::confirm::{bring, spelled};
 use super::job::Outcome;
 use super::parameter;
 use super::print::{Cells, Covered, Printer, Setting, answered};
@@ -166,7 +166,8 @@ fn coverage(
     };
     let dialect = database.dialect();
     for (inserts, values) in loaded {
-        if !bring(inserts, database)? {
+        if bring(inserts, database)?.is_some() {
+            database.rollback()?;
             continue;
         }
         let mut open = Vec::new();
@@ -203,18 +204,6 @@ fn coverage(
         }
     }
     Ok(())
-}
-
-/// Begins a transaction with rows in it; without one when a row is refused.
-fn bring(inserts: &[String], database: &mut dyn Database) -> Result<bool, DatabaseError> {
-    database.begin()?;
-    for sql in inserts {
-        if let Answer::Refused(_) = database.execute(sql)? {
-            database.rollback()?;
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 fn lead_up(test: &Test) -> Vec<String> {

@@ -139,14 +139,8 @@ pub fn confirm(
     schema: &Schema,
     database: &mut dyn Database,
 ) -> Result<Vec<Verdict>, DatabaseError> {
-    database.begin()?;
-    let mut refused = None;
-    for sql in inserts(fixture, schema, database.dialect()) {
-        if let Answer::Refused(refusal) = database.execute(&sql)? {
-            refused = Some(format!("{sql}: {}", refusal.message));
-            break;
-        }
-    }
+    let inserts = inserts(fixture, schema, database.dialect());
+    let mut refused = bring(&inserts, database)?;
     let mut verdicts = Vec::new();
     for sql in targets {
         let disagrees = |actual: String| Verdict::Disagrees { actual };
@@ -155,18 +149,31 @@ pub fn confirm(
             None => match database.query(sql)? {
                 Ok(rows) if rows.rows.is_empty() => disagrees("it returns no row".to_owned()),
                 Ok(_) => Verdict::Agrees,
-                Err(refusal) => disagrees(format!("the engine refuses it: {}", refusal.message)),
+                Err(refusal) => {
+                    // A refused statement ends the usefulness of a transaction.
+                    database.rollback()?;
+                    refused = bring(&inserts, database)?;
+                    disagrees(format!("the engine refuses it: {}", refusal.message))
+                }
             },
         });
-        if let (Some(Verdict::Disagrees { .. }), DialectName::Postgres) =
-            (verdicts.last(), database.dialect())
-        {
-            // A refused statement ends the transaction's usefulness.
-            refused.get_or_insert_with(|| "an earlier target was refused".to_owned());
-        }
     }
     database.rollback()?;
     Ok(verdicts)
+}
+
+/// Begins a transaction with rows in it; returns what the engine said about one that it refused.
+pub(super) fn bring(
+    inserts: &[String],
+    database: &mut dyn Database,
+) -> Result<Option<String>, DatabaseError> {
+    database.begin()?;
+    for sql in inserts {
+        if let Answer::Refused(refusal) = database.execute(sql)? {
+            return Ok(Some(format!("{sql}: {}", refusal.message)));
+        }
+    }
+    Ok(None)
 }
 
 /// A target with ANSI quotes as another dialect reads it, tables spelled as the schema spells them.

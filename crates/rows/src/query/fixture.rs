@@ -17,6 +17,9 @@ pub struct Fixture {
     pub candidate: Candidate,
     /// The targets that it covers, by their index.
     pub covers: Vec<usize>,
+    /// For each of them the rows of the candidate that cover it, by table and place; `None` when
+    /// that may be any.
+    pub witnesses: Vec<Option<Vec<(usize, usize)>>>,
 }
 
 impl Fixture {

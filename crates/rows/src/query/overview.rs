@@ -8,7 +8,7 @@ use isobath_sql::{Schema, Value};
 use super::cut::Lines;
 use super::fixture::Fixture;
 use super::job::Fate;
-use super::print::{Covered, Printed, given, json};
+use super::print::{Covered, Printed, given, json, witness};
 use super::target::Target;
 
 /// The view of a query; `suite` is what was printed so far, this query last.
@@ -24,7 +24,7 @@ pub fn overview(
         id: covered.id.to_owned(),
         place: covered.place.to_owned(),
         sql: covered.sql.trim().to_owned(),
-        clauses: clauses(covered),
+        clauses: clauses(covered, schema),
         fixtures: fixtures
             .map(|(number, fixture)| {
                 let case = printed.cases.get(number).copied().flatten();
@@ -38,7 +38,7 @@ pub fn overview(
 }
 
 /// The targets by the part of the query that they are about, in the order of the text.
-fn clauses(covered: &Covered<'_>) -> Vec<ClauseView> {
+fn clauses(covered: &Covered<'_>, schema: &Schema) -> Vec<ClauseView> {
     let lines = Lines::new(covered.sql);
     let before = covered.sql.len() - covered.sql.trim_start().len();
     let range = |clause: &Clause| {
@@ -46,7 +46,8 @@ fn clauses(covered: &Covered<'_>) -> Vec<ClauseView> {
         Some((start.checked_sub(before)?, end.checked_sub(before)?))
     };
     let mut views: Vec<(Option<&Clause>, ClauseView)> = Vec::new();
-    for (target, fate) in covered.targets.iter().zip(&covered.outcome.fates) {
+    let fates = covered.outcome.fates.iter().enumerate();
+    for (target, (number, fate)) in covered.targets.iter().zip(fates) {
         let clause = target.clause.as_ref();
         let known = views.iter().position(|(of, _)| *of == clause);
         let at = known.unwrap_or_else(|| {
@@ -59,7 +60,15 @@ fn clauses(covered: &Covered<'_>) -> Vec<ClauseView> {
             views.push((clause, view));
             views.len() - 1
         });
-        views[at].1.targets.push(view(target, fate));
+        let fixture = match fate {
+            Fate::Covered(fixture) => covered.outcome.fixtures.get(*fixture),
+            Fate::Infeasible { .. } | Fate::Uncovered { .. } => None,
+        };
+        let rows = fixture.map(|fixture| witness(fixture, schema, number));
+        views[at].1.targets.push(TargetView {
+            rows: rows.unwrap_or_default(),
+            ..view(target, fate)
+        });
     }
     let mut views: Vec<ClauseView> = views.into_iter().map(|(_, view)| view).collect();
     // The outer of two parts that begin together comes first; what has no place comes last.
@@ -82,6 +91,7 @@ fn view(target: &Target, fate: &Fate) -> TargetView {
             },
             Fate::Uncovered { why } => Verdict::Uncovered { why: why.clone() },
         },
+        rows: Vec::new(),
     }
 }
 

@@ -18,9 +18,13 @@ const SHOP: &str = "
     );";
 
 fn shop() -> Schema {
+    schema(SHOP)
+}
+
+fn schema(ddl: &str) -> Schema {
     let source = Source {
         name: "shop.sql".to_owned(),
-        text: SHOP.to_owned(),
+        text: ddl.to_owned(),
     };
     load("shop", &[source], Some(DialectName::Postgres)).schema
 }
@@ -185,13 +189,6 @@ fn products_of_many_relations_stay_small() {
     assert!(outcome.rows() <= 3, "{:?}", outcome.fixtures);
 }
 
-fn together() -> Config {
-    Config {
-        together: true,
-        ..Config::default()
-    }
-}
-
 #[test]
 fn fixtures_are_merged_and_leave_out_what_does_not_matter() {
     let targets = [
@@ -199,7 +196,7 @@ fn fixtures_are_merged_and_leave_out_what_does_not_matter() {
         "SELECT * FROM orders WHERE total = 2 OR state = 'new'",
         "SELECT * FROM orders WHERE NOT (total = 2)",
     ];
-    let outcome = cover_by(together(), &shop(), &targets);
+    let outcome = cover(&shop(), &targets);
     assert_eq!(outcome.covered(), 3);
     let [fixture] = outcome.fixtures.as_slice() else {
         panic!("one fixture serves all: {:?}", outcome.fixtures);
@@ -217,7 +214,73 @@ fn fixtures_whose_parameters_differ_stay_apart() {
         "SELECT * FROM orders WHERE total = $1 AND total = 1",
         "SELECT * FROM orders WHERE total = $1 AND total = 2",
     ];
-    let outcome = cover_by(together(), &shop(), &targets);
+    let outcome = cover(&shop(), &targets);
     assert_eq!(outcome.covered(), 2);
     assert_eq!(outcome.fixtures.len(), 2);
+}
+
+#[test]
+fn a_unique_value_that_two_candidates_share_does_not_keep_them_apart() {
+    let schema = schema(
+        "CREATE TABLE people (id INT PRIMARY KEY, email VARCHAR(40) NOT NULL UNIQUE \
+         CHECK (email LIKE '%_@_%'), age INT);",
+    );
+    let targets = [
+        "SELECT id FROM people WHERE age = 1",
+        "SELECT id FROM people WHERE age = 2",
+        "SELECT id FROM people WHERE age = 3",
+    ];
+    let outcome = cover(&schema, &targets);
+    assert_eq!(outcome.fixtures.len(), 1, "{:?}", outcome.fixtures);
+    let rows = &outcome.fixtures[0].candidate.rows[&0];
+    let emails: Vec<&Value> = rows.iter().map(|row| &row[1]).collect();
+    let words = ["ada@example.org", "ben@example.org", "cleo@example.org"];
+    assert!(
+        words
+            .iter()
+            .all(|word| emails.contains(&&Value::text(*word))),
+        "{emails:?}"
+    );
+    let mut keys: Vec<&Value> = rows.iter().map(|row| &row[0]).collect();
+    keys.sort_by_key(|key| key.to_string());
+    assert_eq!(keys, [&Value::Int(1), &Value::Int(2), &Value::Int(3)]);
+}
+
+#[test]
+fn values_that_a_query_names_are_not_renamed() {
+    let targets = [
+        "SELECT * FROM orders WHERE id = 70 AND state = 'ab'",
+        "SELECT * FROM orders WHERE id = 71 AND state = 'b'",
+    ];
+    let outcome = cover(&shop(), &targets);
+    assert_eq!(outcome.covered(), 2);
+    let rows = &outcome.fixtures[0].candidate.rows[&1];
+    let texts: Vec<String> = rows.iter().flatten().map(Value::to_string).collect();
+    for value in ["70", "71", "ab", "b"] {
+        assert!(texts.iter().any(|text| text == value), "{value}: {texts:?}");
+    }
+}
+
+#[test]
+fn groups_stay_apart_when_their_rows_stand_side_by_side() {
+    let targets = [
+        "SELECT state FROM orders GROUP BY state HAVING COUNT(*) = 1",
+        "SELECT state FROM orders GROUP BY state HAVING COUNT(*) = 2",
+        "SELECT state FROM orders GROUP BY state HAVING COUNT(*) = 3",
+    ];
+    let outcome = cover(&shop(), &targets);
+    assert_eq!(outcome.covered(), 3);
+    assert_eq!(outcome.fixtures.len(), 1, "{:?}", outcome.fixtures);
+}
+
+#[test]
+fn what_is_returned_is_rarely_null_and_what_is_not_looked_at_is_left_out() {
+    let outcome = cover(&shop(), &["SELECT id, state FROM orders WHERE id > 4"]);
+    let row = outcome.fixtures[0].rows.iter().find(|row| row.table == 1);
+    let row = row.expect("an order");
+    assert!(
+        matches!(&row.cells[3], Cell::Value(value) if !value.is_null()),
+        "{row:?}"
+    );
+    assert_eq!(row.cells[2], Cell::Default, "{row:?}");
 }

@@ -2,25 +2,33 @@
 //!
 //! Candidates are first cut down to the rows and values that their targets need (`reduce`). Then
 //! `merge` puts rows of several candidates side by side as long as all their targets stay covered,
-//! and rows that have become superfluous are removed. `monotone` knows the targets that more rows
-//! cannot uncover, so that they need not be asked again.
+//! after `align` has brought their parameters into line;
+//! rows and candidates that have become superfluous are removed. `monotone` knows the targets
+//! that more rows cannot uncover, so that they need not be asked again. `readable` gives values that
+//! do not matter names and numbers that people would choose. All of them ask the `judge`, whose
+//! patience is bounded.
 
+mod align;
+mod columns;
 mod insertion;
+mod judge;
 mod merge;
 mod monotone;
+mod readable;
 mod reduce;
 
+use self::judge::Judge;
 pub(super) use self::monotone::is_monotone;
 use super::archive::Archive;
 use super::candidate::Candidate;
 use super::fixture::Fixture;
 use super::job::{Fate, Outcome};
 
-/// How many evaluations a target of one relation may cost here; more relations make them dearer, so
-/// that there are fewer.
-const EVALUATIONS_PER_TARGET: u64 = 16;
-/// How many evaluations any target may cost here.
-const LEAST_PER_TARGET: u64 = 4;
+/// What a query may cost here whatever it is, and more per target.
+const PATIENCE: u64 = 300;
+const PATIENCE_PER_TARGET: u64 = 24;
+/// What readable values may cost per target.
+const PATIENCE_FOR_READERS: u64 = 8;
 
 /// Rows by table and place; `None` when any row may matter.
 type Witness = Option<Vec<(usize, usize)>>;
@@ -46,10 +54,6 @@ pub(super) fn fixtures(mut archive: Archive<'_>, together: bool) -> Outcome {
         });
         outcome.fates.push(fate);
     }
-    let allowed = archive.relations.iter().map(|relations| {
-        (EVALUATIONS_PER_TARGET / (relations.len() as u64).max(1)).max(LEAST_PER_TARGET)
-    });
-    let limit = archive.evaluations + allowed.sum::<u64>();
     let found = std::mem::take(&mut archive.found);
     let mut bundles = Vec::new();
     for (number, candidate) in found.into_iter().enumerate() {
@@ -57,19 +61,11 @@ pub(super) fn fixtures(mut archive: Archive<'_>, together: bool) -> Outcome {
             .filter(|target| outcome.fates[*target] == Fate::Covered(number))
             .collect();
         if !covers.is_empty() {
-            let candidate = if together {
-                reduce::needed(&mut archive, candidate, &covers, limit)
-            } else {
-                candidate
-            };
             bundles.push(Bundle::of(candidate, covers));
         }
     }
     if together {
-        bundles = merge::merged(&mut archive, bundles, limit);
-        for bundle in &mut bundles {
-            reduce::without_superfluous_rows(&mut archive, bundle, limit);
-        }
+        bundles = minimized(&mut archive, bundles);
     }
     let parameters = archive.targets.iter();
     let parameters = parameters.flat_map(|target| target.parameters.iter().copied());
@@ -80,18 +76,47 @@ pub(super) fn fixtures(mut archive: Archive<'_>, together: bool) -> Outcome {
             .candidate
             .parameters
             .resize(count, isobath_sql::Value::Null);
-        let mut covers: Vec<usize> = bundle.covers.iter().map(|(target, _)| *target).collect();
-        covers.sort_unstable();
-        for target in &covers {
+        bundle.covers.sort_unstable();
+        for (target, _) in &bundle.covers {
             outcome.fates[*target] = Fate::Covered(number);
         }
+        let (covers, witnesses) = bundle.covers.into_iter().unzip();
         outcome.fixtures.push(Fixture {
             rows: insertion::rows(&archive.setting, &bundle.candidate),
             candidate: bundle.candidate,
             covers,
+            witnesses,
         });
     }
     outcome
+}
+
+fn minimized(archive: &mut Archive<'_>, found: Vec<Bundle>) -> Vec<Bundle> {
+    let n_targets = found
+        .iter()
+        .map(|bundle| bundle.covers.len() as u64)
+        .sum::<u64>();
+    let mut judge = Judge::new(archive);
+    judge.encourage(PATIENCE + PATIENCE_PER_TARGET * n_targets);
+    let mut bundles = Vec::new();
+    for (number, mut bundle) in found.into_iter().enumerate() {
+        let targets = bundle.targets();
+        reduce::needed(&mut judge, &mut bundle.candidate, &targets, number);
+        bundles.push(Bundle::of(bundle.candidate, targets));
+    }
+    merge::without_superfluous(&mut judge, &mut bundles, true);
+    bundles = merge::merged(&mut judge, bundles);
+    for bundle in &mut bundles {
+        reduce::without_superfluous_rows(&mut judge, bundle);
+    }
+    merge::without_superfluous(&mut judge, &mut bundles, false);
+    for bundle in &mut bundles {
+        let targets = bundle.targets();
+        reduce::without_superfluous_values(&mut judge, bundle);
+        judge.encourage(PATIENCE_FOR_READERS * targets.len() as u64);
+        readable::rename(&mut judge, &mut bundle.candidate, &targets);
+    }
+    bundles
 }
 
 impl Bundle {

@@ -3,7 +3,7 @@
 use isobath_emit::query::Given;
 use isobath_emit::{Expect, Role, Step, Suite, Test};
 use isobath_sql::schema::Filled;
-use isobath_sql::{Schema, Value, render};
+use isobath_sql::{Cell, Row, Schema, Value, render};
 
 use super::look::{Cells, Look};
 use super::printer::Printer;
@@ -67,29 +67,55 @@ impl Printer<'_> {
     }
 }
 
-/// The rows of a fixture, by table; columns that the database fills are left out.
+/// The rows of a fixture, by table; columns that the database fills, and those that no row fills,
+/// are left out.
 pub(in crate::query) fn given(fixture: &Fixture, schema: &Schema) -> Vec<Given> {
+    some(fixture, schema, &|_| true)
+}
+
+/// The rows of a fixture that cover one of its targets; none when all of them may.
+pub(in crate::query) fn witness(fixture: &Fixture, schema: &Schema, target: usize) -> Vec<Given> {
+    let at = fixture.covers.iter().position(|covered| *covered == target);
+    match at.and_then(|at| fixture.witnesses.get(at)?.as_ref()) {
+        Some(rows) if rows.len() < fixture.row_count() => {
+            some(fixture, schema, &|row| rows.contains(&row))
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Those rows of a fixture, by table and place, that are wanted.
+fn some(fixture: &Fixture, schema: &Schema, wanted: &dyn Fn((usize, usize)) -> bool) -> Vec<Given> {
     let tables = render::table_order(schema).into_iter();
     let filled = tables.filter_map(|table| Some((table, fixture.candidate.rows.get(&table)?)));
     filled
-        .map(|(table, rows)| {
+        .map(|(number, rows)| {
+            let table = number;
+            let given = fixture.rows.iter().filter(|row| row.table == table);
+            let given: Vec<&Row> = given.collect();
             let table = &schema.tables[table];
             let kept: Vec<usize> = (0..table.columns.len())
                 .filter(|column| {
                     let filled = &table.columns[*column].filled;
-                    !matches!(filled, Filled::CounterAlways | Filled::Generated(_))
+                    let left_out = |row: &&Row| row.cells.get(*column) == Some(&Cell::Default);
+                    let idle =
+                        rows.iter().all(|row| row[*column].is_null()) && given.iter().all(left_out);
+                    !idle && !matches!(filled, Filled::CounterAlways | Filled::Generated(_))
                 })
                 .collect();
             let cells = |row: &Vec<Value>| kept.iter().map(|column| json(&row[*column])).collect();
+            let rows = rows.iter().enumerate();
+            let rows = rows.filter(|(row, _)| wanted((number, *row)));
             Given {
                 table: table.name.clone(),
                 columns: kept
                     .iter()
                     .map(|at| table.columns[*at].name.clone())
                     .collect(),
-                rows: rows.iter().map(cells).collect(),
+                rows: rows.map(|(_, row)| cells(row)).collect(),
             }
         })
+        .filter(|given: &Given| !given.rows.is_empty())
         .collect()
 }
 

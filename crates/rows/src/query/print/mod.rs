@@ -27,7 +27,7 @@ use crate::schema::print::suite_dialect;
 pub use clock::{clock, unsteady};
 pub use look::Cells;
 
-pub(super) use case::{given, json};
+pub(super) use case::{given, json, witness};
 pub(super) use look::answered;
 pub(super) use printer::Printer;
 
