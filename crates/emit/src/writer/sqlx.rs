@@ -42,12 +42,19 @@ impl Writer for Sqlx {
                 }
             )
         );
+        let session: Vec<String> = suite.session.iter().map(|sql| literal(bare(sql))).collect();
+        let _ = write!(
+            out,
+            "\n/// What every connection is told first.\n#[rustfmt::skip]\nconst SESSION: &[&str] = &[{}];\n",
+            session.join(", ")
+        );
         let mut files = Vec::new();
         let mut functions = Names::default();
-        for taken in ["run", "returns"] {
+        for taken in ["open", "run", "returns"] {
             functions.unique(taken.into());
         }
         let mut constants = Names::default();
+        constants.unique("SESSION".into());
         for (group, tests) in suite.by_group() {
             let shared = Shared::of(suite, group, &mut constants);
             if let Some(shared) = &shared {
@@ -127,7 +134,8 @@ fn function(
     };
     let _ = write!(
         out,
-        "#[rustfmt::skip]\n#[sqlx::test{fixtures}]\nasync fn {name}(pool: Pool<Engine>) {{\n"
+        "#[rustfmt::skip]\n#[sqlx::test{fixtures}]\nasync fn {name}(pool: Pool<Engine>) {{\n    \
+         let mut db = open(&pool).await;\n"
     );
     for step in test.steps.iter().filter(|step| step.role == Role::Act) {
         self::step(out, step, shared);
@@ -138,11 +146,11 @@ fn function(
 fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) {
     for sql in &step.sql {
         let sql = literal(bare(sql));
-        let _ = writeln!(out, "    run(&pool, {sql}).await;");
+        let _ = writeln!(out, "    run(&mut db, {sql}).await;");
     }
     if let Expect::Rows { query, rows } = &step.expect {
         let query = Shared::or_literal(shared, query, literal);
-        let _ = write!(out, "    returns(&pool, {query}, &[");
+        let _ = write!(out, "    returns(&mut db, {query}, &[");
         for row in rows {
             let cells: Vec<String> = row
                 .iter()
