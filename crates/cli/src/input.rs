@@ -24,10 +24,12 @@ pub(crate) enum InputError {
         path: PathBuf,
     },
     /// A folder without any SQL.
-    #[error("{} contains no .sql file", path.display())]
+    #[error("{} contains no {wanted} file", path.display())]
     EmptyFolder {
         /// The path as given.
         path: PathBuf,
+        /// What was looked for.
+        wanted: &'static str,
     },
 }
 
@@ -80,6 +82,7 @@ pub(crate) fn read(path: &Path) -> Result<Input, InputError> {
     if files.is_empty() {
         return Err(InputError::EmptyFolder {
             path: path.to_owned(),
+            wanted: ".sql",
         });
     }
     let mut names: Vec<String> = files
@@ -126,10 +129,14 @@ fn source(path: &Path, name: &str, bytes: Vec<u8>) -> Result<Source, InputError>
         });
     }
     // A stray byte in a comment must not cost the file; where it matters, the statement fails to parse.
-    let text = match String::from_utf8(bytes) {
+    let mut text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     };
+    // The mark that some editors put before the first letter.
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
     Ok(Source {
         name: name.to_owned(),
         text,

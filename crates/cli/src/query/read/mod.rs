@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use isobath_sql::ddl::Source;
 
+use super::error::RunError;
 use crate::input::{self, InputError};
 
 /// One query of an input.
@@ -40,15 +41,20 @@ pub(crate) struct Queries {
 ///
 /// # Errors
 ///
-/// When a path cannot be read.
-pub(crate) fn read<'p>(
-    paths: impl Iterator<Item = &'p PathBuf>,
-) -> Result<Vec<Queries>, InputError> {
+/// When a path cannot be read or has no query.
+pub(crate) fn read<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Vec<Queries>, RunError> {
     let mut all = Vec::new();
     for path in paths {
+        let before = all.len();
         for source in sources(path)? {
             let given = queries(&source);
             all.push(Queries { source, given });
+        }
+        if all[before..].iter().all(|queries| queries.given.is_empty()) {
+            return Err(RunError::Flag(format!(
+                "{} holds no query: neither an SQL statement, nor a line of JSON with `query`, nor a call of sqlx",
+                path.display()
+            )));
         }
     }
     let mut taken = std::collections::BTreeSet::new();
@@ -92,6 +98,7 @@ fn sources(path: &Path) -> Result<Vec<Source>, InputError> {
     if files.is_empty() {
         return Err(InputError::EmptyFolder {
             path: path.to_owned(),
+            wanted: ".sql, .jsonl or .rs",
         });
     }
     let mut sources = Vec::new();

@@ -14,13 +14,13 @@ pub(super) fn read(text: &str, file: &str) -> Vec<Given> {
         start: None,
         name: Name::default(),
     };
+    let mut line = 1;
+    let mut counted = 0;
     while let Some((start, end, name)) = reader.statement() {
-        let line = text[..start].matches('\n').count() as u64 + 1;
-        let column = text[..start]
-            .chars()
-            .rev()
-            .take_while(|c| *c != '\n')
-            .count();
+        line += text[counted..start].matches('\n').count() as u64;
+        counted = start;
+        let before = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let column = text[before..start].chars().count();
         // Columns count from the beginning of the line, also when the statement does not begin there.
         let sql = without_sqlc(text[start..end].trim_end());
         found.push(Given {
@@ -93,7 +93,7 @@ impl Reader<'_> {
                 b'#' if self.start.is_none() => self.line_comment(rest),
                 b'/' if rest.starts_with("/*") => {
                     let length = rest.find("*/").map_or(rest.len(), |end| end + 2);
-                    if self.start.is_none() {
+                    if self.is_heading() {
                         self.name.comment(&rest[..length]);
                     }
                     length
@@ -127,7 +127,7 @@ impl Reader<'_> {
                     if !byte.is_ascii_whitespace() {
                         self.start.get_or_insert(self.at);
                     }
-                    1
+                    rest.chars().next().map_or(1, char::len_utf8)
                 }
             };
             self.at += length.max(1);
@@ -138,10 +138,17 @@ impl Reader<'_> {
 
     fn line_comment(&mut self, rest: &str) -> usize {
         let comment = rest.lines().next().unwrap_or("");
-        if self.start.is_none() {
+        if self.is_heading() {
             self.name.comment(comment);
         }
         comment.len()
+    }
+
+    /// Whether a comment here is about the statement that follows: it stands outside of statements,
+    /// and not behind the end of one.
+    fn is_heading(&self) -> bool {
+        let line = self.text[..self.at].rfind('\n').map_or(0, |end| end + 1);
+        self.start.is_none() && self.text[line..self.at].trim().is_empty()
     }
 }
 
@@ -221,6 +228,18 @@ mod tests {
                 ("q:3", 3, "SELECT 1"),
                 ("Open orders", 7, "SELECT 2"),
                 ("Third", 8, "SELECT 3")
+            ])
+        );
+    }
+
+    #[test]
+    fn letters_beyond_ascii_are_letters() {
+        let text = "SELECT größe FROM straße; -- é\nSELECT 'ß;' AS über";
+        assert_eq!(
+            names(text),
+            all(&[
+                ("q:1", 1, "SELECT größe FROM straße"),
+                ("q:2", 2, "SELECT 'ß;' AS über")
             ])
         );
     }
