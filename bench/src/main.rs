@@ -5,6 +5,7 @@
 mod ablation;
 mod canonical;
 mod coverage;
+mod cpu;
 mod http;
 mod llvm;
 mod mutants;
@@ -17,6 +18,7 @@ mod requirements;
 mod rest;
 mod schema;
 mod search;
+mod services;
 mod subjects;
 mod whitebox;
 
@@ -68,6 +70,9 @@ fn main() -> ExitCode {
         ["whitebox", folder, package, wrapper, paths @ ..] => {
             whitebox::compare(Path::new(folder), package, Path::new(wrapper), paths)
         }
+        ["services", folder, wrapper, names @ ..] => {
+            services::table(Path::new(folder), Path::new(wrapper), names)
+        }
         _ => {
             eprintln!("usage: isobath-bench requirements FOLDER");
             eprintln!("       isobath-bench schema FOLDER [BINARY]");
@@ -88,6 +93,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench whitebox PROJECT PACKAGE WRAPPER PATH…");
             eprintln!("       isobath-bench whitebox llvm SAMPLES ISOBATH");
             eprintln!("       isobath-bench whitebox effect SAMPLES ISOBATH [SEEDS [CALLS]]");
+            eprintln!("       isobath-bench services WORKSPACE WRAPPER [NAME…]");
             ExitCode::from(2)
         }
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use isobath_exec::driver::{Event, Listener};
 use isobath_rewrite::build::{Build, Built, build};
 
-type Problem = Box<dyn std::error::Error>;
+pub(crate) type Problem = Box<dyn std::error::Error>;
 
 const REQUESTS: usize = 400;
 
@@ -84,7 +84,8 @@ fn measure(folder: &Path, package: &str, wrapper: &Path, paths: &[&str]) -> Resu
     Ok(())
 }
 
-fn sites(built: &Built) {
+/// Prints which branch sites are told, and which had to be left as they are.
+pub(crate) fn sites(built: &Built) {
     let counts = built.counts();
     println!("targets: {}", built.table.targets().len());
     println!(
@@ -125,19 +126,21 @@ fn plain(folder: &Path, package: &str) -> Result<PathBuf, Problem> {
 }
 
 /// A running service; dropping it ends it.
-struct Service {
+pub(crate) struct Service {
     child: Child,
     stream: TcpStream,
     reader: BufReader<TcpStream>,
 }
 
 impl Service {
-    fn start(program: &Path, variables: &[(String, String)]) -> Result<Self, Problem> {
+    /// Starts a program, which is told its port in both of the ways that services know.
+    pub(crate) fn start(program: &Path, variables: &[(String, String)]) -> Result<Self, Problem> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
             .local_addr()?
             .port();
         let mut child = Command::new(program)
             .args(["--port", &port.to_string()])
+            .env("PORT", port.to_string())
             .envs(variables.iter().cloned())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -163,17 +166,34 @@ impl Service {
     }
 
     fn get(&mut self, path: &str) -> Result<Duration, Problem> {
+        self.call(&Request::get(path)).map(|answer| answer.time)
+    }
+
+    /// Makes a request and waits for the whole answer.
+    pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, Problem> {
+        let mut text = format!(
+            "{} {} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n",
+            request.method,
+            request.path,
+            request.body.len()
+        );
+        for (name, value) in &request.headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str("\r\n");
+        text.push_str(&request.body);
         let start = Instant::now();
-        write!(
-            self.stream,
-            "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        )?;
+        self.stream.write_all(text.as_bytes())?;
+        let mut status = None;
         let mut length = 0;
         loop {
             let mut line = String::new();
             self.reader.read_line(&mut line)?;
             if line.trim().is_empty() {
                 break;
+            }
+            if status.is_none() {
+                status = line.split(' ').nth(1).map(str::parse).transpose()?;
             }
             if let Some((name, value)) = line.split_once(':')
                 && name.eq_ignore_ascii_case("content-length")
@@ -183,8 +203,38 @@ impl Service {
         }
         let mut body = vec![0; length];
         self.reader.read_exact(&mut body)?;
-        Ok(start.elapsed())
+        Ok(Answer {
+            time: start.elapsed(),
+            status: status.ok_or("the service closed the connection")?,
+            body: String::from_utf8_lossy(&body).into_owned(),
+        })
     }
+}
+
+/// What is asked of a service.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Request {
+    pub(crate) method: &'static str,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: String,
+}
+
+impl Request {
+    pub(crate) fn get(path: impl Into<String>) -> Self {
+        Self {
+            method: "GET",
+            path: path.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// What it answers, and how long that took.
+pub(crate) struct Answer {
+    pub(crate) time: Duration,
+    pub(crate) status: u16,
+    pub(crate) body: String,
 }
 
 impl Drop for Service {

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::cpu::children_seconds;
+
 /// One thing that is timed.
 struct Timed<'a> {
     what: &'a str,
@@ -115,13 +117,4 @@ impl Timed<'_> {
         }
         Some((children_seconds()? - before) / f64::from(self.runs))
     }
-}
-
-/// User and system time of finished children, from the system's own account; `None` where there is none.
-fn children_seconds() -> Option<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The command's name may hold blanks, so fields are counted from its closing parenthesis.
-    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-    let ticks = |index: usize| fields.get(index)?.parse::<f64>().ok();
-    Some((ticks(13)? + ticks(14)?) / 100.0)
 }

@@ -34,6 +34,7 @@ impl<'ast> Visit<'ast> for Rewriter<'_> {
                     items.iter().for_each(|item| self.visit_item(item));
                 }
             }
+            Item::Macro(item) => self.macro_item(&item.mac),
             // Nothing else holds code that runs; discriminants and the like are constants.
             _ => {}
         }
@@ -56,8 +57,14 @@ impl<'ast> Visit<'ast> for Rewriter<'_> {
     }
 
     fn visit_trait_item_const(&mut self, _: &'ast syn::TraitItemConst) {}
-    fn visit_impl_item_macro(&mut self, _: &'ast syn::ImplItemMacro) {}
-    fn visit_trait_item_macro(&mut self, _: &'ast syn::TraitItemMacro) {}
+    fn visit_impl_item_macro(&mut self, item: &'ast syn::ImplItemMacro) {
+        self.macro_item(&item.mac);
+    }
+
+    fn visit_trait_item_macro(&mut self, item: &'ast syn::TraitItemMacro) {
+        self.macro_item(&item.mac);
+    }
+
     fn visit_type(&mut self, _: &'ast syn::Type) {}
     fn visit_pat(&mut self, _: &'ast syn::Pat) {}
     fn visit_path(&mut self, _: &'ast syn::Path) {}
@@ -250,6 +257,7 @@ fn attributes(item: &Item) -> &[Attribute] {
         Item::Const(item) => &item.attrs,
         Item::Fn(item) => &item.attrs,
         Item::Impl(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
         Item::Mod(item) => &item.attrs,
         Item::Static(item) => &item.attrs,
         Item::Trait(item) => &item.attrs,

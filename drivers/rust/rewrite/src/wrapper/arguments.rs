@@ -49,6 +49,14 @@ impl Arguments {
         })
     }
 
+    /// Whether a crate of the service is compiled, in whatever way: not a question, nor a
+    /// build script, which is no part of it.
+    pub fn compiles(&self) -> bool {
+        self.value("--crate-name")
+            .is_some_and(|name| !name.starts_with("build_script_"))
+            && !self.has("--print")
+    }
+
     /// The words after `--cfg`.
     pub fn cfg(&self) -> Vec<&str> {
         self.values("--cfg")
@@ -143,6 +151,19 @@ mod tests {
             unit("- --crate-name ___ --print=file-names --edition=2021"),
             None
         );
+    }
+
+    #[test]
+    fn tests_and_procedural_macros_are_compiled_too() {
+        let compiles = |line| arguments(line).compiles();
+        assert!(compiles(
+            "--crate-name shop --edition=2021 src/lib.rs --test"
+        ));
+        assert!(compiles(
+            "--crate-name m --edition=2021 src/lib.rs --crate-type proc-macro"
+        ));
+        assert!(!compiles("--crate-name build_script_build build.rs"));
+        assert!(!compiles("-vV"));
     }
 
     #[test]

@@ -89,12 +89,12 @@ pub fn run(arguments: Vec<OsString>, settings: Option<Settings>) -> ExitCode {
     }
 }
 
-/// The compiler as cargo asked for it. The runtime is in reach, because the crate may
-/// depend on one that is linked with it.
+/// The compiler as cargo asked for it. The runtime is in reach, because the crate (a test of
+/// the service, for one) may depend on one that is linked with it.
 fn plain(rustc: &Path, arguments: &Arguments) -> ExitCode {
     let mut command = Command::new(rustc);
     command.args(&arguments.all);
-    if arguments.unit().is_some()
+    if arguments.compiles()
         && let Some(settings) = Settings::from_environment()
         && let Ok(folder) = crate::runtime::folder(&settings.state, rustc, arguments.target())
     {

@@ -22,6 +22,7 @@ mod lists;
 mod mailer;
 mod page;
 mod schedule;
+mod sizes;
 mod statistics;
 mod store;
 mod subscriptions;
@@ -31,3 +32,4 @@ mod templates;
 pub mod config;
 
 pub use app::{App, Clock, OPENAPI, router};
+pub use sizes::future_sizes;

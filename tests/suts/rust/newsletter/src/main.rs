@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use newsletter::config::Config;
-use newsletter::{App, router};
+use newsletter::{App, future_sizes, router};
 use tokio::net::TcpListener;
 
 #[tokio::main]
@@ -16,6 +16,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    if std::env::args().nth(1).as_deref() == Some("--future-sizes") {
+        for (handler, size) in future_sizes() {
+            println!("{handler} {size}");
+        }
+        return Ok(());
+    }
     let config = Config::from_env(|name| std::env::var(name).ok())?;
     let listener = TcpListener::bind(("127.0.0.1", config.port)).await?;
     println!("listening on http://{}", listener.local_addr()?);

@@ -22,9 +22,11 @@ mod schema;
 mod search;
 mod secret;
 mod service;
+mod sizes;
 mod stats;
 mod store;
 
 pub mod config;
 
 pub use service::{Clock, OPENAPI, Shared, app, spawn_sweeping};
+pub use sizes::future_sizes;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use actix_web::HttpServer;
 use actix_web::web::Data;
 use pastebin::config::Config;
-use pastebin::{Shared, app, spawn_sweeping};
+use pastebin::{Shared, app, future_sizes, spawn_sweeping};
 
 #[actix_web::main]
 async fn main() -> ExitCode {
@@ -19,6 +19,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    if std::env::args().nth(1).as_deref() == Some("--future-sizes") {
+        for (handler, size) in future_sizes() {
+            println!("{handler} {size}");
+        }
+        return Ok(());
+    }
     let config = Config::from_env(|name| std::env::var(name).ok())?;
     let port = config.port;
     let shared = Data::new(Shared::open(config)?);

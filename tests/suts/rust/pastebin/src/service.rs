@@ -159,20 +159,20 @@ async fn stamp(
     Ok(response)
 }
 
-async fn syntax(name: web::Path<String>) -> Result<impl Responder> {
+pub(crate) async fn syntax(name: web::Path<String>) -> Result<impl Responder> {
     by_name(&name)
         .map(web::Json)
         .ok_or(Problem::Absent("syntax"))
 }
 
-async fn detect(sample: web::Json<Sample>) -> Result<impl Responder> {
+pub(crate) async fn detect(sample: web::Json<Sample>) -> Result<impl Responder> {
     if sample.content.is_empty() {
         return Err(Problem::invalid("content", "is empty"));
     }
     Ok(web::Json(sample.guess()))
 }
 
-async fn health(shared: Data<Shared>) -> Result<impl Responder> {
+pub(crate) async fn health(shared: Data<Shared>) -> Result<impl Responder> {
     let count: i64 = on_database(&shared, |connection, _| {
         Ok(pastes::table.count().get_result(connection)?)
     })
@@ -186,7 +186,7 @@ async fn document() -> impl Responder {
         .body(OPENAPI)
 }
 
-async fn reset(shared: Data<Shared>) -> Result<impl Responder> {
+pub(crate) async fn reset(shared: Data<Shared>) -> Result<impl Responder> {
     shared.store.clear()?;
     shared.buckets.clear();
     Ok(HttpResponse::NoContent())

@@ -20,6 +20,7 @@ mod limit;
 mod page;
 mod profiles;
 mod reports;
+mod sizes;
 mod slug;
 mod store;
 mod tags;
@@ -31,3 +32,4 @@ pub mod clock;
 pub mod config;
 
 pub use app::{App, OPENAPI, router};
+pub use sizes::future_sizes;

@@ -1,0 +1,183 @@
+//! What instrumentation costs the larger Rust services: sites, build CPU, latency, futures.
+//!
+//! Plain and instrumented take turns in everything that is timed, so that a busy machine is
+//! busy for both. Each number is held against what the product promises.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(clippy::print_stderr, reason = "and why it could not run")]
+
+mod calls;
+mod compiling;
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use isobath_exec::driver::Listener;
+use isobath_rewrite::build::Built;
+
+use crate::whitebox::{Problem, Service, sites};
+
+/// How often each request is made of each program.
+const REQUESTS: usize = 300;
+
+/// What the product promises.
+const LEAST_SHARE: f64 = 0.95;
+const MOST_CPU: f64 = 1.3;
+const MOST_LATENCY: f64 = 1.2;
+
+/// Prints the numbers of the services of a workspace: those named, or all.
+pub(crate) fn table(workspace: &Path, wrapper: &Path, names: &[&str]) -> ExitCode {
+    let mut reached = true;
+    for (name, prepare) in calls::SERVICES {
+        if !names.is_empty() && !names.contains(name) {
+            continue;
+        }
+        println!("\n== {name}");
+        match measure(workspace, wrapper, name, *prepare) {
+            Ok(good) => reached &= good,
+            Err(error) => {
+                eprintln!("isobath-bench: {name}: {error}");
+                reached = false;
+            }
+        }
+    }
+    if reached {
+        println!("\nevery number is reached");
+        ExitCode::SUCCESS
+    } else {
+        println!("\nnot every number is reached");
+        ExitCode::FAILURE
+    }
+}
+
+fn measure(
+    workspace: &Path,
+    wrapper: &Path,
+    name: &str,
+    prepare: calls::Prepare,
+) -> Result<bool, Problem> {
+    let compiled = compiling::both(workspace, wrapper, name)?;
+    sites(&compiled.instrumented);
+    let share = compiled.instrumented.counts().share();
+    let mut good = verdict("branch sites told", share, share > LEAST_SHARE);
+    let cpu = compiled.instrumented_cpu / compiled.plain_cpu;
+    println!(
+        "build CPU of the service itself: plain {:.2} s, instrumented {:.2} s",
+        compiled.plain_cpu, compiled.instrumented_cpu
+    );
+    good &= verdict("build CPU, ratio", cpu, cpu <= MOST_CPU);
+    good &= futures(&compiled.plain, &compiled.instrumented)?;
+    let latency = latency(&compiled.plain, &compiled.instrumented, prepare)?;
+    good &= verdict(
+        "latency, ratio of the medians' sums",
+        latency,
+        latency <= MOST_LATENCY,
+    );
+    Ok(good)
+}
+
+fn verdict(what: &str, number: f64, good: bool) -> bool {
+    println!(
+        "{what}: {number:.3}{}",
+        if good { "" } else { "  NOT REACHED" }
+    );
+    good
+}
+
+/// The sizes of futures that a program tells.
+fn sizes(program: &Path) -> Result<String, Problem> {
+    let output = Command::new(program).arg("--future-sizes").output()?;
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn futures(plain: &Path, instrumented: &Built) -> Result<bool, Problem> {
+    let (before, after) = (sizes(plain)?, sizes(&instrumented.executable)?);
+    let total = |text: &str| -> usize {
+        let sizes = text.lines().filter_map(|line| line.rsplit(' ').next());
+        sizes.filter_map(|size| size.parse::<usize>().ok()).sum()
+    };
+    let count = before.lines().count();
+    println!(
+        "futures of {count} handlers: plain {} bytes, instrumented {} bytes",
+        total(&before),
+        total(&after)
+    );
+    for (old, new) in before
+        .lines()
+        .zip(after.lines())
+        .filter(|(old, new)| old != new)
+    {
+        println!("  {old} becomes {new}");
+    }
+    let good = count > 0 && total(&after) <= total(&before);
+    if !good {
+        println!("  NOT REACHED: futures must not grow");
+    }
+    Ok(good)
+}
+
+/// Median and tenth percentile, in microseconds.
+fn percentiles(mut times: Vec<Duration>) -> (f64, f64) {
+    times.sort();
+    let at = |index: usize| times[index].as_secs_f64() * 1e6;
+    (at(times.len() / 2), at(times.len() / 10))
+}
+
+/// Ratio of instrumented, watched by a core, to plain.
+fn latency(plain: &Path, built: &Built, prepare: calls::Prepare) -> Result<f64, Problem> {
+    let listener = Listener::open()?;
+    let variables = listener.variables(Some(&built.targets));
+    let mut watched = Service::start(&built.executable, &variables)?;
+    let mut driver = listener.accept(Duration::from_secs(20))?;
+    let mut unwatched = Service::start(&built.executable, &[])?;
+    let mut plain = Service::start(plain, &[])?;
+    // Identifiers and tokens differ from program to program.
+    let requests = [
+        prepare(&mut plain)?,
+        prepare(&mut unwatched)?,
+        prepare(&mut watched)?,
+    ];
+    println!(
+        "{:<52} {:>6} {:>8} {:>8} {:>8} {:>6} {:>6}",
+        "median, µs", "status", "plain", "no core", "core", "ratio", "p10"
+    );
+    let mut sums = [0.0; 2];
+    for nth in 0..requests[0].len() {
+        let mut times = [Vec::new(), Vec::new(), Vec::new()];
+        let mut status = 0;
+        for _ in 0..REQUESTS {
+            let answer = plain.call(&requests[0][nth])?;
+            status = answer.status;
+            times[0].push(answer.time);
+            times[1].push(unwatched.call(&requests[1][nth])?.time);
+            driver.begin_candidate();
+            let answer = watched.call(&requests[2][nth])?;
+            if answer.status != status {
+                return Err(format!(
+                    "{} {}: plain answers {status}, instrumented {}",
+                    requests[0][nth].method, requests[0][nth].path, answer.status
+                )
+                .into());
+            }
+            times[2].push(answer.time);
+            driver.events()?;
+        }
+        let [a, b, c] = times.map(percentiles);
+        sums[0] += a.0;
+        sums[1] += c.0;
+        let what = format!("{} {}", requests[0][nth].method, requests[0][nth].path);
+        println!(
+            "{what:<52} {status:>6} {:>8.0} {:>8.0} {:>8.0} {:>6.2} {:>6.2}",
+            a.0,
+            b.0,
+            c.0,
+            c.0 / a.0,
+            c.1 / a.1
+        );
+    }
+    let mut reached = Vec::new();
+    driver.read(&mut reached);
+    println!("targets reached by the last request: {}", reached.len());
+    Ok(sums[1] / sums[0])
+}
