@@ -43,6 +43,7 @@ fn clauses(covered: &Covered<'_>, schema: &Schema) -> Vec<ClauseView> {
     let before = covered.sql.len() - covered.sql.trim_start().len();
     let range = |clause: &Clause| {
         let (start, end) = lines.range(clause.span?)?;
+        let end = end.max(start + written(&covered.sql[start..], &clause.text));
         Some((start.checked_sub(before)?, end.checked_sub(before)?))
     };
     let mut views: Vec<(Option<&Clause>, ClauseView)> = Vec::new();
@@ -77,6 +78,20 @@ fn clauses(covered: &Covered<'_>, schema: &Schema) -> Vec<ClauseView> {
         None => (true, 0, 0),
     });
     views
+}
+
+/// How many bytes of a query's text are a clause, blanks and case apart; none when it goes on in
+/// another way. The parser does not know where `IS NULL` ends.
+fn written(text: &str, clause: &str) -> usize {
+    let mut rest = text.char_indices().filter(|(_, c)| !c.is_whitespace());
+    let mut end = 0;
+    for wanted in clause.chars().filter(|c| !c.is_whitespace()) {
+        match rest.next() {
+            Some((at, c)) if c.eq_ignore_ascii_case(&wanted) => end = at + c.len_utf8(),
+            _ => return 0,
+        }
+    }
+    end
 }
 
 fn view(target: &Target, fate: &Fate) -> TargetView {
@@ -117,5 +132,17 @@ fn untested(fixture: &Fixture, schema: &Schema) -> FixtureView {
         given: given(fixture, schema),
         parameters: parameters.map(named).collect(),
         ..FixtureView::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clause_ends_where_its_text_ends() {
+        let text = "a.b\n  is null AND c = 1";
+        assert_eq!(written(text, "a.b IS NULL"), "a.b\n  is null".len());
+        assert_eq!(written(text, "a.b IS NOT NULL"), 0);
     }
 }

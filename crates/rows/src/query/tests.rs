@@ -247,6 +247,29 @@ fn a_unique_value_that_two_candidates_share_does_not_keep_them_apart() {
 }
 
 #[test]
+fn a_fixture_knows_the_rows_that_cover_each_of_its_targets() {
+    let targets = [
+        "SELECT id FROM orders WHERE total = 5",
+        "SELECT id FROM orders WHERE total = 6",
+        "SELECT id FROM orders WHERE total >= 5",
+    ];
+    let outcome = cover(&shop(), &targets);
+    let [fixture] = outcome.fixtures.as_slice() else {
+        panic!("one fixture serves all: {:?}", outcome.fixtures);
+    };
+    for (target, witness) in fixture.covers.iter().zip(&fixture.witnesses) {
+        let rows = witness.as_ref().expect("small fixtures are looked through");
+        let orders: Vec<&(usize, usize)> = rows.iter().filter(|(table, _)| *table == 1).collect();
+        let [(table, row)] = orders.as_slice() else {
+            panic!("one order is enough for target {target}: {rows:?}");
+        };
+        let total = &fixture.candidate.rows[table][*row][2];
+        let wanted = if *target == 1 { 6 } else { 5 };
+        assert!(*total == Value::Int(wanted) || *target == 2, "{total:?}");
+    }
+}
+
+#[test]
 fn values_that_a_query_names_are_not_renamed() {
     let targets = [
         "SELECT * FROM orders WHERE id = 70 AND state = 'ab'",

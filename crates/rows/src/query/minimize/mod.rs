@@ -115,6 +115,7 @@ fn minimized(archive: &mut Archive<'_>, found: Vec<Bundle>) -> Vec<Bundle> {
         reduce::without_superfluous_values(&mut judge, bundle);
         judge.encourage(PATIENCE_FOR_READERS * targets.len() as u64);
         readable::rename(&mut judge, &mut bundle.candidate, &targets);
+        reduce::find_witnesses(&mut judge, bundle);
     }
     bundles
 }

@@ -60,6 +60,39 @@ pub(super) fn without_superfluous_rows(judge: &mut Judge<'_, '_>, bundle: &mut B
     }
 }
 
+/// Finds the rows that cover a target, where that is not known any more; a few questions are all
+/// that it is worth.
+pub(super) fn find_witnesses(judge: &mut Judge<'_, '_>, bundle: &mut Bundle) {
+    let places = children_first(judge, &bundle.candidate);
+    for index in 0..bundle.covers.len() {
+        let (target, None) = bundle.covers[index].clone() else {
+            continue;
+        };
+        let mut alone = bundle.candidate.clone();
+        let mut kept = places.clone();
+        for (table, row) in &places {
+            if judge.is_tired() {
+                return;
+            }
+            // Later rows of the table have been looked at, and may be gone.
+            let at = kept
+                .iter()
+                .filter(|(of, place)| of == table && place < row)
+                .count();
+            if is_referred_to(&judge.setting(), &alone, *table, at) {
+                continue;
+            }
+            let mut fewer = alone.clone();
+            fewer.rows.entry(*table).or_default().remove(at);
+            if judge.covers(target, &fewer) {
+                alone = fewer;
+                kept.retain(|place| *place != (*table, *row));
+            }
+        }
+        bundle.covers[index].1 = Some(kept);
+    }
+}
+
 /// The rows of a candidate, those before others that they may refer to; the last of a table first.
 fn children_first(judge: &Judge<'_, '_>, candidate: &Candidate) -> Vec<(usize, usize)> {
     let setting = judge.setting();
