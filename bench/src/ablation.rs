@@ -108,7 +108,13 @@ impl Run<'_> {
             .arg(self.samples)
             .args(["--package", &format!("sample-{}", self.sample)])
             .args(["--budget", &format!("{}calls", self.calls)])
-            .args(["--seed", &self.seed.to_string(), "--quiet", "--out"])
+            .args([
+                "--seed",
+                &self.seed.to_string(),
+                "--quiet",
+                "--no-run",
+                "--out",
+            ])
             .arg(folder.path())
             .stdout(Stdio::null());
         if !self.without.is_empty() {

@@ -98,7 +98,15 @@ fn ours(
         .arg(described)
         .arg("--rust")
         .arg(samples)
-        .args(["--package", SAMPLE, "--budget", budget, "--quiet", "--out"])
+        .args([
+            "--package",
+            SAMPLE,
+            "--budget",
+            budget,
+            "--quiet",
+            "--no-run",
+            "--out",
+        ])
         .arg(folder)
         .stdout(Stdio::null())
         .status()?;

@@ -37,7 +37,7 @@ impl Run {
             .arg("--rust")
             .arg(samples())
             .args(["--package", &format!("sample-{sample}")])
-            .args(["--port", &port(), "--out"])
+            .args(["--port", &port(), "--no-run", "--out"])
             .arg(folder.path())
             .args(more)
             .output()

@@ -20,7 +20,7 @@ pub(crate) struct DemoArgs {
     seed: u64,
 
     /// Test languages to write.
-    #[arg(long, default_value = "pytest,rust")]
+    #[arg(long, default_value = "pytest")]
     lang: String,
 
     /// Where to write suite and report.
