@@ -170,3 +170,78 @@ impl Extra {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use isobath_genes::Unresolved;
+    use serde_json::json;
+
+    use super::*;
+
+    fn extra(kind: ExtraKind, name: &str, value: &str) -> Extra {
+        let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+        let mut extra = Extra::sample(kind, name.into(), &mut rng, &tuning);
+        assert!(extra.gene.set_json("", &json!(value)));
+        extra
+    }
+
+    fn request(method: &str, body: Option<(&str, &str)>) -> Request {
+        Request {
+            method: method.into(),
+            path: "/".into(),
+            query: "a=1".into(),
+            headers: vec![("Cookie".into(), "b=2".into())],
+            body: body.map(|(content_type, text)| RequestBody {
+                content_type: content_type.into(),
+                bytes: text.into(),
+            }),
+        }
+    }
+
+    fn written(extra: &Extra, mut request: Request) -> String {
+        extra.write(&mut request, &Unresolved);
+        let body = request.body.map(|body| {
+            let text = String::from_utf8_lossy(&body.bytes).into_owned();
+            format!(" {} {text}", body.content_type)
+        });
+        let headers: Vec<String> = request
+            .headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        format!(
+            "{} | {}{}",
+            request.query,
+            headers.join(", "),
+            body.unwrap_or_default()
+        )
+    }
+
+    #[test]
+    fn what_the_document_does_not_name_is_put_where_the_service_looks() {
+        use ExtraKind::{Cookie, Field, Form, Header, Query};
+        let json = Some(("application/json", r#"{"x":1}"#));
+        let lines = [
+            written(&extra(Query, "q", "x y"), request("GET", None)),
+            written(&extra(Header, "X-Unit", "feet"), request("GET", None)),
+            written(&extra(Header, "X-Unit", "naïve"), request("GET", None)),
+            written(&extra(Cookie, "c", "3"), request("GET", None)),
+            written(&extra(Field, "x", "7"), request("POST", json)),
+            written(&extra(Field, "x", "7"), request("POST", None)),
+            written(&extra(Field, "", "7"), request("POST", None)),
+            written(&extra(Field, "x", "7"), request("GET", None)),
+            written(&extra(Form, "f", "g"), request("POST", None)),
+        ];
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        a=1&q=x%20y | Cookie: b=2
+        a=1 | Cookie: b=2, X-Unit: feet
+        a=1 | Cookie: b=2
+        a=1 | Cookie: b=2; c=3
+        a=1 | Cookie: b=2 application/json {"x":1}
+        a=1 | Cookie: b=2 application/json {"x":"7"}
+        a=1 | Cookie: b=2 application/json {}
+        a=1 | Cookie: b=2
+        a=1 | Cookie: b=2 application/x-www-form-urlencoded f=g
+        "#);
+    }
+}

@@ -258,6 +258,9 @@ fn main() {
         match question(text) { Ok(n) => println!("ok {n}"), Err(error) => println!("error {error}") }
     }
     let map: HashMap<String, Vec<u32>> = [("a".to_owned(), vec![7]), ("b".to_owned(), vec![])].into();
+    let mut named: BTreeMap<&str, u32> = [("one", 1), ("two", 2)].into();
+    named.insert("three", named["one"] + named["two"]);
+    print!("{} {:?} ", named["three"], map["a"]);
     println!("{:?} {:?} {:?}", option(&map, "a"), option(&map, "b"), option(&map, "c"));
     for text in ["", "b", "long \"quoted\"", "xyzw", "open", "zzz"] { print!("{} ", words(text)); }
     for n in [Some(0), Some(4), Some(20), Some(-5), Some(99), None] { print!("{} ", numbers(n)); }
