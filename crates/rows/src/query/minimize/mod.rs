@@ -99,9 +99,12 @@ fn minimized(archive: &mut Archive<'_>, found: Vec<Bundle>) -> Vec<Bundle> {
     let mut judge = Judge::new(archive);
     judge.encourage(PATIENCE + PATIENCE_PER_TARGET * n_targets);
     let mut bundles = Vec::new();
+    // Names are cheap as long as candidates are small; later only gaps between them are closed.
+    let mut given = readable::Given::new();
     for (number, mut bundle) in found.into_iter().enumerate() {
         let targets = bundle.targets();
         reduce::needed(&mut judge, &mut bundle.candidate, &targets, number);
+        readable::rename_used(&mut judge, &mut bundle.candidate, &targets, &mut given);
         bundles.push(Bundle::of(bundle.candidate, targets));
     }
     merge::without_superfluous(&mut judge, &mut bundles, true);

@@ -6,7 +6,7 @@ use isobath_sql::schema::Filled;
 use isobath_sql::{ConstraintKind, DataType, Schema, Value};
 
 use super::super::judge::Place;
-use super::{SMALL, is_made_up};
+use super::{SMALL, is_filler, is_made_up};
 use crate::query::candidate::Candidate;
 
 /// Columns that hold the same things.
@@ -84,7 +84,9 @@ pub(super) fn families(schema: &Schema, candidate: &Candidate) -> Vec<Family> {
         for row in &candidate.rows[&table] {
             let shared = match &row[column] {
                 Value::Int(number) if *number > SMALL => number.to_string(),
-                Value::Text(text) if is_made_up(text, &[]) => format!("'{text}"),
+                Value::Text(text) if is_made_up(text, &[]) && !is_filler(text) => {
+                    format!("'{text}")
+                }
                 _ => continue,
             };
             let other = *first.entry(shared).or_insert(at);

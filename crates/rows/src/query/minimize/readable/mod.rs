@@ -8,11 +8,14 @@
 mod family;
 mod words;
 
+use std::collections::BTreeMap;
+
 use isobath_sql::schema::Table;
 use isobath_sql::{DataType, Value};
 
 use self::family::{Family, families, is_in_key};
 use self::words::words;
+use super::columns;
 use super::judge::{Edit, Judge, Place};
 use crate::query::candidate::Candidate;
 use crate::query::construct::{Setting, fresh};
@@ -22,11 +25,43 @@ const SMALL: i128 = 10;
 /// The longest word that was made up rather than found in a query.
 const MADE_UP: usize = 4;
 
+/// How many names have been given to things, by the column that these are named after.
+pub(super) type Given = BTreeMap<(usize, usize), usize>;
+
 /// Renames what can be renamed.
 pub(super) fn rename(judge: &mut Judge<'_, '_>, candidate: &mut Candidate, targets: &[usize]) {
+    rename_some(judge, candidate, targets, &mut Given::new(), &|_| true);
+}
+
+/// Renames what targets look at; names that have been given already are left out. What nobody looks
+/// at stays as it is for now, so that candidates can share it.
+pub(super) fn rename_used(
+    judge: &mut Judge<'_, '_>,
+    candidate: &mut Candidate,
+    targets: &[usize],
+    given: &mut Given,
+) {
+    let mut used = Vec::new();
+    for target in targets {
+        if let Ok(query) = &judge.target(*target).query {
+            columns::read(query, &mut used);
+            columns::shown(query, &mut used);
+        }
+    }
+    let is_used = |family: &Family| family.columns.iter().any(|column| used.contains(column));
+    rename_some(judge, candidate, targets, given, &is_used);
+}
+
+fn rename_some(
+    judge: &mut Judge<'_, '_>,
+    candidate: &mut Candidate,
+    targets: &[usize],
+    given: &mut Given,
+    wanted: &dyn Fn(&Family) -> bool,
+) {
     let dates = dates(&judge.setting(), candidate);
     judge.edit(candidate, targets, &dates);
-    let edits = names(judge, candidate, targets);
+    let edits = names(judge, candidate, targets, given, wanted);
     judge.edit(candidate, targets, &edits);
     // A parameter may have had the same value by chance.
     let without: Vec<Edit> = edits
@@ -91,25 +126,32 @@ pub(super) fn clashes(
 }
 
 /// Keys as small numbers, made-up texts as words.
-fn names(judge: &Judge<'_, '_>, candidate: &Candidate, targets: &[usize]) -> Vec<Edit> {
+fn names(
+    judge: &Judge<'_, '_>,
+    candidate: &Candidate,
+    targets: &[usize],
+    given: &mut Given,
+    wanted: &dyn Fn(&Family) -> bool,
+) -> Vec<Edit> {
     let schema = judge.setting().schema;
     let texts = texts(judge, targets);
     let mut edits = Vec::new();
-    for family in families(schema, candidate) {
-        let mut next = 0;
+    for family in families(schema, candidate).into_iter().filter(wanted) {
+        let given = given.entry(family.name).or_default();
         let mut free = words_of(judge, &family)
+            .skip(*given)
             .map(Value::Text)
             .filter(|word| !is_known(word, candidate, &texts));
         for (old, places) in family.values(candidate) {
             let in_key = |place: &Place| matches!(place, Place::Cell(table, _, column) if is_in_key(schema, *table, *column));
             let new = match &old {
                 Value::Int(_) if places.iter().any(in_key) => {
-                    next += 1;
-                    Some(Value::Int(next))
+                    Some(Value::Int(i128::try_from(*given + 1).unwrap_or(1)))
                 }
                 Value::Text(text) if is_made_up(text, &texts) => free.next(),
                 _ => None,
             };
+            *given += usize::from(new.is_some());
             if let Some(new) = new.filter(|new| *new != old) {
                 edits.push(with_parameters(candidate, &old, &new, places));
             }
@@ -210,8 +252,15 @@ fn texts<'a>(judge: &Judge<'_, 'a>, targets: &[usize]) -> Vec<&'a str> {
         .collect()
 }
 
+/// Whether a text stands where any would do.
+fn is_filler(text: &str) -> bool {
+    text.trim_end() == "a"
+}
+
 /// Whether a text looks like one that nobody wrote.
 fn is_made_up(text: &str, texts: &[&str]) -> bool {
+    // CHAR pads with blanks.
+    let text = text.trim_end();
     // What patterns are filled with.
     let filler = |c: char| c == 'a' || !c.is_alphanumeric();
     let filled = text.contains('a') && text.len() <= 2 * MADE_UP && text.chars().all(filler);
