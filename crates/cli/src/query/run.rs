@@ -141,7 +141,17 @@ fn load(options: &Options, terminal: &Terminal) -> Result<(Loaded, Vec<Source>),
         sources.extend(input.sources);
     }
     let name = name.unwrap_or_else(|| "schema".to_owned());
-    let loaded = ddl::load(&name, &sources, options.dialect);
+    let mut loaded = ddl::load(&name, &sources, options.dialect);
+    if options.dialect.is_none()
+        && loaded.dialect == DialectName::Ansi
+        && engine(options, loaded.dialect) == Some(Engine::Postgres)
+    {
+        // Queries spell names as they like; PostgreSQL makes them lower-case unless they are quoted.
+        let folded = ddl::load(&name, &sources, Some(DialectName::Postgres));
+        if folded.limitations.len() <= loaded.limitations.len() {
+            loaded.schema = folded.schema;
+        }
+    }
     terminal.limitations(&loaded.limitations, &sources);
     if loaded.schema.tables.is_empty() {
         return Err(RunError::Flag(format!(

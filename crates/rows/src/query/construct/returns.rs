@@ -14,7 +14,7 @@ use super::state::{Binding, Env, Goal, Match, Origin, State, Unwanted, Want};
 use super::step::Step;
 
 /// How many shapes of the rows of a group are looked at one by one.
-const MOST_SHAPES: usize = 16;
+const MOST_SHAPES: usize = 64;
 
 /// A query returns a row.
 pub(super) fn returns<'a>(
