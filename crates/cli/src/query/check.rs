@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::args::CheckOptions;
 use super::error::RunError;
+use super::fold;
 use super::read::{self, Given};
 use crate::exit::Exit;
 use crate::input;
@@ -203,7 +204,12 @@ impl Check<'_> {
             }
             return Ok((loaded.schema, loaded.dialect));
         }
-        let loaded = ddl::load(&self.suite.schema, &sources, self.options.dialect);
+        let loaded = fold::load(
+            &self.suite.schema,
+            &sources,
+            self.options.dialect,
+            Some(engine),
+        );
         self.terminal.limitations(&loaded.limitations, &sources);
         let schema = confirm::fixture_schema(&loaded.schema, !self.options.ignore_constraints);
         for (sql, why) in confirm::prepare(&schema, database)? {

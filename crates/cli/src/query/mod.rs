@@ -5,6 +5,7 @@ mod check;
 mod cover;
 mod error;
 mod files;
+mod fold;
 mod read;
 mod run;
 mod suggest;

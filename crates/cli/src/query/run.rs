@@ -10,7 +10,7 @@ use isobath_rows::query::job::{Fate, Outcome};
 use isobath_rows::query::overview::overview;
 use isobath_rows::query::print::{self, Covered, Printed, Remark};
 use isobath_rows::query::target::Target;
-use isobath_sql::ddl::{self, Loaded, Source};
+use isobath_sql::ddl::{Loaded, Source};
 use isobath_sql::limitation::Severity;
 use isobath_sql::{DialectName, Schema};
 use serde_json::json;
@@ -19,7 +19,7 @@ use super::args::Options;
 use super::cover::Cover;
 use super::error::RunError;
 use super::read::{self, Given, Queries};
-use super::{files, summary};
+use super::{files, fold, summary};
 use crate::exit::Exit;
 use crate::input;
 use crate::schema::{EngineName, Engines};
@@ -141,17 +141,7 @@ fn load(options: &Options, terminal: &Terminal) -> Result<(Loaded, Vec<Source>),
         sources.extend(input.sources);
     }
     let name = name.unwrap_or_else(|| "schema".to_owned());
-    let mut loaded = ddl::load(&name, &sources, options.dialect);
-    if options.dialect.is_none()
-        && loaded.dialect == DialectName::Ansi
-        && engine(options, loaded.dialect) == Some(Engine::Postgres)
-    {
-        // Queries spell names as they like; PostgreSQL makes them lower-case unless they are quoted.
-        let folded = ddl::load(&name, &sources, Some(DialectName::Postgres));
-        if folded.limitations.len() <= loaded.limitations.len() {
-            loaded.schema = folded.schema;
-        }
-    }
+    let loaded = fold::load(&name, &sources, options.dialect, asked(options));
     terminal.limitations(&loaded.limitations, &sources);
     if loaded.schema.tables.is_empty() {
         return Err(RunError::Flag(format!(
@@ -171,10 +161,15 @@ fn syntax(loaded: &Loaded) -> Exit {
     }
 }
 
+/// The engine that the flags name.
+fn asked(options: &Options) -> Option<Engine> {
+    options.engine.and_then(EngineName::engine)
+}
+
 /// The engine asked for; SQLite is always at hand, so its queries are always confirmed.
 fn engine(options: &Options, written: DialectName) -> Option<Engine> {
     match options.engine {
-        Some(name) => name.engine(),
+        Some(_) => asked(options),
         None if written == DialectName::Sqlite => EngineName::Sqlite.engine(),
         None => None,
     }

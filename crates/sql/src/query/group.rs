@@ -9,7 +9,7 @@ use super::compare::Pair;
 use super::evaluate::Run;
 use super::join::Frame;
 use super::model::Grouping;
-use super::pool::{Costed, NOTHING, Parts, Pool};
+use super::pool::{Costed, CostedRow, NOTHING, Parts, Pool, Rows};
 use super::subquery::Answers;
 
 /// How much it counts that another row is near to joining a group that HAVING refuses.
@@ -21,7 +21,7 @@ const ONE_VALUE_LESS: f64 = 0.05;
 /// Rows that GROUP BY does not tell apart.
 struct Group<'r> {
     key: Vec<Value>,
-    members: Vec<Costed<'r>>,
+    members: Vec<CostedRow<'r>>,
 }
 
 impl<'a> Run<'a> {
@@ -29,11 +29,11 @@ impl<'a> Run<'a> {
     pub(super) fn group<'s>(
         &self,
         grouping: &'s Grouping,
-        rows: Pool<'a>,
+        rows: Rows<'a>,
         frame: Frame<'s, 'a>,
         answers: &mut Answers<'s>,
         passed: u32,
-    ) -> Result<Pool<'a>, Stop> {
+    ) -> Result<Rows<'a>, Stop> {
         let mut grouped = Pool::default();
         match &grouping.sets {
             None => {
@@ -82,11 +82,11 @@ impl<'a> Run<'a> {
         &self,
         grouping: &'s Grouping,
         set: &[usize],
-        (there, near): (Vec<Costed<'a>>, &[Costed<'a>]),
+        (there, near): (Vec<CostedRow<'a>>, &[CostedRow<'a>]),
         frame: Frame<'s, 'a>,
         answers: &mut Answers<'s>,
         passed: u32,
-        grouped: &mut Pool<'a>,
+        grouped: &mut Rows<'a>,
     ) -> Result<(), Stop> {
         let select = frame.select;
         let keys: Vec<&'s Expr> = set.iter().map(|key| &grouping.keys[*key]).collect();
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
     fn groups<'s>(
         &self,
         keys: &[&'s Expr],
-        there: Vec<Costed<'a>>,
+        there: Vec<CostedRow<'a>>,
         frame: Frame<'s, 'a>,
         answers: &mut Answers<'s>,
     ) -> Result<Vec<Group<'a>>, Stop> {
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
         &self,
         index: usize,
         groups: &[Group<'a>],
-        near: &[Costed<'a>],
+        near: &[CostedRow<'a>],
         keys: &[&'s Expr],
         frame: Frame<'s, 'a>,
         answers: &mut Answers<'s>,

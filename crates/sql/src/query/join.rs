@@ -5,7 +5,7 @@ use crate::expr::Expr;
 
 use super::evaluate::{Outcome, Run};
 use super::model::{From, JoinKind, Select};
-use super::pool::{Costed, Parts, Pool};
+use super::pool::{Costed, Parts, Pool, Rows};
 use super::subquery::Answers;
 
 /// The most pairs that one join looks at.
@@ -32,9 +32,18 @@ impl<'a> Frame<'_, 'a> {
     }
 }
 
+/// Which rows a join puts together.
+#[derive(Clone, Copy)]
+enum Pair {
+    Both(usize, usize),
+    /// A row of one side, without a partner.
+    Left(usize),
+    Right(usize),
+}
+
 impl<'a> Run<'a> {
     /// The rows of a FROM tree, and the number of steps that it takes.
-    pub(super) fn from(&self, from: &From, frame: Frame<'_, 'a>) -> Result<(Pool<'a>, u32), Stop> {
+    pub(super) fn from(&self, from: &From, frame: Frame<'_, 'a>) -> Result<(Rows<'a>, u32), Stop> {
         let mut pool = Pool::default();
         match from {
             From::Table { table, slot, .. } => {
@@ -100,12 +109,12 @@ impl<'a> Run<'a> {
     fn lateral(
         &self,
         kind: JoinKind,
-        left: Pool<'a>,
+        left: Rows<'a>,
         right: &From,
         on: Option<&Expr>,
         frame: Frame<'_, 'a>,
         steps: u32,
-    ) -> Result<Pool<'a>, Stop> {
+    ) -> Result<Rows<'a>, Stop> {
         let mut joined = Pool::default();
         for l in left.there.into_iter().chain(left.near) {
             let there = l.cost == 0.0;
@@ -134,53 +143,59 @@ impl<'a> Run<'a> {
     fn join(
         &self,
         kind: JoinKind,
-        [left, right]: [Pool<'a>; 2],
+        [left, right]: [Rows<'a>; 2],
         on: Option<&Expr>,
         frame: Frame<'_, 'a>,
         passed: u32,
-    ) -> Result<Pool<'a>, Stop> {
+    ) -> Result<Rows<'a>, Stop> {
         if left.len().saturating_mul(right.len()) > MOST_PAIRS {
             return Err(Stop::unsupported(format!(
                 "a join of more than {MOST_PAIRS} pairs of rows"
             )));
         }
-        let mut joined = Pool::default();
+        // Most pairs are not kept, so that rows are put together in the end.
+        let mut joined: Pool<Pair> = Pool::default();
         let enclosing = frame.outer.len();
+        let (lefts, rights): (Vec<_>, Vec<_>) = (left.all().collect(), right.all().collect());
         // What it takes to be rid of all partners of a row on the right.
-        let mut right_partners = vec![0.0; right.len()];
+        let mut right_partners = vec![0.0; rights.len()];
         let mut answers = Answers::new(frame.select);
         let keeps_left = matches!(kind, JoinKind::Left | JoinKind::Full);
         let keeps_right = matches!(kind, JoinKind::Right | JoinKind::Full);
-        for l in left.all() {
+        let mut row = Parts::new();
+        for (at, l) in lefts.iter().enumerate() {
             let mut left_partners = 0.0;
-            let mut row = l.row.clone();
-            for (r, right_partner) in right.all().zip(&mut right_partners) {
+            row.clear();
+            row.extend(l.row.iter().cloned());
+            for (number, r) in rights.iter().enumerate() {
                 // A pair that is too far before ON is looked at matters only as a partner.
                 let is_partner = keeps_left && r.cost == 0.0 || keeps_right && l.cost == 0.0;
                 if !is_partner && !joined.wants(l.cost + r.cost) {
                     continue;
                 }
-                row.truncate(l.row.len());
-                row.extend(r.row[enclosing..].iter().cloned());
                 let (to_true, to_false) = match on {
                     None => (0.0, 1.0),
-                    Some(on) => match self.weigh(on, &row, frame.select, &mut answers) {
-                        Ok(weight) => weight,
-                        Err(stop) if l.cost == 0.0 && r.cost == 0.0 => return Err(stop),
-                        Err(_) => continue,
-                    },
+                    Some(on) => {
+                        row.truncate(l.row.len());
+                        row.extend(r.row[enclosing..].iter().cloned());
+                        match self.weigh(on, &row, frame.select, &mut answers) {
+                            Ok(weight) => weight,
+                            Err(stop) if l.cost == 0.0 && r.cost == 0.0 => return Err(stop),
+                            Err(_) => continue,
+                        }
+                    }
                 };
                 if to_true == 0.0 {
                     if r.cost == 0.0 {
                         left_partners += to_false;
                     }
                     if l.cost == 0.0 {
-                        *right_partner += to_false;
+                        right_partners[number] += to_false;
                     }
                 }
                 if joined.wants(l.cost + r.cost + to_true) {
                     let mut pair = Costed {
-                        row: row.clone(),
+                        row: Pair::Both(at, number),
                         cost: l.cost + r.cost,
                         to_remove: match on {
                             Some(_) => to_false,
@@ -193,20 +208,40 @@ impl<'a> Run<'a> {
                 }
             }
             if keeps_left {
-                let mut alone = l.clone();
+                let mut alone = Costed {
+                    row: Pair::Left(at),
+                    cost: l.cost,
+                    to_remove: l.to_remove,
+                    failed: l.failed,
+                };
                 alone.pays(left_partners, passed);
                 joined.push(alone)?;
             }
         }
         if keeps_right {
-            let Pool { there, near, .. } = right;
-            for (mut alone, partners) in there.into_iter().chain(near).zip(right_partners) {
+            for (number, (r, partners)) in rights.iter().zip(right_partners).enumerate() {
+                let mut alone = Costed {
+                    row: Pair::Right(number),
+                    cost: r.cost,
+                    to_remove: r.to_remove,
+                    failed: r.failed,
+                };
                 alone.pays(partners, passed);
                 joined.push(alone)?;
             }
         }
         joined.settle();
-        Ok(joined)
+        Ok(joined.map(|pair| match pair {
+            Pair::Both(at, number) => {
+                let right = &rights[number].row[enclosing..];
+                let mut row = Parts::with_capacity(lefts[at].row.len() + right.len());
+                row.extend(lefts[at].row.iter().cloned());
+                row.extend(right.iter().cloned());
+                row
+            }
+            Pair::Left(at) => lefts[at].row.clone(),
+            Pair::Right(number) => rights[number].row.clone(),
+        }))
     }
 
     /// The price of making a condition true, and that of making it false.

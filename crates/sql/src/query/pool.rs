@@ -16,10 +16,16 @@ const MOST_NEAR: usize = 16;
 /// The parts that a row is made of; what belongs to enclosing queries comes first.
 pub(super) type Parts<'r> = SmallVec<[Part<'r>; 3]>;
 
-/// A row and what keeps it out; zero when nothing does.
+/// A row put together from parts, and what keeps it out.
+pub(super) type CostedRow<'r> = Costed<Parts<'r>>;
+
+/// The rows of a relation.
+pub(super) type Rows<'r> = Pool<Parts<'r>>;
+
+/// A row, however it is kept, and what keeps it out; zero when nothing does.
 #[derive(Clone, Debug)]
-pub(super) struct Costed<'r> {
-    pub(super) row: Parts<'r>,
+pub(super) struct Costed<R> {
+    pub(super) row: R,
     pub(super) cost: f64,
     /// What it would take to be rid of the row, by the conditions that let it in.
     pub(super) to_remove: f64,
@@ -36,9 +42,9 @@ pub(super) struct Failed {
     pub(super) distance: f64,
 }
 
-impl<'r> Costed<'r> {
+impl<R> Costed<R> {
     /// A row that is there.
-    pub(super) fn there(row: Parts<'r>) -> Self {
+    pub(super) fn there(row: R) -> Self {
         Self {
             row,
             cost: 0.0,
@@ -59,18 +65,28 @@ impl<'r> Costed<'r> {
     }
 }
 
-/// The rows of a relation.
-#[derive(Debug, Default)]
-pub(super) struct Pool<'r> {
+/// The rows of a relation, however they are kept.
+#[derive(Debug)]
+pub(super) struct Pool<R> {
     /// Rows of cost zero, in order.
-    pub(super) there: Vec<Costed<'r>>,
+    pub(super) there: Vec<Costed<R>>,
     /// The nearest of the others; in order once they are settled.
-    pub(super) near: Vec<Costed<'r>>,
+    pub(super) near: Vec<Costed<R>>,
     /// Above this cost a row would not be kept.
     bar: Option<f64>,
 }
 
-impl<'r> Pool<'r> {
+impl<R> Default for Pool<R> {
+    fn default() -> Self {
+        Self {
+            there: Vec::new(),
+            near: Vec::new(),
+            bar: None,
+        }
+    }
+}
+
+impl<R> Pool<R> {
     /// Whether a row of this cost is worth making.
     pub(super) fn wants(&self, cost: f64) -> bool {
         cost == 0.0 || self.bar.is_none_or(|bar| cost < bar)
@@ -81,7 +97,7 @@ impl<'r> Pool<'r> {
     /// # Errors
     ///
     /// When there are more rows than a fixture ever has.
-    pub(super) fn push(&mut self, costed: Costed<'r>) -> Result<(), Stop> {
+    pub(super) fn push(&mut self, costed: Costed<R>) -> Result<(), Stop> {
         if costed.cost == 0.0 {
             if self.there.len() == MOST_ROWS {
                 return Err(Stop::unsupported(format!(
@@ -108,8 +124,27 @@ impl<'r> Pool<'r> {
         }
     }
 
+    /// The same rows, kept in another way.
+    pub(super) fn map<T>(self, mut made: impl FnMut(R) -> T) -> Pool<T> {
+        let mut each = |rows: Vec<Costed<R>>| -> Vec<Costed<T>> {
+            let rows = rows.into_iter();
+            rows.map(|costed| Costed {
+                row: made(costed.row),
+                cost: costed.cost,
+                to_remove: costed.to_remove,
+                failed: costed.failed,
+            })
+            .collect()
+        };
+        Pool {
+            there: each(self.there),
+            near: each(self.near),
+            bar: self.bar,
+        }
+    }
+
     /// The rows, those that are there first.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Costed<'r>> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Costed<R>> {
         self.there.iter().chain(&self.near)
     }
 
@@ -141,7 +176,7 @@ impl<'r> Pool<'r> {
 mod tests {
     use super::*;
 
-    fn costed(cost: f64) -> Costed<'static> {
+    fn costed(cost: f64) -> CostedRow<'static> {
         let mut costed = Costed::there(Parts::new());
         costed.pays(cost, 0);
         costed

@@ -11,7 +11,7 @@ use super::evaluate::{Outcome, Run};
 use super::join::Frame;
 use super::model::{OrderKey, Select};
 use super::order::Keyed;
-use super::pool::{Costed, Parts, Pool};
+use super::pool::{Costed, Parts, Pool, Rows};
 use super::subquery::Answers;
 
 impl<'a> Run<'a> {
@@ -82,7 +82,7 @@ impl<'a> Run<'a> {
     /// The rows with their values.
     fn shown<'s>(
         &self,
-        rows: Pool<'a>,
+        rows: Rows<'a>,
         measured: Outcome,
         select: &'s Select,
         order_by: &'s [OrderKey],
@@ -136,7 +136,7 @@ impl<'a> Run<'a> {
     /// The rows without their values; what can go wrong in the select list still does.
     fn counted<'s>(
         &self,
-        rows: Pool<'a>,
+        rows: Rows<'a>,
         measured: Outcome,
         select: &'s Select,
         answers: &mut Answers<'s>,
@@ -161,11 +161,11 @@ impl<'a> Run<'a> {
     fn filter<'s>(
         &self,
         condition: &'s Expr,
-        rows: Pool<'a>,
+        rows: Rows<'a>,
         select: &'s Select,
         answers: &mut Answers<'s>,
         passed: u32,
-    ) -> Result<Pool<'a>, Stop> {
+    ) -> Result<Rows<'a>, Stop> {
         let mut filtered = Pool::default();
         for mut costed in rows.there.into_iter().chain(rows.near) {
             if !filtered.wants(costed.cost) {

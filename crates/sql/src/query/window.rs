@@ -9,7 +9,7 @@ use crate::value::Value;
 use super::compare::Pair;
 use super::evaluate::Run;
 use super::model::{FrameBound, FrameUnits, OrderBy, Select, Window, WindowFrame, WindowFunction};
-use super::pool::Costed;
+use super::pool::CostedRow;
 use super::subquery::Answers;
 
 /// What a frame is where the query does not say: up to the current row and its peers.
@@ -24,7 +24,7 @@ impl<'a> Run<'a> {
     pub(super) fn windows<'s>(
         &self,
         select: &'s Select,
-        rows: &mut [Costed<'a>],
+        rows: &mut [CostedRow<'a>],
         answers: &mut Answers<'s>,
     ) -> Result<(), Stop> {
         for window in &select.windows {
@@ -40,7 +40,7 @@ impl<'a> Run<'a> {
         &self,
         window: &'s Window,
         select: &'s Select,
-        rows: &[Costed<'a>],
+        rows: &[CostedRow<'a>],
         answers: &mut Answers<'s>,
     ) -> Result<Vec<Vec<usize>>, Stop> {
         let pairs: Vec<Pair<'_>> = window.partition_by.iter().map(Pair::same).collect();
@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
         &self,
         window: &'s Window,
         select: &'s Select,
-        rows: &mut [Costed<'a>],
+        rows: &mut [CostedRow<'a>],
         members: Vec<usize>,
         answers: &mut Answers<'s>,
     ) -> Result<(), Stop> {
@@ -141,7 +141,7 @@ impl<'a> Run<'a> {
         &self,
         window: &'s Window,
         select: &'s Select,
-        rows: &[Costed<'a>],
+        rows: &[CostedRow<'a>],
         members: Vec<usize>,
         answers: &mut Answers<'s>,
     ) -> Result<(Vec<usize>, Peers), Stop> {
