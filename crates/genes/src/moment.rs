@@ -153,6 +153,21 @@ impl Moment {
         }
     }
 
+    /// The same time, so many days later.
+    #[must_use]
+    pub fn days_later(mut self, days: u16) -> Self {
+        for _ in 0..days {
+            self.day += 1;
+            if self.day > self.month_length() {
+                (self.month, self.day) = (self.month + 1, 1);
+            }
+            if self.month > 12 {
+                (self.year, self.month) = (self.year.saturating_add(1), 1);
+            }
+        }
+        self
+    }
+
     pub(crate) fn mutate(
         self,
         rng: &mut Rng,

@@ -1,6 +1,6 @@
 //! Makes candidates: calls that bring what they need, and changes of them.
 
-use isobath_genes::{Domain, Gene, Reference, Value as GeneValue};
+use isobath_genes::{Domain, Gene, Moment, Reference, Value as GeneValue};
 use isobath_search::Rng;
 
 use crate::action::Action;
@@ -56,6 +56,7 @@ fn build(
     depth: usize,
 ) -> u32 {
     let mut input = fresh(problem, rng, operation);
+    together(rng, &mut input);
     reuse(problem, rng, &mut input);
     for need in problem.resources.needs(operation) {
         if rng.f64() < if need.essential { 0.9 } else { 0.6 } {
@@ -301,6 +302,32 @@ pub(crate) fn copy_path(from: &Gene, to: &mut Gene) {
     }
 }
 
+/// The most days between two times that belong together.
+const DAYS: u16 = 30;
+
+/// Sometimes brings the times of an input close to each other: a stay has a begin and an end, in this order mostly.
+fn together(rng: &mut Rng, input: &mut Gene) {
+    let mut moments: Vec<(String, Moment)> = Vec::new();
+    input.walk(|place| {
+        if let GeneValue::Moment(moment) = place.value {
+            moments.push((place.pointer.to_owned(), *moment));
+        }
+    });
+    let Some(((_, first), others)) = moments.split_first() else {
+        return;
+    };
+    if others.is_empty() || rng.f64() < 0.5 {
+        return;
+    }
+    for (pointer, _) in others {
+        let later = GeneValue::Moment(first.days_later(rng.u16(0..=DAYS)));
+        let mut copy = input.clone();
+        if copy.set(pointer, later) && copy.check().is_ok() {
+            *input = copy;
+        }
+    }
+}
+
 /// Puts values that were seen in answers where names fit.
 fn reuse(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
     let mut chosen: Vec<(String, serde_json::Value)> = Vec::new();
@@ -451,6 +478,9 @@ fn oddity(rng: &mut Rng, input: &mut Gene) {
     }
 }
 
+/// How many of the mutants may break a rule in their last call, or have another caller.
+const SPICED: f64 = 0.25;
+
 /// A changed copy; the call of `aimed` is changed rather than others.
 pub(crate) fn mutant(
     problem: &mut RestProblem,
@@ -506,6 +536,7 @@ pub(crate) fn mutant(
         }
         let references = action.gene.references();
         if action.mutate(rng, &problem.habits.tuning).is_some() {
+            together(rng, &mut action.gene);
             // Which thing a call is about is worth more than any other value there.
             for (pointer, reference) in references
                 .into_iter()
@@ -514,6 +545,10 @@ pub(crate) fn mutant(
                 if rng.f64() < 0.9 {
                     action.gene.bind(&pointer, reference);
                 }
+            }
+            // What refuses calls is found from those that are near a success, too.
+            if at + 1 == child.steps.len() && rng.f64() < SPICED {
+                spice(problem, rng, &mut child);
             }
             return child;
         }

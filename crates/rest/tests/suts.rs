@@ -2,33 +2,53 @@
 
 mod support;
 
+use std::time::Duration;
+
 use isobath_rest::auth::User;
 use isobath_rest::fault::FaultKind;
 use isobath_rest::job::Outcome;
 use isobath_rest::probe::Choice;
-use isobath_suts::{ALL, Running, Sut};
+use isobath_suts::{ALL, Running, Sut, UNUSUAL};
 
-use support::Plan;
+use support::{Plan, Prepared};
 
 fn search(service: &Running, seed: u64) -> Outcome {
+    prepared(service, seed, 3_000).run()
+}
+
+/// A search of a service with a fault, of which one may be that nothing ever comes.
+fn search_faulty(sut: &Sut, calls: u64, off: Option<FaultKind>) -> Outcome {
+    let service = (sut.start)();
+    let mut search = prepared(&service, 1, calls);
+    if planted(sut.name) == FaultKind::TimedOut {
+        search.timeout = Duration::from_millis(100);
+        search.config.calls = Some(300);
+    }
+    search.config.off.extend(off);
+    search.run()
+}
+
+fn prepared(service: &Running, seed: u64, calls: u64) -> Prepared {
     let bearer = |name: &str| {
         User::with_headers(
             name,
             vec![("Authorization".into(), format!("Bearer token-{name}"))],
         )
     };
-    let users = [bearer("ada"), bearer("grace")];
+    let users = [bearer("ada"), bearer("grace"), bearer("barbara")];
     let document = service.openapi.to_string();
     let plan = Plan {
         url: &service.url,
         document: &document,
         users: &users,
         reset: None,
-        calls: 3_000,
+        calls,
         seed,
-        probes: Choice::default(),
+        probes: Choice {
+            sql_injection: true,
+        },
     };
-    support::search(&plan)
+    Prepared::new(&plan)
 }
 
 /// The kind that a service was made to show.
@@ -47,6 +67,11 @@ fn planted(name: &str) -> FaultKind {
         "anonymous_write" => FaultKind::AnonymousWrite,
         "foreign_resource" => FaultKind::OtherUsersResource,
         "existence_leak" => FaultKind::ExistenceLeak,
+        "dropped" => FaultKind::ConnectionDropped,
+        "hanging" => FaultKind::TimedOut,
+        "anonymous_read" => FaultKind::AnonymousRead,
+        "injected_error" => FaultKind::SqlInjectionByError,
+        "injected_pause" => FaultKind::SqlInjectionByTime,
         other => panic!("{other} has a twin, and no kind of fault here"),
     }
 }
@@ -59,7 +84,7 @@ fn faulty() -> impl Iterator<Item = (&'static Sut, fn() -> Running)> {
 fn every_kind_of_fault_is_found_where_it_was_planted() {
     let missed: Vec<String> = faulty()
         .filter_map(|(sut, _)| {
-            let outcome = search(&(sut.start)(), 1);
+            let outcome = search_faulty(sut, 3_000, None);
             let kind = planted(sut.name);
             let found: Vec<FaultKind> =
                 outcome.faults.iter().map(|(fault, _)| fault.kind).collect();
@@ -67,6 +92,16 @@ fn every_kind_of_fault_is_found_where_it_was_planted() {
         })
         .collect();
     assert_eq!(missed, [] as [String; 0]);
+}
+
+#[test]
+fn every_kind_can_be_switched_off() {
+    for (sut, _) in faulty() {
+        let kind = planted(sut.name);
+        let outcome = search_faulty(sut, 500, Some(kind));
+        let found: Vec<FaultKind> = outcome.faults.iter().map(|(fault, _)| fault.kind).collect();
+        assert!(!found.contains(&kind), "{}: {found:?}", sut.name);
+    }
 }
 
 #[test]
@@ -80,5 +115,20 @@ fn correct_services_are_not_accused() {
                 .map(|(fault, _)| format!("{}: {:?} {}", sut.name, fault.kind, fault.detail))
         })
         .collect();
+    assert_eq!(accused, [] as [String; 0]);
+}
+
+#[test]
+fn unusual_ways_of_being_correct_are_not_accused() {
+    let mut accused = Vec::new();
+    for sut in &UNUSUAL {
+        for seed in 1..3 {
+            let outcome = search(&(sut.start)(), seed);
+            assert!(outcome.covered > 10, "{}: {}", sut.name, outcome.covered);
+            accused.extend(outcome.faults.into_iter().map(|(fault, _)| {
+                format!("{} ({seed}): {:?} {}", sut.name, fault.kind, fault.detail)
+            }));
+        }
+    }
     assert_eq!(accused, [] as [String; 0]);
 }

@@ -1,7 +1,7 @@
 //! All services, by name.
 
 use crate::running::Running;
-use crate::{accounts, faults, features, papers};
+use crate::{accounts, breakdowns, faults, features, papers, unusual};
 
 /// A service in the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -30,19 +30,31 @@ const fn faulty(name: &'static str, start: fn() -> Running, correct: fn() -> Run
     }
 }
 
-/// A service of [`faults`] with its twin.
+/// A service with its twin.
 macro_rules! twins {
     ($name:ident) => {
+        twins!(faults, $name)
+    };
+    ($file:ident, $name:ident) => {
         faulty(
             stringify!($name),
-            faults::$name::start,
-            faults::$name::start_correct,
+            $file::$name::start,
+            $file::$name::start_correct,
         )
     };
 }
 
+/// Services that are correct in unusual ways, with users `ada`, `grace` and `barbara`.
+pub const UNUSUAL: [Sut; 5] = [
+    plain("conditional", unusual::conditional),
+    plain("eventual", unusual::eventual),
+    plain("relaxed", unusual::relaxed),
+    plain("shared_links", unusual::shared_links),
+    plain("administrator", unusual::administrator),
+];
+
 /// All services.
-pub const ALL: [Sut; 27] = [
+pub const ALL: [Sut; 32] = [
     plain("testability", papers::testability),
     plain("hidden_parameter", papers::hidden_parameter),
     plain("hidden_body", papers::hidden_body),
@@ -70,4 +82,9 @@ pub const ALL: [Sut; 27] = [
     twins!(anonymous_write),
     twins!(foreign_resource),
     twins!(existence_leak),
+    twins!(breakdowns, dropped),
+    twins!(breakdowns, hanging),
+    twins!(breakdowns, anonymous_read),
+    twins!(breakdowns, injected_error),
+    twins!(breakdowns, injected_pause),
 ];

@@ -14,11 +14,13 @@
 pub mod accounts;
 mod api;
 pub mod bad_day;
+pub mod breakdowns;
 mod catalogue;
 pub mod faults;
 pub mod features;
 pub mod papers;
 mod running;
+pub mod unusual;
 
-pub use catalogue::{ALL, Sut};
+pub use catalogue::{ALL, Sut, UNUSUAL};
 pub use running::Running;

@@ -120,6 +120,12 @@ impl Oracle {
                 format!("{name} answered {} with a stack trace", response.status),
             );
         }
+        // A service that defends itself against many calls is not to blame for it.
+        let too_many = response.status == 429
+            || response.status == 503 && response.header("retry-after").is_some();
+        if too_many {
+            return faults;
+        }
         if response.status >= 500 {
             let cause = panic.map_or_else(
                 || server_error_cause(&name, response.status, trace.as_deref(), exchange, &text),
@@ -163,8 +169,12 @@ impl Oracle {
                 );
             }
         }
+        // What is asked of OPTIONS is the same for every input; what is accepted for later may be refused later.
+        let is_judged =
+            !matches!(&*operation.method, "OPTIONS" | "TRACE") && response.status != 202;
         if let Some(breach) = breach
             && exchange.succeeded()
+            && is_judged
         {
             let what = describe(breach);
             let cause = format!("{name} {what}");

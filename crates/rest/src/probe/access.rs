@@ -73,6 +73,8 @@ impl Prober<'_> {
         let Some((base, owner)) = self.by_maker(base) else {
             return;
         };
+        let mut let_in = Vec::new();
+        let mut is_guarded = false;
         for stranger in (0..self.n_users)
             .filter(|&user| user != owner)
             .take(STRANGERS)
@@ -85,9 +87,19 @@ impl Prober<'_> {
                 return;
             };
             match last[0].status() {
-                Some(200..300) => self.let_in(&base, candidate, owner, stranger),
-                Some(403) => self.told_apart(&base, candidate, stranger),
+                Some(200..300) => let_in.push((candidate, stranger)),
+                Some(403) => {
+                    is_guarded = true;
+                    self.told_apart(&base, candidate, stranger);
+                }
+                Some(404) => is_guarded = true,
                 _ => {}
+            }
+        }
+        // Where one stranger is kept out and another is not, the other has more rights.
+        if !is_guarded {
+            for (candidate, stranger) in let_in {
+                self.let_in(&base, candidate, owner, stranger);
             }
         }
     }
@@ -115,8 +127,11 @@ impl Prober<'_> {
         if !self.seeks(FaultKind::OtherUsersResource) {
             return;
         }
+        let reads = matches!(&*self.api.operations[base.operation].method, "GET" | "HEAD");
         let witness = match self.hidden_elsewhere(base, owner, stranger) {
             Some(witness) => witness,
+            // A link may be shared with those whose lists do not show what it leads to; but not to change it.
+            None if reads => return,
             None => match self.missing_from_list(base, owner, stranger) {
                 Some(witness) => witness,
                 None => return,

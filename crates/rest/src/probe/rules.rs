@@ -15,13 +15,23 @@ const RULES: usize = 60;
 const ODDITIES: usize = 40;
 
 impl Prober<'_> {
-    /// The last call with inputs that are valid, and that careless code trips over: equal values, odd texts.
+    /// The last call once more, and with inputs that are valid and that careless code trips over: equal values, odd
+    /// texts.
     pub(super) fn odd(&mut self, base: &Base) {
         let Some(What::Call { action, .. }) =
             base.candidate.steps.last().map(|step| step.what.clone())
         else {
             return;
         };
+        // Once more the same: what must be unique is not any more.
+        let mut twice = base.candidate.clone();
+        twice.push(base.last().what.clone(), base.last().user);
+        let Some(last) = self.run_last(&twice, 1) else {
+            return;
+        };
+        for fault in self.problem.oracle().judge(&self.api, &last[0], None) {
+            self.keep(fault, twice.clone());
+        }
         for odd in sample::oddities(&action.gene).into_iter().take(ODDITIES) {
             let mut attempt = base.candidate.clone();
             if let Some(step) = attempt.steps.last_mut() {

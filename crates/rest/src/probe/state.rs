@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use isobath_exec::http::Method;
 use isobath_genes::{Gene, Tuning};
 use serde_json::Value;
 
-use crate::candidate::What;
+use crate::candidate::{Candidate, What};
 use crate::compare::{differences, is_bookkeeping, is_within};
 use crate::exchange::Exchange;
 use crate::fault::FaultKind;
@@ -15,6 +16,8 @@ use super::{Base, Prober};
 
 /// Inputs that are tried for each operation.
 const VARIANTS: usize = 8;
+/// Looks before something is taken for lasting: what was written may take a moment to be seen everywhere.
+const LOOKS: usize = 3;
 /// Refused updates that are tried for each operation.
 const REFUSALS: usize = 16;
 
@@ -56,7 +59,8 @@ impl Prober<'_> {
                 continue;
             }
             let changed = rewritten(earlier, first, second);
-            if !changed.is_empty() {
+            // What an earlier candidate did may just have become visible; it will not do so again.
+            if !changed.is_empty() && self.rewrites_again(&candidate) {
                 let name = self.api.operations[base.operation].name();
                 let detail = format!("{name} changes {}, which a client had set", list(&changed));
                 self.find(
@@ -67,7 +71,11 @@ impl Prober<'_> {
                 );
                 return;
             }
-            if matches!(second.status(), Some(404 | 410)) {
+            // A deletion before may take until now to be seen.
+            let was_deleted = earlier
+                .iter()
+                .any(|exchange| exchange.request.method == Method::DELETE);
+            if matches!(second.status(), Some(404 | 410)) && !was_deleted {
                 let name = self.api.operations[base.operation].name();
                 let detail = format!(
                     "{name} answered {} and, right after that, {}",
@@ -88,6 +96,18 @@ impl Prober<'_> {
         }
     }
 
+    fn rewrites_again(&mut self, candidate: &Candidate) -> bool {
+        let Some(exchanges) = self.run(candidate) else {
+            return false;
+        };
+        match exchanges.as_slice() {
+            [earlier @ .., first, second] if first.succeeded() => {
+                !rewritten(earlier, first, second).is_empty()
+            }
+            _ => false,
+        }
+    }
+
     /// GET, DELETE, GET: what is deleted is gone.
     fn deleted(&mut self, base: &Base) {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
@@ -101,13 +121,18 @@ impl Prober<'_> {
         let mut candidate = base.before();
         candidate.push(look.clone(), user);
         candidate.push(delete.what, user);
-        candidate.push(look, user);
-        let Some(three) = self.run_last(&candidate, 3) else {
+        candidate.push(look.clone(), user);
+        let mut patient = candidate.clone();
+        (1..LOOKS).for_each(|_| {
+            patient.push(look.clone(), user);
+        });
+        let Some(three) = self.run_last(&patient, 2 + LOOKS) else {
             return;
         };
         let was_deleted = three[0].succeeded() && matches!(three[1].status(), Some(200 | 204));
         // A resource that says it is deleted now has changed; only one that is just as before was left alone.
-        if was_deleted && three[2].succeeded() && three[0].body == three[2].body {
+        let is_there = |look: &Exchange| look.succeeded() && three[0].body == look.body;
+        if was_deleted && three[2..].iter().all(is_there) {
             let name = self.api.operations[base.operation].name();
             let detail = format!(
                 "{name} answered {}, and the resource can still be fetched",
@@ -143,8 +168,9 @@ impl Prober<'_> {
             let look = self.on_same_path(get, base.last());
             candidate.push(look.clone(), user);
             candidate.push(look.clone(), user);
+            let mut control = candidate.clone();
             candidate.push(put, user);
-            candidate.push(look, user);
+            candidate.push(look.clone(), user);
             let Some(five) = self.run_last(&candidate, 5) else {
                 return;
             };
@@ -152,7 +178,9 @@ impl Prober<'_> {
                 continue;
             }
             let changed = changed(&five[1], &five[2], &five[4]);
-            if !changed.is_empty() {
+            control.push(look.clone(), user);
+            control.push(look, user);
+            if !changed.is_empty() && !self.changes_anyway(&control, &changed) {
                 let name = self.api.operations[base.operation].name();
                 let detail = format!(
                     "{name}, sent twice, leaves another state than sent once: {} differs",
@@ -184,8 +212,9 @@ impl Prober<'_> {
             let mut candidate = base.before();
             candidate.push(look.clone(), user);
             candidate.push(look.clone(), user);
+            let mut control = candidate.clone();
             candidate.push(update, user);
-            candidate.push(look, user);
+            candidate.push(look.clone(), user);
             let Some(four) = self.run_last(&candidate, 4) else {
                 return;
             };
@@ -195,7 +224,9 @@ impl Prober<'_> {
                 continue;
             }
             let changed = changed(&four[0], &four[1], &four[3]);
-            if !changed.is_empty() {
+            control.push(look.clone(), user);
+            control.push(look, user);
+            if !changed.is_empty() && !self.changes_anyway(&control, &changed) {
                 let name = self.api.operations[base.operation].name();
                 let detail = format!(
                     "{name} was refused with {}, but changed {}",
@@ -211,6 +242,17 @@ impl Prober<'_> {
                 return;
             }
         }
+    }
+
+    /// Whether one of the places changes in four looks in a row, too, with nothing done between them.
+    fn changes_anyway(&mut self, control: &Candidate, places: &BTreeSet<String>) -> bool {
+        let Some(four) = self.run_last(control, 4) else {
+            return true;
+        };
+        let anyway = changed(&four[0], &four[1], &four[3]);
+        places
+            .iter()
+            .any(|place| is_within(place, &anyway) || anyway.contains(place))
     }
 
     /// An update of the same resource: valid as far as the document knows, or with one rule broken.
@@ -256,10 +298,15 @@ impl Prober<'_> {
         }
         let mut candidate = base.candidate.clone();
         candidate.push(What::Follow(base.last().id), base.last().user);
-        let Some(pair) = self.run_last(&candidate, 2) else {
+        let mut patient = candidate.clone();
+        (1..LOOKS).for_each(|_| {
+            patient.push(What::Follow(base.last().id), base.last().user);
+        });
+        let Some(pair) = self.run_last(&patient, 1 + LOOKS) else {
             return;
         };
-        if pair[0].status() == Some(201) && matches!(pair[1].status(), Some(404 | 410)) {
+        let is_nowhere = |look: &Exchange| matches!(look.status(), Some(404 | 410));
+        if pair[0].status() == Some(201) && pair[1..].iter().all(is_nowhere) {
             let name = self.api.operations[base.operation].name();
             let location = pair[0].location().unwrap_or_default();
             let shape: String = location
@@ -290,20 +337,21 @@ impl Prober<'_> {
 /// What differs between two looks in a row, of what a client has sent before: a service may count how often
 /// something is read, but not rewrite what it was given.
 fn rewritten(earlier: &[Exchange], first: &Exchange, second: &Exchange) -> BTreeSet<String> {
-    let (Some(a), Some(b)) = (&first.body, &second.body) else {
+    let (Some(a), Some(b), true) = (&first.body, &second.body, second.succeeded()) else {
         return BTreeSet::new();
     };
     let sent: Vec<Value> = earlier
         .iter()
+        .filter(|exchange| exchange.succeeded())
         .filter_map(|exchange| serde_json::from_slice(&exchange.request.body).ok())
         .collect();
+    // What becomes as it was sent has only taken a moment.
     let is_sent = |place: &str| {
-        let value = a.pointer(place);
-        value.is_some()
-            && sent.iter().any(|sent| {
-                sent.pointer(place)
-                    .is_some_and(|own| own.is_string() || own.is_number())
-            })
+        let own = |sent: &Value| sent.pointer(place).cloned();
+        let sent: Vec<Value> = sent.iter().filter_map(own).collect();
+        a.pointer(place).is_some()
+            && sent.iter().any(|own| own.is_string() || own.is_number())
+            && !sent.iter().any(|own| Some(own) == b.pointer(place))
     };
     let restless = differences(a, b).into_iter();
     restless

@@ -1,0 +1,140 @@
+//! How many calls it takes to reach what is hard to reach, on listed seeds.
+//!
+//! The bounds are about three times the worst that was measured, in calls: a search that got worse shows here.
+
+mod support;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use isobath_rest::auth::{self, Format, User};
+use isobath_rest::job::Event;
+use isobath_rest::probe::Choice;
+use isobath_suts::ALL;
+
+use support::{Plan, Prepared};
+
+const SEEDS: std::ops::Range<u64> = 1..6;
+
+/// The one who can log in where there is a log-in.
+fn users(service: &str) -> Vec<User> {
+    let file = r#"{"auth": [{"name": "ada", "loginEndpointAuth": {"endpoint": "/login", "verb": "POST",
+        "payloadUserPwd": {"username": "ada", "password": "lovelace", "usernameField": "user", "passwordField": "password"},
+        "token": {"extractSelector": "/token", "sendName": "Authorization", "sendTemplate": "Bearer {token}"}}}]}"#;
+    match service {
+        "login_token" => auth::read(file, Format::Yaml).expect("a good file"),
+        _ => Vec::new(),
+    }
+}
+
+/// The calls that a search makes until it covers a target for the first time; `None` when it does not.
+fn calls_until(service: &str, target: &str, budget: u64, seed: u64) -> Option<u64> {
+    let sut = ALL.iter().find(|sut| sut.name == service);
+    let running = (sut.expect("a service of this name").start)();
+    let document = running.openapi.to_string();
+    let plan = Plan {
+        url: &running.url,
+        document: &document,
+        users: &users(service),
+        reset: None,
+        calls: budget,
+        seed,
+        probes: Choice::default(),
+    };
+    let found = Rc::new(Cell::new(None));
+    let (first, wanted) = (Rc::clone(&found), target.to_owned());
+    Prepared::new(&plan).run_telling(move |event| {
+        if let Event::Covered { calls, target } = event
+            && *target == wanted
+            && first.get().is_none()
+        {
+            first.set(Some(*calls));
+        }
+    });
+    found.get()
+}
+
+/// Every seed covers the target within so many calls.
+fn check(service: &str, target: &str, within: u64) {
+    // The search has a part of the budget only.
+    let needed: Vec<Option<u64>> = SEEDS
+        .map(|seed| calls_until(service, target, within * 2, seed))
+        .collect();
+    let late = |calls: &Option<u64>| calls.is_none_or(|calls| calls > within);
+    assert!(
+        !needed.iter().any(late),
+        "{service}: {target}: {needed:?}, and not within {within}"
+    );
+}
+
+#[test]
+fn a_note_is_read_by_the_id_that_its_creation_returned() {
+    check("post_get_chain", "GET /notes/{id} answers 200", 30);
+}
+
+#[test]
+fn the_secret_is_told_to_who_logs_in() {
+    check("login_token", "GET /secret answers 200", 30);
+}
+
+#[test]
+fn the_last_page_and_what_is_behind_it_are_found() {
+    check("pagination", "GET /items answers 404", 40);
+    check(
+        "pagination",
+        "GET /items answers 200, and /next is null",
+        650,
+    );
+}
+
+#[test]
+fn shapes_are_answered_and_too_large_ones_refused() {
+    check("enum_branch", "POST /area answers 200", 30);
+    check("enum_branch", "POST /area answers 422", 150);
+}
+
+#[test]
+fn the_one_age_at_the_boundary_is_congratulated() {
+    check("numeric_boundary", "GET /welcome/{age} answers 202", 250);
+    check("numeric_boundary", "GET /welcome/{age} answers 403", 30);
+}
+
+#[test]
+fn codes_of_the_documented_pattern_are_found() {
+    check("pattern", "GET /codes/{code} answers 200", 30);
+    check("pattern", "GET /codes/{code} answers 400", 100);
+}
+
+#[test]
+fn a_booking_of_two_weeks_in_the_year_is_made() {
+    check("date_window", "POST /bookings answers 409", 2_200);
+    check("date_window", "POST /bookings answers 201", 2_200);
+    check("date_window", "POST /bookings answers 422", 30);
+}
+
+#[test]
+fn the_value_that_crashes_is_found() {
+    check("edge_crash", "GET /share/{n} answers 500", 180);
+}
+
+/// The examples of the papers. What only code or database can tell is not asked of a black box: there, the answer
+/// `OK`, the parameter that no document names, the body that none describes, and the stored pair stay out of reach.
+#[test]
+fn of_the_examples_of_the_papers_the_outside_is_reached() {
+    let testability = "GET /api/testability/{date}/{number}/{setting}";
+    check("testability", &format!("{testability} answers 404"), 30);
+    check("hidden_parameter", "GET /api/param answers 500", 30);
+    check("hidden_body", "POST /api/body answers 500", 30);
+    check("stored_pair", "POST /api/foo answers 200", 30);
+    check("stored_pair", "GET /api/foo/{x}/{y} answers 400", 30);
+    check(
+        "stored_pair_without_post",
+        "GET /api/foo/{x}/{y} answers 400",
+        30,
+    );
+    for seed in SEEDS {
+        let out_of_reach = "GET /api/foo/{x}/{y} answers 200";
+        let reached = calls_until("stored_pair_without_post", out_of_reach, 300, seed);
+        assert_eq!(reached, None, "nobody can store the pair");
+    }
+}
