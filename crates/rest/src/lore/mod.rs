@@ -1,8 +1,9 @@
-//! What is learned inside a service about its inputs (seed 002, sections 5 and 6).
+//! What is learned inside a service about its inputs, after sections 5 and 6 of "Enhancing
+//! Search-based Testing with Testability Transformations for Existing APIs".
 //!
 //! Texts are sent with markers in them. When one is seen in a comparison or a parser, the place
-//! that sent it learns what is wanted there ([`lesson`]); whoever calls the operation later makes
-//! use of it ([`apply`]). Inputs that the service reads and the document does not name become
+//! that sent it learns what is wanted there (`lesson`); whoever calls the operation later makes
+//! use of it (`apply`). Inputs that the service reads and the document does not name become
 //! optional ones.
 
 mod apply;
