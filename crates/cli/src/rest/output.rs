@@ -413,6 +413,18 @@ impl<'a> Run<'a> {
             );
             terminal.say(Tone::Warning, &line);
         }
+        if outcome.unstable > 0 {
+            let line = format!(
+                "{} tests were not handed over: the service did not answer them alike twice{}",
+                outcome.unstable,
+                if self.args.reset.is_some() {
+                    ""
+                } else {
+                    "; --reset \"METHOD PATH\" brings its first state back before each"
+                }
+            );
+            terminal.say(Tone::Faint, &line);
+        }
         for suite in suites {
             tell_suite(terminal, &suite.view);
         }
@@ -427,9 +439,18 @@ impl<'a> Run<'a> {
     }
 
     fn tell(&self, terminal: &Terminal, fault: &Fault, test: Option<usize>) {
+        // What tells it from others of its kind, unless the sentence says so already.
+        let cause = match &fault.cause {
+            cause if fault.detail.contains(cause.as_str()) => String::new(),
+            cause => match cause.strip_prefix(&fault.operation).map(str::trim) {
+                Some("") => String::new(),
+                Some(rest) => format!(" [{rest}]"),
+                None => format!(" [{cause}]"),
+            },
+        };
         terminal.insist(
             Tone::Warning,
-            &format!("{}: {}", fault.kind.code(), fault.detail),
+            &format!("{}: {}{cause}", fault.kind.code(), fault.detail),
         );
         match test.and_then(|at| self.suite.tests.get(at)) {
             Some(_) if self.args.brief => {}
@@ -456,6 +477,7 @@ fn tell_suite(terminal: &Terminal, suite: &SuiteView) {
         ..
     } = suite;
     match (&suite.not_run, suite.passed) {
+        _ if *tests == 0 => terminal.say(Tone::Warning, &format!("{language}: no tests")),
         (Some(why), _) => terminal.say(
             Tone::Warning,
             &format!(

@@ -16,10 +16,12 @@ use crate::goal::Goal;
 use crate::probe::{Finding, probe};
 use crate::problem::RestProblem;
 
-/// The shares of the budget at which the probes and the minimizing end, and the most that all may use.
+/// The shares of the budget at which the probes and the minimizing end at the latest, and the most that all may use.
 const PROBES_END: f64 = 0.9;
 const MINIMIZING_ENDS: f64 = 0.97;
 pub(super) const ALL_ENDS: f64 = 1.2;
+/// The most of the budget that is kept for running tests again.
+const RESERVE: f64 = 0.25;
 
 /// What comes after the search.
 pub(super) struct Finish<'a> {
@@ -31,6 +33,8 @@ pub(super) struct Finish<'a> {
     pub(super) calls: u64,
     /// Tests that were not run again for want of time.
     pub(super) unverified: usize,
+    /// Tests that were not answered alike twice.
+    pub(super) unstable: usize,
     pub(super) lost: Option<Lost>,
 }
 
@@ -46,6 +50,21 @@ impl Finish<'_> {
     /// Whether the budget allows more calls before this share of it is used.
     pub(super) fn has_time(config: &Config, calls: u64, until: f64) -> bool {
         !config.interrupt.load(Ordering::Relaxed) && Self::used(config, calls) < until
+    }
+
+    /// The share of the budget that running the tests twice will take, as far as can be told.
+    ///
+    /// With a slow service that is much of it, and probes must not use what a suite needs.
+    fn reserve(&self) -> f64 {
+        let goals = self.problem.goals();
+        let deserves = |target: &TargetId| goals.get(*target).is_some_and(Goal::deserves_a_test);
+        let suite = self.archive.suite().into_iter();
+        let calls: usize = suite
+            .filter(|(_, targets)| targets.iter().any(deserves))
+            .map(|(kept, _)| 2 * kept.size)
+            .sum();
+        let each = Self::used(self.config, self.calls) / self.calls.max(1) as f64;
+        (calls as f64 * each).min(RESERVE)
     }
 
     /// Whether a test can still be run before it is handed over; also after an interruption there is a moment for that.
@@ -88,7 +107,8 @@ impl Finish<'_> {
     }
 
     pub(super) fn probe(&mut self) -> Vec<Finding> {
-        if self.lost.is_some() || !Self::has_time(self.config, self.calls, PROBES_END) {
+        let end = PROBES_END.min(1.0 - self.reserve());
+        if self.lost.is_some() || !Self::has_time(self.config, self.calls, end) {
             return Vec::new();
         }
         self.teller.borrow_mut().stage(Stage::Probe);
@@ -99,7 +119,7 @@ impl Finish<'_> {
             asked += 1;
             let calls = calls + asked * 4;
             teller.borrow_mut().made(0, Self::used(config, calls));
-            Self::has_time(config, calls, PROBES_END)
+            Self::has_time(config, calls, end)
         };
         let report = probe(
             &self.problem,
@@ -232,6 +252,7 @@ impl Finish<'_> {
     }
 
     fn minimize(&mut self) -> Minimized<Candidate> {
+        let end = MINIMIZING_ENDS.min(1.0 - 0.8 * self.reserve());
         let (config, caller, teller, lost, calls) = (
             self.config,
             &mut self.caller,
@@ -251,7 +272,7 @@ impl Finish<'_> {
             &self.archive,
             &|target| wanted.contains(&target),
             |candidate| {
-                if lost.is_some() || !Self::has_time(config, *calls, MINIMIZING_ENDS) {
+                if lost.is_some() || !Self::has_time(config, *calls, end) {
                     return None;
                 }
                 match caller.run(candidate) {
@@ -303,6 +324,7 @@ impl Finish<'_> {
                 .zip(&again)
                 .all(|(a, b)| a.status() == b.status());
         if !same || exchanges.is_empty() {
+            self.unstable += 1;
             return None;
         }
         Some(Test {

@@ -86,6 +86,8 @@ pub struct Outcome {
     pub deaths: Vec<Death>,
     /// Tests that were not handed over because time or calls were used up.
     pub unverified: usize,
+    /// Tests that were not handed over because their calls were not answered alike twice.
+    pub unstable: usize,
     /// Why the service could not be reached any more.
     pub lost: Option<Lost>,
     /// Whether the run was interrupted.

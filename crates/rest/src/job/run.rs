@@ -62,6 +62,7 @@ pub fn run(
         teller: &teller,
         calls: found.cost,
         unverified: 0,
+        unstable: 0,
         lost: ended.err(),
     };
     finish.note(unexplained(service));
@@ -80,6 +81,7 @@ pub fn run(
         uncovered: finish.uncovered(),
         deaths: service.keeper.deaths(0),
         unverified: finish.unverified,
+        unstable: finish.unstable,
         interrupted: config.interrupt.load(Ordering::Relaxed),
         code: service
             .feedback
