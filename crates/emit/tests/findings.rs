@@ -440,3 +440,27 @@ fn curl_calls_do_what_the_test_does() {
     let dropped = run("paying_more_than_is_due_drops_the_connection");
     assert!(dropped.output.contains("curl: (52)"), "{}", dropped.output);
 }
+
+#[test]
+fn kinds_of_faults_are_told_apart_even_where_their_cause_is_called_the_same() {
+    let fault = |code: &str| FaultView {
+        code: code.into(),
+        root_cause: "POST /payments".into(),
+        ..FaultView::default()
+    };
+    let report = RestReport {
+        faults: vec![
+            fault("connection-dropped"),
+            fault("existence-leak"),
+            fault("connection-dropped"),
+        ],
+        ..RestReport::default()
+    };
+    let sizes: Vec<usize> = report
+        .by_root_cause()
+        .iter()
+        .map(|(_, faults)| faults.len())
+        .collect();
+    assert_eq!(sizes, [2, 1]);
+    assert!(isobath_emit::findings::html(&report).contains("existence-leak"));
+}

@@ -341,14 +341,15 @@ impl RestReport {
         pretty(self)
     }
 
-    /// The faults by root cause, in order of first appearance.
+    /// The faults by kind and root cause, in order of first appearance: one cause may show in several ways, and an
+    /// operation may have several kinds of faults.
     pub fn by_root_cause(&self) -> Vec<(&str, Vec<&FaultView>)> {
         let mut groups: Vec<(&str, Vec<&FaultView>)> = Vec::new();
         for fault in &self.faults {
-            match groups
-                .iter_mut()
-                .find(|(cause, _)| *cause == fault.root_cause)
-            {
+            let same = |(cause, faults): &&mut (&str, Vec<&FaultView>)| {
+                *cause == fault.root_cause && faults.iter().all(|other| other.code == fault.code)
+            };
+            match groups.iter_mut().find(same) {
                 Some((_, faults)) => faults.push(fault),
                 None => groups.push((&fault.root_cause, vec![fault])),
             }
