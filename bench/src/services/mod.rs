@@ -133,30 +133,31 @@ fn latency(plain: &Path, built: &Built, prepare: calls::Prepare) -> Result<f64, 
     let mut unwatched = Service::start(&built.executable, &[])?;
     let mut plain = Service::start(plain, &[])?;
     // Identifiers and tokens differ from program to program.
-    let requests = [
-        prepare(&mut plain)?,
-        prepare(&mut unwatched)?,
-        prepare(&mut watched)?,
-    ];
+    let of_plain = prepare(&mut plain)?;
+    let of_unwatched = prepare(&mut unwatched)?;
+    let of_watched = prepare(&mut watched)?;
     println!(
         "{:<52} {:>6} {:>8} {:>8} {:>8} {:>6} {:>6}",
         "median, µs", "status", "plain", "no core", "core", "ratio", "p10"
     );
     let mut sums = [0.0; 2];
-    for nth in 0..requests[0].len() {
+    for ((of_plain, of_unwatched), of_watched) in
+        of_plain.iter().zip(&of_unwatched).zip(&of_watched)
+    {
+        let what = format!("{} {}", of_plain.method, of_plain.path);
         let mut times = [Vec::new(), Vec::new(), Vec::new()];
         let mut status = 0;
         for _ in 0..REQUESTS {
-            let answer = plain.call(&requests[0][nth])?;
+            let answer = plain.call(of_plain)?;
             status = answer.status;
             times[0].push(answer.time);
-            times[1].push(unwatched.call(&requests[1][nth])?.time);
+            times[1].push(unwatched.call(of_unwatched)?.time);
             driver.begin_candidate();
-            let answer = watched.call(&requests[2][nth])?;
+            let answer = watched.call(of_watched)?;
             if answer.status != status {
                 return Err(format!(
-                    "{} {}: plain answers {status}, instrumented {}",
-                    requests[0][nth].method, requests[0][nth].path, answer.status
+                    "{what}: plain answers {status}, instrumented {}",
+                    answer.status
                 )
                 .into());
             }
@@ -166,7 +167,6 @@ fn latency(plain: &Path, built: &Built, prepare: calls::Prepare) -> Result<f64, 
         let [a, b, c] = times.map(percentiles);
         sums[0] += a.0;
         sums[1] += c.0;
-        let what = format!("{} {}", requests[0][nth].method, requests[0][nth].path);
         println!(
             "{what:<52} {status:>6} {:>8.0} {:>8.0} {:>8.0} {:>6.2} {:>6.2}",
             a.0,
