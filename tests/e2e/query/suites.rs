@@ -1,5 +1,8 @@
 //! What the job writes is run by the tools it is written for, on the engines it is written for: it
 //! passes, and fails once the query is another one.
+//!
+//! Suites for MariaDB share the name of their scratch database, so only the script is run there, and
+//! sqlx, which makes databases of its own; `emit` runs the other languages on it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,8 +70,9 @@ impl Ground {
 
     /// Runs a shell command in a folder; says whether it went well, and what it printed.
     fn run(&self, folder: &Path, script: &str) -> (bool, String) {
+        let bounded = "if command -v timeout >/dev/null; then exec timeout 400 sh -c \"$0\"; else exec sh -c \"$0\"; fi";
         let mut shell = Command::new("sh");
-        shell.args(["-c", script]).current_dir(folder);
+        shell.args(["-c", bounded, script]).current_dir(folder);
         // One set of dependencies for all suites of Rust.
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted");
         shell.env("CARGO_TARGET_DIR", target);
@@ -141,9 +145,6 @@ fn prove_with(engine: Engine, language: &str, script: &str, wrong_too: bool) {
     let (Some(folder), Some(ground)) = (written(engine), Ground::of(engine)) else {
         return;
     };
-    // Suites for MariaDB share the name of their scratch database.
-    static SCRATCH: Mutex<()> = Mutex::new(());
-    let _alone = (engine == Engine::MariaDb).then(|| SCRATCH.lock());
     let folder = folder.join(language);
     let (fine, said) = ground.run(&folder, script);
     assert!(fine, "{language} on {engine}:\n{said}");
@@ -206,9 +207,6 @@ fn pytest_passes_and_notices_another_query() {
     if has("python3 -c 'import pytest, psycopg'", true) {
         prove(Engine::Postgres, "pytest", script);
     }
-    if has("python3 -c 'import pytest, pymysql'", true) {
-        prove(Engine::MariaDb, "pytest", script);
-    }
 }
 
 #[test]
@@ -233,7 +231,6 @@ fn junit_passes_and_notices_another_query() {
         // Maven is slow; that a wrong expectation fails on servers too is shown by `emit`.
         prove(Engine::Sqlite, "junit5", "mvn -q -B test");
         prove_with(Engine::Postgres, "junit5", "mvn -q -B test", false);
-        prove_with(Engine::MariaDb, "junit5", "mvn -q -B test", false);
     }
 }
 
@@ -248,10 +245,9 @@ fn rust_and_sqlx_pass_and_notice_another_query() {
         return;
     }
     prove(Engine::Sqlite, "sqlx", &script);
-    for engine in [Engine::Postgres, Engine::MariaDb] {
-        prove_with(engine, "rust", &script, false);
-        prove(engine, "sqlx", &script);
-    }
+    prove_with(Engine::Postgres, "rust", &script, false);
+    prove(Engine::Postgres, "sqlx", &script);
+    prove(Engine::MariaDb, "sqlx", &script);
 }
 
 #[test]
