@@ -57,9 +57,13 @@ fn numbers_read_back_as_they_were() {
         "1.50"
     );
     for value in [0.1, -1.0, 1e300, f64::MIN_POSITIVE, 123456.789] {
-        let text = render::literal(&Value::Float(value), Sqlite);
-        assert_eq!(text.parse::<f64>().unwrap(), value);
-        assert!(text.contains('e'), "an exact number in MySQL: {text}");
+        let [ansi, postgres, mysql, sqlite] = literals(&Value::Float(value));
+        for text in [&ansi, &postgres, &mysql] {
+            assert_eq!(text.parse::<f64>().unwrap(), value);
+            assert!(text.contains('e'), "an exact number in MySQL: {text}");
+        }
+        assert_eq!(sqlite.parse::<f64>().unwrap(), value);
+        assert!(sqlite.contains(['.', 'e']), "an integer: {sqlite}");
     }
 }
 
