@@ -13,13 +13,33 @@ use crate::tuning::Tuning;
 pub struct BinaryDomain {
     min: u32,
     max: Option<u32>,
+    is_text: bool,
 }
 
 impl BinaryDomain {
     /// At least `min` and at most `max` bytes; `None` if `max < min`.
     #[must_use]
     pub fn new(min: u32, max: Option<u32>) -> Option<Self> {
-        (max.is_none_or(|max| min <= max)).then_some(Self { min, max })
+        (max.is_none_or(|max| min <= max)).then_some(Self {
+            min,
+            max,
+            is_text: false,
+        })
+    }
+
+    /// The same bytes, which are meant as Base64 text wherever they are sent.
+    #[must_use]
+    pub fn as_text(self) -> Self {
+        Self {
+            is_text: true,
+            ..self
+        }
+    }
+
+    /// Whether the Base64 text is meant, and not the bytes.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        self.is_text
     }
 
     /// The least number of bytes.

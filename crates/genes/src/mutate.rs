@@ -338,9 +338,13 @@ impl Mutator<'_> {
         let (rng, tuning, large) = (&mut *self.rng, self.tuning, self.large);
         let next = match (&model.node(id).domain, &*value) {
             (_, Value::Literal(json)) => {
-                let Ok(read) = model.read(id, json) else {
-                    *value = self.sampler(model).not_null(id, depth);
-                    return true;
+                let read = match model.read(id, json) {
+                    // What stays as it is written has no parts to move.
+                    Ok(Value::Literal(_)) | Err(_) => {
+                        *value = self.sampler(model).not_null(id, depth);
+                        return true;
+                    }
+                    Ok(read) => read,
                 };
                 let old = value.clone();
                 *value = read;

@@ -54,7 +54,15 @@ impl Model {
             Domain::Moment(kind) => {
                 let text = json.as_str().ok_or_else(wrong)?;
                 match Moment::read(text, *kind) {
-                    Some(moment) if moment.is_valid(*kind) => Ok(Value::Moment(moment)),
+                    Some(moment) if moment.is_valid(*kind) => {
+                        // Microseconds and other spellings are kept as they are: a service that
+                        // gave them may look for exactly them.
+                        if moment.show(*kind).to_string() == text {
+                            Ok(Value::Moment(moment))
+                        } else {
+                            Ok(Value::Literal(Arc::new(json.clone())))
+                        }
+                    }
                     _ => Err(rule(Rule::Format)),
                 }
             }

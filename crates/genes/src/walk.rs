@@ -129,6 +129,9 @@ impl Model {
         }
         if let Value::Literal(json) = value {
             *value = self.read(id, json).ok()?;
+            if matches!(value, Value::Literal(_)) {
+                return None;
+            }
             return self.at_mut(id, value, pointer, f);
         }
         let (segment, rest) = match pointer[1..].find('/') {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use isobath_genes::{
-    Domain, Example, Facet, Field, Gene, IntegerDomain, Model, ModelBuilder, MomentKind, Node,
-    NodeId, ObjectDomain, Reference, Resolve, Rule, Specialization, TextDomain, Tuning, Unresolved,
-    Value, marker, marker_number,
+    BinaryDomain, Domain, Example, Facet, Field, Gene, IntegerDomain, Model, ModelBuilder,
+    MomentKind, Node, NodeId, ObjectDomain, Reference, Resolve, Rule, Specialization, TextDomain,
+    Tuning, Unresolved, Value, marker, marker_number,
 };
 use serde_json::{Value as Json, json};
 
@@ -358,4 +358,83 @@ fn examples_are_taken_as_they_were_meant() {
             (json!("twelve"), false)
         ]
     );
+}
+
+#[test]
+fn a_learned_moment_or_base64_is_sent_as_it_was_written_and_can_change() {
+    let cases = [
+        (
+            Domain::Moment(MomentKind::DateTime),
+            "2024-05-06T07:08:09.123456+00:00",
+        ),
+        (Domain::Moment(MomentKind::Time), "07:08:09.5z"),
+        (
+            Domain::Binary(BinaryDomain::new(0, None).expect("any")),
+            "aGk",
+        ),
+    ];
+    let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+    for (domain, text) in cases {
+        let mut builder = ModelBuilder::new();
+        let root = builder.add(domain);
+        let model = Arc::new(builder.finish());
+        let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+        assert!(gene.set_json("", &json!(text)));
+        assert_eq!(gene.to_json(&Unresolved), Some(json!(text)));
+        assert_eq!(gene.check(), Ok(()));
+        assert!(!gene.set_json("/inside", &json!(1)));
+        assert!(gene.mutate(&mut rng, &tuning).is_some());
+        assert_ne!(gene.to_json(&Unresolved), Some(json!(text)));
+        assert_eq!(gene.check(), Ok(()));
+    }
+}
+
+#[test]
+fn small_steps_stay_near_and_large_steps_go_far() {
+    let mut builder = ModelBuilder::new();
+    let domain = IntegerDomain::new(Some(0), Some(1_000_000)).expect("many numbers");
+    let root = builder.add(Domain::Integer(domain));
+    let model = Arc::new(builder.finish());
+    let farthest = |large_step: f64| {
+        let tuning = Tuning {
+            large_step,
+            ..Tuning::default()
+        };
+        let mut rng = Rng::with_seed(2);
+        let steps = (0..100).map(|_| {
+            let mut gene = Gene::read(&model, root, &json!(500_000)).expect("in the middle");
+            gene.mutate(&mut rng, &tuning);
+            let json = gene.to_json(&Unresolved).expect("a number");
+            json.as_i64().expect("whole").abs_diff(500_000)
+        });
+        steps.max()
+    };
+    assert!(farthest(0.0) <= Some(512));
+    assert!(farthest(1.0) > Some(100_000));
+}
+
+#[test]
+fn a_moment_moves_by_one_part_in_a_small_step() {
+    let mut builder = ModelBuilder::new();
+    let root = builder.add(Domain::Moment(MomentKind::Date));
+    let model = Arc::new(builder.finish());
+    let tuning = Tuning {
+        large_step: 0.0,
+        ..Tuning::default()
+    };
+    let mut rng = Rng::with_seed(3);
+    for _ in 0..50 {
+        let mut gene = Gene::read(&model, root, &json!("2020-06-15")).expect("a date");
+        gene.mutate(&mut rng, &tuning);
+        let json = gene.to_json(&Unresolved).expect("a date");
+        let near = [
+            "2019-06-15",
+            "2021-06-15",
+            "2020-05-15",
+            "2020-07-15",
+            "2020-06-14",
+            "2020-06-16",
+        ];
+        assert!(near.iter().any(|date| json == *date), "{json}");
+    }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use fastrand::Rng;
 use isobath_genes::{
     ArrayDomain, BinaryDomain, Domain, Example, Extra, Field, FloatDomain, Gene, IntegerDomain,
-    Model, ModelBuilder, MomentKind, Node, NodeId, ObjectDomain, Pattern, PatternDomain,
-    TextDomain, Tuning, Unresolved, plain, same,
+    Model, ModelBuilder, Moment, MomentKind, Node, NodeId, ObjectDomain, Pattern, PatternDomain,
+    TextDomain, Tuning, Unresolved, Value, plain, same,
 };
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -260,6 +260,84 @@ proptest! {
             prop_assert_eq!(a.check(), Ok(()), "left {}", json_of(&a));
             prop_assert_eq!(b.check(), Ok(()), "right {}", json_of(&b));
         }
+    }
+
+    #[test]
+    fn small_and_large_steps_are_valid_differ_and_say_what_they_are(plan in leaf(), seed: u64) {
+        let (model, root) = model_of(&plan);
+        for large_step in [0.0, 1.0] {
+            let tuning = Tuning { large_step, ..Tuning::default() };
+            let mut rng = Rng::with_seed(seed);
+            let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+            for _ in 0..6 {
+                let before = json_of(&gene);
+                let Some(change) = gene.mutate(&mut rng, &tuning) else { break };
+                prop_assert_eq!(change.large, large_step > 0.5);
+                prop_assert_eq!(gene.check(), Ok(()), "{} became {}", before, json_of(&gene));
+                prop_assert_ne!(before, json_of(&gene));
+            }
+        }
+    }
+
+    #[test]
+    fn crossing_loses_nothing(plan in leaf(), seed: u64) {
+        // Free text is cut; everything else is one of the two values.
+        if matches!(plan, Plan::Text(..)) {
+            return Ok(());
+        }
+        let (model, root) = model_of(&plan);
+        let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::default());
+        let mut a = Gene::sample(&model, root, &mut rng, &tuning);
+        let mut b = Gene::sample(&model, root, &mut rng, &tuning);
+        let (left, right) = (json_of(&a), json_of(&b));
+        let mut n_exchanged = 0;
+        for _ in 0..64 {
+            let before = json_of(&a);
+            a.cross(&mut b, &mut rng);
+            n_exchanged += usize::from(json_of(&a) != before);
+            let now = (json_of(&a), json_of(&b));
+            prop_assert!(now == (left.clone(), right.clone()) || now == (right.clone(), left.clone()));
+        }
+        prop_assert!(n_exchanged > 0 || left == right);
+    }
+
+    #[test]
+    fn examples_are_values_like_others(plan in plan(), seed: u64) {
+        let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::default());
+        let (model, root) = model_of(&plan);
+        let example = json_of(&Gene::sample(&model, root, &mut rng, &tuning));
+        let mut builder = ModelBuilder::new();
+        let root = add(&mut builder, &plan);
+        if let Some(node) = builder.get_mut(root) {
+            node.examples.push(Example::new(None, example.clone()));
+        }
+        let model = Arc::new(builder.finish());
+        let always = Tuning { example: 1.0, ..Tuning::default() };
+        let mut a = Gene::sample(&model, root, &mut rng, &always);
+        prop_assert!(same(&json_of(&a), &example));
+        let mut b = Gene::sample(&model, root, &mut rng, &tuning);
+        a.cross(&mut b, &mut rng);
+        for gene in [&mut a, &mut b] {
+            prop_assert_eq!(gene.check(), Ok(()));
+            gene.mutate(&mut rng, &tuning);
+            prop_assert_eq!(gene.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn impossible_moments_keep_their_parts(i in 0..MOMENTS.len(), seed: u64) {
+        let kind = MOMENTS[i];
+        let (model, root) = model_of(&Plan::Moment(i));
+        let tuning = Tuning { invalid_time: 1.0, ..Tuning::default() };
+        let mut rng = Rng::with_seed(seed);
+        let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+        prop_assert!(gene.check().is_err(), "{} exists", json_of(&gene));
+        let Value::Moment(moment) = *gene.value() else { panic!("a moment") };
+        let read = Moment::read(json_of(&gene).as_str().expect("a text"), kind);
+        prop_assert_eq!(read, Some(moment));
+        // The next step leads back to what exists.
+        gene.mutate(&mut rng, &Tuning::default());
+        prop_assert_eq!(gene.check(), Ok(()));
     }
 
     #[test]
