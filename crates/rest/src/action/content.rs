@@ -7,7 +7,7 @@ use super::request::RequestBody;
 use super::style::{Escape, join, pairs};
 use super::xml;
 use super::{behind_choice, property};
-use crate::openapi::{Api, BodyMedia, MediaKind, Style};
+use crate::openapi::{Api, BodyMedia, MediaKind, Style, media_kind};
 
 /// The body of a value in a content type.
 pub(super) fn write(api: &Api, media: &BodyMedia, json: &Json) -> RequestBody {
@@ -24,6 +24,7 @@ pub(super) fn write(api: &Api, media: &BodyMedia, json: &Json) -> RequestBody {
             bytes
         }
         MediaKind::Xml => xml::write(api, media, node, json).into_bytes(),
+        MediaKind::Text if !is_binary(model, node) => plain(json).into_owned().into_bytes(),
         MediaKind::Text | MediaKind::Binary => raw(model, node, json),
     };
     RequestBody {
@@ -34,7 +35,7 @@ pub(super) fn write(api: &Api, media: &BodyMedia, json: &Json) -> RequestBody {
 
 /// The bytes that a value stands for: those of Base64 where bytes are meant, else its text.
 fn raw(model: &Model, node: NodeId, json: &Json) -> Vec<u8> {
-    if is_binary(model, node)
+    if matches!(model.node(node).domain, Domain::Binary(_))
         && let Some(bytes) = json.as_str().and_then(binary::decode)
     {
         return bytes.to_vec();
@@ -42,8 +43,9 @@ fn raw(model: &Model, node: NodeId, json: &Json) -> Vec<u8> {
     plain(json).into_owned().into_bytes()
 }
 
+/// Whether bytes are meant as they are, as in a file.
 fn is_binary(model: &Model, node: NodeId) -> bool {
-    matches!(model.node(node).domain, Domain::Binary(_))
+    matches!(&model.node(node).domain, Domain::Binary(binary) if !binary.is_text())
 }
 
 fn form(media: &BodyMedia, json: &Json) -> String {
@@ -150,7 +152,9 @@ fn part(
         }
         return;
     }
-    let is_file = node.is_some_and(|node| is_binary(model, node));
+    // 3.1 may say of a file nothing but its content type.
+    let is_file = node.is_some_and(|node| is_binary(model, node))
+        || content_type.and_then(media_kind) == Some(MediaKind::Binary);
     let usual = match json {
         _ if is_file => Some("application/octet-stream"),
         Json::Object(_) | Json::Array(_) => Some("application/json"),

@@ -208,6 +208,101 @@ fn multipart_bodies_carry_files_and_json() {
     "#);
 }
 
+#[test]
+fn files_are_known_by_content_in_version_3_1() {
+    let media = json!({
+        "schema": {"type": "object", "properties": {
+            "photo": {"type": "string", "contentMediaType": "image/png"},
+            "scan": {},
+            "seal": {"type": "string", "contentEncoding": "base64"},
+        }},
+        "encoding": {"scan": {"contentType": "application/pdf"}},
+    });
+    let value = json!({"photo": "aGk=", "scan": "pages", "seal": "aGk="});
+    insta::assert_snapshot!(body("multipart/form-data", media, value).replace('\r', ""), @r#"
+    multipart/form-data; boundary=isobath-part-boundary
+    --isobath-part-boundary
+    Content-Disposition: form-data; name="photo"; filename="photo.bin"
+    Content-Type: image/png
+
+    hi
+    --isobath-part-boundary
+    Content-Disposition: form-data; name="scan"; filename="scan.bin"
+    Content-Type: application/pdf
+
+    pages
+    --isobath-part-boundary
+    Content-Disposition: form-data; name="seal"
+
+    aGk=
+    --isobath-part-boundary--
+    "#);
+}
+
+#[test]
+fn forms_follow_the_encoding_of_each_field() {
+    let media = json!({
+        "schema": {"type": "object", "properties": {
+            "a": ARRAY(), "b": ARRAY(), "c": OBJECT(), "d": OBJECT(), "e": {"type": "string"},
+        }},
+        "encoding": {
+            "a": {"style": "form", "explode": false},
+            "b": {"style": "pipeDelimited"},
+            "c": {"style": "deepObject", "explode": true},
+        },
+    });
+    let value =
+        json!({"a": ["x", "y"], "b": ["x", "y"], "c": {"r": 1, "g": 2}, "d": {"r": 1}, "e": "ü +"});
+    insta::assert_snapshot!(body("application/x-www-form-urlencoded", media, value), @"
+    application/x-www-form-urlencoded
+    a=x,y&b=x%7Cy&c%5Br%5D=1&c%5Bg%5D=2&d=%7B%22r%22%3A1%7D&e=%C3%BC%20%2B
+    ");
+}
+
+#[test]
+fn lists_of_swagger_are_written_in_all_formats() {
+    let lines: Vec<String> = ["csv", "ssv", "tsv", "pipes", "multi"]
+        .iter()
+        .map(|format| {
+            let parameter = |name: &str, location: &str| {
+                json!({"name": name, "in": location, "type": "array", "items": {"type": "string"},
+                       "collectionFormat": format})
+            };
+            let api = api(&json!({
+                "swagger": "2.0",
+                "paths": {"/x": {"post": {
+                    "consumes": ["application/x-www-form-urlencoded"],
+                    "parameters": [parameter("q", "query"), parameter("f", "formData")],
+                    "responses": {},
+                }}},
+            }));
+            let input = json!({"query": {"q": ["a", "b"]}, "body": {"f": ["a", "b"]}});
+            let request = send(&api, &input);
+            let body = request.body.expect("a form").bytes;
+            format!(
+                "{format}: {} {}",
+                request.query,
+                String::from_utf8_lossy(&body)
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    csv: q=a,b f=a,b
+    ssv: q=a%20b f=a%20b
+    tsv: q=a%09b f=a%09b
+    pipes: q=a%7Cb f=a%7Cb
+    multi: q=a&q=b f=a&f=b
+    ");
+}
+
+#[test]
+fn a_parameter_whose_content_is_text_has_no_quotes() {
+    let parameters = json!([{"name": "t", "in": "query", "content": {"text/plain": {
+        "schema": {"type": "string", "minLength": 2}}}}]);
+    let request = request("/x", parameters, &json!({"query": {"t": "a b"}}));
+    assert_eq!(request.target(), "/x?t=a%20b");
+}
+
 fn pets() -> Api {
     let pet = json!({"type": "object", "required": ["id"], "additionalProperties": false, "properties": {
         "id": {"type": "integer"},

@@ -354,6 +354,18 @@ pub enum Expression {
     Constant(Json),
 }
 
+impl Expression {
+    /// Whether values flow this way: from the body of an answer, and from where it says a thing is.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        match self {
+            Self::ResponseBody(_) => true,
+            Self::ResponseHeader(name) => name.eq_ignore_ascii_case("location"),
+            _ => false,
+        }
+    }
+}
+
 /// Schemes that must all be met, with the scopes asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SecurityRequirement {

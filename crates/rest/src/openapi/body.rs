@@ -14,7 +14,7 @@ use super::reader::{Reader, object};
 use super::schema::Direction;
 
 /// How a content type is written; `None` if we do not know it.
-pub(super) fn media_kind(content_type: &str) -> Option<MediaKind> {
+pub(crate) fn media_kind(content_type: &str) -> Option<MediaKind> {
     let essence = content_type
         .split(';')
         .next()
@@ -107,7 +107,7 @@ impl Reader<'_> {
             content_type: concrete(content_type, kind),
             kind,
             node,
-            encoding: self.encoding(&place.child("encoding")),
+            encoding: self.encoding(&place.child("encoding"), &schema),
             xml_root: self.xml_root(&schema),
         })
     }
@@ -128,8 +128,8 @@ impl Reader<'_> {
         Some(reference.rsplit('/').next()?.into())
     }
 
-    fn encoding(&mut self, place: &Place) -> BTreeMap<Arc<str>, Encoding> {
-        let mut encodings = BTreeMap::new();
+    fn encoding(&mut self, place: &Place, schema: &Place) -> BTreeMap<Arc<str>, Encoding> {
+        let mut encodings = self.said_by_schema(schema);
         for name in self.names(place) {
             let place = place.child(&name);
             let Some((_, map)) = self.object(&place) else {
@@ -160,6 +160,35 @@ impl Reader<'_> {
                     explode: explode.unwrap_or(style == Style::Form),
                 },
             );
+        }
+        encodings
+    }
+
+    /// The content types of parts that their own schemas name, as in 3.1.
+    fn said_by_schema(&self, schema: &Place) -> BTreeMap<Arc<str>, Encoding> {
+        let schema = self.documents.get(schema).and_then(|json| {
+            let reference = json.get("$ref").and_then(Json::as_str);
+            match reference.and_then(|reference| reference.strip_prefix('#')) {
+                Some(pointer) => self.documents.get(&Place {
+                    document: schema.document,
+                    pointer: pointer.into(),
+                }),
+                None => Some(json),
+            }
+        });
+        let properties = schema.and_then(|json| json.get("properties")?.as_object());
+        let mut encodings = BTreeMap::new();
+        for (name, property) in properties.into_iter().flatten() {
+            let of = |json: &Json| Some(json.get("contentMediaType")?.as_str()?.into());
+            let content_type = of(property).or_else(|| property.get("items").and_then(of));
+            if content_type.is_some() {
+                let encoding = Encoding {
+                    content_type,
+                    style: Style::Form,
+                    explode: true,
+                };
+                encodings.insert(name.as_str().into(), encoding);
+            }
         }
         encodings
     }

@@ -21,6 +21,7 @@ pub use api::{
     ParameterLocation, PathPiece, Response, ResponseHeader, ResponseMedia, SecurityRequirement,
     SecurityScheme, Server, StatusPattern, Style, Version, Xml,
 };
+pub(crate) use body::media_kind;
 pub use document::{Loader, NoLoader};
 pub use limitation::{Limitation, LimitationKind, Limitations, SourcePlace};
 pub use reader::{ReadError, read};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use isobath_genes::{Domain, Example, NodeId, TextDomain};
 use serde_json::{Map, Value as Json};
 
-use super::api::{Parameter, ParameterLocation, Style};
+use super::api::{MediaKind, Parameter, ParameterLocation, Style};
+use super::body::media_kind;
 use super::document::Place;
 use super::limitation::LimitationKind;
 use super::reader::Reader;
@@ -103,7 +104,7 @@ impl Reader<'_> {
             return;
         }
         let (style, explode) = self.style(&place, location, &map);
-        let node = self.parameter_node(&place, &map, location, style);
+        let node = self.parameter_node(&place, &map, location);
         parameters.push(Parameter {
             name: name.into(),
             location,
@@ -130,8 +131,13 @@ impl Reader<'_> {
         if text("in") == Some("querystring") {
             return (Style::WholeQuery, true);
         }
-        if map.contains_key("content") {
-            return (Style::Json, false);
+        if let Some(Json::Object(content)) = map.get("content") {
+            let media = content.keys().next();
+            return match media.and_then(|media| media_kind(media)) {
+                // Text needs no quotes.
+                Some(MediaKind::Text) => (usual, false),
+                _ => (Style::Json, false),
+            };
         }
         if self.is_v2() {
             return collection_format(text("collectionFormat"), usual);
@@ -164,10 +170,9 @@ impl Reader<'_> {
         place: &Place,
         map: &Map<String, Json>,
         location: ParameterLocation,
-        style: Style,
     ) -> NodeId {
         let mut examples = self.examples(place, map);
-        let schema = if style == Style::Json || style == Style::WholeQuery {
+        let schema = if map.contains_key("content") {
             let media = self.names(&place.child("content")).into_iter().next();
             media.map(|media| {
                 let media = place.child("content").child(&media);

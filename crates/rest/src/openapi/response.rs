@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use isobath_genes::plain;
 use serde_json::Value as Json;
 
 use super::api::{
@@ -121,12 +122,20 @@ impl Reader<'_> {
                 .flatten()
                 .filter_map(|(name, json)| {
                     let expression = self.expression(&place, json)?;
+                    if !expression.is_followed() {
+                        let detail = format!("`{name}` is not taken from `{}`", plain(json));
+                        self.documents.limit(LimitationKind::Link, &place, detail);
+                    }
                     Some((name.as_str().into(), expression))
                 })
                 .collect();
             let body = map
                 .get("requestBody")
                 .and_then(|json| self.expression(&place, json));
+            if body.is_some() {
+                let detail = "the body of a link is not followed";
+                self.documents.limit(LimitationKind::Link, &place, detail);
+            }
             let text = |name: &str| map.get(name).and_then(Json::as_str).map(str::to_owned);
             let target = match (text("operationId"), text("operationRef")) {
                 (Some(id), _) => TargetName::Id(id),

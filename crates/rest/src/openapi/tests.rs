@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use super::*;
 
 mod robust;
+mod schemas;
 
 fn api(document: &Json) -> Api {
     read(&document.to_string(), "api.json", &NoLoader).expect("an OpenAPI document")
@@ -377,6 +378,8 @@ fn links_lead_to_operations() {
                 "get": {"operationId": "getX", "parameters": {"id": "$response.body#/id"}},
                 "ref": {"operationRef": "#/paths/~1x~1{id}/get", "parameters": {"path.id": "$response.header.Location"}},
                 "bad": {"operationId": "nothing", "parameters": {"id": "$oops"}},
+                "sent": {"operationId": "getX", "requestBody": "$response.body",
+                         "parameters": {"id": "$request.path.id"}},
             }}}}},
             "/x/{id}": {"get": {"operationId": "getX", "parameters": [
                 {"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {}}},
@@ -394,7 +397,12 @@ fn links_lead_to_operations() {
         Expression::ResponseHeader("Location".into())
     );
     assert_eq!(links[2].target, None);
-    assert_eq!(api.limitations.count(LimitationKind::Link), 2);
+    insta::assert_snapshot!(limitations(&api), @"
+    link expression `$oops`: 1:265 /paths/~1x/post/responses/201/links/bad
+    link `id` is not taken from `$request.path.id`: 1:326 /paths/~1x/post/responses/201/links/sent
+    link the body of a link is not followed: 1:326 /paths/~1x/post/responses/201/links/sent
+    link link `bad` leads to no operation: 1:265 /paths/~1x/post/responses/201/links/bad
+    ");
 }
 
 #[test]

@@ -308,16 +308,26 @@ impl Maker<'_, '_> {
 
     fn formatted(&mut self, min: u32, max: Option<u32>) -> Option<Domain> {
         let format = self.facts.format.as_deref()?;
-        let bounded = min > 0 || max.is_some();
         match format {
             "date" | "full-date" => Some(Domain::Moment(MomentKind::Date)),
             "date-time" | "datetime" | "dateTime" => Some(Domain::Moment(MomentKind::DateTime)),
             "time" | "full-time" => Some(Domain::Moment(MomentKind::Time)),
             "partial-time" | "local-time" => Some(Domain::Moment(MomentKind::LocalTime)),
             "local-date-time" => Some(Domain::Moment(MomentKind::LocalDateTime)),
-            // Lengths of the text say little about the bytes; they are left to free text.
-            "byte" | "base64" | "base64url" if bounded => None,
-            "byte" | "base64" | "base64url" => BinaryDomain::new(0, None).map(Domain::Binary),
+            // Each three bytes, or what is left of them, are four characters.
+            "byte" | "base64" | "base64url" => {
+                let least = match min {
+                    0 => 0,
+                    min => (min.div_ceil(4) - 1) * 3 + 1,
+                };
+                let most = max.map(|max| max / 4 * 3);
+                let domain =
+                    BinaryDomain::new(least, most).map(|binary| Domain::Binary(binary.as_text()));
+                if domain.is_none() {
+                    self.contradiction("no Base64 has an allowed length");
+                }
+                domain
+            }
             "binary" => BinaryDomain::new(min, max).map(Domain::Binary),
             "password" | "string" | "text" | "html" | "markdown" | "" => None,
             format => match PatternDomain::format(format, min, max) {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use isobath_genes::Example;
 use serde_json::{Map, Number, Value as Json};
 
-use crate::openapi::api::Xml;
+use crate::openapi::api::{MediaKind, Xml};
+use crate::openapi::body::media_kind;
 use crate::openapi::document::{Documents, Place};
 use crate::openapi::limitation::LimitationKind;
 
@@ -302,6 +303,21 @@ impl Collector<'_, '_> {
                 Some(format) => facts.format = Some(format.to_owned()),
                 None => return false,
             },
+            // How 3.1 writes the formats `byte` and `binary`.
+            "contentEncoding" => match json.as_str() {
+                Some("base64" | "base64url") => facts.format = Some("byte".to_owned()),
+                Some(_) => self.unsupported(place, keyword),
+                None => return false,
+            },
+            "contentMediaType" => match json.as_str() {
+                Some(_) if map.contains_key("contentEncoding") => {}
+                Some(media) => {
+                    if media_kind(media) == Some(MediaKind::Binary) {
+                        facts.format = Some("binary".to_owned());
+                    }
+                }
+                None => return false,
+            },
             "items" => match json {
                 Json::Object(_) | Json::Bool(_) => facts.items.push(place.child(keyword)),
                 Json::Array(_) => self.unsupported(place, keyword),
@@ -464,12 +480,14 @@ impl Collector<'_, '_> {
 fn xml(json: &Json) -> Xml {
     let text = |name: &str| json.get(name).and_then(Json::as_str).map(Into::into);
     let flag = |name: &str| json.get(name) == Some(&Json::Bool(true));
+    // 3.2 says with one word what the flags said before.
+    let node_type = json.get("nodeType").and_then(Json::as_str);
     Xml {
         name: text("name"),
         namespace: text("namespace"),
         prefix: text("prefix"),
-        attribute: flag("attribute"),
-        wrapped: flag("wrapped"),
+        attribute: flag("attribute") || node_type == Some("attribute"),
+        wrapped: flag("wrapped") || node_type == Some("element"),
     }
 }
 

@@ -353,7 +353,17 @@ impl NodeBuilder {
         if part.place != discriminator.owner.place || key.tag.is_some() {
             return None;
         }
-        let heirs = self.heirs.get(&part.place)?.clone();
+        let mut heirs = self.heirs.get(&part.place)?.clone();
+        // Heirs have heirs of their own.
+        let mut at = 0;
+        while at < heirs.len() && heirs.len() < MAX_OPTIONS {
+            for heir in self.heirs.get(&heirs[at].1).into_iter().flatten() {
+                if heir.1 != part.place && !heirs.contains(heir) {
+                    heirs.push(heir.clone());
+                }
+            }
+            at += 1;
+        }
         let mut nodes = Vec::new();
         for (name, place) in heirs.iter().take(MAX_OPTIONS) {
             let value = mapped(&discriminator.mapping, name).unwrap_or_else(|| name.clone());
