@@ -134,6 +134,13 @@ impl PatternDomain {
         Self::build(pattern, min, max, Some(shape)).ok()
     }
 
+    /// The same texts without the empty one; `None` if it is not among them or is the only one.
+    #[must_use]
+    pub fn not_empty(&self) -> Option<Self> {
+        self.check("").ok()?;
+        Self::build(self.pattern.clone(), self.min.max(1), self.max, self.format).ok()
+    }
+
     fn build(
         pattern: Arc<Pattern>,
         min: u32,

@@ -209,6 +209,36 @@ fn multipart_bodies_carry_files_and_json() {
 }
 
 #[test]
+fn xml_follows_namespaces_prefixes_and_the_node_types_of_version_3_2() {
+    let media = json!({"schema": {
+        "type": "object", "xml": {"name": "boat", "namespace": "http://h/b?a&b", "prefix": "b"},
+        "properties": {
+            "id": {"type": "integer", "xml": {"nodeType": "attribute"}},
+            "crew": {"type": "array", "xml": {"nodeType": "element"},
+                     "items": {"type": "string", "xml": {"name": "sailor"}}},
+        },
+    }});
+    let value = json!({"id": 1, "crew": ["Ann", "<Bo>"]});
+    insta::assert_snapshot!(body("application/xml", media, value), @r#"
+    application/xml
+    <?xml version="1.0" encoding="UTF-8"?><b:boat xmlns:b="http://h/b?a&amp;b" id="1"><crew><sailor>Ann</sailor><sailor>&lt;Bo&gt;</sailor></crew></b:boat>
+    "#);
+}
+
+#[test]
+fn base64_text_stays_text_and_bytes_are_bytes() {
+    let schema = |format: &str| json!({"schema": {"type": "string", "format": format}});
+    assert_eq!(
+        body("text/plain", schema("byte"), json!("aGk=")),
+        "text/plain\naGk="
+    );
+    assert_eq!(
+        body("text/plain", schema("binary"), json!("aGk=")),
+        "text/plain\nhi"
+    );
+}
+
+#[test]
 fn files_are_known_by_content_in_version_3_1() {
     let media = json!({
         "schema": {"type": "object", "properties": {

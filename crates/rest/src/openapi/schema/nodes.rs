@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use isobath_genes::{
-    Domain, Example, Model, ModelBuilder, Node, NodeId, Pattern, PatternError, TextDomain,
+    ArrayDomain, Domain, Example, Model, ModelBuilder, Node, NodeId, Pattern, PatternError,
+    TextDomain,
 };
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -25,6 +26,9 @@ pub(crate) enum Direction {
     Response,
 }
 
+/// A discriminating property and its value.
+type Tag = (Arc<str>, Arc<str>);
+
 /// What describes a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
@@ -32,7 +36,7 @@ pub(super) struct Key {
     /// What is left out of them because a choice has been made.
     pub(super) skips: Vec<Part>,
     /// The discriminating property and its value.
-    pub(super) tag: Option<(Arc<str>, Arc<str>)>,
+    pub(super) tag: Option<Tag>,
     pub(super) direction: Direction,
 }
 
@@ -183,23 +187,26 @@ impl NodeBuilder {
         self.anything()
     }
 
-    /// The node, or one like it whose text is not empty: an empty path segment is another path.
+    /// The node, or one like it that is never empty: an empty path segment is another path.
     pub(crate) fn not_empty(&mut self, documents: &mut Documents<'_>, id: NodeId) -> NodeId {
         self.work(documents);
         let Some(node) = self.builder.get(id) else {
             return id;
         };
         let mut node = node.clone();
-        match &node.domain {
-            Domain::Text(text) if text.min() == 0 && text.max() != Some(0) => {
-                node.domain = match TextDomain::new(1, text.max()) {
-                    Some(text) => Domain::Text(text),
-                    None => return id,
-                };
-                self.builder.add(node)
+        let domain = match &node.domain {
+            Domain::Text(text) if text.min() == 0 => {
+                TextDomain::new(1, text.max()).map(Domain::Text)
             }
-            _ => id,
-        }
+            Domain::Pattern(pattern) => pattern.not_empty().map(Domain::Pattern),
+            Domain::Array(array) if array.min == 0 && array.max != Some(0) => {
+                Some(Domain::Array(ArrayDomain { min: 1, ..*array }))
+            }
+            _ => None,
+        };
+        let Some(domain) = domain else { return id };
+        node.domain = domain;
+        self.builder.add(node)
     }
 
     /// How values are named in XML; everything has to be defined before.
@@ -318,11 +325,13 @@ impl NodeBuilder {
         });
         let mut nodes = Vec::new();
         for option in group.options.iter().take(MAX_OPTIONS) {
-            let tag = facts
-                .discriminator
-                .as_ref()
-                .and_then(|d| tag(documents, d, option))
-                .or_else(|| key.tag.clone());
+            let discriminator = facts.discriminator.as_ref();
+            let mut tags: Vec<Option<Tag>> = discriminator
+                .map(|d| tags(documents, d, option))
+                .unwrap_or_default();
+            if tags.is_empty() {
+                tags.push(key.tag.clone());
+            }
             let mut parts: Vec<Part> = key
                 .parts
                 .iter()
@@ -330,13 +339,15 @@ impl NodeBuilder {
                 .cloned()
                 .collect();
             parts.push(Part::whole(option.clone()));
-            let option = Key {
-                parts,
-                skips: skips.clone(),
-                tag,
-                direction: key.direction,
-            };
-            nodes.push(self.node(documents, option));
+            for tag in tags {
+                let option = Key {
+                    parts: parts.clone(),
+                    skips: skips.clone(),
+                    tag,
+                    direction: key.direction,
+                };
+                nodes.push(self.node(documents, option));
+            }
         }
         Domain::Choice(nodes.into())
     }
@@ -366,15 +377,15 @@ impl NodeBuilder {
         }
         let mut nodes = Vec::new();
         for (name, place) in heirs.iter().take(MAX_OPTIONS) {
-            let value = mapped(&discriminator.mapping, name).unwrap_or_else(|| name.clone());
-            let tag = Some((discriminator.property.clone(), value));
-            let heir = Key {
-                parts: vec![Part::whole(place.clone())],
-                skips: Vec::new(),
-                tag,
-                direction: key.direction,
-            };
-            nodes.push(self.node(documents, heir));
+            for value in values(&discriminator.mapping, name) {
+                let heir = Key {
+                    parts: vec![Part::whole(place.clone())],
+                    skips: Vec::new(),
+                    tag: Some((discriminator.property.clone(), value)),
+                    direction: key.direction,
+                };
+                nodes.push(self.node(documents, heir));
+            }
         }
         Some(Domain::Choice(nodes.into()))
     }
@@ -411,30 +422,37 @@ impl NodeBuilder {
     }
 }
 
-/// The discriminating value of an option: what the mapping says, else the schema's name.
-fn tag(
+/// The discriminating values of an option that is a named schema.
+fn tags(
     documents: &Documents<'_>,
     discriminator: &Discriminator,
     option: &Place,
-) -> Option<(Arc<str>, Arc<str>)> {
-    let reference = documents.get(option)?.get("$ref")?.as_str()?;
+) -> Vec<Option<Tag>> {
+    let reference = documents
+        .get(option)
+        .and_then(|json| json.get("$ref")?.as_str());
+    let Some(reference) = reference else {
+        return Vec::new();
+    };
     let name = reference.rsplit('/').next().unwrap_or(reference);
-    let value = discriminator
-        .mapping
-        .iter()
-        .find(|(_, target)| target == reference)
-        .map(|(value, _)| value.clone())
-        .or_else(|| mapped(&discriminator.mapping, name))
-        .unwrap_or_else(|| name.into());
-    Some((discriminator.property.clone(), value))
+    values(&discriminator.mapping, name)
+        .into_iter()
+        .map(|value| Some((discriminator.property.clone(), value)))
+        .collect()
 }
 
-/// A mapping target may be a bare schema name.
-fn mapped(mapping: &[(Arc<str>, String)], name: &str) -> Option<Arc<str>> {
-    mapping
+/// What the mapping calls a schema, by reference or bare name; its own name if nothing.
+fn values(mapping: &[(Arc<str>, String)], name: &str) -> Vec<Arc<str>> {
+    let mapped: Vec<Arc<str>> = mapping
         .iter()
-        .find(|(_, target)| target.rsplit('/').next() == Some(name))
+        .filter(|(_, target)| target.rsplit('/').next() == Some(name))
         .map(|(value, _)| value.clone())
+        .collect();
+    if mapped.is_empty() {
+        vec![name.into()]
+    } else {
+        mapped
+    }
 }
 
 /// Whether a part of a choice's owner says anything beside the choice.

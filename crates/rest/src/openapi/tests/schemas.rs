@@ -213,6 +213,42 @@ fn heirs_of_heirs_stand_for_a_base_too() {
 }
 
 #[test]
+fn a_schema_that_a_mapping_names_twice_has_both_names() {
+    let alternatives =
+        json!([{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}]);
+    let mapping = json!({"cat": "#/components/schemas/Cat", "kitten": "Cat"});
+    let api = posting(
+        json!({"oneOf": alternatives, "discriminator": {"propertyName": "kind", "mapping": mapping}}),
+        json!({"Cat": {"type": "object"}, "Dog": {"type": "object"}}),
+    );
+    let kinds: BTreeSet<String> = bodies(&api)
+        .iter()
+        .map(|body| body["kind"].as_str().expect("always there").to_owned())
+        .collect();
+    assert_eq!(kinds, ["Dog", "cat", "kitten"].map(str::to_owned).into());
+}
+
+#[test]
+fn a_path_is_not_cut_short_by_an_empty_value() {
+    for schema in [
+        json!({"type": "string"}),
+        json!({"type": "string", "pattern": "^[a-z]*$"}),
+        json!({"type": "array", "items": {"type": "integer"}}),
+    ] {
+        let id = json!({"name": "id", "in": "path", "required": true, "schema": schema});
+        let api = api(&json!({
+            "openapi": "3.0.0",
+            "paths": {"/x/{id}": {"get": {"parameters": [id], "responses": {}}}},
+        }));
+        for seed in 0..200 {
+            let action = Action::sample(&api, 0, &mut Rng::with_seed(seed), &Tuning::default());
+            let request = action.expect("it exists").request(&api, &Unresolved);
+            assert_ne!(request.path, "/x/", "{schema}");
+        }
+    }
+}
+
+#[test]
 fn what_values_are_not_made_for_is_counted_where_it_stands() {
     for (keyword, json) in [
         ("not", json!({"const": "a"})),
