@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use isobath_emit::findings::Event as Line;
@@ -14,6 +14,7 @@ use isobath_exec::http::{Client, Config as HttpConfig, Failure};
 use isobath_exec::process::{Launch, Ready, Service as Process, StartError, wait_for};
 use isobath_rest::auth::{self, Format, User};
 use isobath_rest::caller::Service;
+use isobath_rest::feedback::Feedback;
 use isobath_rest::job::{self, Config, Event, Outcome};
 use isobath_rest::keeper::{Keeper, Revived};
 use isobath_rest::openapi::{self, Api, Loader};
@@ -38,6 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long a process that does not listen any more may take to end by itself.
 const LAST_BREATH: Duration = Duration::from_secs(1);
+/// How often a driver is listened to while nothing is searched.
+const LISTENING: Duration = Duration::from_millis(50);
 
 /// Why a run did not begin.
 pub(super) struct Refusal {
@@ -176,6 +179,25 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     Ok(exit(&outcome))
 }
 
+/// Does something while what the service tells from inside is read and forgotten: a driver that nobody listens to
+/// would wait for room to speak, and the service with it.
+fn while_listening<T>(feedback: Option<&Mutex<Box<dyn Feedback>>>, work: impl FnOnce() -> T) -> T {
+    let Some(feedback) = feedback else {
+        return work();
+    };
+    std::thread::scope(|scope| {
+        let (done, is_done) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            while is_done.recv_timeout(LISTENING) == Err(mpsc::RecvTimeoutError::Timeout) {
+                lock(feedback).end();
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
 /// Writes everything, runs the suites, and writes what came of that.
 fn hand_over(
     args: &RestArgs,
@@ -209,7 +231,7 @@ fn hand_over(
         lock(log).write(&Line::Stage {
             stage: "check".to_owned(),
         });
-        suites = check(None)?;
+        suites = while_listening(run.service.feedback.as_ref(), || check(None))?;
         files = run.write(folder, &suites)?;
     }
     for suite in &suites {
