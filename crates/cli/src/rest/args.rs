@@ -8,6 +8,7 @@ use clap::Args;
 use isobath_rest::fault::FaultKind;
 use isobath_search::AlgorithmKind;
 
+use super::database::DatabaseArgs;
 use super::rust::RustArgs;
 
 /// Tests for a REST API from its OpenAPI document.
@@ -111,6 +112,10 @@ pub(crate) struct RestArgs {
     /// What the service finds in its environment.
     #[arg(skip)]
     pub variables: Vec<(String, String)>,
+
+    /// The database behind the service.
+    #[command(flatten)]
+    pub database: DatabaseArgs,
 
     /// White-box runs.
     #[command(flatten)]

@@ -3,6 +3,7 @@
 mod address;
 mod args;
 mod check;
+mod database;
 mod describe;
 mod events;
 mod interrupt;

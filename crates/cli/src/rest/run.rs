@@ -86,6 +86,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     for language in &args.lang {
         writer::by_name(language).map_err(|error| Refusal::usage(format!("--lang: {error}")))?;
     }
+    args.database.test_database()?;
     let instrumented = match (&args.white.rust, args.dry_run) {
         (Some(_), false) if args.workers > 1 => {
             return Err(Refusal::usage(

@@ -1,5 +1,7 @@
 //! Database addresses: which database, and never its password in a message.
 
+use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use url::Url;
@@ -44,6 +46,31 @@ impl Address {
         }
     }
 
+    /// Whether the database is on this machine.
+    pub fn is_local(&self) -> bool {
+        match self {
+            Self::SqliteMemory | Self::SqliteFile(_) => true,
+            Self::Postgres(url) | Self::MariaDb(url) => match url.host_str().map(plain_host) {
+                Some(host) => {
+                    host.eq_ignore_ascii_case("localhost")
+                        || host
+                            .parse()
+                            .is_ok_and(|address: IpAddr| address.is_loopback())
+                }
+                None => false,
+            },
+        }
+    }
+
+    /// The address as [`connect`] and [`writable`](super::writable) take it, password included: never for messages.
+    pub fn with_password(&self) -> String {
+        match self {
+            Self::SqliteMemory => "sqlite::memory:".to_owned(),
+            Self::SqliteFile(path) => format!("sqlite:{}", path.display()),
+            Self::Postgres(url) | Self::MariaDb(url) => url.to_string(),
+        }
+    }
+
     /// Reads an address.
     ///
     /// # Errors
@@ -80,6 +107,20 @@ impl Address {
             _ => Err(wrong("its scheme is unknown")),
         }
     }
+}
+
+/// Without its password.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&masked(&self.with_password()))
+    }
+}
+
+/// A host without the brackets around an IPv6 address.
+fn plain_host(host: &str) -> &str {
+    host.strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .unwrap_or(host)
 }
 
 /// Opens a connection that can read, and nothing else.
@@ -197,6 +238,27 @@ mod tests {
             Address::parse("mariadb://h/d").unwrap(),
             Address::MariaDb(_)
         ));
+    }
+
+    #[test]
+    fn an_address_is_shown_without_and_given_with_its_password() {
+        for text in [
+            "sqlite::memory:",
+            "sqlite:a/b.db",
+            "postgres://me:secret@localhost:5433/shop",
+            "mysql://me:secret@[::1]/shop",
+        ] {
+            let address = Address::parse(text).unwrap();
+            assert_eq!(address.with_password(), text);
+            assert_eq!(address.to_string(), masked(text));
+            assert!(address.is_local(), "{text}");
+        }
+        for text in [
+            "postgres://me@db.example.org/shop",
+            "mysql://me@192.0.2.1/shop",
+        ] {
+            assert!(!Address::parse(text).unwrap().is_local(), "{text}");
+        }
     }
 
     #[test]
