@@ -263,3 +263,50 @@ fn what_does_not_compile_is_told_in_the_words_of_the_compiler() {
     assert!(said.contains("mismatched types"), "{said}");
     assert!(said.contains("src/main.rs:2"), "{said}");
 }
+
+#[test]
+fn the_demo_ends_with_a_suite_that_was_run_and_queries_that_the_query_job_reads() {
+    let example = samples().join("../../../examples/marina");
+    let folder = tempfile::tempdir().expect("a folder for the results");
+    let isobath = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_isobath"))
+            .args(arguments)
+            .current_dir(&example)
+            .output()
+            .expect("the binary runs")
+    };
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let out = folder.path().display().to_string();
+    let demo = isobath(&["demo", "--budget", "600calls", "--out", &out]);
+    let said = String::from_utf8_lossy(&demo.stderr).into_owned();
+    assert_eq!(demo.status.code(), Some(0), "{said}");
+    let report = std::fs::read_to_string(path("report.json")).expect("a report");
+    let report: Value = serde_json::from_str(&report).expect("a report is JSON");
+    assert!(
+        report["faults"]
+            .as_array()
+            .is_some_and(|faults| !faults.is_empty())
+    );
+    assert_eq!(report["suites"][0]["language"], "pytest", "{report}");
+
+    let schema = example.join("schema.sql").display().to_string();
+    let queries = path("queries.jsonl");
+    let query = isobath(&[
+        "query",
+        "--schema",
+        &schema,
+        "--queries",
+        &queries,
+        "--json",
+    ]);
+    assert_eq!(
+        query.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&query.stderr)
+    );
+    let lines = String::from_utf8_lossy(&query.stdout).into_owned();
+    let sent = std::fs::read_to_string(queries).expect("the queries are text");
+    assert!(sent.lines().count() > 10, "{sent}");
+    assert_eq!(lines.lines().count(), sent.lines().count(), "{lines}");
+}

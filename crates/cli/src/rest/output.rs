@@ -146,6 +146,9 @@ impl<'a> Run<'a> {
                 .filter_map(|test| self.test_case(test, suite))
                 .collect();
         }
+        if !self.outcome.statements.is_empty() {
+            put(folder.join("queries.jsonl"), &self.queries())?;
+        }
         put(folder.join("suite.json"), &self.suite.to_json())?;
         put(folder.join("report.json"), &report.to_json())?;
         put(folder.join("report.md"), &findings::markdown(&report))?;
@@ -155,6 +158,17 @@ impl<'a> Run<'a> {
         // Last, because it is the one to open.
         put(folder.join("report.html"), &findings::html(&report))?;
         Ok(files)
+    }
+
+    /// The statements that the service was seen to look for rows with, as `isobath query` reads them.
+    fn queries(&self) -> String {
+        let numbered = (1..).zip(&self.outcome.statements);
+        numbered
+            .map(|(number, sql)| {
+                let id = format!("statement {number}");
+                format!("{}\n", serde_json::json!({ "id": id, "query": sql }))
+            })
+            .collect()
     }
 
     /// Whether a test ends the service, and would take those after it with it.

@@ -1,10 +1,11 @@
 //! Targets of the code as targets of the search.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use isobath_exec::driver::{Kind, Target};
+use isobath_exec::driver::{Event, Kind, Target};
 use isobath_search::{Score, TargetId};
+use regex::Regex;
 
 use crate::exchange::Exchange;
 use crate::goal::{Goal, Goals};
@@ -16,7 +17,13 @@ pub struct Code {
     spots: Vec<Spot>,
     /// Whether the search is not to know.
     silent: bool,
+    /// Statements that a database ran and that look for rows, one of each shape.
+    statements: BTreeMap<String, String>,
 }
+
+/// Shapes of statements that are kept; a service that writes values into its statements has as many as it is
+/// called with.
+const STATEMENTS: usize = 1_000;
 
 /// What is known of one target.
 #[derive(Clone, Debug, Default)]
@@ -113,6 +120,7 @@ impl Code {
         goals: &mut Goals,
         scores: &mut Vec<Score>,
     ) {
+        self.note_statements(&exchange.inside.events);
         for &(number, score) in &exchange.inside.reached {
             // A driver that names what it never made known is not worth a crash.
             let Some(spot) = self.spots.get_mut(number as usize) else {
@@ -131,6 +139,27 @@ impl Code {
                 .get_or_insert_with(|| goals.id(Goal::Code(number, Arc::clone(target))));
             scores.push(Score::new(id, score));
         }
+    }
+
+    fn note_statements(&mut self, events: &[Event]) {
+        for event in events {
+            if let Event::Statement {
+                text,
+                failure: None,
+                ..
+            } = event
+                && self.statements.len() < STATEMENTS
+                && looks_for_rows(text)
+            {
+                let text_of_shape = self.statements.entry(shape(text));
+                text_of_shape.or_insert_with(|| text.clone());
+            }
+        }
+    }
+
+    /// Statements that a database ran for the service and that look for rows: the first of each shape, with the values of its call.
+    pub fn statements(&self) -> impl Iterator<Item = &str> {
+        self.statements.values().map(String::as_str)
     }
 
     /// The operation that came nearest to a target.
@@ -172,4 +201,21 @@ impl Code {
         }
         coverage
     }
+}
+
+/// Whether a statement has conditions of its own, as those that only write, define or begin something have not.
+fn looks_for_rows(statement: &str) -> bool {
+    let first = statement.split_whitespace().next().unwrap_or_default();
+    ["SELECT", "WITH", "UPDATE", "DELETE"]
+        .iter()
+        .any(|word| first.eq_ignore_ascii_case(word))
+}
+
+/// A statement without its values, which tells statements apart that differ in more than the call they served.
+fn shape(statement: &str) -> String {
+    static VALUE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"'(?:[^']|'')*'|\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b")
+            .expect("a constant pattern")
+    });
+    VALUE.replace_all(statement, "?").into_owned()
 }

@@ -92,3 +92,41 @@ fn targets_of_the_code_are_scored_counted_and_remember_who_came_nearest() {
     assert_eq!((coverage.lines.covered, coverage.lines.total), (1, 1));
     assert_eq!((coverage.branches.covered, coverage.branches.total), (1, 2));
 }
+
+#[test]
+fn one_statement_of_each_shape_that_looks_for_rows_is_kept_unless_it_failed() {
+    let statement = |text: &str, failure: Option<&str>| Event::Statement {
+        action: 0,
+        database: "sqlite".into(),
+        text: text.into(),
+        rows: 0,
+        failure: failure.map(str::to_owned),
+    };
+    let mut exchanges = exchanges();
+    exchanges[0].inside.events = vec![
+        statement(
+            "SELECT id FROM `boats` WHERE name = 'it''s' AND berth = 7",
+            None,
+        ),
+        statement(
+            "SELECT id FROM `boats` WHERE name = '' AND berth = 12",
+            None,
+        ),
+        statement(
+            "SELECT id FROM `berths` WHERE name = '' AND berth = 12",
+            None,
+        ),
+        statement("SELECT FROM", Some("syntax error")),
+        statement("INSERT INTO boats (name) VALUES ('Petrel')", None),
+        statement("begin", None),
+    ];
+    let mut code = Code::new(&[], &[]);
+    code.score(&exchanges[0], &mut Goals::default(), &mut Vec::new());
+    assert_eq!(
+        code.statements().collect::<Vec<_>>(),
+        [
+            "SELECT id FROM `berths` WHERE name = '' AND berth = 12",
+            "SELECT id FROM `boats` WHERE name = 'it''s' AND berth = 7",
+        ]
+    );
+}

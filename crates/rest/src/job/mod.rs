@@ -94,4 +94,6 @@ pub struct Outcome {
     pub interrupted: bool,
     /// What of the service's code is covered, where that is known.
     pub code: Option<CodeCoverage>,
+    /// Statements that the service was seen to look for rows with, one of each shape.
+    pub statements: Vec<String>,
 }

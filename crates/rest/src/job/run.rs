@@ -87,6 +87,12 @@ pub fn run(
             .feedback
             .is_some()
             .then(|| finish.problem.code().coverage()),
+        statements: finish
+            .problem
+            .code()
+            .statements()
+            .map(str::to_owned)
+            .collect(),
         lost: finish.lost,
         tests,
     })
