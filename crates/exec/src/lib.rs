@@ -12,7 +12,7 @@
 //!
 //! [`database`] for connections and answers, [`server`] for the servers that
 //! tests run on, [`engine`] for an empty database to work in, [`catalogue`] for
-//! the schema of a live database. For services: [`http`] to call one,
+//! the schema of a live database, [`state`] for the rows of a test database. For services: [`http`] to call one,
 //! [`process`] to start one, [`driver`] for what happens inside, [`document`] to
 //! read what it says about itself, [`tool`] to run the tests of another language.
 //!
@@ -40,6 +40,7 @@ pub mod engine;
 pub mod http;
 pub mod process;
 pub mod server;
+pub mod state;
 pub mod tool;
 
 pub use database::{

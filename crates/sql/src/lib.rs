@@ -28,6 +28,7 @@ pub mod row;
 pub mod sample;
 pub mod schema;
 mod syntax;
+pub mod touched;
 pub mod types;
 pub mod value;
 

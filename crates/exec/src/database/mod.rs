@@ -26,7 +26,7 @@ pub use refusal::{Refusal, RefusalKind};
 ///
 /// Every method blocks. An error means that the connection is of no more use;
 /// a statement that the database refuses is an [`Answer`].
-pub trait Database {
+pub trait Database: Send {
     /// How this database differs from others.
     fn dialect(&self) -> DialectName;
 
@@ -66,6 +66,16 @@ pub trait Database {
     ///
     /// When the connection is lost, or something cannot be dropped.
     fn clear(&mut self) -> Result<(), DatabaseError>;
+
+    /// Lets triggers act on what this connection writes, or not, where that can be said (SQLite).
+    ///
+    /// # Errors
+    ///
+    /// When the connection is lost.
+    fn fire_triggers(&mut self, on: bool) -> Result<(), DatabaseError> {
+        let _ = on;
+        Ok(())
+    }
 
     /// Begins a transaction.
     ///

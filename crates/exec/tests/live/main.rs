@@ -8,4 +8,5 @@ mod engines;
 mod failures;
 mod isolated;
 mod servers;
+mod state;
 mod values;

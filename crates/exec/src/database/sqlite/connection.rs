@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use isobath_sql::{DialectName, Value};
+use rusqlite::config::DbConfig;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, ErrorCode, OpenFlags};
@@ -265,6 +266,14 @@ impl Database for SqliteDatabase {
             .iter()
             .map(|case| self.case(case, committed))
             .collect()
+    }
+
+    fn fire_triggers(&mut self, on: bool) -> Result<(), DatabaseError> {
+        let switch = DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER;
+        match self.connection.set_db_config(switch, on) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(DatabaseError::lost(&self.place, "enable triggers", error)),
+        }
     }
 
     fn clear(&mut self) -> Result<(), DatabaseError> {
