@@ -1,17 +1,23 @@
 //! The `isobath` command: flags to jobs, results to the terminal, outcomes to exit codes.
 
+mod config;
 mod demo;
+mod doctor;
 mod exit;
+mod explain;
 mod input;
+mod manual;
+mod nearest;
 mod output;
 mod query;
 mod rest;
 mod schema;
 mod terminal;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Candidates are many small vectors; half of a run's time went into the system's allocator.
 #[global_allocator]
@@ -24,6 +30,14 @@ struct Cli {
     /// The job.
     #[command(subcommand)]
     job: Job,
+
+    /// Settings; otherwise the first isobath.toml upward to the root of the repository.
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_config")]
+    config: Option<PathBuf>,
+
+    /// Read no isobath.toml.
+    #[arg(long, global = true)]
+    no_config: bool,
 }
 
 /// The jobs.
@@ -37,6 +51,16 @@ enum Job {
     Schema(Box<schema::SchemaArgs>),
     /// The smallest rows that exercise every part of SQL queries.
     Query(Box<query::QueryArgs>),
+    /// What a code in a report means.
+    Explain(explain::ExplainArgs),
+    /// Settings in isobath.toml.
+    Config(config::ConfigArgs),
+    /// Says what is installed here, what is missing, and how to get it.
+    Doctor(doctor::DoctorArgs),
+    /// Completions for a shell, on standard output.
+    Completions(manual::CompletionsArgs),
+    /// Manual pages, as files.
+    Man(manual::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -51,10 +75,22 @@ fn main() -> ExitCode {
         terminal::internal_error(&panic.to_string());
         std::process::exit(exit::Exit::Internal.code());
     }));
-    match Cli::parse().job {
+    let arguments = match config::with_settings(&Cli::command(), arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            terminal::Terminal::new(false, false).complain(&format!("error: {error}"));
+            return exit::Exit::Usage.into();
+        }
+    };
+    match Cli::parse_from(arguments).job {
         Job::Demo(args) => demo::run(&args).into(),
         Job::Rest(args) => rest::run(&args).into(),
         Job::Schema(args) => schema::run(&args).into(),
         Job::Query(args) => query::run(&args).into(),
+        Job::Explain(args) => explain::run(&args).into(),
+        Job::Config(args) => config::run(&args, &Cli::command()).into(),
+        Job::Doctor(args) => doctor::run(&args).into(),
+        Job::Completions(args) => manual::completions(&args, Cli::command()).into(),
+        Job::Man(args) => manual::man(&args, Cli::command()).into(),
     }
 }

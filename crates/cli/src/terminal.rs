@@ -163,20 +163,29 @@ fn by_reason<'a>(
 /// The place of a syntax error as compilers show it.
 fn caret(limitation: &Limitation, sources: &[Source]) -> Vec<String> {
     let place = &limitation.place;
-    let number = place.line.to_string();
-    let margin = " ".repeat(number.len());
+    let source = sources.iter().find(|source| source.name == place.source);
+    let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    excerpt(
+        &place.to_string(),
+        source.map(|source| source.text.as_str()),
+        number(place.line),
+        number(place.column),
+    )
+}
+
+/// A place in a text as compilers show it; line and column are counted from one.
+pub(crate) fn excerpt(
+    place: &str,
+    text: Option<&str>,
+    number: usize,
+    column: usize,
+) -> Vec<String> {
+    let margin = " ".repeat(number.to_string().len());
     let mut lines = vec![format!("{margin}--> {place}")];
-    let text = sources
-        .iter()
-        .find(|source| source.name == place.source)
-        .map(|source| source.text.as_str());
-    let line = text.and_then(|text| {
-        text.lines()
-            .nth(usize::try_from(place.line).ok()?.checked_sub(1)?)
-    });
+    let line = text.and_then(|text| text.lines().nth(number.checked_sub(1)?));
     if let Some(line) = line {
         // Tabs keep their width in the line with the caret; very long lines are shown around the place.
-        let column = usize::try_from(place.column).unwrap_or(1).max(1) - 1;
+        let column = column.max(1) - 1;
         let start = column.saturating_sub(60);
         let shown: String = line.chars().skip(start).take(100).collect();
         let indent: String = line

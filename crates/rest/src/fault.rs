@@ -269,6 +269,19 @@ impl Fault {
     pub fn identity(&self) -> (FaultKind, &str) {
         (self.kind, &self.cause)
     }
+
+    /// What the finding is called in baselines: the same in every run that meets the same cause.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        // FNV-1a: short, without a key, and never to change.
+        let hash = self
+            .cause
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+            });
+        format!("{}-{hash:016x}", self.kind.code())
+    }
 }
 
 /// A message without what differs from one call to the next: numbers, names in quotes, ids, times.
@@ -316,6 +329,22 @@ mod tests {
             assert!(kind.explanation().len() > 60, "{kind:?} is not explained");
         }
         assert_eq!(FaultKind::by_code("no-such-code"), None);
+    }
+
+    #[test]
+    fn fingerprints_never_change() {
+        let fault = |kind, cause: &str| Fault {
+            kind,
+            cause: cause.into(),
+            operation: "GET /boats".into(),
+            detail: String::new(),
+            evidence: Vec::new(),
+        };
+        let cause = "panicked at src/boats.rs:12";
+        let print = fault(FaultKind::ServerError, cause).fingerprint();
+        assert_eq!(print, "server-error-d0862483174b4cbd");
+        assert_ne!(fault(FaultKind::StackTrace, cause).fingerprint(), print);
+        assert_ne!(fault(FaultKind::ServerError, "").fingerprint(), print);
     }
 
     #[test]

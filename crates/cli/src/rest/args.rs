@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use isobath_rest::fault::FaultKind;
 use isobath_search::AlgorithmKind;
 
+use super::baseline::BaselineArgs;
 use super::database::DatabaseArgs;
 use super::rust::RustArgs;
 
@@ -15,7 +16,7 @@ use super::rust::RustArgs;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RestArgs {
     /// The OpenAPI document: a file or a URL.
-    #[arg(value_name = "SPEC")]
+    #[arg(value_name = "SPEC", value_hint = ValueHint::FilePath)]
     pub spec: String,
 
     /// Where the service is; taken from the document when not given.
@@ -113,6 +114,10 @@ pub(crate) struct RestArgs {
     #[arg(skip)]
     pub variables: Vec<(String, String)>,
 
+    /// Which faults fail the run.
+    #[command(flatten)]
+    pub baseline: BaselineArgs,
+
     /// The database behind the service.
     #[command(flatten)]
     pub database: DatabaseArgs,
@@ -122,7 +127,7 @@ pub(crate) struct RestArgs {
     pub white: RustArgs,
 }
 
-fn fault_kind(code: &str) -> Result<FaultKind, String> {
+pub(super) fn fault_kind(code: &str) -> Result<FaultKind, String> {
     FaultKind::by_code(code).ok_or_else(|| {
         let codes: Vec<&str> = FaultKind::ALL.iter().map(|kind| kind.code()).collect();
         format!("there is no such kind; there are: {}", codes.join(", "))

@@ -2,6 +2,7 @@
 
 mod address;
 mod args;
+mod baseline;
 mod check;
 mod database;
 mod describe;

@@ -19,6 +19,7 @@ use isobath_rest::suite;
 use isobath_rewrite::build::Built;
 
 use super::args::RestArgs;
+use super::baseline::{Baseline, Standing};
 use super::check::Checked;
 use super::describe;
 use crate::output;
@@ -32,6 +33,7 @@ pub(super) struct Run<'a> {
     pub(super) suite: HttpSuite,
     pub(super) seconds: f64,
     built: Option<&'a Built>,
+    baseline: Option<&'a Baseline>,
 }
 
 impl<'a> Run<'a> {
@@ -55,6 +57,7 @@ impl<'a> Run<'a> {
             suite,
             seconds,
             built: None,
+            baseline: None,
         }
     }
 
@@ -71,6 +74,17 @@ impl<'a> Run<'a> {
     pub(super) fn built(mut self, built: Option<&'a Built>) -> Self {
         self.built = built;
         self
+    }
+
+    /// The same run, with faults that are known.
+    pub(super) fn judged(mut self, baseline: &'a Baseline) -> Self {
+        self.baseline = Some(baseline);
+        self
+    }
+
+    fn standing(&self, fault: &Fault) -> Standing {
+        self.baseline
+            .map_or(Standing::New, |baseline| baseline.standing(fault))
     }
 
     /// What of the code was covered.
@@ -339,6 +353,11 @@ impl<'a> Run<'a> {
             .map(|operation| &operation.place);
         FaultView {
             code: fault.kind.code().into(),
+            fingerprint: fault.fingerprint(),
+            known: match self.standing(fault) {
+                Standing::Known(reason) => Some(reason),
+                Standing::New | Standing::Expired(_) => None,
+            },
             wfc_code: fault.kind.wfc().map(u32::from),
             root_cause: fault.cause.clone(),
             operation: fault.operation.clone(),
@@ -409,11 +428,7 @@ impl<'a> Run<'a> {
                 ),
             );
         }
-        match outcome.faults.len() {
-            0 => terminal.say(Tone::Good, "no faults"),
-            1 => terminal.insist(Tone::Bad, "1 fault"),
-            n => terminal.insist(Tone::Bad, &format!("{n} faults")),
-        }
+        self.count_faults(terminal);
         if let Some(lost) = &outcome.lost {
             terminal.complain(&format!("error: {lost}; what was found before is kept"));
         }
@@ -452,7 +467,47 @@ impl<'a> Run<'a> {
         terminal.say(Tone::Faint, &format!("seed {}", self.args.seed));
     }
 
+    /// Says how many faults there are, and how many of them are known.
+    fn count_faults(&self, terminal: &Terminal) {
+        let faults = || self.outcome.faults.iter().map(|(fault, _)| fault);
+        let known = faults()
+            .filter(|fault| matches!(self.standing(fault), Standing::Known(_)))
+            .count();
+        let all = match faults().count() {
+            0 => "no faults".to_owned(),
+            1 => "1 fault".to_owned(),
+            n => format!("{n} faults"),
+        };
+        match (faults().count(), known) {
+            (0, _) => terminal.say(Tone::Good, &all),
+            (_, 0) => terminal.insist(Tone::Bad, &all),
+            (n, known) if n == known => {
+                terminal.say(Tone::Good, &format!("{all}, known from the baseline"));
+            }
+            (_, known) => terminal.insist(Tone::Bad, &format!("{all}, {known} of them known")),
+        }
+        // A run that ended early cannot tell that something is gone.
+        if self.ended_early().is_none()
+            && let Some(baseline) = self.baseline
+        {
+            for (print, reason) in baseline.not_met(faults()) {
+                let line =
+                    format!("  not met any more, though in the baseline: {print} ({reason})");
+                terminal.say(Tone::Faint, &line);
+            }
+        }
+    }
+
     fn tell(&self, terminal: &Terminal, fault: &Fault, test: Option<usize>) {
+        let code = fault.kind.code();
+        let expired = match self.standing(fault) {
+            Standing::Known(reason) => {
+                let line = format!("known: {code}: {} ({reason})", fault.detail);
+                return terminal.say(Tone::Faint, &line);
+            }
+            Standing::Expired(day) => format!(" (was accepted until {day})"),
+            Standing::New => String::new(),
+        };
         // What tells it from others of its kind, unless the sentence says so already.
         let cause = match &fault.cause {
             cause if fault.detail.contains(cause.as_str()) => String::new(),
@@ -464,7 +519,7 @@ impl<'a> Run<'a> {
         };
         terminal.insist(
             Tone::Warning,
-            &format!("{}: {}{cause}", fault.kind.code(), fault.detail),
+            &format!("{code}: {}{cause}{expired}", fault.detail),
         );
         match test.and_then(|at| self.suite.tests.get(at)) {
             Some(_) if self.args.brief => {}

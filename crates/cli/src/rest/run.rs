@@ -14,6 +14,7 @@ use isobath_exec::http::{Client, Config as HttpConfig, Failure};
 use isobath_exec::process::{Launch, Ready, Service as Process, StartError, wait_for};
 use isobath_rest::auth::{self, Format, User};
 use isobath_rest::caller::Service;
+use isobath_rest::fault::Fault;
 use isobath_rest::feedback::Feedback;
 use isobath_rest::job::{self, Config, Event, Outcome};
 use isobath_rest::keeper::{Keeper, Revived};
@@ -24,6 +25,7 @@ use isobath_rest::session::{LoginError, Session};
 
 use super::address::{base, guard, reset_call};
 use super::args::{Budget, RestArgs};
+use super::baseline::Baseline;
 use super::check::{Checked, Checker};
 use super::describe;
 use super::events::EventLog;
@@ -86,6 +88,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     for language in &args.lang {
         writer::by_name(language).map_err(|error| Refusal::usage(format!("--lang: {error}")))?;
     }
+    let baseline = Baseline::read(&args.baseline)?;
     args.database.test_database()?;
     let instrumented = match (&args.white.rust, args.dry_run) {
         (Some(_), false) if args.workers > 1 => {
@@ -167,7 +170,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     lock(&view).end();
     let outcome = outcome.map_err(|error| Refusal::unreachable(error.to_string()))?;
     let seconds = started.elapsed().as_secs_f64();
-    let run = output::Run::new(args, &service, &users, &outcome, seconds).built(built.as_ref());
+    let run = output::Run::new(args, &service, &users, &outcome, seconds)
+        .built(built.as_ref())
+        .judged(&baseline);
     let (suites, files) = hand_over(args, &run, &folder, &heard, &log).map_err(unwritable)?;
     lock(&log).write(&Line::Ended {
         calls: outcome.calls,
@@ -177,7 +182,16 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         early: run.ended_early(),
     });
     run.summarize(terminal, &files, &suites);
-    Ok(exit(&outcome))
+    if args.baseline.update_baseline {
+        let faults = outcome.faults.iter().map(|(fault, _)| fault);
+        let added = baseline.update(faults).map_err(unwritable)?;
+        terminal.say(
+            Tone::Plain,
+            &format!("{added} faults added to the baseline"),
+        );
+        return Ok(exit(&outcome, |_| false));
+    }
+    Ok(exit(&outcome, |fault| baseline.fails(fault)))
 }
 
 /// Does something while what the service tells from inside is read and forgotten: a driver that nobody listens to
@@ -245,12 +259,12 @@ fn hand_over(
     Ok((suites, files))
 }
 
-fn exit(outcome: &Outcome) -> Exit {
+fn exit(outcome: &Outcome, fails: impl Fn(&Fault) -> bool) -> Exit {
     match (&outcome.lost, outcome.interrupted) {
         (_, true) => Exit::Interrupted,
         (Some(_), false) => Exit::Unreachable,
-        (None, false) if outcome.faults.is_empty() => Exit::Clean,
-        (None, false) => Exit::Findings,
+        (None, false) if outcome.faults.iter().any(|(fault, _)| fails(fault)) => Exit::Findings,
+        (None, false) => Exit::Clean,
     }
 }
 

@@ -192,6 +192,8 @@ fn fault(out: &mut String, fault: &FaultView, named: bool) {
     }
     out.push_str("<dl class=\"facts\">\n");
     fact(out, "Seen", &format!("{} times", fault.seen));
+    fact(out, "Known", fault.known.as_deref().unwrap_or_default());
+    fact(out, "Fingerprint", &fault.fingerprint);
     fact(out, "Test", fault.test.as_deref().unwrap_or_default());
     fact(out, "No test", fault.no_test.as_deref().unwrap_or_default());
     if let Some(location) = &fault.location {

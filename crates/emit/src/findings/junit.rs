@@ -6,7 +6,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::model::{FaultView, RestReport};
 
-/// The report as JUnit XML: a test case per fault, which failed; and one per test of the suite that
+/// The report as JUnit XML: a test case per fault, which failed, or was skipped when the baseline has it; and one per test of the suite that
 /// shows none, as it ran.
 pub fn junit(report: &RestReport) -> String {
     let mut out = Report::new(format!("isobath rest {}", report.title));
@@ -15,8 +15,14 @@ pub fn junit(report: &RestReport) -> String {
     }
     let mut faults = TestSuite::new("faults");
     for fault in &report.faults {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-        status.set_message(fault.message.clone());
+        let mut status = match &fault.known {
+            Some(_) => TestCaseStatus::skipped(),
+            None => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        };
+        status.set_message(match &fault.known {
+            Some(reason) => format!("{} (known: {reason})", fault.message),
+            None => fault.message.clone(),
+        });
         status.set_type(fault.code.clone());
         status.set_description(description(fault));
         let name = format!("{} {}", fault.code, fault.root_cause);

@@ -111,6 +111,12 @@ fn fault(out: &mut String, fault: &FaultView) {
     if fault.seen > 1 {
         facts.push(format!("seen {} times", fault.seen));
     }
+    facts.extend(
+        fault
+            .known
+            .as_ref()
+            .map(|reason| format!("known: {}", inline(reason))),
+    );
     match (&fault.test, &fault.no_test) {
         (Some(test), _) => facts.push(format!("test {}", code(test))),
         (None, Some(reason)) => facts.push(format!("no test: {}", inline(reason))),

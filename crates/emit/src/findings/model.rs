@@ -161,6 +161,10 @@ pub struct StatusCount {
 pub struct FaultView {
     /// The stable code of its kind, e.g. `server-error`.
     pub code: String,
+    /// What it is called in baselines; the same in every run that meets the same cause.
+    pub fingerprint: String,
+    /// Why it does not fail the run, when the baseline has it.
+    pub known: Option<String>,
     /// The code of the Web Fuzzing Commons, where there is one.
     pub wfc_code: Option<u32>,
     /// The identity of the root cause; the same in the suite.

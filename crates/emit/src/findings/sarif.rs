@@ -86,9 +86,12 @@ fn result(report: &RestReport, fault: &FaultView, rule: Option<usize>) -> Value 
         "level": fault.severity.word(),
         "message": { "text": text },
         "locations": [location],
-        "partialFingerprints": { "rootCause/v1": fault.root_cause },
+        "partialFingerprints": { "rootCause/v1": fault.root_cause, "isobath/v1": fault.fingerprint },
         "properties": { "curl": fault.curl, "test": fault.test, "seen": fault.seen },
     });
+    if let Some(reason) = &fault.known {
+        result["suppressions"] = json!([{ "kind": "external", "justification": reason }]);
+    }
     if let Some(rule) = rule {
         result["ruleIndex"] = json!(rule);
     }

@@ -11,4 +11,5 @@ mod program;
 mod running;
 
 pub use left_out::{REQUIRE_SERVERS, or_left_out};
+pub use program::find as find_program;
 pub use running::{Server, ServerError, shared, start};

@@ -28,8 +28,9 @@ pub(super) fn directory_with(names: &[&str]) -> Option<PathBuf> {
         .find(|directory| names.iter().all(|name| is_program(&directory.join(name))))
 }
 
-/// Finds the first of `names` that is installed anywhere.
-pub(super) fn find(names: &[&str]) -> Option<PathBuf> {
+/// Finds the first of `names` that is installed anywhere: in PATH, or where servers are put outside of it.
+#[must_use]
+pub fn find(names: &[&str]) -> Option<PathBuf> {
     let directories = candidates();
     names.iter().find_map(|name| {
         directories

@@ -1,0 +1,70 @@
+//! A JSON Schema of the file, for editors.
+
+use clap::Command;
+use serde_json::{Map, Value, json};
+
+use super::JOBS;
+use super::keys::{Key, Takes, keys};
+
+/// The schema of `isobath.toml`.
+pub(super) fn schema(command: &Command) -> Value {
+    let mut command = command.clone();
+    command.build();
+    let jobs = JOBS.iter().filter_map(|name| {
+        let job = command.find_subcommand(name)?;
+        let properties: Map<String, Value> =
+            keys(job).map(|key| (key.name(), property(key))).collect();
+        let about = job.get_about().map(ToString::to_string);
+        let table = json!({
+            "type": "object",
+            "description": about.unwrap_or_default(),
+            "additionalProperties": false,
+            "properties": properties,
+        });
+        Some(((*name).to_owned(), table))
+    });
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Settings of Isobath",
+        "description": "isobath.toml: flags that are the same in every run. ${NAME} and ${NAME:-otherwise} in texts are variables of the environment.",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": jobs.collect::<Map<_, _>>(),
+    })
+}
+
+fn property(key: Key<'_>) -> Value {
+    let one = match key.takes() {
+        Takes::Truth => json!({ "type": "boolean" }),
+        // Numbers may also be texts with variables in them.
+        Takes::Integer => json!({ "type": ["integer", "string"] }),
+        Takes::Number => json!({ "type": ["number", "string"] }),
+        Takes::Text => {
+            let values = key.arg.get_possible_values();
+            if values.is_empty() {
+                json!({ "type": "string" })
+            } else {
+                let names = values.iter().map(|value| value.get_name());
+                json!({ "enum": names.collect::<Vec<_>>() })
+            }
+        }
+    };
+    let mut property = if key.is_list() {
+        json!({ "anyOf": [one, { "type": "array", "items": one }] })
+    } else {
+        one
+    };
+    if let Some(help) = key.arg.get_help() {
+        property["description"] = json!(help.to_string());
+    }
+    let default: Vec<_> = key
+        .arg
+        .get_default_values()
+        .iter()
+        .map(|value| value.to_string_lossy())
+        .collect();
+    if let ([default], Takes::Text) = (default.as_slice(), key.takes()) {
+        property["default"] = json!(default);
+    }
+    property
+}

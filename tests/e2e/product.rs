@@ -1,0 +1,148 @@
+//! What surrounds the jobs: settings, explanations, baselines, completions, manual pages.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use marina::Faults;
+use serde_json::Value;
+
+fn isobath(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_isobath"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the binary runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn put(folder: &Path, name: &str, text: &str) {
+    std::fs::write(folder.join(name), text).expect("the folder is ours");
+}
+
+#[test]
+fn codes_are_explained_by_name_and_by_number() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let explain = |code: &[&str]| isobath(folder.path(), &[&["explain"], code].concat());
+    let one = explain(&["put-not-idempotent"]);
+    assert_eq!(one.status.code(), Some(0));
+    assert!(text(&one.stdout).contains("Clients and proxies repeat PUT"));
+    assert!(text(&explain(&["206"]).stdout).contains("other-users-resource"));
+    assert!(text(&explain(&[]).stdout).lines().count() > 15);
+    let wrong = explain(&["put-not-idempotnet"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("did you mean `put-not-idempotent`?"));
+}
+
+#[test]
+fn settings_apply_where_the_flags_are_silent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    put(
+        path,
+        "shop.sql",
+        "CREATE TABLE a (id INT PRIMARY KEY, n INT NOT NULL);\n",
+    );
+    put(
+        path,
+        "isobath.toml",
+        "[schema]\npaths = 'shop.sql'\nformat = 'junit5'\nout = 'made'\nquiet = true\n",
+    );
+    let run = isobath(path, &["schema"]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert!(path.join("made/shop/junit5").is_dir());
+    let run = isobath(path, &["schema", "--format", "pytest", "--out", "other"]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert!(path.join("other/shop/pytest").is_dir() && !path.join("other/shop/junit5").exists());
+    let run = isobath(path, &["schema", "--no-config"]);
+    assert_eq!(
+        run.status.code(),
+        Some(2),
+        "without settings there is no schema"
+    );
+
+    let check = isobath(path, &["config", "check"]);
+    assert_eq!(check.status.code(), Some(0), "{}", text(&check.stderr));
+    assert!(text(&check.stdout).contains("[schema] sets 4"));
+    put(path, "isobath.toml", "[schema]\nformt = 'junit5'\n");
+    for words in [&["config", "check"][..], &["schema", "shop.sql"]] {
+        let run = isobath(path, words);
+        assert_eq!(run.status.code(), Some(2));
+        let said = text(&run.stderr);
+        assert!(said.contains("did you mean `format`?"), "{said}");
+        assert!(said.contains("isobath.toml:2:1"), "{said}");
+    }
+}
+
+#[test]
+fn known_faults_do_not_fail_a_run_and_new_ones_do() {
+    let marina = marina::start(Faults::all()).expect("a free port");
+    let folder = tempfile::tempdir().expect("a folder");
+    let document = format!("{}/openapi.yaml", marina.url());
+    let auth = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/marina/auth.yaml"
+    );
+    let run = |more: &[&str]| {
+        let words = ["rest", &document, "--auth", auth, "--reset", "POST /reset"];
+        let rest = ["--budget", "1500calls", "--no-run", "--out", "out"];
+        isobath(folder.path(), &[&words[..], &rest, more].concat())
+    };
+    let missing = run(&["--baseline", "known.toml"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(text(&missing.stderr).contains("--update-baseline makes one"));
+    let first = run(&["--baseline", "known.toml", "--update-baseline"]);
+    assert_eq!(first.status.code(), Some(0), "{}", text(&first.stderr));
+    let again = run(&["--baseline", "known.toml"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stdout));
+    assert!(text(&again.stdout).contains("known from the baseline"));
+    let report = std::fs::read_to_string(folder.path().join("out/report.json")).expect("a report");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let faults = report["faults"].as_array().expect("a list");
+    assert!(
+        faults
+            .iter()
+            .all(|fault| fault["known"] == "not looked at yet")
+    );
+
+    // Somebody fixed the file by hand: one fault is not accepted any more.
+    let known = std::fs::read_to_string(folder.path().join("known.toml")).expect("a baseline");
+    let (kept, _) = known.rsplit_once("[[finding]]").expect("several findings");
+    put(folder.path(), "known.toml", kept);
+    assert_eq!(run(&["--baseline", "known.toml"]).status.code(), Some(1));
+    assert_eq!(run(&["--fail-on", "none"]).status.code(), Some(0));
+}
+
+#[test]
+fn completions_and_manual_pages_know_the_flags() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for shell in ["bash", "zsh", "fish"] {
+        let run = isobath(folder.path(), &["completions", shell]);
+        assert_eq!(run.status.code(), Some(0));
+        assert!(text(&run.stdout).contains("fail-on"), "{shell}");
+    }
+    let run = isobath(folder.path(), &["man", "pages"]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let page = std::fs::read_to_string(folder.path().join("pages/isobath-rest.1"));
+    assert!(page.expect("a page").contains("fail\\-on"));
+}
+
+#[test]
+fn the_doctor_says_what_there_is_and_what_is_missing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = isobath(folder.path(), &["doctor"]);
+    assert_eq!(run.status.code(), Some(0));
+    assert!(text(&run.stdout).contains("Rust toolchain"));
+    let run = isobath(folder.path(), &["doctor", "--json"]);
+    let found: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    let cargo = &found["needs"][0];
+    assert!(
+        cargo["version"]
+            .as_str()
+            .is_some_and(|v| v.contains("cargo")),
+        "{found}"
+    );
+}
