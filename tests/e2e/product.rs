@@ -146,3 +146,47 @@ fn the_doctor_says_what_there_is_and_what_is_missing() {
         "{found}"
     );
 }
+
+#[test]
+fn a_replay_tells_what_is_still_there_what_is_gone_and_what_it_cannot_tell() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let faulty = marina::start(Faults::all()).expect("a free port");
+    let document = format!("{}/openapi.yaml", faulty.url());
+    let auth = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/marina/auth.yaml"
+    );
+    let words = ["rest", &document, "--auth", auth, "--reset", "POST /reset"];
+    let rest = ["--budget", "1500calls", "--no-run", "--out", "out"];
+    let run = isobath(folder.path(), &[&words[..], &rest].concat());
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+
+    let replay =
+        |more: &[&str]| isobath(folder.path(), &[&["replay", "--out", "out"], more].concat());
+    let again = replay(&[]);
+    assert_eq!(again.status.code(), Some(1));
+    let said = text(&again.stdout);
+    let count = |said: &str, word: &str| said.lines().filter(|line| line.starts_with(word)).count();
+    assert!(count(&said, "still there") >= 3, "{said}");
+    assert_eq!(count(&said, "gone"), 0, "{said}");
+    assert_eq!(count(&said, "cannot tell"), 0, "{said}");
+
+    let fixed = marina::start(Faults::none()).expect("a free port");
+    let fixed = replay(&["--url", &fixed.url()]);
+    let said = text(&fixed.stdout);
+    assert_eq!(count(&said, "still there"), 0, "{said}");
+    assert!(count(&said, "gone") >= 3, "{said}");
+
+    let report = std::fs::read_to_string(folder.path().join("out/report.json")).expect("a report");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let shown = report["faults"].as_array().and_then(|faults| {
+        let mut shown = faults.iter().filter(|fault| fault["test"].is_string());
+        shown.find_map(|fault| fault["fingerprint"].as_str())
+    });
+    let one = replay(&[shown.expect("a fault with a test")]);
+    assert_eq!(one.status.code(), Some(1), "{}", text(&one.stderr));
+    let wrong = replay(&["no-such-test"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    drop(faulty);
+    assert_eq!(replay(&[]).status.code(), Some(3), "nobody is there");
+}

@@ -51,6 +51,8 @@ enum Job {
     Schema(Box<schema::SchemaArgs>),
     /// The smallest rows that exercise every part of SQL queries.
     Query(Box<query::QueryArgs>),
+    /// Faults of an earlier run, shown again: are they still there?
+    Replay(rest::replay::ReplayArgs),
     /// What a code in a report means.
     Explain(explain::ExplainArgs),
     /// Settings in isobath.toml.
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Job::Rest(args) => rest::run(&args).into(),
         Job::Schema(args) => schema::run(&args).into(),
         Job::Query(args) => query::run(&args).into(),
+        Job::Replay(args) => rest::replay::run(&args).into(),
         Job::Explain(args) => explain::run(&args).into(),
         Job::Config(args) => config::run(&args, &Cli::command()).into(),
         Job::Doctor(args) => doctor::run(&args).into(),

@@ -273,15 +273,18 @@ impl Fault {
     /// What the finding is called in baselines: the same in every run that meets the same cause.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        // FNV-1a: short, without a key, and never to change.
-        let hash = self
-            .cause
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-            });
-        format!("{}-{hash:016x}", self.kind.code())
+        fingerprint(self.kind.code(), &self.cause)
     }
+}
+
+/// What a finding of a kind and a cause is called in baselines.
+#[must_use]
+pub fn fingerprint(code: &str, cause: &str) -> String {
+    // FNV-1a: short, without a key, and never to change.
+    let hash = cause.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    format!("{code}-{hash:016x}")
 }
 
 /// A message without what differs from one call to the next: numbers, names in quotes, ids, times.

@@ -65,6 +65,7 @@ pub mod oracle;
 mod pool;
 pub mod probe;
 pub mod problem;
+pub mod replay;
 pub mod resource;
 mod sample;
 pub mod session;

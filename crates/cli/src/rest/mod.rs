@@ -9,6 +9,7 @@ mod describe;
 mod events;
 mod interrupt;
 mod output;
+pub(crate) mod replay;
 mod run;
 mod rust;
 mod view;

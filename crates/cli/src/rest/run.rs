@@ -64,6 +64,12 @@ impl Refusal {
             why: why.into(),
         }
     }
+
+    /// Says why, and how that ends the program.
+    pub(super) fn tell(self, terminal: &Terminal) -> Exit {
+        terminal.complain(&format!("error: {}", self.why));
+        self.exit
+    }
 }
 
 /// Runs the job.
@@ -71,10 +77,7 @@ pub(crate) fn run(args: &RestArgs) -> Exit {
     let terminal = Terminal::new(args.quiet, false).colored(!args.no_color);
     match prepare_and_run(args, &terminal) {
         Ok(exit) => exit,
-        Err(refusal) => {
-            terminal.complain(&format!("error: {}", refusal.why));
-            refusal.exit
-        }
+        Err(refusal) => refusal.tell(&terminal),
     }
 }
 

@@ -72,15 +72,15 @@ fn is_json(content_type: Option<&str>) -> bool {
     content_type.is_some_and(|content_type| content_type.contains("json"))
 }
 
-struct Part {
-    name: String,
-    is_file: bool,
-    content_type: Option<String>,
-    bytes: Vec<u8>,
+/// One part of a multipart body.
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) file_name: Option<String>,
+    pub(crate) content_type: Option<String>,
+    pub(crate) bytes: Vec<u8>,
 }
 
-/// The boundary and the bytes of a multipart body. The boundary is always the same one, made longer
-/// until nothing in the body looks like it.
+/// The boundary and the bytes of the multipart body of a value.
 fn multipart(model: &Model, media: &BodyMedia, node: NodeId, json: &Json) -> (String, Vec<u8>) {
     let mut parts = Vec::new();
     match json {
@@ -96,6 +96,12 @@ fn multipart(model: &Model, media: &BodyMedia, node: NodeId, json: &Json) -> (St
         }
         json => part(model, &mut parts, "value", (None, None), json),
     }
+    multipart_body(parts)
+}
+
+/// The boundary and the bytes of a multipart body. The boundary is always the same one, made longer
+/// until nothing in the body looks like it.
+pub(crate) fn multipart_body(parts: Vec<Part>) -> (String, Vec<u8>) {
     let mut boundary = "isobath-part-boundary".to_owned();
     while parts
         .iter()
@@ -108,10 +114,9 @@ fn multipart(model: &Model, media: &BodyMedia, node: NodeId, json: &Json) -> (St
     for part in parts {
         out.extend_from_slice(format!("--{boundary}\r\n").as_bytes());
         let name = quoted(&part.name);
-        let file = if part.is_file {
-            format!("; filename=\"{name}.bin\"")
-        } else {
-            String::new()
+        let file = match &part.file_name {
+            Some(file) => format!("; filename=\"{}\"", quoted(file)),
+            None => String::new(),
         };
         let header = format!("Content-Disposition: form-data; name=\"{name}\"{file}\r\n");
         out.extend_from_slice(header.as_bytes());
@@ -166,7 +171,7 @@ fn part(
     };
     parts.push(Part {
         name: name.to_owned(),
-        is_file,
+        file_name: is_file.then(|| format!("{name}.bin")),
         content_type: content_type.or(usual).map(str::to_owned),
         bytes,
     });

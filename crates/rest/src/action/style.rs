@@ -29,7 +29,7 @@ const ALWAYS: &AsciiSet = &RESERVED
     .remove(b',')
     .remove(b';');
 
-pub(super) fn encode(text: &str) -> String {
+pub(crate) fn encode(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 

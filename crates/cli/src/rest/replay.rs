@@ -1,0 +1,201 @@
+//! `isobath replay`: tests of an earlier run, run again without a test language.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use isobath_emit::http::{HttpSuite, HttpTest};
+use isobath_exec::http::{Client, Config as HttpConfig};
+use isobath_exec::process::{Launch, Ready, Service as Process, wait_for};
+use isobath_rest::fault::fingerprint;
+use isobath_rest::replay::{Player, Verdict};
+
+use super::address::guard;
+use super::interrupt::Interruption;
+use super::run::Refusal;
+use crate::exit::Exit;
+use crate::nearest::nearest;
+use crate::terminal::{Terminal, Tone};
+
+/// Faults of an earlier run, shown again: are they still there?
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// A test by its id, or faults by fingerprint or code; all tests that show faults when not given.
+    #[arg(value_name = "TEST|FINGERPRINT|CODE")]
+    which: Option<String>,
+
+    /// What the earlier run wrote.
+    #[arg(long, value_name = "DIR", default_value = "isobath-out/rest")]
+    out: PathBuf,
+
+    /// Where the service is; as in the earlier run when not given.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+
+    /// A command that starts the service when nobody answers; as in the earlier run when not given.
+    #[arg(long, value_name = "CMD")]
+    start: Option<String>,
+
+    /// Call a service that is not on this machine.
+    #[arg(long)]
+    remote: bool,
+
+    /// Say only what still goes wrong.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Runs tests again, and says which faults they still show.
+pub(crate) fn run(args: &ReplayArgs) -> Exit {
+    let terminal = Terminal::new(args.quiet, false);
+    match replay(args, &terminal) {
+        Ok(exit) => exit,
+        Err(refusal) => refusal.tell(&terminal),
+    }
+}
+
+fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, Refusal> {
+    let path = args.out.join("suite.json");
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Refusal::usage(format!(
+            "cannot read {}: {error}; --out names the folder that `isobath rest` wrote",
+            path.display()
+        ))
+    })?;
+    let suite = HttpSuite::from_json(&text)
+        .map_err(|error| Refusal::usage(format!("{}: {error}", path.display())))?;
+    let tests = chosen(&suite, args.which.as_deref())?;
+    if tests.is_empty() {
+        terminal.say(Tone::Good, "no test of that run shows a fault");
+        return Ok(Exit::Clean);
+    }
+    let heard = Interruption::listen()
+        .map_err(|error| Refusal::usage(format!("cannot listen to Ctrl-C: {error}")))?;
+    heard.begin();
+    let variable = std::env::var(&suite.service.base_url_variable).ok();
+    let base = args.url.clone().or(variable);
+    let base = base.unwrap_or_else(|| suite.service.base_url.clone());
+    guard(&base, args.remote)?;
+    // It lives as long as this.
+    let _process = start(args, &suite, &base, &heard, terminal)?;
+    let client = Client::new(HttpConfig {
+        timeout: Duration::from_millis(suite.service.timeout_millis),
+        interrupt: Some(Arc::clone(&heard.stop)),
+        ..HttpConfig::default()
+    });
+    let client = client.map_err(|error| Refusal::unreachable(error.to_string()))?;
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nonce = since.map_or(0, |since| since.as_nanos() as u64);
+    let mut player = Player::new(&suite, base, client, nonce, |test: &HttpTest| {
+        if test.rows.is_empty() {
+            Ok(())
+        } else {
+            Err("it needs rows in the database".to_owned())
+        }
+    });
+    let mut exit = Exit::Clean;
+    for test in tests {
+        match player.play(test) {
+            Verdict::Lost(why) => return Err(Refusal::unreachable(why)),
+            verdict => {
+                if !tell(test, &verdict, terminal) {
+                    exit = Exit::Findings;
+                }
+            }
+        }
+    }
+    Ok(exit)
+}
+
+/// The tests that are meant.
+fn chosen<'s>(suite: &'s HttpSuite, which: Option<&str>) -> Result<Vec<&'s HttpTest>, Refusal> {
+    let tests = suite.tests.iter();
+    let Some(which) = which else {
+        return Ok(tests.filter(|test| !test.faults.is_empty()).collect());
+    };
+    let is_meant = |test: &&HttpTest| {
+        let mut faults = test.faults.iter();
+        test.id == which
+            || faults.any(|fault| {
+                fault.code == which || fingerprint(&fault.code, &fault.root_cause) == which
+            })
+    };
+    let found: Vec<&HttpTest> = tests.filter(is_meant).collect();
+    if found.is_empty() {
+        let ids = suite.tests.iter().map(|test| test.id.as_str());
+        let codes = suite.tests.iter().flat_map(|test| &test.faults);
+        let names = ids.chain(codes.map(|fault| fault.code.as_str()));
+        let meant = match nearest(which, names) {
+            Some(meant) => format!("; did you mean `{meant}`?"),
+            None => "; report.json lists tests and faults with their fingerprints".to_owned(),
+        };
+        return Err(Refusal::usage(format!(
+            "no test of that run is called `{which}` or shows such a fault{meant}"
+        )));
+    }
+    Ok(found)
+}
+
+/// Starts the service unless somebody answers already.
+fn start(
+    args: &ReplayArgs,
+    suite: &HttpSuite,
+    base: &str,
+    heard: &Interruption,
+    terminal: &Terminal,
+) -> Result<Option<Process>, Refusal> {
+    let ready = Ready::Url(base.to_owned());
+    let Err(failure) = wait_for(&ready, Duration::ZERO, None) else {
+        return Ok(None);
+    };
+    let command = args.start.as_ref().or(suite.service.start.as_ref());
+    let Some(command) = command else {
+        return Err(Refusal::unreachable(format!(
+            "{base} cannot be reached ({failure}); is the service up? --start CMD starts it"
+        )));
+    };
+    terminal.say(Tone::Faint, &format!("starting `{command}`"));
+    let launch = Launch {
+        interrupt: Some(Arc::clone(&heard.stop)),
+        ..Launch::new(command, ready)
+    };
+    let process = Process::start(launch);
+    process
+        .map(Some)
+        .map_err(|error| Refusal::unreachable(error.to_string()))
+}
+
+/// Says what came of a test, and whether that is good.
+fn tell(test: &HttpTest, verdict: &Verdict, terminal: &Terminal) -> bool {
+    let what = match test.faults.first() {
+        Some(fault) => format!("{}: {}", fault.code, fault.message),
+        None => test.name.clone(),
+    };
+    let shows_fault = !test.faults.is_empty();
+    let (tone, line, is_good) = match (verdict, shows_fault) {
+        (Verdict::Held, true) => (Tone::Bad, format!("still there  {what}"), false),
+        (Verdict::Held, false) => (Tone::Good, format!("holds        {what}"), true),
+        (Verdict::Differs(why), true) => (
+            Tone::Good,
+            format!("gone         {what}\n             {why}"),
+            true,
+        ),
+        (Verdict::Differs(why), false) => (
+            Tone::Bad,
+            format!("broken       {what}\n             {why}"),
+            false,
+        ),
+        (Verdict::NotReached(why) | Verdict::Lost(why), _) => (
+            Tone::Warning,
+            format!("cannot tell  {what}\n             {why}"),
+            false,
+        ),
+    };
+    if is_good {
+        terminal.say(tone, &line);
+    } else {
+        terminal.insist(tone, &line);
+    }
+    is_good
+}

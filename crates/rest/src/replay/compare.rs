@@ -1,0 +1,135 @@
+//! What an answer must be like, against what it is.
+
+use isobath_emit::http::{Answer, Check, JsonType, Place};
+use isobath_exec::http::Response;
+use serde_json::Value;
+
+use super::Captured;
+use super::fill::Filler;
+
+/// Says what of an answer is not as it must be.
+pub(super) fn compare(
+    expected: &Answer,
+    answer: &Response,
+    captured: &Captured,
+) -> Result<(), String> {
+    if answer.status != expected.status {
+        return Err(format!(
+            "answered with {} and not with {}",
+            answer.status, expected.status
+        ));
+    }
+    if let Some(wanted) = &expected.content_type
+        && answer.media_type().as_ref() != Some(&wanted.to_ascii_lowercase())
+    {
+        let found = answer.media_type().unwrap_or_else(|| "none".into());
+        return Err(format!("the content type is {found} and not {wanted}"));
+    }
+    for header in &expected.headers {
+        match (answer.header(&header.name), &header.value) {
+            (None, _) => return Err(format!("there is no header {}", header.name)),
+            (Some(found), Some(wanted)) if found != wanted => {
+                let name = &header.name;
+                return Err(format!("the header {name} is `{found}` and not `{wanted}`"));
+            }
+            _ => {}
+        }
+    }
+    let json = || {
+        serde_json::from_slice::<Value>(&answer.body).map_err(|_| "the body is no JSON".to_owned())
+    };
+    for check in &expected.body {
+        let holds = if check.reads_json() {
+            of_json(check, &json()?, captured)?
+        } else {
+            of_text(check, &answer.text())
+        };
+        if !holds {
+            return Err(said(check));
+        }
+    }
+    Ok(())
+}
+
+fn of_text(check: &Check, text: &str) -> bool {
+    match check {
+        Check::Contains { text: part } => text.contains(part),
+        Check::TextEquals { text: whole } => text == whole,
+        _ => text.is_empty(),
+    }
+}
+
+fn of_json(check: &Check, body: &Value, captured: &Captured) -> Result<bool, String> {
+    Ok(match check {
+        Check::Equals { at, value, holes } => {
+            let wanted = Filler::new("", captured).json(value, holes)?;
+            at.find(body).is_some_and(|found| same(found, &wanted))
+        }
+        Check::Same { at, variable } => {
+            let wanted = captured.get(variable);
+            at.find(body)
+                .zip(wanted)
+                .is_some_and(|(found, wanted)| same(found, wanted))
+        }
+        Check::Type { at, is } => at.find(body).is_some_and(|found| {
+            let of = JsonType::of(found);
+            of == *is || (*is == JsonType::Number && of == JsonType::Integer)
+        }),
+        Check::Length { at, items } => at
+            .find(body)
+            .and_then(Value::as_array)
+            .is_some_and(|found| found.len() == *items),
+        Check::Includes { at, value } => at
+            .find(body)
+            .and_then(Value::as_array)
+            .is_some_and(|found| found.iter().any(|item| same(item, value))),
+        Check::Present { at } => at.find(body).is_some(),
+        Check::Absent { at } => {
+            let parent = at.split().and_then(|(parent, _)| parent.find(body));
+            parent.is_some() && at.find(body).is_none()
+        }
+        Check::Contains { .. } | Check::TextEquals { .. } | Check::Empty => true,
+    })
+}
+
+/// Whether two values are one, whichever way a number is written.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other || one.as_f64() == other.as_f64() && (one.is_f64() || other.is_f64())
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let all = |(key, value): (&String, &Value)| {
+                other.get(key).is_some_and(|found| same(value, found))
+            };
+            one.len() == other.len() && one.iter().all(all)
+        }
+        _ => one == other,
+    }
+}
+
+/// A check that does not hold, in words.
+fn said(check: &Check) -> String {
+    let place = |at: &Place| {
+        if at.is_root() {
+            "the body".to_owned()
+        } else {
+            format!("`{at}`")
+        }
+    };
+    match check {
+        Check::Equals { at, value, .. } => format!("{} is not {value}", place(at)),
+        Check::Same { at, variable } => format!("{} is not {variable}", place(at)),
+        Check::Type { at, is } => format!("{} is not of type {is:?}", place(at)),
+        Check::Length { at, items } => format!("{} has not {items} items", place(at)),
+        Check::Includes { at, value } => format!("{value} is not in {}", place(at)),
+        Check::Present { at } => format!("there is no {}", place(at)),
+        Check::Absent { at } => format!("there is {}", place(at)),
+        Check::Contains { text } => format!("the body does not contain `{text}`"),
+        Check::TextEquals { text } => format!("the body is not `{text}`"),
+        Check::Empty => "there is a body".to_owned(),
+    }
+}

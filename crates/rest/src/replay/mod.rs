@@ -1,0 +1,308 @@
+//! Tests of a stored suite, run without a test language.
+//!
+//! [`Player`] does what a generated test does: brings the first state back, logs users in, makes the
+//! calls with what earlier ones gave, and compares. It tells apart that the call which matters went
+//! otherwise ([`Verdict::Differs`]) and that it was never come to ([`Verdict::NotReached`]): a fault is
+//! gone only in the first case.
+
+mod compare;
+mod fill;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use isobath_emit::http::{
+    Auth, Fresh, HttpStep, HttpSuite, HttpTest, Login, Outcome, Request, Reset, Sending, Source,
+    User,
+};
+use isobath_exec::http::{Call, Client, Failure, Response};
+use isobath_exec::tool::Tool;
+use serde_json::Value;
+
+use crate::session::Proof;
+use compare::compare;
+use fill::Filler;
+
+/// How long a command that resets the service may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What came of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// All went as the test says.
+    Held,
+    /// Everything before the last call went as the test says, and that call did not.
+    Differs(String),
+    /// Something before the last call went otherwise, so that nothing is known about that call.
+    NotReached(String),
+    /// The service does not answer at all.
+    Lost(String),
+}
+
+/// Brings the rows of a test into the database before its calls are made.
+pub type BringRows<'s> = dyn FnMut(&HttpTest) -> Result<(), String> + 's;
+
+/// Runs tests of a suite.
+pub struct Player<'s> {
+    suite: &'s HttpSuite,
+    base: String,
+    client: Client,
+    rows: Box<BringRows<'s>>,
+    /// Makes texts that no other run has used.
+    nonce: u64,
+}
+
+/// Values that the calls of a test use, by their names.
+type Captured = BTreeMap<String, Value>;
+
+/// Why a test did not come to its last call, or how that one went.
+enum Stopped {
+    Lost(String),
+    Otherwise(String),
+}
+
+impl From<String> for Stopped {
+    fn from(why: String) -> Self {
+        Self::Otherwise(why)
+    }
+}
+
+impl<'s> Player<'s> {
+    /// Runs tests of a suite against the service at `base`. `nonce` must differ from run to run.
+    pub fn new(
+        suite: &'s HttpSuite,
+        base: impl Into<String>,
+        client: Client,
+        nonce: u64,
+        rows: impl FnMut(&HttpTest) -> Result<(), String> + 's,
+    ) -> Self {
+        Self {
+            suite,
+            base: base.into().trim_end_matches('/').to_owned(),
+            client,
+            rows: Box::new(rows),
+            nonce,
+        }
+    }
+
+    /// Runs a test.
+    pub fn play(&mut self, test: &HttpTest) -> Verdict {
+        let proofs = match self.prepare(test) {
+            Ok(proofs) => proofs,
+            Err(Stopped::Lost(why)) => return Verdict::Lost(why),
+            Err(Stopped::Otherwise(why)) => return Verdict::NotReached(why),
+        };
+        let mut captured = Captured::new();
+        for (at, step) in test.steps.iter().enumerate() {
+            let is_last = at + 1 == test.steps.len();
+            match self.step(step, &proofs, &mut captured) {
+                Ok(()) => {}
+                Err(Stopped::Lost(why)) => return Verdict::Lost(why),
+                Err(Stopped::Otherwise(why)) => {
+                    let path = step.request.path.literal().unwrap_or_else(|| "…".into());
+                    let why = format!("call {}, {} {path}: {why}", at + 1, step.request.method);
+                    return if is_last {
+                        Verdict::Differs(why)
+                    } else {
+                        Verdict::NotReached(why)
+                    };
+                }
+            }
+        }
+        Verdict::Held
+    }
+
+    /// Brings the first state and the rows, and logs in whoever the test needs.
+    fn prepare(&mut self, test: &HttpTest) -> Result<BTreeMap<String, Proof>, Stopped> {
+        match &self.suite.service.reset {
+            None => {}
+            Some(Reset::Call(request)) => {
+                let request = request.clone();
+                self.must_succeed("the reset", &request, &Captured::new())?;
+            }
+            Some(Reset::Command(command)) => {
+                let tool = Tool {
+                    command: ["sh", "-c", command].map(str::to_owned).to_vec(),
+                    directory: std::env::current_dir().unwrap_or_default(),
+                    variables: Vec::new(),
+                    patience: PATIENCE,
+                    interrupt: None,
+                };
+                let ran = tool.run().map_err(|error| error.to_string())?;
+                if ran.code != Some(0) {
+                    return Err(format!("the reset `{command}` failed: {}", ran.stderr).into());
+                }
+            }
+        }
+        (self.rows)(test)?;
+        let mut proofs = BTreeMap::new();
+        for step in &test.steps {
+            let Some(name) = &step.request.user else {
+                continue;
+            };
+            if !proofs.contains_key(name) {
+                let user = self.suite.user(name);
+                let user = user.ok_or_else(|| format!("the suite has no user `{name}`"))?;
+                proofs.insert(name.clone(), self.log_in(user)?);
+            }
+        }
+        Ok(proofs)
+    }
+
+    fn log_in(&mut self, user: &User) -> Result<Proof, Stopped> {
+        let mut captured = Captured::new();
+        for fresh in &user.fresh {
+            let text = self.fresh(fresh);
+            captured.insert(fresh.variable.clone(), Value::String(text));
+        }
+        if let Some(create) = &user.create {
+            let what = format!("the creation of {}", user.name);
+            self.must_succeed(&what, create, &captured)?;
+        }
+        let mut proof = Proof::default();
+        match &user.auth {
+            Auth::Headers(headers) => {
+                let filler = Filler::new(&self.base, &captured);
+                for (name, value) in headers {
+                    proof.headers.push((name.clone(), filler.text(value)?));
+                }
+            }
+            Auth::Login(login) => {
+                let what = format!("the log-in of {}", user.name);
+                let answer = self.must_succeed(&what, &login.request, &captured)?;
+                take(&mut proof, login, &answer).map_err(|why| format!("{what}: {why}"))?;
+            }
+        }
+        Ok(proof)
+    }
+
+    fn fresh(&mut self, fresh: &Fresh) -> String {
+        self.nonce = self.nonce.wrapping_add(1);
+        let mut rng = fastrand::Rng::with_seed(self.nonce);
+        let digits: String = (0..fresh.digits).map(|_| rng.digit(16)).collect();
+        format!("{}{digits}{}", fresh.prefix, fresh.suffix)
+    }
+
+    fn must_succeed(
+        &mut self,
+        what: &str,
+        request: &Request,
+        captured: &Captured,
+    ) -> Result<Response, Stopped> {
+        let sent = Filler::new(&self.base, captured).request(request)?;
+        match self.call(&sent)?.response() {
+            Some(response) if response.status < 400 => Ok(response.clone()),
+            Some(response) => Err(format!("{what} was answered with {}", response.status).into()),
+            None => Err(format!("{what} was not answered").into()),
+        }
+    }
+
+    fn call(&mut self, request: &isobath_exec::http::Request) -> Result<Call, Stopped> {
+        let call = self.client.call(request);
+        match call.failure() {
+            Some(
+                failure @ (Failure::Refused
+                | Failure::Unreachable(_)
+                | Failure::Tls(_)
+                | Failure::Interrupted),
+            ) => Err(Stopped::Lost(failure.to_string())),
+            Some(Failure::Unsendable(why)) => Err(Stopped::Otherwise(why.clone())),
+            _ => Ok(call),
+        }
+    }
+
+    fn step(
+        &mut self,
+        step: &HttpStep,
+        proofs: &BTreeMap<String, Proof>,
+        captured: &mut Captured,
+    ) -> Result<(), Stopped> {
+        let mut request = Filler::new(&self.base, captured).request(&step.request)?;
+        let proof = step.request.user.as_ref().and_then(|name| proofs.get(name));
+        if let Some(proof) = proof {
+            proof.apply(&mut request);
+        }
+        let call = self.call(&request)?;
+        let answer = match (&step.expect, call.response(), call.failure()) {
+            (Outcome::Dropped, None, Some(Failure::Dropped))
+            | (Outcome::TimedOut, None, Some(Failure::TimedOut)) => return Ok(()),
+            (Outcome::Dropped | Outcome::TimedOut, Some(response), _) => {
+                return Err(format!("answered, with {}", response.status).into());
+            }
+            (_, None, failure) => {
+                let why = failure.map_or_else(String::new, ToString::to_string);
+                return Err(why.into());
+            }
+            (Outcome::Answer(_), Some(response), _) => response,
+        };
+        for capture in &step.captures {
+            let value = value(&capture.from, answer)
+                .map_err(|why| format!("there is no `{}`: {why}", capture.variable))?;
+            captured.insert(capture.variable.clone(), value);
+        }
+        if let Outcome::Answer(expected) = &step.expect {
+            compare(expected, answer, captured)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Player<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Player").field("base", &self.base).finish()
+    }
+}
+
+fn take(proof: &mut Proof, login: &Login, answer: &Response) -> Result<(), String> {
+    if login.cookies {
+        let cookies: Vec<&str> = answer
+            .all_headers("set-cookie")
+            .filter_map(|cookie| cookie.split(';').next())
+            .map(str::trim)
+            .collect();
+        proof.headers.push(("Cookie".into(), cookies.join("; ")));
+    }
+    if let Some(token) = &login.token {
+        let value = value(&token.from, answer)?;
+        let value = token.template.replace("{token}", &fill::plain(&value));
+        match &token.send {
+            Sending::Header(name) => proof.headers.push((name.clone(), value)),
+            Sending::Query(name) => proof.query.push((name.clone(), value)),
+        }
+    }
+    Ok(())
+}
+
+/// A value of an answer.
+fn value(from: &Source, answer: &Response) -> Result<Value, String> {
+    let header = |name: &str| {
+        answer
+            .header(name)
+            .ok_or_else(|| format!("the answer has no header `{name}`"))
+    };
+    match from {
+        Source::Body(place) => {
+            let body: Value = serde_json::from_slice(&answer.body)
+                .map_err(|_| "the answer is not JSON".to_owned())?;
+            let found = place.find(&body).cloned();
+            found.ok_or_else(|| format!("the answer has nothing at `{place}`"))
+        }
+        Source::Header(name) => header(name).map(|text| Value::String(text.to_owned())),
+        Source::LastSegment(name) => {
+            let text = header(name)?;
+            let path = text.split(['?', '#']).next().unwrap_or_default();
+            let last = path.trim_end_matches('/').rsplit('/').next();
+            let last = percent_encoding::percent_decode_str(last.unwrap_or_default());
+            Ok(Value::String(last.decode_utf8_lossy().into_owned()))
+        }
+        Source::Cookie(name) => {
+            let mut cookies = answer.all_headers("set-cookie");
+            let value = cookies.find_map(|cookie| {
+                let (own, value) = cookie.split(';').next()?.split_once('=')?;
+                (own.trim() == name).then(|| value.trim().to_owned())
+            });
+            let missing = || format!("the answer sets no cookie `{name}`");
+            value.map(Value::String).ok_or_else(missing)
+        }
+    }
+}
