@@ -219,6 +219,7 @@ fn whole_job(address: &str, workers: usize) -> Option<Measured> {
         reset: None,
         keeper: Keeper::default(),
         feedback: None,
+        data: None,
     });
     let config = Config {
         search: isobath_search::Config {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::model::{Domain, Model, NodeId};
 use crate::rule::push_segment;
 use crate::text::length;
-use crate::value::{Special, Unresolved, Value};
+use crate::value::{Resolve, Special, Unresolved, Value};
 
 /// A property of a value that tells it from others of its node; each is worth covering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -168,6 +168,12 @@ impl Model {
 }
 
 impl Place<'_> {
+    /// What is sent for it; `None` where it is left out.
+    #[must_use]
+    pub fn json(&self, resolve: &dyn Resolve) -> Option<serde_json::Value> {
+        self.model.print(self.node, self.value, resolve)
+    }
+
     /// The text that is sent for it, where it is a text of its own.
     #[must_use]
     pub fn text(&self) -> Option<String> {

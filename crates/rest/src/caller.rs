@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use isobath_exec::DatabaseError;
 use isobath_exec::http::{Call, Client, Completeness, Failure, Method, Outcome, Request};
 use isobath_genes::{Reference, Resolve};
 use serde_json::Value;
 
 use crate::candidate::{Candidate, Step, What};
+use crate::data::{Data, Planted};
 use crate::exchange::Exchange;
 use crate::feedback::{Feedback, Seen};
 use crate::keeper::{Fate, Keeper};
@@ -46,6 +48,8 @@ pub struct Service {
     pub keeper: Keeper,
     /// What looks into the service; nothing when it is a black box.
     pub feedback: Option<Mutex<Box<dyn Feedback>>>,
+    /// Its database, where that is known and ours to change.
+    pub data: Option<Mutex<Data>>,
 }
 
 impl Service {
@@ -54,6 +58,13 @@ impl Service {
         let feedback = self.feedback.as_ref()?;
         let mut feedback = feedback.lock().unwrap_or_else(PoisonError::into_inner);
         Some(ask(&mut **feedback))
+    }
+
+    /// Asks the database.
+    pub fn beneath<R>(&self, ask: impl FnOnce(&mut Data) -> R) -> Option<R> {
+        let data = self.data.as_ref()?;
+        let mut data = data.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(ask(&mut data))
     }
 }
 
@@ -125,27 +136,63 @@ impl Caller {
             if !self.reset()? {
                 continue;
             }
+            let planted = self.plant(candidate)?;
             self.service
                 .inside(|feedback| feedback.begin(candidate.texts()));
-            let attempt = self.attempt(candidate);
+            let attempt = self.attempt(candidate, planted.as_ref());
             let seen: Option<Seen> = self.service.inside(|feedback| feedback.end());
-            if let Some(mut exchanges) = attempt? {
-                if let Some(seen) = seen {
-                    seen.give_to(&mut exchanges);
+            match attempt? {
+                Some(mut exchanges) => {
+                    if let Some(seen) = seen {
+                        seen.give_to(&mut exchanges);
+                    }
+                    self.look_beneath(&mut exchanges, planted)?;
+                    return Ok(exchanges);
                 }
-                return Ok(exchanges);
+                None => {
+                    self.service.beneath(Data::distrust);
+                }
             }
         }
     }
 
+    /// Brings the first rows of the database back, and inserts those of a candidate.
+    fn plant(&self, candidate: &Candidate) -> Result<Option<Planted>, Lost> {
+        let planted = self.service.beneath(|data| data.begin(candidate));
+        planted.transpose().map_err(|error| self.lost_data(&error))
+    }
+
+    /// Says of the statements of each call what they looked for.
+    fn look_beneath(
+        &self,
+        exchanges: &mut [Exchange],
+        planted: Option<Planted>,
+    ) -> Result<(), Lost> {
+        let looked = self
+            .service
+            .beneath(|data| data.end(exchanges, planted.unwrap_or_default()));
+        looked
+            .unwrap_or(Ok(()))
+            .map_err(|error| self.lost_data(&error))
+    }
+
+    fn lost_data(&self, error: &DatabaseError) -> Lost {
+        self.lost(format!("its database cannot be used: {error}"))
+    }
+
     /// Makes the calls; `None` when the service was found dead by no fault of theirs, and is back.
-    fn attempt(&mut self, candidate: &Candidate) -> Result<Option<Vec<Exchange>>, Lost> {
+    fn attempt(
+        &mut self,
+        candidate: &Candidate,
+        planted: Option<&Planted>,
+    ) -> Result<Option<Vec<Exchange>>, Lost> {
         let mut exchanges: Vec<Exchange> = Vec::with_capacity(candidate.steps.len());
         for step in &candidate.steps {
             let session = step.user.and_then(|user| self.sessions.get(user));
             let session = session.cloned();
             let proof = session.as_ref().map(Session::proof);
-            let Some(mut request) = self.request(step, proof.as_deref(), &exchanges) else {
+            let answers = Answers::new(&exchanges, planted);
+            let Some(mut request) = self.request(step, proof.as_deref(), &answers) else {
                 continue;
             };
             let number = u16::try_from(exchanges.len()).unwrap_or(u16::MAX);
@@ -154,7 +201,7 @@ impl Caller {
             if call.status() == Some(401)
                 && let (Some(session), Some(stale)) = (&session, &proof)
                 && self.log_in_again(session, stale, step.operation())
-                && let Some(again) = self.request(step, Some(&session.proof()), &exchanges)
+                && let Some(again) = self.request(step, Some(&session.proof()), &answers)
             {
                 request = again;
                 call = whole(self.client.call(&request));
@@ -326,11 +373,16 @@ impl Caller {
     }
 
     /// The request of a step; `None` when it is to follow a Location that did not come.
-    fn request(&self, step: &Step, proof: Option<&Proof>, earlier: &[Exchange]) -> Option<Request> {
+    fn request(
+        &self,
+        step: &Step,
+        proof: Option<&Proof>,
+        answers: &Answers<'_>,
+    ) -> Option<Request> {
         let service = &self.service;
         let mut request = match &step.what {
             What::Call { action, .. } => {
-                let written = action.request(&service.api, &Answers(earlier));
+                let written = action.request(&service.api, answers);
                 let method = Method::from_bytes(written.method.as_bytes()).ok()?;
                 let mut request =
                     Request::new(method, format!("{}{}", service.base, written.target()));
@@ -347,7 +399,8 @@ impl Caller {
                 request
             }
             What::Follow(source) => {
-                let location = earlier
+                let location = answers
+                    .exchanges
                     .iter()
                     .find(|exchange| exchange.step == *source)?
                     .location()?;
@@ -394,12 +447,26 @@ fn describe(call: &Call) -> String {
     }
 }
 
-/// The answers so far, for values that refer to them.
-struct Answers<'a>(&'a [Exchange]);
+/// The rows and the answers so far, for values that refer to them.
+pub(crate) struct Answers<'a> {
+    exchanges: &'a [Exchange],
+    planted: Option<&'a Planted>,
+}
+
+impl<'a> Answers<'a> {
+    pub(crate) fn new(exchanges: &'a [Exchange], planted: Option<&'a Planted>) -> Self {
+        Self { exchanges, planted }
+    }
+}
 
 impl Resolve for Answers<'_> {
     fn resolve(&self, reference: &Reference) -> Option<Value> {
-        self.0
+        if let Some(planted) = self.planted
+            && let Some(value) = planted.value(reference.source, &reference.place)
+        {
+            return Some(value);
+        }
+        self.exchanges
             .iter()
             .find(|exchange| exchange.step == reference.source)?
             .value(&reference.place)

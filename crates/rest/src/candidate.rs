@@ -1,17 +1,22 @@
 //! A test under evolution: steps that call operations, each with its input and its user.
 
 use isobath_genes::{Breach, Gene, Place};
+use isobath_rows::set::{self, NewRow};
 
 use crate::action::Action;
 
 /// Shorter texts than this are met by accident.
 const RECOGNIZABLE: usize = 4;
 
-/// A sequence of calls.
+/// Rows for the database, and then a sequence of calls.
 ///
-/// Invariant: the ids of the steps are unique; references lead to earlier steps.
+/// Invariant: the ids of rows and steps are unique; references lead to rows or to earlier steps.
 #[derive(Clone, Debug, Default)]
 pub struct Candidate {
+    /// The rows that are inserted first, in this order.
+    pub rows: Vec<NewRow>,
+    /// Its number among the candidates of the run, where somebody counts.
+    pub born: u64,
     /// The steps, in the order in which they are made.
     pub steps: Vec<Step>,
 }
@@ -104,7 +109,9 @@ impl Candidate {
     /// The id of the next step.
     #[must_use]
     pub fn next_id(&self) -> u32 {
-        self.steps.iter().map(|step| step.id + 1).max().unwrap_or(0)
+        let steps = self.steps.iter().map(|step| step.id + 1);
+        let rows = self.rows.iter().map(|row| row.id + 1);
+        steps.chain(rows).max().unwrap_or(0)
     }
 
     /// Adds a step at the end, and says its id.
@@ -137,13 +144,52 @@ impl Candidate {
         Some(copy)
     }
 
-    /// The candidate with references to these steps only; others become the values that were sent in their place.
+    /// The candidate without one row and those that refer to it; what referred to them uses its own values.
+    #[must_use]
+    pub fn without_row(&self, at: usize) -> Option<Self> {
+        let mut copy = self.clone();
+        copy.rows = set::without(&self.rows, self.rows.get(at)?.id)?;
+        let gone: Vec<u32> = self
+            .rows
+            .iter()
+            .map(|row| row.id)
+            .filter(|id| copy.rows.iter().all(|row| row.id != *id))
+            .collect();
+        for step in &mut copy.steps {
+            if let What::Call { action, .. } = &mut step.what {
+                action
+                    .gene
+                    .unbind(|reference| !gone.contains(&reference.source));
+            }
+        }
+        Some(copy)
+    }
+
+    /// How many parts it has: steps, and rows.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.steps.len() + self.rows.len()
+    }
+
+    /// The candidate without one of its parts, the steps before the rows.
+    #[must_use]
+    pub fn without_part(&self, part: usize) -> Option<Self> {
+        match part.checked_sub(self.steps.len()) {
+            None => self.without(part),
+            Some(row) => self.without_row(row),
+        }
+    }
+
+    /// The candidate with references to rows and to these steps only; others become the values that were sent in their place.
     #[must_use]
     pub fn bound_to(&self, steps: impl Fn(u32) -> bool) -> Self {
         let mut copy = self.clone();
+        let is_row = |id: u32| self.rows.iter().any(|row| row.id == id);
         for step in &mut copy.steps {
             if let What::Call { action, .. } = &mut step.what {
-                action.gene.unbind(|reference| steps(reference.source));
+                action
+                    .gene
+                    .unbind(|reference| is_row(reference.source) || steps(reference.source));
             }
         }
         copy
@@ -172,12 +218,19 @@ impl Candidate {
         texts
     }
 
+    /// The same rows with other steps.
+    fn with(&self, steps: Vec<Step>) -> Self {
+        Self {
+            rows: self.rows.clone(),
+            born: 0,
+            steps,
+        }
+    }
+
     /// The first `n` steps.
     #[must_use]
     pub fn prefix(&self, n: usize) -> Self {
-        Self {
-            steps: self.steps.iter().take(n).cloned().collect(),
-        }
+        self.with(self.steps.iter().take(n).cloned().collect())
     }
 
     /// The parts that have nothing to do with each other, in the order of their first steps.
@@ -201,13 +254,9 @@ impl Candidate {
             }
             threads.insert(place.min(threads.len()), joined);
         }
-        let part = |ids: &Vec<u32>| Self {
-            steps: self
-                .steps
-                .iter()
-                .filter(|step| ids.contains(&step.id))
-                .cloned()
-                .collect(),
+        let part = |ids: &Vec<u32>| {
+            let steps = self.steps.iter().filter(|step| ids.contains(&step.id));
+            self.with(steps.cloned().collect())
         };
         threads.iter().map(part).collect()
     }
@@ -224,7 +273,7 @@ impl Candidate {
             }
         }
         steps.reverse();
-        Self { steps }
+        self.with(steps)
     }
 }
 

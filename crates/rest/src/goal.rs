@@ -8,6 +8,7 @@ use isobath_genes::{Facet, Rule};
 use isobath_search::TargetId;
 use rustc_hash::FxHashMap;
 
+use crate::data::StatementGoal;
 use crate::fault::FaultKind;
 use crate::openapi::Api;
 
@@ -32,6 +33,8 @@ pub enum Goal {
     Fault(FaultKind, Arc<str>),
     /// A target of the code, by its number there.
     Code(u32, Arc<Target>),
+    /// A statement of this shape finds rows, or none.
+    Statement(Arc<str>, StatementGoal),
 }
 
 /// What a part of an answer looks like.
@@ -98,7 +101,7 @@ impl Goal {
             | Self::Breach(operation, ..)
             | Self::Shape(operation, ..)
             | Self::Chain(_, operation, _) => Some(*operation),
-            Self::Fault(..) | Self::Code(..) => None,
+            Self::Fault(..) | Self::Code(..) | Self::Statement(..) => None,
         }
     }
 
@@ -106,7 +109,11 @@ impl Goal {
     #[must_use]
     pub fn deserves_a_test(&self) -> bool {
         match self {
-            Self::Status(..) | Self::Access(..) | Self::Chain(..) | Self::Shape(..) => true,
+            Self::Status(..)
+            | Self::Access(..)
+            | Self::Chain(..)
+            | Self::Shape(..)
+            | Self::Statement(..) => true,
             Self::Code(_, target) => target.kind != Kind::Fault,
             Self::Input(_, _, facet) => {
                 !matches!(facet, Facet::Negative | Facet::Positive | Facet::Filled)
@@ -172,6 +179,10 @@ impl Goal {
                     file, line, text, ..
                 } = &**target;
                 write!(f, "{file}:{line}: `{text}` {}", outcome(target.kind))
+            }
+            Self::Statement(shape, StatementGoal::Found) => write!(f, "`{shape}` finds rows"),
+            Self::Statement(shape, StatementGoal::NotFound) => {
+                write!(f, "`{shape}` finds no rows")
             }
         }
     }

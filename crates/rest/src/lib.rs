@@ -53,6 +53,7 @@ pub mod auth;
 pub mod caller;
 pub mod candidate;
 mod compare;
+pub mod data;
 pub mod exchange;
 pub mod fault;
 pub mod feedback;

@@ -8,6 +8,7 @@ use isobath_genes::{Facet, Gene, Place, Tuning, Value as GeneValue};
 use isobath_search::{Aim, Evaluation, Problem, Rng, Score};
 
 use crate::candidate::{Candidate, Step, What};
+use crate::data::{StatementGoal, Supply};
 use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::feedback::Code;
@@ -74,6 +75,7 @@ pub struct RestProblem {
     statuses: Vec<BTreeMap<u16, u64>>,
     code: Code,
     lore: Lore,
+    supply: Option<Supply>,
 }
 
 impl RestProblem {
@@ -100,6 +102,7 @@ impl RestProblem {
             statuses,
             code: Code::default(),
             lore: Lore::default(),
+            supply: None,
         }
     }
 
@@ -109,6 +112,19 @@ impl RestProblem {
         self.code = code.silent(!self.habits.techniques.steering);
         self.lore.wake(self.habits.techniques);
         self
+    }
+
+    /// The same problem, with a database whose rows candidates may bring.
+    #[must_use]
+    pub fn with_data(mut self, supply: Supply) -> Self {
+        self.supply = Some(supply);
+        self
+    }
+
+    /// What is known of the rows that candidates need.
+    #[must_use]
+    pub fn supply(&self) -> Option<&Supply> {
+        self.supply.as_ref()
     }
 
     /// The code to cover, and what is covered of it.
@@ -173,6 +189,14 @@ impl RestProblem {
             faults.extend(self.oracle.judge(&self.api, exchange, breach));
         }
         faults
+    }
+
+    /// A candidate whose rows are acceptable, known by a number of its own.
+    fn registered(&mut self, mut candidate: Candidate, rng: &mut Rng) -> Candidate {
+        if let Some(supply) = &mut self.supply {
+            supply.register(&mut candidate, rng);
+        }
+        candidate
     }
 
     fn score_exchange(
@@ -254,13 +278,30 @@ impl Problem for RestProblem {
     fn sample(&mut self, rng: &mut Rng) -> Candidate {
         let mut candidate = sample::candidate(self, rng);
         self.lore.season(rng, &self.habits.tuning, &mut candidate);
-        candidate
+        self.registered(candidate, rng)
     }
 
     fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &Aim) -> Candidate {
-        let goal = aim.target.and_then(|target| self.goals.get(target));
+        let goal = aim
+            .target
+            .and_then(|target| self.goals.get(target))
+            .cloned();
+        if let Some(supply) = &mut self.supply {
+            let aimed = match &goal {
+                Some(Goal::Statement(shape, StatementGoal::Found)) => Some(&**shape),
+                _ => None,
+            };
+            if let Some(child) = supply.help(rng, parent, aimed) {
+                return self.registered(child, rng);
+            }
+        }
         let (operation, code) = match goal {
-            Some(Goal::Code(number, _)) => (self.code.operation(*number), Some(*number)),
+            Some(Goal::Code(number, _)) => (self.code.operation(number), Some(number)),
+            Some(Goal::Statement(..)) => {
+                let supply = self.supply.as_ref();
+                let operation = supply.and_then(|supply| supply.operation(aim.target?));
+                (operation, None)
+            }
             Some(goal) => (goal.operation(), None),
             None => (None, None),
         };
@@ -271,21 +312,29 @@ impl Problem for RestProblem {
             && rng.f64() < self.habits.breach
             && sample::break_a_rule(self, rng, &mut child, operation)
         {
-            return child;
+            return self.registered(child, rng);
         }
         if self.lore.direct(rng, &self.habits.tuning, &mut child, code) {
-            return child;
+            return self.registered(child, rng);
         }
-        sample::mutant(self, rng, parent, operation)
+        let child = sample::mutant(self, rng, parent, operation);
+        self.registered(child, rng)
     }
 
     fn score(&mut self, candidate: &Candidate, exchanges: Vec<Exchange>) -> Evaluation {
         let mut scores = Vec::new();
         for exchange in &exchanges {
+            let from = scores.len();
             if let Some(step) = candidate.steps.iter().find(|step| step.id == exchange.step) {
                 self.score_exchange(candidate, step, exchange, &exchanges, &mut scores);
             }
             self.code.score(exchange, &mut self.goals, &mut scores);
+            if let Some(supply) = &mut self.supply {
+                supply.score(exchange, &mut self.goals, &mut scores, from);
+            }
+        }
+        if let Some(supply) = &mut self.supply {
+            supply.note(candidate, &exchanges);
         }
         for fault in self.judge(candidate, &exchanges) {
             let goal = self.note(fault);
@@ -296,15 +345,16 @@ impl Problem for RestProblem {
     }
 
     fn crossover(&mut self, rng: &mut Rng, a: &Candidate, b: &Candidate) -> (Candidate, Candidate) {
-        sample::cross(rng, a, b, self.habits.steps)
+        let (a, b) = sample::cross(rng, a, b, self.habits.steps);
+        (self.registered(a, rng), self.registered(b, rng))
     }
 
     fn size(&self, candidate: &Candidate) -> usize {
-        candidate.steps.len()
+        candidate.size()
     }
 
     fn without(&self, candidate: &Candidate, part: usize) -> Option<Candidate> {
-        candidate.without(part)
+        candidate.without_part(part)
     }
 }
 
@@ -320,7 +370,7 @@ fn remember(recipes: &mut Vec<Candidate>, candidate: &Candidate, step: &Step, al
     };
     let rank = |recipe: &Candidate| {
         let made = recipe.steps.last().is_some_and(Step::is_about_earlier);
-        (!made, recipe.steps.len())
+        (!made, recipe.size())
     };
     // Most successes bring nothing new, and a slice is costly to make: what is about an earlier step takes
     // at least two.

@@ -1,6 +1,7 @@
 //! Makes candidates: calls that bring what they need, and changes of them.
 
 use isobath_genes::{Domain, Gene, Moment, Reference, Value as GeneValue};
+use isobath_rows::set::NewCell;
 use isobath_search::Rng;
 
 use crate::action::Action;
@@ -612,6 +613,20 @@ pub(crate) fn splice(
 ) -> Candidate {
     let mut child = head.prefix(cut);
     let mut renamed: Vec<(u32, u32)> = Vec::new();
+    for row in &tail.rows {
+        let mut row = row.clone();
+        let id = child.next_id();
+        renamed.push((row.id, id));
+        row.id = id;
+        for cell in &mut row.cells {
+            if let NewCell::Of { row, .. } = cell
+                && let Some((_, new)) = renamed.iter().find(|(old, _)| old == row)
+            {
+                *row = *new;
+            }
+        }
+        child.rows.push(row);
+    }
     for step in tail.steps.iter().skip(from) {
         if child.steps.len() >= most {
             break;

@@ -9,8 +9,10 @@
 //!
 //! # Reading order
 //!
-//! [`schema`] and its modules in the order in which they are listed there.
+//! [`schema`] and its modules in the order in which they are listed there; [`set`] for rows that a test
+//! of something else brings along.
 
 mod cells;
 pub mod query;
 pub mod schema;
+pub mod set;

@@ -20,7 +20,8 @@ pub mod faults;
 pub mod features;
 pub mod papers;
 mod running;
+pub mod stored;
 pub mod unusual;
 
 pub use catalogue::{ALL, Sut, UNUSUAL};
-pub use running::Running;
+pub use running::{Journal, Ran, Running};

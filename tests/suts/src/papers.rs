@@ -1,18 +1,16 @@
 //! The code examples of the papers, as services.
 
-use std::sync::{Arc, Mutex};
-
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
-use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 use crate::api::{in_text, operation, required};
 use crate::running::{Running, serve};
+use crate::stored::Store;
 
 /// A date of 2019, the number 42 and one of two words, all as text in a path, are answered `OK`.
 ///
@@ -92,37 +90,24 @@ pub fn stored_pair_without_post() -> Running {
     pair(false)
 }
 
-type Database = Arc<Mutex<Connection>>;
-
 fn pair(with_post: bool) -> Running {
-    async fn store(State(database): State<Database>) -> StatusCode {
-        let database = database.lock().expect("no request panics");
-        match database.execute("INSERT INTO foo_entity (x, y) VALUES (42, 77)", []) {
+    async fn store_pair(State(store): State<Store>) -> StatusCode {
+        match store.change("INSERT INTO foo_entity (x, y) VALUES (42, 77)", []) {
             Ok(_) => StatusCode::OK,
             Err(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
-    async fn find(State(database): State<Database>, Path((x, y)): Path<(i32, i32)>) -> StatusCode {
-        let database = database.lock().expect("no request panics");
+    async fn find(State(store): State<Store>, Path((x, y)): Path<(i32, i32)>) -> StatusCode {
         let query = "SELECT id, x, y FROM foo_entity WHERE x = ?1 AND y = ?2";
-        let found = database
-            .prepare_cached(query)
-            .and_then(|mut statement| statement.exists([x, y]));
-        match found {
-            Ok(true) => StatusCode::OK,
-            Ok(false) => StatusCode::BAD_REQUEST,
+        match store.rows(query, [x, y]) {
+            Ok(rows) if rows.is_empty() => StatusCode::BAD_REQUEST,
+            Ok(_) => StatusCode::OK,
             Err(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
-    let folder = tempfile::tempdir().expect("there is room for a database");
-    let path = folder.path().join("foo.db").display().to_string();
-    let database = Connection::open(&path).expect("a database can be made in an empty folder");
-    database
-        .execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
-             CREATE TABLE foo_entity (id INTEGER PRIMARY KEY AUTOINCREMENT, x INT NOT NULL, y INT NOT NULL)",
-        )
-        .expect("the database is empty");
+    let store = Store::new(
+        "CREATE TABLE foo_entity (id INTEGER PRIMARY KEY AUTOINCREMENT, x INT NOT NULL, y INT NOT NULL)",
+    );
     let number = || json!({ "type": "integer", "format": "int32" });
     let parameters = ["x", "y"].map(|name| required(name, "path", number()));
     let none = Value::Null;
@@ -132,8 +117,7 @@ fn pair(with_post: bool) -> Running {
     let mut router = Router::new().route("/api/foo/{x}/{y}", get(find));
     if with_post {
         paths["/api/foo"] = json!({ "post": operation("store", Vec::new(), None, &[(200, none)]) });
-        router = router.route("/api/foo", post(store));
+        router = router.route("/api/foo", post(store_pair));
     }
-    let router = router.with_state(Arc::new(Mutex::new(database)));
-    serve("stored pair", router, paths, json!({})).with_database(folder, &path)
+    store.serve("stored pair", router, paths, json!({}))
 }

@@ -1,6 +1,7 @@
 //! A service in a thread, on a free port, until it is dropped.
 
 use std::net::{Ipv4Addr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use axum::Router;
@@ -18,9 +19,52 @@ pub struct Running {
     pub openapi: Value,
     /// Its database, if it has one, as the path of a SQLite file.
     pub database: Option<String>,
+    /// The statements that it ran on its database, if it tells.
+    pub journal: Journal,
     folder: Option<TempDir>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// The statements that a service ran, as a trace of its database would tell them.
+#[derive(Clone, Debug, Default)]
+pub struct Journal(Arc<Mutex<Vec<Ran>>>);
+
+/// A statement that was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// The text, with its values.
+    pub text: String,
+    /// How many rows it returned or changed.
+    pub rows: u64,
+    /// What the database complained about.
+    pub failure: Option<String>,
+}
+
+impl Journal {
+    /// Writes a statement down.
+    pub(crate) fn note(&self, text: String, rows: Result<u64, String>) {
+        let (rows, failure) = match rows {
+            Ok(rows) => (rows, None),
+            Err(failure) => (0, Some(failure)),
+        };
+        let ran = Ran {
+            text,
+            rows,
+            failure,
+        };
+        self.lock().push(ran);
+    }
+
+    /// What was written down since the last time.
+    #[must_use]
+    pub fn take(&self) -> Vec<Ran> {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Ran>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Starts a service; `paths` and `schemas` are those of its OpenAPI document.
@@ -69,6 +113,7 @@ pub(crate) fn serve(title: &str, router: Router, paths: Value, schemas: Value) -
         url,
         openapi,
         database: None,
+        journal: Journal::default(),
         folder: None,
         stop: Some(stop),
         thread: Some(thread),
@@ -80,6 +125,12 @@ impl Running {
     pub(crate) fn with_database(mut self, folder: TempDir, path: &str) -> Self {
         self.folder = Some(folder);
         self.database = Some(path.to_owned());
+        self
+    }
+
+    /// The same service, with what it writes down.
+    pub(crate) fn with_journal(mut self, journal: Journal) -> Self {
+        self.journal = journal;
         self
     }
 }

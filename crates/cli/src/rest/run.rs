@@ -368,6 +368,7 @@ fn service(
         reset,
         keeper,
         feedback: None,
+        data: None,
     })
 }
 

@@ -13,8 +13,11 @@ mod tests;
 pub use code::{Code, CodeCoverage, FileCoverage, Share};
 pub use driver::DriverFeedback;
 
+use std::sync::Arc;
+
 use isobath_exec::driver::{Event, Reached, Target};
 
+use crate::data::{Asked, Planted};
 use crate::exchange::Exchange;
 
 /// Looks into a service while candidates run, one at a time.
@@ -53,6 +56,10 @@ pub struct Inside {
     pub reached: Vec<(u32, f64)>,
     /// What else happened, in order.
     pub events: Vec<Event>,
+    /// What it looked for in the database, in order.
+    pub asked: Vec<Asked>,
+    /// What became of the rows that the candidate brought.
+    pub planted: Option<Arc<Planted>>,
 }
 
 impl Inside {

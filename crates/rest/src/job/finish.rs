@@ -230,8 +230,8 @@ impl Finish<'_> {
     /// The candidate without the steps that the fault does not need.
     fn shorten(&mut self, candidate: &Candidate, fault: &Fault) -> Candidate {
         let mut shortest = candidate.clone();
-        for at in (0..candidate.steps.len()).rev() {
-            let Some(shorter) = shortest.without(at) else {
+        for part in (0..candidate.size()).rev() {
+            let Some(shorter) = shortest.without_part(part) else {
                 continue;
             };
             if self.lost.is_some() || !Self::has_time(self.config, self.calls, MINIMIZING_ENDS) {

@@ -14,6 +14,7 @@ use super::finish::Finish;
 use super::{Config, Outcome};
 use crate::caller::{Caller, Lost, Service};
 use crate::candidate::Candidate;
+use crate::data::Supply;
 use crate::feedback::Code;
 use crate::oracle::Oracle;
 use crate::problem::RestProblem;
@@ -111,6 +112,11 @@ fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
             Some(code) => problem.with_code(code),
             None => problem,
         };
+    let supply = service.beneath(|data| Supply::new(data.ground(), data.choice()));
+    let problem = match supply {
+        Some(supply) => problem.with_data(supply),
+        None => problem,
+    };
     let mut limits = Limits::default().interrupt(Arc::clone(&config.interrupt));
     if let Some(calls) = config.calls {
         limits = limits.cost((calls as f64 * SEARCH_ENDS) as u64);

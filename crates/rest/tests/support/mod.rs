@@ -4,14 +4,18 @@
 
 use std::collections::BTreeSet;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use isobath_emit::http::HttpSuite;
+use isobath_exec::driver::{Event as Statement, Target};
 use isobath_exec::http::{Client, Config as HttpConfig, Method, Request};
+use isobath_exec::state::State;
 use isobath_rest::auth::User;
 use isobath_rest::caller::{ResetCall, Service};
+use isobath_rest::data::{self, Data};
+use isobath_rest::feedback::{Feedback, Seen};
 use isobath_rest::job::{Config, Event, Outcome, run};
 use isobath_rest::keeper::{Keeper, Revive};
 use isobath_rest::openapi::{self, NoLoader};
@@ -19,6 +23,7 @@ use isobath_rest::probe::Choice;
 use isobath_rest::problem::Habits;
 use isobath_rest::session::Session;
 use isobath_rest::suite;
+use isobath_suts::{Journal, Running};
 
 /// What is searched, and for how long.
 pub(crate) struct Plan<'a> {
@@ -82,6 +87,7 @@ impl Prepared {
                 sessions,
                 reset,
                 feedback: None,
+                data: None,
             },
             config,
             timeout: Duration::from_secs(10),
@@ -91,6 +97,22 @@ impl Prepared {
     /// The same run with somebody who brings the service back.
     pub(crate) fn reviving(mut self, revive: Box<Revive>) -> Self {
         self.service.keeper = Keeper::new(self.service.sessions.clone()).reviving(revive);
+        self
+    }
+
+    /// The same run with the database of a service, and with the statements that it writes down.
+    pub(crate) fn with_database(mut self, running: &Running, choice: data::Choice) -> Self {
+        let path = running.database.as_ref().expect("a database");
+        let address = format!("sqlite:{path}");
+        let state = State::open(&address, std::slice::from_ref(&address)).expect("a database");
+        let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
+        self.service.data = Some(Mutex::new(Data::new(state, now, choice, true)));
+        let told = Told {
+            journal: running.journal.clone(),
+            action: 0,
+            events: Vec::new(),
+        };
+        self.service.feedback = Some(Mutex::new(Box::new(told)));
         self
     }
 
@@ -124,6 +146,52 @@ impl Prepared {
         let service = Arc::new(self.service);
         let outcome = run(&service, &client, &self.config, tell).expect("a client");
         (outcome, service)
+    }
+}
+
+/// Feedback from a service that writes its statements down.
+#[derive(Debug)]
+struct Told {
+    journal: Journal,
+    action: u16,
+    events: Vec<Statement>,
+}
+
+impl Told {
+    fn take(&mut self) {
+        let action = self.action;
+        let ran = self.journal.take().into_iter();
+        self.events.extend(ran.map(|ran| Statement::Statement {
+            action,
+            database: "sqlite".into(),
+            text: ran.text,
+            rows: ran.rows,
+            failure: ran.failure,
+        }));
+    }
+}
+
+impl Feedback for Told {
+    fn targets(&self) -> &[Target] {
+        &[]
+    }
+
+    fn begin(&mut self, _: Vec<String>) {
+        self.take();
+        self.events.clear();
+    }
+
+    fn call(&mut self, number: u16) {
+        self.take();
+        self.action = number;
+    }
+
+    fn end(&mut self) -> Seen {
+        self.take();
+        Seen {
+            events: std::mem::take(&mut self.events),
+            ..Seen::default()
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Queries over rows in memory: what they return, and how far they are from returning something.
 //!
 //! [`model`] is the resolved query, `resolve` makes it from text, [`evaluate`] runs it;
-//! [`outline()`] says what a statement touches without resolving it.
+//! [`outline()`] says what a statement touches without resolving it, and [`sought()`] which rows
+//! a statement that was seen looks for.
 
 pub mod model;
 
@@ -23,6 +24,7 @@ mod resolve;
 mod scope;
 mod select;
 mod set;
+mod sought;
 mod subquery;
 mod visit;
 mod window;
@@ -31,3 +33,4 @@ pub use evaluate::{Evaluated, Relations, distance, evaluate, evaluate_at};
 pub use model::Query;
 pub use outline::{Mention, Outline, outline};
 pub use resolve::{ResolveError, parse, parse_as, resolve};
+pub use sought::{Shape, Sought, shape, sought};

@@ -98,13 +98,7 @@ pub fn parse_as(
     syntax: DialectName,
     dialect: DialectName,
 ) -> Result<Query, ResolveError> {
-    let (statement, _) = crate::ddl::parse::with_parameters(sql, syntax).map_err(|error| {
-        let at = Location::new(error.line, error.column);
-        ResolveError::Syntax {
-            message: error.why,
-            span: Some(Span::new(at, at)),
-        }
-    })?;
+    let (statement, _) = crate::ddl::parse::with_parameters(sql, syntax).map_err(syntax_error)?;
     match statement {
         Statement::Query(query) => resolve(&query, schema, dialect),
         other => Err(ResolveError::Unsupported {
@@ -112,6 +106,15 @@ pub fn parse_as(
             why: "it is not a query".to_owned(),
             span: Some(other.span()),
         }),
+    }
+}
+
+/// What the parser said, as the reason why a query cannot be evaluated.
+pub(super) fn syntax_error(error: crate::ddl::parse::SyntaxError) -> ResolveError {
+    let at = Location::new(error.line, error.column);
+    ResolveError::Syntax {
+        message: error.why,
+        span: Some(Span::new(at, at)),
     }
 }
 

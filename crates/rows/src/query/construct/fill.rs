@@ -254,7 +254,7 @@ fn add_parents(
 }
 
 /// Whether the CHECKs of a table say nothing against a row.
-pub(super) fn checks_hold(setting: &Setting<'_>, table: usize, row: &[Value]) -> bool {
+pub(crate) fn checks_hold(setting: &Setting<'_>, table: usize, row: &[Value]) -> bool {
     let constraints = setting.schema.tables[table].constraints.iter();
     let mut checks = constraints.filter_map(|constraint| match &constraint.kind {
         ConstraintKind::Check { expr } => Some(expr),

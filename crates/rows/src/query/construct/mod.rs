@@ -50,9 +50,10 @@ use jiff::civil::DateTime;
 use self::expand::Expansion;
 use super::candidate::Candidate;
 
-pub(super) use self::fill::{blank_row, complete, is_not_null, omitted};
+pub(super) use self::fill::{blank_row, complete};
+pub(crate) use self::fill::{checks_hold, is_not_null, omitted};
 pub use self::proof::Cause;
-pub(super) use self::values::fresh;
+pub(crate) use self::values::{fresh, neighbours};
 
 /// What stays the same while candidates are made.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,231 @@
+//! The database while candidates run.
+
+use std::sync::Arc;
+
+use isobath_exec::DatabaseError;
+use isobath_exec::driver::Event;
+use isobath_exec::state::{Reference, Snapshot, State, Tables};
+use isobath_rows::set::{Ground, NewCell, NewRow};
+use isobath_sql::query::Relations;
+use isobath_sql::{Cell, Row, Schema, Value};
+use jiff::civil::DateTime;
+
+use super::{Choice, Planted, Statements};
+use crate::candidate::Candidate;
+use crate::exchange::Exchange;
+
+/// The database while candidates run.
+#[derive(Debug)]
+pub struct Data {
+    /// The connection of our own.
+    pub state: State,
+    schema: Arc<Schema>,
+    now: DateTime,
+    choice: Choice,
+    statements: Statements,
+    /// Tables that the last candidate wrote, or that were written for it.
+    written: Tables,
+    /// Whether the statements of the service are seen.
+    sees: bool,
+    cost: DataCost,
+}
+
+/// What the database was asked for, beside the service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataCost {
+    /// Rows that were inserted for candidates.
+    pub rows: u64,
+    /// Candidates of which a row was refused.
+    pub refused: u64,
+}
+
+/// Rows of the database as a query finds them.
+struct View<'a>(&'a Snapshot);
+
+impl Relations for View<'_> {
+    fn rows(&self, table: usize) -> &[Vec<Value>] {
+        self.0.get(table).map_or(&[], |content| &content.rows)
+    }
+}
+
+/// Rows of a table that are looked at when candidates are made.
+const MOST_KNOWN: usize = 200;
+
+impl Data {
+    /// The database with the rows it has now; `now` is what its clock says, and `sees` whether the statements of
+    /// the service are seen.
+    #[must_use]
+    pub fn new(state: State, now: DateTime, choice: Choice, sees: bool) -> Self {
+        Self {
+            schema: Arc::new(state.schema().clone()),
+            state,
+            now,
+            choice,
+            statements: Statements::default(),
+            written: Tables::new(),
+            sees,
+            cost: DataCost::default(),
+        }
+    }
+
+    /// What may be done with it.
+    #[must_use]
+    pub fn choice(&self) -> Choice {
+        self.choice
+    }
+
+    /// Its tables.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Statements met so far.
+    #[must_use]
+    pub fn statements(&self) -> &Statements {
+        &self.statements
+    }
+
+    /// What it was asked for so far.
+    #[must_use]
+    pub fn cost(&self) -> DataCost {
+        self.cost
+    }
+
+    /// What rows are put on.
+    #[must_use]
+    pub fn ground(&self) -> Ground {
+        let baseline = self.state.baseline();
+        let there = (0..self.schema.tables.len()).map(|table| {
+            let rows = baseline.get(table).map_or(&[][..], |content| &content.rows);
+            rows.iter().take(MOST_KNOWN).cloned().collect()
+        });
+        Ground::new(
+            Arc::clone(&self.schema),
+            self.state.dialect(),
+            self.now,
+            there.collect(),
+        )
+    }
+
+    /// Brings the first rows back, and inserts those of a candidate.
+    ///
+    /// # Errors
+    ///
+    /// When the database is gone, or cannot be reset.
+    pub fn begin(&mut self, candidate: &Candidate) -> Result<Planted, DatabaseError> {
+        if !self.sees {
+            self.state.reset_all()?;
+        } else if !self.written.is_empty() {
+            let written = std::mem::take(&mut self.written);
+            self.state.reset(&written)?;
+        }
+        let mut rows = candidate.rows.as_slice();
+        let mut planted = Planted::default();
+        while !rows.is_empty() {
+            let (plain, references) = plain(rows);
+            self.written.extend(rows.iter().map(|row| row.table));
+            match self.state.insert(&plain, &references)? {
+                Ok(stored) => {
+                    self.cost.rows += stored.len() as u64;
+                    for (row, values) in rows.iter().zip(stored) {
+                        let values = values.into_iter().map(Some).collect();
+                        planted.rows.insert(row.id, values);
+                    }
+                    break;
+                }
+                Err(unfit) => {
+                    // That row and all after it are left out.
+                    self.cost.refused += u64::from(planted.refused.is_none());
+                    planted.refused.get_or_insert_with(|| unfit.to_string());
+                    rows = &rows[..unfit.row.min(rows.len() - 1)];
+                }
+            }
+        }
+        Ok(planted)
+    }
+
+    /// Says what the statements of a candidate looked for, and takes note of what they wrote.
+    ///
+    /// # Errors
+    ///
+    /// When the database is gone.
+    pub fn end(
+        &mut self,
+        exchanges: &mut [Exchange],
+        planted: Planted,
+    ) -> Result<(), DatabaseError> {
+        let texts = exchanges
+            .iter()
+            .flat_map(|exchange| &exchange.inside.events)
+            .filter_map(|event| match event {
+                Event::Statement { text, .. } => Some(text.as_str()),
+                _ => None,
+            });
+        let written = self.state.written_by(texts);
+        if self.choice.distance || self.choice.rows || self.choice.coverage {
+            if !written.is_empty() {
+                self.state.look(&written)?;
+            }
+            let view = View(self.state.image());
+            let dialect = self.state.dialect();
+            for exchange in exchanges.iter_mut() {
+                for event in &exchange.inside.events {
+                    let asked =
+                        self.statements
+                            .asked(event, &self.schema, dialect, self.now, &view);
+                    exchange.inside.asked.extend(asked);
+                }
+            }
+        }
+        self.written.extend(written);
+        if !planted.rows.is_empty() || planted.refused.is_some() {
+            let planted = Arc::new(planted);
+            for exchange in exchanges {
+                exchange.inside.planted = Some(Arc::clone(&planted));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is not known to have been written may have been: the next candidate begins with all tables put back.
+    pub fn distrust(&mut self) {
+        self.written = self.state.all();
+    }
+}
+
+/// Rows as they are inserted: references apart from the rest.
+fn plain(rows: &[NewRow]) -> (Vec<Row>, Vec<Reference>) {
+    let place = |id: u32| rows.iter().position(|row| row.id == id);
+    let mut references = Vec::new();
+    let plain = rows.iter().enumerate().map(|(at, row)| {
+        let cells = row
+            .cells
+            .iter()
+            .enumerate()
+            .map(|(column, cell)| match cell {
+                NewCell::Value(value) => Cell::Value(value.clone()),
+                NewCell::Default => Cell::Default,
+                NewCell::Of {
+                    row,
+                    column: of_column,
+                } => {
+                    if let Some(of_row) = place(*row).filter(|of_row| *of_row < at) {
+                        references.push(Reference {
+                            row: at,
+                            column,
+                            of_row,
+                            of_column: *of_column,
+                        });
+                    }
+                    Cell::Value(Value::Null)
+                }
+            });
+        Row {
+            table: row.table,
+            cells: cells.collect(),
+        }
+    });
+    let plain = plain.collect();
+    (plain, references)
+}

@@ -1,0 +1,342 @@
+//! Rows for candidates: built for what their statements lacked, changed, and kept acceptable.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use isobath_genes::{Gene, Place, Reference, Value as GeneValue, plain};
+use isobath_rows::set::{self, Ground, Inserted, NewRow, Ties};
+use isobath_search::{Rng, Score, TargetId};
+use isobath_sql::Value;
+
+use super::{Asked, Choice, Planted, place, score};
+use crate::caller::Answers;
+use crate::candidate::{Candidate, What};
+use crate::exchange::Exchange;
+use crate::goal::Goals;
+
+/// Candidates whose lacks are remembered.
+const MOST_REMEMBERED: usize = 20_000;
+/// Statements remembered of one candidate.
+const MOST_LACKS: usize = 12;
+/// Rows of one candidate.
+const MOST_ROWS: usize = 16;
+/// How many rows at most are added at a time where none can be built for the statement.
+const AT_A_TIME: usize = 3;
+
+/// That the rows of a candidate are changed, and not its calls.
+const VARIED: f64 = 0.4;
+
+/// What candidates lacked, and how rows are made for them.
+#[derive(Debug)]
+pub struct Supply {
+    ground: Ground,
+    choice: Choice,
+    /// By the number of the candidate.
+    lacks: BTreeMap<u64, Lacks>,
+    born: u64,
+    /// The operation whose call met a target of a statement last.
+    operations: BTreeMap<TargetId, usize>,
+    /// Constants of statements, as values to try.
+    hints: Vec<Value>,
+}
+
+/// What a candidate lacked.
+#[derive(Debug, Default)]
+struct Lacks {
+    statements: Vec<Lack>,
+    planted: Option<Arc<Planted>>,
+    /// How often rows were added to it.
+    helped: u32,
+}
+
+/// A statement that found nothing.
+#[derive(Clone, Debug)]
+struct Lack {
+    /// The step that caused it.
+    step: u32,
+    asked: Asked,
+    /// What the step sent: places and texts.
+    inputs: Arc<[(String, String)]>,
+}
+
+/// Values that are tried in rows.
+const MOST_HINTS: usize = 100;
+
+impl Supply {
+    /// A supply of rows for tables.
+    #[must_use]
+    pub fn new(ground: Ground, choice: Choice) -> Self {
+        Self {
+            ground,
+            choice,
+            lacks: BTreeMap::new(),
+            born: 0,
+            operations: BTreeMap::new(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// What rows are put on.
+    #[must_use]
+    pub fn ground(&self) -> &Ground {
+        &self.ground
+    }
+
+    /// The operation whose call met a target of a statement.
+    pub(crate) fn operation(&self, target: TargetId) -> Option<usize> {
+        self.operations.get(&target).copied()
+    }
+
+    /// Adds the scores of the statements of a call.
+    pub(crate) fn score(
+        &mut self,
+        exchange: &Exchange,
+        goals: &mut Goals,
+        scores: &mut Vec<Score>,
+        from: usize,
+    ) {
+        if !self.choice.distance {
+            return;
+        }
+        let operations = &mut self.operations;
+        score::score(exchange, goals, scores, from, &mut |target, _| {
+            if let Some(operation) = exchange.operation {
+                operations.insert(target, operation);
+            }
+        });
+    }
+
+    /// Takes note of what a candidate lacked.
+    pub(crate) fn note(&mut self, candidate: &Candidate, exchanges: &[Exchange]) {
+        if !self.choice.rows {
+            return;
+        }
+        let mut lacks = Lacks::default();
+        for exchange in exchanges {
+            if let Some(planted) = &exchange.inside.planted {
+                lacks.planted = Some(Arc::clone(planted));
+            }
+            let mut inputs = None;
+            for asked in &exchange.inside.asked {
+                self.hint(asked);
+                let is_known = |lack: &Lack| lack.asked.text == asked.text;
+                if !asked.found
+                    && asked.sought.is_some()
+                    && lacks.statements.len() < MOST_LACKS
+                    && !lacks.statements.iter().any(is_known)
+                {
+                    let inputs = inputs
+                        .get_or_insert_with(|| inputs_of(candidate, exchange, exchanges).into());
+                    lacks.statements.push(Lack {
+                        step: exchange.step,
+                        asked: asked.clone(),
+                        inputs: Arc::clone(inputs),
+                    });
+                }
+            }
+        }
+        if lacks.statements.is_empty() && lacks.planted.is_none() {
+            return;
+        }
+        if self.lacks.len() >= MOST_REMEMBERED {
+            self.lacks.pop_first();
+        }
+        self.lacks.insert(candidate.born, lacks);
+    }
+
+    fn hint(&mut self, asked: &Asked) {
+        for constant in asked.constants.iter() {
+            let value = match constant.parse::<i64>() {
+                Ok(number) => Value::from(number),
+                Err(_) => Value::text(constant.as_str()),
+            };
+            if self.hints.len() < MOST_HINTS && !self.hints.contains(&value) {
+                self.hints.push(value);
+            }
+        }
+    }
+
+    /// Gives a candidate a number of its own, and makes its rows acceptable.
+    pub(crate) fn register(&mut self, candidate: &mut Candidate, rng: &mut Rng) {
+        self.born += 1;
+        candidate.born = self.born;
+        if candidate.rows.is_empty() {
+            return;
+        }
+        if candidate.rows.len() > MOST_ROWS {
+            candidate.rows.truncate(MOST_ROWS);
+        }
+        let next = candidate.next_id();
+        self.ground.repair(&mut candidate.rows, next, rng);
+    }
+
+    /// A changed copy of a candidate by its rows: more for what it lacks, or others; `None` when that is left alone.
+    pub(crate) fn help(
+        &mut self,
+        rng: &mut Rng,
+        parent: &Candidate,
+        aimed: Option<&str>,
+    ) -> Option<Candidate> {
+        if !self.choice.rows {
+            return None;
+        }
+        if let Some(lacks) = self.lacks.get_mut(&parent.born)
+            && !lacks.statements.is_empty()
+            && parent.rows.len() < MOST_ROWS
+        {
+            // The same rows again teach nothing; what is still lacking may be left so.
+            let eagerness = 0.6 / f64::from(1 + lacks.helped);
+            if rng.f64() < eagerness.max(0.03) {
+                lacks.helped += 1;
+                let mut order: Vec<usize> = (0..lacks.statements.len()).collect();
+                rng.shuffle(&mut order);
+                let is_aimed = |at: &usize| aimed == Some(&*lacks.statements[*at].asked.shape);
+                order.sort_by_key(|at| !is_aimed(at));
+                let mut child = parent.clone();
+                let lacks = &self.lacks[&parent.born];
+                let none = Planted::default();
+                let planted = lacks.planted.as_deref().unwrap_or(&none);
+                let mut brought = false;
+                for at in order {
+                    brought |= self.bring(rng, &mut child, &lacks.statements[at], planted);
+                    // One at a time mostly, sometimes all that is lacking.
+                    if brought && rng.bool() {
+                        break;
+                    }
+                }
+                if brought {
+                    return Some(child);
+                }
+            }
+        }
+        if !parent.rows.is_empty() && rng.f64() < VARIED {
+            let mut child = parent.clone();
+            if rng.f64() < 0.1 {
+                let id = child.rows[rng.usize(..child.rows.len())].id;
+                child.rows = set::without(&child.rows, id)?;
+                return Some(child);
+            }
+            return self
+                .ground
+                .vary(&mut child.rows, &self.hints, rng)
+                .then_some(child);
+        }
+        None
+    }
+
+    /// Adds rows that a statement should find; false when there are none to add.
+    fn bring(
+        &self,
+        rng: &mut Rng,
+        candidate: &mut Candidate,
+        lack: &Lack,
+        planted: &Planted,
+    ) -> bool {
+        let Some(sought) = &lack.asked.sought else {
+            return false;
+        };
+        let own = stored(&candidate.rows, &planted.rows);
+        let made = rng.usize(..20);
+        let built = self.ground.build(&sought.query, &own, made).or_else(|| {
+            // As the paper does: any rows of a table that was read, and what the search makes of them.
+            let tables = sought.query.tables();
+            let table = *tables.get(rng.usize(..tables.len().max(1)))?;
+            let mut built = Vec::new();
+            for _ in 0..rng.usize(1..=AT_A_TIME) {
+                let mut there = own.clone();
+                there.extend(built.iter().cloned());
+                built.extend(self.ground.any_row(table, &there, rng.usize(..200))?);
+            }
+            Some(built)
+        });
+        let Some(built) = built
+            .filter(|built| !built.is_empty() && candidate.rows.len() + built.len() <= MOST_ROWS)
+        else {
+            return false;
+        };
+        let inputs = &lack.inputs;
+        let ties = Ties {
+            rows: &candidate.rows,
+            inserted: &planted.rows,
+            constants: &lack.asked.constants,
+            is_input: &|text| inputs.iter().any(|(_, input)| input == text),
+        };
+        let (rows, tied) = self.ground.tie(&built, &ties, candidate.next_id());
+        let first = candidate.rows.len();
+        candidate.rows.extend(rows);
+        // What the statement does not ask for may matter to the code that reads it.
+        if rng.f64() < 0.35 {
+            let new = &mut candidate.rows[first..];
+            self.ground.vary(new, &self.hints, rng);
+        }
+        for tied in tied {
+            let reference = Reference {
+                source: tied.row,
+                place: place(tied.column).into(),
+            };
+            for (pointer, _) in inputs.iter().filter(|(_, text)| *text == tied.constant) {
+                if let Some(gene) = gene_of(candidate, lack.step) {
+                    gene.bind(pointer, reference.clone());
+                }
+            }
+        }
+        true
+    }
+}
+
+/// What the rows of a candidate became, where they still say what they said then.
+fn stored(rows: &[NewRow], inserted: &Inserted) -> Vec<(usize, Vec<Value>)> {
+    rows.iter()
+        .filter_map(|row| {
+            let values = inserted.get(&row.id)?.iter().cloned();
+            Some((row.table, values.collect::<Option<Vec<_>>>()?))
+        })
+        .collect()
+}
+
+fn gene_of(candidate: &mut Candidate, step: u32) -> Option<&mut Gene> {
+    let step = candidate.steps.iter_mut().find(|other| other.id == step)?;
+    match &mut step.what {
+        What::Call {
+            action,
+            breach: None,
+        } => Some(&mut action.gene),
+        _ => None,
+    }
+}
+
+/// The simple values that a step sent, with their places.
+fn inputs_of(
+    candidate: &Candidate,
+    exchange: &Exchange,
+    all: &[Exchange],
+) -> Vec<(String, String)> {
+    let mut steps = candidate.steps.iter();
+    let Some(input) = steps
+        .find(|step| step.id == exchange.step)
+        .and_then(|step| step.input())
+    else {
+        return Vec::new();
+    };
+    let answers = Answers::new(all, exchange.inside.planted.as_deref());
+    let mut found = Vec::new();
+    input.walk(|place: Place<'_>| {
+        if matches!(
+            place.value,
+            GeneValue::Absent
+                | GeneValue::Null
+                | GeneValue::Array(_)
+                | GeneValue::Object(_)
+                | GeneValue::Choice(_)
+        ) {
+            return;
+        }
+        if let Some(json) = place.json(&answers)
+            && !json.is_object()
+            && !json.is_array()
+        {
+            found.push((place.pointer.to_owned(), plain(&json).into_owned()));
+        }
+    });
+    found
+}

@@ -1,0 +1,138 @@
+//! What rows are put on: a schema, and the rows that are there.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use isobath_sql::memory::Memory;
+use isobath_sql::query::Relations;
+use isobath_sql::schema::Filled;
+use isobath_sql::{Dialect, DialectName, Schema, Value};
+use jiff::civil::DateTime;
+
+use crate::cells::values::Profile;
+use crate::query::construct::Setting;
+
+/// What rows are put on.
+#[derive(Clone, Debug)]
+pub struct Ground {
+    /// The tables.
+    pub schema: Arc<Schema>,
+    /// The database.
+    pub dialect: DialectName,
+    /// What NOW and its kin answer, more or less.
+    pub now: DateTime,
+    /// The rows that are there before anything is inserted, by table; of large tables, some.
+    pub there: Vec<Vec<Vec<Value>>>,
+    pub(super) profile: Profile,
+}
+
+/// Rows of one table beside each other: those that are there, and others.
+pub(super) struct Beside {
+    rows: Vec<Vec<Vec<Value>>>,
+}
+
+impl Relations for Beside {
+    fn rows(&self, table: usize) -> &[Vec<Value>] {
+        self.rows.get(table).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Ground {
+    /// A schema with rows; `there` has a list per table, in the order of the schema.
+    pub fn new(
+        schema: Arc<Schema>,
+        dialect: DialectName,
+        now: DateTime,
+        there: Vec<Vec<Vec<Value>>>,
+    ) -> Self {
+        Self {
+            profile: Profile::mine(&schema),
+            schema,
+            dialect,
+            now,
+            there,
+        }
+    }
+
+    /// Takes note of a constant worth trying.
+    pub fn learn(&mut self, value: &Value) {
+        self.profile.add(value);
+    }
+
+    /// Whether the database numbers a column by itself.
+    pub fn counts(&self, table: usize, column: usize) -> bool {
+        let Some(of) = self.schema.tables.get(table) else {
+            return false;
+        };
+        let filled = of.columns.get(column).map(|column| &column.filled);
+        matches!(filled, Some(Filled::Counter | Filled::CounterAlways))
+            || self.behaviour().rowid_alias(of) == Some(column)
+            || of
+                .columns
+                .get(column)
+                .and_then(|column| column.default.as_ref())
+                .is_some_and(isobath_sql::eval::is_next_number)
+    }
+
+    /// The column that a row of the table is known by, and that the database numbers.
+    pub fn counter(&self, table: usize) -> Option<usize> {
+        let columns = self.schema.tables.get(table)?.columns.len();
+        (0..columns).find(|column| self.counts(table, *column))
+    }
+
+    pub(super) fn behaviour(&self) -> &'static dyn Dialect {
+        self.dialect.dialect()
+    }
+
+    pub(super) fn setting(&self) -> Setting<'_> {
+        Setting {
+            now: self.now,
+            ..Setting::new(&self.schema, self.behaviour())
+        }
+    }
+
+    /// The tables with all that they refer to, directly or not.
+    pub(super) fn with_parents(&self, tables: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
+        let mut open: Vec<usize> = tables.into_iter().collect();
+        let mut all = BTreeSet::new();
+        while let Some(table) = open.pop() {
+            if let Some(of) = self.schema.tables.get(table)
+                && all.insert(table)
+            {
+                open.extend(of.foreign_keys().map(|key| key.parent));
+            }
+        }
+        all
+    }
+
+    /// A database with the rows of some tables that are there.
+    pub(super) fn memory(&self, tables: &BTreeSet<usize>) -> Memory<'_> {
+        let mut memory = Memory::new(&self.schema, self.behaviour());
+        for &table in tables {
+            for row in self.there.get(table).into_iter().flatten() {
+                memory.put_stored(table, row.clone());
+            }
+        }
+        memory
+    }
+
+    /// What is there in the given tables, with more rows beside it.
+    pub(super) fn beside<'r>(
+        &self,
+        tables: &[usize],
+        more: impl IntoIterator<Item = &'r (usize, Vec<Value>)>,
+    ) -> Beside {
+        let mut rows = vec![Vec::new(); self.schema.tables.len()];
+        for &table in tables {
+            if let (Some(rows), Some(there)) = (rows.get_mut(table), self.there.get(table)) {
+                rows.clone_from(there);
+            }
+        }
+        for (table, row) in more {
+            if tables.contains(table) {
+                rows[*table].push(row.clone());
+            }
+        }
+        Beside { rows }
+    }
+}

@@ -1,0 +1,75 @@
+//! Small changes of rows, as a search makes them.
+
+use isobath_sql::Value;
+
+use super::{Ground, NewCell, NewRow};
+use crate::query::construct::{is_not_null, neighbours};
+
+impl Ground {
+    /// Changes one cell of one row; false where there is nothing to change.
+    ///
+    /// `hints` are values worth trying. The rows may have to be repaired afterwards.
+    pub fn vary(&self, rows: &mut [NewRow], hints: &[Value], rng: &mut fastrand::Rng) -> bool {
+        if rows.is_empty() {
+            return false;
+        }
+        let at = rng.usize(..rows.len());
+        let table = rows[at].table;
+        let open: Vec<usize> = (0..rows[at].cells.len())
+            .filter(|column| {
+                !self.counts(table, *column)
+                    && !self.is_generated(table, *column)
+                    && !matches!(rows[at].cells[*column], NewCell::Of { .. })
+            })
+            .collect();
+        if open.is_empty() {
+            return false;
+        }
+        let column = open[rng.usize(..open.len())];
+        let old = match &rows[at].cells[column] {
+            NewCell::Value(value) => Some(value.clone()),
+            NewCell::Default | NewCell::Of { .. } => None,
+        };
+        let Some(new) = self.other(table, column, old.as_ref(), hints, rng) else {
+            return false;
+        };
+        rows[at].cells[column] = NewCell::Value(new);
+        true
+    }
+
+    /// Another value for a column.
+    fn other(
+        &self,
+        table: usize,
+        column: usize,
+        old: Option<&Value>,
+        hints: &[Value],
+        rng: &mut fastrand::Rng,
+    ) -> Option<Value> {
+        let of = &self.schema.tables[table];
+        let definition = &of.columns[column];
+        let may_be_null = !is_not_null(&self.setting(), of, column);
+        for _ in 0..8 {
+            let drawn = match rng.u8(..10) {
+                0 if may_be_null => Value::Null,
+                0..=3 => match old.map(|old| neighbours(old, Some(&definition.data_type))) {
+                    Some(near) if !near.is_empty() => near[rng.usize(..near.len())].clone(),
+                    _ => self.profile.draw_value(&definition.data_type, rng),
+                },
+                4..=5 if !hints.is_empty() => hints[rng.usize(..hints.len())].clone(),
+                _ => self.profile.draw_value(&definition.data_type, rng),
+            };
+            let stored = if drawn.is_null() {
+                Ok(Value::Null)
+            } else {
+                self.behaviour().store_in(&drawn, of, column)
+            };
+            if let Ok(stored) = stored
+                && Some(&stored) != old
+            {
+                return Some(stored);
+            }
+        }
+        None
+    }
+}
