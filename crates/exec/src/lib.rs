@@ -13,8 +13,9 @@
 //! [`database`] for connections and answers, [`server`] for the servers that
 //! tests run on, [`engine`] for an empty database to work in, [`catalogue`] for
 //! the schema of a live database, [`state`] for the rows of a test database. For services: [`http`] to call one,
-//! [`process`] to start one, [`driver`] for what happens inside, [`document`] to
-//! read what it says about itself, [`tool`] to run the tests of another language.
+//! [`process`] to start one, [`driver`] for what happens inside, [`tap`] for what it
+//! asks of its database, [`document`] to read what it says about itself, [`tool`] to
+//! run the tests of another language.
 //!
 //! # Example
 //!
@@ -41,6 +42,8 @@ pub mod http;
 pub mod process;
 pub mod server;
 pub mod state;
+pub mod statement;
+pub mod tap;
 pub mod tool;
 
 pub use database::{

@@ -13,7 +13,7 @@
 //!
 //! [`value`] and [`types`], then [`schema`] and [`expr`], then [`dialect`] for
 //! how databases differ, [`ddl`] for how text becomes a schema, [`eval`] for
-//! expressions and [`memory`] for whole rows.
+//! expressions and [`memory`] for whole rows. [`text`] is for statements that somebody else wrote.
 
 pub mod coverage;
 pub mod ddl;
@@ -28,6 +28,7 @@ pub mod row;
 pub mod sample;
 pub mod schema;
 mod syntax;
+pub mod text;
 pub mod touched;
 pub mod types;
 pub mod value;

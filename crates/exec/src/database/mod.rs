@@ -4,10 +4,10 @@ mod address;
 mod answer;
 mod error;
 mod gate;
-mod mariadb;
-mod postgres;
+pub(crate) mod mariadb;
+pub(crate) mod postgres;
 mod refusal;
-mod sqlite;
+pub(crate) mod sqlite;
 mod stream;
 mod waiting;
 

@@ -54,6 +54,26 @@ pub enum RefusalKind {
 }
 
 impl RefusalKind {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::NotNull,
+        Self::PrimaryKey,
+        Self::Unique,
+        Self::ForeignKey,
+        Self::Check,
+        Self::TooLong,
+        Self::OutOfRange,
+        Self::WrongType,
+        Self::GeneratedColumn,
+        Self::DivisionByZero,
+        Self::Other,
+    ];
+
+    /// The kind that reports spell like this.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// As reports spell it.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -9,4 +9,5 @@ mod failures;
 mod isolated;
 mod servers;
 mod state;
+mod tap;
 mod values;

@@ -10,7 +10,7 @@ mod apply;
 mod excerpt;
 mod guess;
 mod keys;
-mod lex;
+pub(crate) mod lex;
 mod load;
 mod order;
 pub(crate) mod parse;

@@ -5,3 +5,4 @@ mod refusal;
 mod value;
 
 pub(super) use connection::MariaDbDatabase;
+pub(crate) use refusal::refusal;

@@ -6,11 +6,16 @@ use crate::database::{Refusal, RefusalKind};
 
 /// What an error of a statement means.
 pub(super) fn classify(error: &ServerError) -> Refusal {
+    refusal(error.code, &error.state, &error.message)
+}
+
+/// What a number, a SQLSTATE and a message mean.
+pub(crate) fn refusal(code: u16, state: &str, message: &str) -> Refusal {
     let mut refusal = Refusal {
-        kind: kind(error.code),
-        sqlstate: Some(error.state.clone()),
-        code: Some(error.code.into()),
-        message: error.message.clone(),
+        kind: kind(code),
+        sqlstate: Some(state.to_owned()),
+        code: Some(code.into()),
+        message: message.to_owned(),
         ..Refusal::default()
     };
     name_culprit(&mut refusal);

@@ -4,21 +4,44 @@ use tokio_postgres::error::DbError;
 
 use crate::database::{Refusal, RefusalKind};
 
+/// The fields of an error that tell what was wrong.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told<'a> {
+    pub(crate) code: &'a str,
+    pub(crate) message: &'a str,
+    pub(crate) detail: &'a str,
+    pub(crate) table: Option<&'a str>,
+    pub(crate) column: Option<&'a str>,
+    pub(crate) constraint: Option<&'a str>,
+}
+
 /// What an error of a statement means.
 pub(super) fn classify(error: &DbError) -> Refusal {
-    let kind = kind(error.code().code());
-    let columns = match error.column() {
+    refusal(&Told {
+        code: error.code().code(),
+        message: error.message(),
+        detail: error.detail().unwrap_or_default(),
+        table: error.table(),
+        column: error.column(),
+        constraint: error.constraint(),
+    })
+}
+
+/// What the fields of an error mean.
+pub(crate) fn refusal(told: &Told<'_>) -> Refusal {
+    let kind = kind(told.code);
+    let columns = match told.column {
         Some(column) => vec![column.to_owned()],
-        None => key_columns(kind, error.detail().unwrap_or_default()),
+        None => key_columns(kind, told.detail),
     };
     Refusal {
         kind,
-        sqlstate: Some(error.code().code().to_owned()),
+        sqlstate: Some(told.code.to_owned()),
         code: None,
-        constraint: error.constraint().map(str::to_owned),
-        table: error.table().map(str::to_owned),
+        constraint: told.constraint.map(str::to_owned),
+        table: told.table.map(str::to_owned),
         columns,
-        message: error.message().to_owned(),
+        message: told.message.to_owned(),
     }
 }
 

@@ -34,7 +34,8 @@ impl<'a> FromSql<'a> for Raw<'a> {
     }
 }
 
-fn decoded(of: &Type, bytes: &[u8]) -> Option<Value> {
+/// A value of a type in its binary form; `None` where only the server can spell it.
+pub(crate) fn decoded(of: &Type, bytes: &[u8]) -> Option<Value> {
     if let Kind::Domain(inner) = of.kind() {
         return decoded(inner, bytes);
     }

@@ -4,3 +4,4 @@ mod connection;
 mod refusal;
 
 pub(crate) use connection::SqliteDatabase;
+pub(crate) use refusal::worded;

@@ -25,6 +25,26 @@ pub(super) fn classify(error: &Error) -> Refusal {
     refusal
 }
 
+/// What a message means that came without its code; duplicates of a primary key look like any others.
+pub(crate) fn worded(message: &str) -> Refusal {
+    let kind = match message.split_once(" constraint failed") {
+        Some(("NOT NULL", _)) => RefusalKind::NotNull,
+        Some(("UNIQUE", _)) => RefusalKind::Unique,
+        Some(("FOREIGN KEY", _)) => RefusalKind::ForeignKey,
+        Some(("CHECK", _)) => RefusalKind::Check,
+        _ => kind(0, message),
+    };
+    let mut refusal = Refusal {
+        kind,
+        message: message.to_owned(),
+        ..Refusal::default()
+    };
+    if kind != RefusalKind::Other {
+        name_culprit(&mut refusal);
+    }
+    refusal
+}
+
 fn kind(code: i32, message: &str) -> RefusalKind {
     match code {
         ffi::SQLITE_CONSTRAINT_NOTNULL => RefusalKind::NotNull,
