@@ -80,6 +80,13 @@ fn source(out: &mut String, report: &RestReport) {
     for left in code.dropped.iter().chain(&code.left_out) {
         let _ = writeln!(out, "- not watched: {}", inline(left));
     }
+    if code.lost_events > 0 {
+        let _ = writeln!(
+            out,
+            "- {} events inside the service were left out: too many between two calls",
+            code.lost_events
+        );
+    }
 }
 
 fn faults(out: &mut String, report: &RestReport) {

@@ -84,6 +84,8 @@ pub struct CodeView {
     pub out_of_reach: u64,
     /// Files and crates that were left as they are, with the reason.
     pub left_out: Vec<String>,
+    /// Events inside the service that its driver had to leave out: there were too many between two calls.
+    pub lost_events: u64,
 }
 
 /// So many of so many.

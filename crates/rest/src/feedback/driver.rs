@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use isobath_exec::driver::{Driver, DriverError, Listener, Target};
+use isobath_exec::driver::{Driver, DriverError, Event, Listener, Target};
 
 use super::{Feedback, Seen};
 
@@ -16,6 +16,7 @@ pub struct DriverFeedback {
     at_start: Vec<u32>,
     /// Nothing while the service is gone.
     driver: Option<Driver>,
+    lost_events: u64,
 }
 
 impl DriverFeedback {
@@ -34,6 +35,7 @@ impl DriverFeedback {
             targets: driver.table().targets().to_vec(),
             listener,
             driver: Some(driver),
+            lost_events: 0,
         })
     }
 }
@@ -45,6 +47,10 @@ impl Feedback for DriverFeedback {
 
     fn at_start(&self) -> &[u32] {
         &self.at_start
+    }
+
+    fn lost_events(&self) -> u64 {
+        self.lost_events
     }
 
     fn begin(&mut self, inputs: Vec<String>) {
@@ -78,6 +84,11 @@ impl Feedback for DriverFeedback {
                     driver.read(&mut seen.reached);
                     seen.events = driver.last_events();
                 }
+            }
+        }
+        for event in &seen.events {
+            if let Event::Dropped { events } = event {
+                self.lost_events += u64::from(*events);
             }
         }
         seen

@@ -30,6 +30,11 @@ pub trait Feedback: std::fmt::Debug + Send {
         &[]
     }
 
+    /// How many events were left out so far, because there were too many at once.
+    fn lost_events(&self) -> u64 {
+        0
+    }
+
     /// A candidate begins; these of its values are inputs to follow.
     fn begin(&mut self, inputs: Vec<String>);
 

@@ -39,7 +39,7 @@ const UNITS: [Unit; 3] = [
         name: "isobath_rt",
         files: sources!("drivers/rust/rt": "lib.rs", "arms.rs", "collection.rs", "link.rs",
             "measure.rs", "outcome.rs", "panics.rs", "parsing.rs", "probe.rs", "queue.rs",
-            "receiver.rs",
+            "receiver.rs", "socket.rs",
             "sqlite.rs", "track.rs", "view.rs"),
         uses: &["isobath_distance", "isobath_protocol"],
     },

@@ -34,6 +34,7 @@ mod measure;
 mod panics;
 mod parsing;
 mod queue;
+mod socket;
 mod sqlite;
 #[cfg(test)]
 mod tests;
@@ -47,5 +48,5 @@ pub mod receiver;
 
 pub use arms::{Val, among, arms};
 pub use outcome::q;
-pub use probe::{c, flag, flagn, hit, like};
+pub use probe::{c, copied, flag, flagn, hit, like};
 pub use receiver::{call, named, p};

@@ -55,6 +55,7 @@ fn attach() -> Option<Map> {
 fn greet(socket: &Path) -> Result<Option<(Map, UnixStream, Table)>, ChannelError> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
     channel::send(
         &mut stream,
         &Event::Hello {
@@ -83,6 +84,7 @@ fn greet(socket: &Path) -> Result<Option<(Map, UnixStream, Table)>, ChannelError
         return Ok(None);
     }
     stream.set_read_timeout(None)?;
+    stream.set_write_timeout(None)?;
     Ok(Map::open(Path::new(&map))
         .ok()
         .map(|map| (map, stream, table)))

@@ -33,6 +33,12 @@ pub fn flagn<T: Not>(target: u32, operand: T) -> T {
     operand
 }
 
+/// A copy of an operand, which the variable itself need not be kept for.
+#[inline]
+pub fn copied<T: Copy>(value: T) -> T {
+    value
+}
+
 /// Gives the second the type of the first, so that it is coerced as an operand would be.
 #[inline]
 pub fn like<T>(_: &T, value: T) -> T {
