@@ -1,7 +1,7 @@
 //! A crate of constructs behaves the same with and without instrumentation.
 
 use std::io::Read;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -142,28 +142,7 @@ fn a_core_sees_targets_events_and_panics() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("it can be started");
-    let (mut stream, _) = listener.accept().expect("the driver connects");
-    let mut table = Table::new();
-    let cells = loop {
-        match channel::receive(&mut stream).expect("a greeting") {
-            Event::Hello {
-                version, language, ..
-            } => {
-                assert_eq!((version, language.as_str()), (VERSION, "rust"));
-            }
-            Event::Targets { targets } => table.extend(targets),
-            Event::Ready { cells } => break cells,
-            other => panic!("{other:?}"),
-        }
-    };
-    let path = built.folder.path().join("map");
-    let map = Map::create(&path, cells).expect("a map");
-    map.begin_candidate();
-    let welcome = ToDriver::Welcome {
-        version: VERSION,
-        map: path.display().to_string(),
-    };
-    channel::send(&mut stream, &welcome).expect("the driver listens");
+    let (mut stream, table, map) = welcome(&listener, &built.folder.path().join("map"));
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).expect("it ends");
     child.wait().expect("it ends");
@@ -207,4 +186,59 @@ fn a_core_sees_targets_events_and_panics() {
         }
     }
     assert_eq!(panics.len(), 2);
+}
+
+/// Greets a driver as the core does.
+fn welcome(listener: &UnixListener, path: &Path) -> (UnixStream, Table, Map) {
+    let (mut stream, _) = listener.accept().expect("the driver connects");
+    let mut table = Table::new();
+    let cells = loop {
+        match channel::receive(&mut stream).expect("a greeting") {
+            Event::Hello {
+                version, language, ..
+            } => {
+                assert_eq!((version, language.as_str()), (VERSION, "rust"));
+            }
+            Event::Targets { targets } => table.extend(targets),
+            Event::Ready { cells } => break cells,
+            other => panic!("{other:?}"),
+        }
+    };
+    let map = Map::create(path, cells).expect("a map");
+    map.begin_candidate();
+    let welcome = ToDriver::Welcome {
+        version: VERSION,
+        map: path.display().to_string(),
+    };
+    channel::send(&mut stream, &welcome).expect("the driver listens");
+    (stream, table, map)
+}
+
+#[test]
+fn a_core_that_does_not_listen_does_not_hold_the_service() {
+    let built = built();
+    let state = built.folder.path().join("state");
+    let key = key("torture", &torture().join("src/main.rs"));
+    let socket = built.folder.path().join("deaf");
+    let listener = UnixListener::bind(&socket).expect("a socket");
+    let mut child = Command::new(&built.instrumented)
+        .arg("panics")
+        .env("ISOBATH_SOCKET", &socket)
+        .env("ISOBATH_TARGETS", state.join(format!("{key}.targets")))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("it can be started");
+    let (_stream, _, _map) = welcome(&listener, &built.folder.path().join("deaf-map"));
+    // Panics are told at once; the socket is full after some thousand of them.
+    let (ended, wait) = std::sync::mpsc::channel();
+    let pid = child.id();
+    std::thread::spawn(move || ended.send(child.wait()));
+    let Ok(status) = wait.recv_timeout(std::time::Duration::from_secs(60)) else {
+        let _ = Command::new("kill")
+            .args(["-KILL", &pid.to_string()])
+            .status();
+        panic!("the service waits for a core that does not listen");
+    };
+    assert!(status.expect("it was waited for").success());
 }

@@ -3,7 +3,7 @@
 use isobath_protocol::Kind;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
-use syn::{BinOp, Expr, ExprBinary, UnOp};
+use syn::{BinOp, Expr, ExprBinary, Lit, UnOp};
 
 use super::{Rewriter, Shape};
 use crate::text;
@@ -94,7 +94,22 @@ impl Rewriter<'_> {
         };
         let before = self.breaks(left.end..operator.start);
         let after = self.breaks(operator.end..right.start);
-        let left = self.rendered(mark, left);
+        let operands = [
+            (&*binary.left, &*binary.right),
+            (&*binary.right, &*binary.left),
+        ];
+        let [copies_left, copies_right] =
+            operands.map(|(operand, other)| self.is_copied(operand, other));
+        let copied = (copies_left || copies_right) && self.allowed(Shape::Copy, &range);
+        let borrowed = |copies: bool, operand: String| {
+            if copies && copied {
+                format!("&::isobath_rt::copied({operand})")
+            } else {
+                format!("&({operand})")
+            }
+        };
+        let coerced = wrapped_value(&binary.right);
+        let left = borrowed(copies_left, self.rendered(mark, left));
         let right = self.rendered(mark, right);
         self.edits.truncate(mark);
         let target = self.targets(&[Kind::True, Kind::False], expr.span(), &range);
@@ -102,15 +117,56 @@ impl Rewriter<'_> {
         let record =
             format!("::isobath_rt::c(__fl, __fr).cmp({target}, {relation}, *__fl {sign} *__fr)");
         // `Some(&string)` is coerced to the type of the other side, which a borrow would prevent.
-        let text = if wrapped_value(&binary.right) {
+        let text = if coerced {
             format!(
-                "(match &({left}) {{ __fl => match &::isobath_rt::like(__fl,{before}{after} {right}) {{ __fr => {record} }} }})"
+                "(match {left} {{ __fl => match &::isobath_rt::like(__fl,{before}{after} {right}) {{ __fr => {record} }} }})"
             )
         } else {
-            format!("(match (&({left}),{before}{after} &({right})) {{ (__fl, __fr) => {record} }})")
+            let right = borrowed(copies_right, right);
+            format!("(match ({left},{before}{after} {right}) {{ (__fl, __fr) => {record} }})")
         };
-        self.replace(Shape::Comparison, expr.span(), range, &text);
+        let shape = if copied {
+            Shape::Copy
+        } else {
+            Shape::Comparison
+        };
+        self.replace(shape, expr.span(), range, &text);
     }
+
+    /// Whether an operand had better be copied: a variable that is borrowed once is kept in the
+    /// future from there to its end, at every await, and the future of the service would grow.
+    fn is_copied(&self, operand: &Expr, other: &Expr) -> bool {
+        let Some(body) = &self.asynchronous else {
+            return false;
+        };
+        let Expr::Path(path) = operand else {
+            return false;
+        };
+        let Some(name) = path.path.get_ident() else {
+            return false;
+        };
+        let body = self.source_of(body);
+        let number =
+            matches!(other, Expr::Lit(lit) if matches!(lit.lit, Lit::Int(_) | Lit::Float(_)));
+        body.contains(".await") && (number || !is_borrowed(body, &name.to_string()))
+    }
+}
+
+/// Whether a variable seems to be borrowed somewhere in a body: by `&` or as a receiver. What
+/// cannot be copied nearly always is, so that few guesses cost a round.
+fn is_borrowed(body: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    body.match_indices(name).any(|(at, _)| {
+        let before = body[..at].trim_end();
+        let after = &body[at + name.len()..];
+        let whole = !body[..at].ends_with(is_word) && !after.starts_with(is_word);
+        let receiver = after
+            .trim_start()
+            .strip_prefix('.')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
+        let borrow = before.ends_with('&') && !before.ends_with("&&") || before.ends_with("&mut");
+        whole && (receiver || borrow)
+    })
 }
 
 /// `Some(…)`, `Ok(…)` or `Err(…)`.
@@ -122,4 +178,54 @@ fn wrapped_value(expr: &Expr) -> bool {
     ["Some", "Ok", "Err"]
         .iter()
         .any(|name| path.path.is_ident(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cfg::Cfg;
+    use crate::rewrite::{Shape, Skip, rewrite};
+
+    fn text(source: &str, skip: &Skip) -> String {
+        let rewritten = rewrite("shop", "a.rs", source, &Cfg::default(), skip);
+        rewritten.expect("it parses").number(0).text
+    }
+
+    #[test]
+    fn a_variable_that_nothing_else_borrows_is_copied_before_an_await() {
+        let check = |source: &str, copied: bool| {
+            let text = text(source, &Skip::default());
+            assert_eq!(text.contains("copied("), copied, "{text}");
+        };
+        check(
+            "async fn f(owner: i64, id: i64) { if owner == id {} g().await; }",
+            true,
+        );
+        check(
+            "fn f() { let f = async { if owner == id {} g().await; }; }",
+            true,
+        );
+        check("async fn f(owner: i64) { if owner == id {} }", false);
+        check("fn f(owner: i64, id: i64) { if owner == id {} }", false);
+        check(
+            "async fn f() { if name == other { h(&name, &other) } g().await; }",
+            false,
+        );
+        check(
+            "async fn f() { if name == 7 { h(&name) } g().await; }",
+            true,
+        );
+        check("async fn f() { let h = |a| a == b; g().await; }", false);
+        check("async fn f() { if name.x == \"a\" {} g().await; }", false);
+    }
+
+    #[test]
+    fn what_cannot_be_copied_is_borrowed_in_the_next_round() {
+        let source = "async fn f() { if name == other {} g().await; }";
+        let at = source.find("name").expect("it is there");
+        let mut skip = Skip::default();
+        skip.sites
+            .insert((Shape::Copy, at, at + "name == other".len()));
+        let text = text(source, &skip);
+        assert!(text.contains("&(name)") && text.contains(".cmp("), "{text}");
+    }
 }

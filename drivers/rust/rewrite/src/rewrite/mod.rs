@@ -40,6 +40,9 @@ pub enum Shape {
     Question,
     /// A `match` with literals.
     Match,
+    /// An operand of a comparison that is copied, and not borrowed; refused where it cannot be
+    /// copied, which costs nothing but another round.
+    Copy,
 }
 
 impl Shape {
@@ -53,6 +56,7 @@ impl Shape {
             Self::Parser => "parser",
             Self::Question => "question",
             Self::Match => "match",
+            Self::Copy => "copy",
         }
     }
 
@@ -202,6 +206,7 @@ pub fn rewrite(
         targets: Vec::new(),
         functions: Vec::new(),
         constant: false,
+        asynchronous: None,
         counts: Counts::default(),
     };
     rewriter.visit_file(&file);
@@ -236,6 +241,8 @@ struct Rewriter<'a> {
     functions: Vec<String>,
     /// Inside a constant, where nothing can be called.
     constant: bool,
+    /// The innermost body, where that may be left at an await and gone on with.
+    asynchronous: Option<Range<usize>>,
     counts: Counts,
 }
 

@@ -92,6 +92,12 @@ impl<'ast> Visit<'ast> for Rewriter<'_> {
             Expr::Call(call) => self.function_call(expr, call),
             Expr::Try(question) => self.question(expr, question),
             Expr::Closure(closure) => self.closure(closure),
+            Expr::Async(body) => {
+                let range = self.range(body.block.span());
+                let before = self.asynchronous.replace(range);
+                self.visit_block(&body.block);
+                self.asynchronous = before;
+            }
             Expr::Macro(call) => self.macro_call(&call.mac),
             Expr::Index(index) => {
                 self.fault(expr.span(), expr.span(), "index");
@@ -110,6 +116,11 @@ impl<'ast> Visit<'ast> for Rewriter<'_> {
 impl Rewriter<'_> {
     fn function(&mut self, signature: &syn::Signature, block: &Block) {
         self.functions.push(signature.ident.to_string());
+        let body = signature
+            .asyncness
+            .as_ref()
+            .map(|_| self.range(block.span()));
+        let outside = std::mem::replace(&mut self.asynchronous, body);
         if signature.constness.is_some() {
             self.in_constant(|walk| walk.visit_block(block));
         } else {
@@ -117,6 +128,7 @@ impl Rewriter<'_> {
             self.visit_block(block);
             self.constant = before;
         }
+        self.asynchronous = outside;
         self.functions.pop();
     }
 
@@ -225,6 +237,7 @@ impl Rewriter<'_> {
 
     fn closure(&mut self, closure: &ExprClosure) {
         let before = std::mem::replace(&mut self.constant, closure.constness.is_some());
+        let outside = self.asynchronous.take();
         let range = self.range(closure.body.span());
         let block = matches!(*closure.body, Expr::Block(_));
         let typed = matches!(closure.output, syn::ReturnType::Type(..));
@@ -239,6 +252,7 @@ impl Rewriter<'_> {
             let text = format!("{{ {} {inner} }}", Self::hit(target));
             self.replace(Shape::Hit, closure.body.span(), range, &text);
         }
+        self.asynchronous = outside;
         self.constant = before;
     }
 }

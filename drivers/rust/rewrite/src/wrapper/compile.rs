@@ -261,7 +261,8 @@ fn finish(
             .iter()
             .find(|(file, source)| file == path && fingerprint(source) == *version);
         let Some((_, source)) = current else { continue };
-        for (shape, start, _) in &skip.sites {
+        let dropped = skip.sites.iter();
+        for (shape, start, _) in dropped.filter(|(shape, ..)| *shape != Shape::Copy) {
             let line = source
                 .get(..*start)
                 .map_or(0, |before| before.matches('\n').count() + 1);
@@ -345,7 +346,7 @@ fn read_skips(state: &Path, key: &str) -> BTreeMap<(PathBuf, u64), Skip> {
     skips
 }
 
-const SHAPES: [Shape; 7] = [
+const SHAPES: [Shape; 8] = [
     Shape::Hit,
     Shape::Flag,
     Shape::Comparison,
@@ -353,6 +354,7 @@ const SHAPES: [Shape; 7] = [
     Shape::Parser,
     Shape::Question,
     Shape::Match,
+    Shape::Copy,
 ];
 
 fn write_skips(state: &Path, key: &str, skips: &BTreeMap<(PathBuf, u64), Skip>) {

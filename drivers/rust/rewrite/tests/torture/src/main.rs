@@ -195,6 +195,16 @@ async fn asynchronous(n: u32) -> Result<u32, String> {
     Ok(first + second + u32::from(eager))
 }
 
+// Variables that only a comparison looks at must not be kept across an await because of it.
+async fn kept(owner: i64, n: u32) -> String {
+    let (name, other) = (String::from("a"), String::from("b"));
+    let first = step(n).await.unwrap_or(5);
+    if owner == i64::from(first) { return "owner".into(); }
+    let same = name == other;
+    let second = step(first).await.unwrap_or(6);
+    format!("{same} {second}")
+}
+
 fn run<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
@@ -269,6 +279,7 @@ fn main() {
     println!("{} {} {} {} {}", chains(Some("abc"), Some(2)), chains(Some("abz"), None), chains(None, None), chains(Some("x,STOP,y"), Some(9)), chains(Some("x,wq"), None));
     println!("{:?}", closures(&[1, 4, 5, 6]));
     println!("{:?} {:?}", run(asynchronous(3)), run(asynchronous(0)));
+    println!("{} {} {}", run(kept(2, 3)), run(kept(9, 3)), size_of_val(&kept(1, 2)));
     println!("{:?}", operators());
     println!("{} {}", twice!(2), twice!(3));
     let mut cursor = Cursor { pos: 0 };
@@ -284,5 +295,8 @@ fn main() {
         std::panic::catch_unwind(|| { let v: Option<u32> = None; v.unwrap() }).unwrap_err();
         std::panic::catch_unwind(move || empty[n + 2]).unwrap_err();
         std::process::exit(3);
+    }
+    if let Some("panics") = std::env::args().nth(1).as_deref() {
+        for n in 0..20_000 { std::panic::catch_unwind(|| panic!("number {n}")).unwrap_err(); }
     }
 }
