@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use isobath_search::{Archive, Minimized, TargetId, minimize};
 
 use super::event::{Stage, Teller};
+use super::readable::Holds;
 use super::{Config, Test};
 use crate::caller::{Caller, Lost};
 use crate::candidate::Candidate;
@@ -143,12 +144,14 @@ impl Finish<'_> {
         self.teller.borrow_mut().stage(Stage::Verify);
         for finding in findings {
             let shown = vec![finding.fault];
-            if let Some(test) = self.run_twice(finding.candidate, Vec::new(), shown) {
+            let candidate = self.readable(finding.candidate, &Holds::Statuses);
+            if let Some(test) = self.run_twice(candidate, Vec::new(), shown) {
                 tests.push(test);
             }
         }
         for (fault, candidate) in self.shown_by_search(&tests) {
             let candidate = self.shorten(&candidate, &fault);
+            let candidate = self.readable(candidate, &Holds::Fault(&fault));
             if let Some(test) = self.run_twice(candidate, Vec::new(), vec![fault]) {
                 tests.push(test);
             }
@@ -157,6 +160,7 @@ impl Finish<'_> {
         let minimized = self.minimize();
         self.teller.borrow_mut().stage(Stage::Verify);
         for (candidate, targets) in self.split(minimized.suite) {
+            let candidate = self.readable(candidate, &Holds::Targets(&targets));
             let goals = self.problem.goals();
             let covers = targets.iter().filter_map(|target| goals.get(*target));
             let covers = covers.cloned().collect();

@@ -4,6 +4,7 @@
 
 mod event;
 mod finish;
+mod readable;
 mod run;
 mod split;
 

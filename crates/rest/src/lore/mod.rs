@@ -8,9 +8,12 @@
 
 mod apply;
 mod lesson;
+mod reword;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+pub(crate) use reword::{Length, reworded};
 
 use isobath_exec::driver::{Event, Place, Role};
 use isobath_genes::{SpecialModel, Specialization, marker};

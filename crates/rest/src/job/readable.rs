@@ -1,0 +1,95 @@
+//! Tests without the markers that the search left in them.
+
+use isobath_search::{Problem, TargetId};
+
+use super::finish::{ALL_ENDS, Finish};
+use crate::candidate::Candidate;
+use crate::exchange::Exchange;
+use crate::fault::Fault;
+use crate::lore::{Length, reworded};
+
+/// More attempts than these are not spent on one test.
+const ATTEMPTS: usize = 5;
+
+/// What a test must still do with words in place of markers.
+pub(super) enum Holds<'a> {
+    /// The same statuses.
+    Statuses,
+    /// The fault is shown.
+    Fault(&'a Fault),
+    /// The targets are covered.
+    Targets(&'a [TargetId]),
+}
+
+impl Finish<'_> {
+    /// The candidate with words in place of markers, as many as what it is kept for allows.
+    pub(super) fn readable(&mut self, candidate: Candidate, holds: &Holds<'_>) -> Candidate {
+        if reworded(&candidate, Length::Short).is_empty() || !self.has_time_to_reword() {
+            return candidate;
+        }
+        let statuses = match holds {
+            Holds::Statuses => match self.run(&candidate) {
+                Some(exchanges) => statuses(&exchanges),
+                None => return candidate,
+            },
+            _ => Vec::new(),
+        };
+        for length in [Length::Short, Length::Same] {
+            if let Some(all) = reworded(&candidate, length).into_iter().next()
+                && self.still_holds(&all, holds, &statuses)
+            {
+                return all;
+            }
+        }
+        // Each text alone, on top of those that worked.
+        let (mut kept, mut refused) = (candidate, 0);
+        for _ in 0..ATTEMPTS {
+            let left = reworded(&kept, Length::Same);
+            // The first of several is all of them at once.
+            let single = left.into_iter().skip(1).nth(refused);
+            let Some(attempt) = single else { break };
+            if self.still_holds(&attempt, holds, &statuses) {
+                kept = attempt;
+            } else {
+                refused += 1;
+            }
+        }
+        kept
+    }
+
+    /// Whether a candidate does what it must; not so when there is no time to see.
+    fn still_holds(
+        &mut self,
+        candidate: &Candidate,
+        holds: &Holds<'_>,
+        statuses: &[Option<u16>],
+    ) -> bool {
+        if !self.has_time_to_reword() {
+            return false;
+        }
+        let Some(exchanges) = self.run(candidate) else {
+            return false;
+        };
+        match holds {
+            Holds::Statuses => self::statuses(&exchanges) == statuses,
+            Holds::Fault(fault) => {
+                let shown = self.problem.judge(candidate, &exchanges);
+                shown
+                    .iter()
+                    .any(|shown| shown.identity() == fault.identity())
+            }
+            Holds::Targets(targets) => {
+                let seen = self.problem.score(candidate, exchanges);
+                targets.iter().all(|target| seen.covers(*target))
+            }
+        }
+    }
+
+    fn has_time_to_reword(&self) -> bool {
+        self.lost.is_none() && Self::has_time(self.config, self.calls, ALL_ENDS)
+    }
+}
+
+fn statuses(exchanges: &[Exchange]) -> Vec<Option<u16>> {
+    exchanges.iter().map(Exchange::status).collect()
+}
