@@ -2,9 +2,11 @@
 //! measured by what the report says of their code.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
 
+use isobath_rewrite::wrapper::{Outcome, key};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -128,6 +130,15 @@ fn functions_of_texts_are_covered() {
 }
 
 #[test]
+fn tests_that_are_handed_over_hold_words_and_no_markers() {
+    let more = ["--seed", "3", "--budget", "3000calls"];
+    let run = Run::of("axum", "texts.yaml", &more);
+    let suite = std::fs::read_to_string(run.folder.path().join("suite.json")).expect("a suite");
+    let marked: Vec<&str> = suite.lines().filter(|line| line.contains("_iso")).collect();
+    assert!(marked.is_empty(), "{}", marked.join("\n"));
+}
+
+#[test]
 fn a_service_on_plain_hyper_is_covered_with_a_header_that_nobody_documented() {
     covers("hyper", "openapi.yaml", "hyper/src/main.rs", 6_000, 4);
 }
@@ -187,6 +198,19 @@ fn a_panic_names_its_place_and_shows_its_stack() {
         fault.to_string().contains("multiply with overflow"),
         "{fault}"
     );
+}
+
+#[test]
+fn what_the_service_said_is_shown_with_the_finding_and_without_secrets() {
+    let run = on_a_bad_day("grumbles", &[]);
+    assert_eq!(run.code(), Some(1), "{}", run.said());
+    let fault = run.report()["faults"][0].to_string();
+    for said in [fault, run.said()] {
+        assert!(said.contains("the service said:"), "{said}");
+        assert!(said.contains("asked for "), "{said}");
+        assert!(said.contains("cannot count so far; password=***"), "{said}");
+        assert!(!said.contains("counting-sheep"), "{said}");
+    }
 }
 
 #[test]
@@ -309,4 +333,50 @@ fn the_demo_ends_with_a_suite_that_was_run_and_queries_that_the_query_job_reads(
     let sent = std::fs::read_to_string(queries).expect("the queries are text");
     assert!(sent.lines().count() > 10, "{sent}");
     assert_eq!(lines.lines().count(), sent.lines().count(), "{lines}");
+}
+
+/// Runs a command that must end by itself within so many seconds.
+fn within(seconds: u64, mut command: Command) -> Output {
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it can be started");
+    let pid = child.id();
+    let (ended, wait) = std::sync::mpsc::channel();
+    std::thread::spawn(move || ended.send(child.wait_with_output()));
+    match wait.recv_timeout(Duration::from_secs(seconds)) {
+        Ok(output) => output.expect("it can be waited for"),
+        Err(_) => {
+            let _ = Command::new("kill").arg(pid.to_string()).status();
+            panic!("it does not end");
+        }
+    }
+}
+
+#[test]
+fn a_larger_service_passes_its_own_tests_when_it_is_instrumented() {
+    let state = samples().join("target/isobath");
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+        .args(["test", "--package", "pastebin"])
+        .current_dir(samples())
+        .env("RUSTC_WORKSPACE_WRAPPER", env!("CARGO_BIN_EXE_isobath"))
+        .env("ISOBATH_STATE", &state);
+    let output = within(1_200, command);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}{complaint}");
+    let passed: u64 = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("test result: ok. ")?.split(' ').next())
+        .filter_map(|count| count.parse::<u64>().ok())
+        .sum();
+    assert!(passed > 10, "{said}");
+    let root = samples().join("pastebin/src/lib.rs");
+    let root = root.canonicalize().expect("the service is there");
+    let outcome = Outcome::read(&state, &key("pastebin", &root)).expect("it was instrumented");
+    assert!(outcome.plain.is_none() && outcome.plain_files.is_empty());
+    assert!(outcome.counts.share() > 0.95, "{:?}", outcome.counts);
+    assert!(outcome.dropped.len() < 5, "{:?}", outcome.dropped);
 }

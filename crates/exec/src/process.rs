@@ -2,6 +2,9 @@
 //!
 //! It runs in a process group of its own and cannot outlive us, however we end.
 
+mod output;
+
+use std::fs::File;
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
@@ -9,6 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+pub use output::{Mark, Output};
 
 use crate::http::{Client, Config, Failure, Outcome, Request};
 use crate::server::guarded::{self, Guarded, Plan, Surroundings};
@@ -139,6 +144,7 @@ pub struct Service {
     process: Option<Guarded>,
     /// Whether the command put the service into the background and ended.
     is_detached: bool,
+    output: Output,
 }
 
 impl Service {
@@ -153,6 +159,7 @@ impl Service {
             launch,
             process: None,
             is_detached: false,
+            output: Output::default(),
         };
         service.launch()?;
         Ok(service)
@@ -202,6 +209,11 @@ impl Service {
             .unwrap_or_default()
     }
 
+    /// What it says while it runs, in this life and in those to come.
+    pub fn output(&self) -> Output {
+        self.output.clone()
+    }
+
     /// The process id of the shell that runs the command.
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().and_then(Guarded::pid)
@@ -236,6 +248,8 @@ impl Service {
         let process = Guarded::start(directory, None, &plan).map_err(system)?;
         wait_until_up(launch, &process, &mut doorbell)?;
         self.is_detached = process.has_ended();
+        self.output
+            .follow(File::open(process.directory().join("log")).ok());
         self.process = Some(process);
         Ok(())
     }

@@ -14,6 +14,7 @@ use crate::exchange::Exchange;
 use crate::feedback::{Feedback, Seen};
 use crate::keeper::{Fate, Keeper};
 use crate::openapi::Api;
+use crate::said;
 use crate::session::{LoginError, Proof, Session};
 
 /// Brings the service back to its first state.
@@ -197,6 +198,7 @@ impl Caller {
             };
             let number = u16::try_from(exchanges.len()).unwrap_or(u16::MAX);
             self.service.inside(|feedback| feedback.call(number));
+            let since = self.service.keeper.mark();
             let mut call = whole(self.client.call(&request));
             if call.status() == Some(401)
                 && let (Some(session), Some(stale)) = (&session, &proof)
@@ -209,6 +211,7 @@ impl Caller {
                     self.unmoved.insert(step.operation());
                 }
             }
+            let said = self.service.keeper.said(since);
             let pulse = self.pulse(&call);
             let was_made = !matches!(
                 call.failure(),
@@ -218,13 +221,16 @@ impl Caller {
             match pulse {
                 Pulse::Interrupted => break,
                 Pulse::Reborn => return Ok(None),
-                Pulse::Dead(_) if was_made => {
-                    exchanges.push(Exchange::new(step.id, operation, step.user, request, call));
-                }
-                Pulse::Dead(_) => {}
-                Pulse::Alive => {
-                    self.last = operation;
-                    exchanges.push(Exchange::new(step.id, operation, step.user, request, call));
+                Pulse::Dead(_) if !was_made => {}
+                Pulse::Dead(_) | Pulse::Alive => {
+                    if matches!(pulse, Pulse::Alive) {
+                        self.last = operation;
+                    }
+                    let mut exchange = Exchange::new(step.id, operation, step.user, request, call);
+                    if !said.is_empty() {
+                        exchange.said = said::masked(&said, &exchange.request);
+                    }
+                    exchanges.push(exchange);
                 }
             }
             let Pulse::Dead(why) = pulse else { continue };
@@ -428,7 +434,7 @@ fn whole(mut call: Call) -> Call {
 /// Blames the call that was made last for the end of the service.
 fn mark(exchanges: &mut [Exchange], obituary: String) {
     if let Some(last) = exchanges.last_mut() {
-        last.fatal = Some(obituary);
+        last.fatal = Some(said::masked(&obituary, &last.request));
     }
 }
 

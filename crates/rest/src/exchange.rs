@@ -22,6 +22,8 @@ pub struct Exchange {
     pub body: Option<Value>,
     /// What the call did inside the service, where that is known.
     pub inside: Inside,
+    /// What the service said on its output during the call, without secrets; empty where nobody listens.
+    pub said: String,
     /// How the service ended, when this call brought it down.
     pub fatal: Option<String>,
 }
@@ -45,6 +47,7 @@ impl Exchange {
             call,
             body,
             inside: Inside::default(),
+            said: String::new(),
             fatal: None,
         }
     }

@@ -7,6 +7,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use isobath_exec::process::{Mark, Output};
+
 use crate::session::Session;
 
 /// Calls in a row without an answer in time after which we ask whether the service still answers anything.
@@ -48,6 +50,7 @@ pub struct Keeper {
     lives: AtomicU64,
     silent: AtomicU32,
     is_gone: AtomicBool,
+    output: Option<Output>,
 }
 
 #[derive(Default)]
@@ -85,6 +88,26 @@ impl Keeper {
     pub fn reviving(self, revive: Box<Revive>) -> Self {
         self.state().revive = Some(revive);
         self
+    }
+
+    /// The same keeper, who listens to what the service says.
+    #[must_use]
+    pub fn hearing(mut self, output: Output) -> Self {
+        self.output = Some(output);
+        self
+    }
+
+    /// The end of what the service said so far, where somebody listens.
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        self.output.as_ref().map(Output::mark)
+    }
+
+    /// What the service said since a mark.
+    pub(crate) fn said(&self, since: Option<Mark>) -> String {
+        match (&self.output, since) {
+            (Some(output), Some(mark)) => output.since(mark),
+            _ => String::new(),
+        }
     }
 
     /// The deaths so far, from number `from` on.

@@ -68,6 +68,7 @@ pub mod probe;
 pub mod problem;
 pub mod replay;
 pub mod resource;
+pub mod said;
 mod sample;
 pub mod session;
 pub mod suite;

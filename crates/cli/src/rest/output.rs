@@ -15,6 +15,7 @@ use isobath_rest::fault::{Fault, FaultKind};
 use isobath_rest::feedback;
 use isobath_rest::job::{Outcome, Test};
 use isobath_rest::openapi::Api;
+use isobath_rest::said;
 use isobath_rest::suite;
 use isobath_rewrite::build::Built;
 
@@ -115,6 +116,10 @@ impl<'a> Run<'a> {
             branches: share(&covered.branches),
             faults: share(&covered.faults),
             files: files.collect(),
+            lost_events: self
+                .service
+                .inside(|feedback| feedback.lost_events())
+                .unwrap_or_default(),
             ..CodeView::default()
         };
         if let Some(built) = self.built {
@@ -521,6 +526,14 @@ impl<'a> Run<'a> {
             Tone::Warning,
             &format!("{code}: {}{cause}{expired}", fault.detail),
         );
+        if !self.args.brief {
+            for said in fault.evidence.iter().filter_map(|piece| said::of(piece)) {
+                terminal.say(Tone::Faint, "    the service said:");
+                for line in said.lines() {
+                    terminal.say(Tone::Faint, &format!("      {line}"));
+                }
+            }
+        }
         match test.and_then(|at| self.suite.tests.get(at)) {
             Some(_) if self.args.brief => {}
             Some(test) => {

@@ -21,6 +21,7 @@ use isobath_rest::keeper::{Keeper, Revived};
 use isobath_rest::openapi::{self, Api, Loader};
 use isobath_rest::probe::Choice;
 use isobath_rest::problem::Habits;
+use isobath_rest::said;
 use isobath_rest::session::{LoginError, Session};
 
 use super::address::{base, guard, reset_call};
@@ -349,6 +350,7 @@ fn service(
         .transpose()?;
     let mut keeper = Keeper::new(sessions.clone());
     if let Some(mut process) = process {
+        keeper = keeper.hearing(process.output());
         let (client, stop) = (client.clone(), Arc::clone(&heard.stop));
         let (base, users, seed) = (base.clone(), users.to_vec(), args.seed);
         let mut life = 0;
@@ -402,7 +404,7 @@ fn obituary(process: &Process) -> String {
     };
     match process.last_words() {
         words if words.is_empty() => how,
-        words => format!("{how}; its last words:\n{words}"),
+        words => format!("{how}; its last words:\n{}", said::without_secrets(&words)),
     }
 }
 

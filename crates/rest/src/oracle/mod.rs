@@ -19,6 +19,7 @@ use crate::fault::{Fault, FaultKind, normalize};
 use crate::feedback::Panic;
 use crate::openapi::Api;
 use crate::problem::stable_pointer;
+use crate::said;
 
 /// The judge of single answers.
 #[derive(Debug)]
@@ -57,7 +58,9 @@ impl Oracle {
         let mut faults = Vec::new();
         let panic = exchange.inside.panics().next();
         let panics = panic.iter().map(ToString::to_string);
-        let evidence: Vec<String> = panics.chain(exchange.inside.statements()).collect();
+        let said = (!exchange.said.is_empty()).then(|| said::evidence(&exchange.said));
+        let statements = exchange.inside.statements();
+        let evidence: Vec<String> = panics.chain(statements).chain(said).collect();
         let mut add = |kind: FaultKind, cause: String, detail: String| {
             if self.seeks(kind) {
                 faults.push(Fault {

@@ -94,6 +94,11 @@ fn answer(path: &str, day: &str) -> (u16, String) {
                     leaked.push(file);
                 }
             }
+            "grumbles" => {
+                println!("asked for {number}");
+                eprintln!("cannot count so far; password=counting-sheep");
+                return (500, String::new());
+            }
             "overflows" => {
                 let small = i32::try_from(number).unwrap_or(i32::MAX);
                 return (200, (small * 3_000_000).to_string());
