@@ -61,11 +61,17 @@ fn main() -> ExitCode {
                 let word = numbers.get(at).and_then(|word| word.parse().ok());
                 word.unwrap_or(usual)
             };
-            let (samples, program) = (Path::new(samples), Path::new(program));
-            ablation::table(samples, program, number(0, 10), number(1, 6_000))
+            ablation::table(&ablation::Plan {
+                samples: Path::new(samples),
+                program: Path::new(program),
+                seeds: number(0, 10),
+                calls: number(1, 6_000),
+                names: numbers.get(2..).unwrap_or_default(),
+            })
         }
-        ["whitebox", "llvm", samples, program] => {
-            llvm::compare(Path::new(samples), Path::new(program), "12000calls")
+        ["whitebox", "llvm", samples, program, names @ ..] => {
+            let (samples, program) = (Path::new(samples), Path::new(program));
+            llvm::compare(samples, program, "12000calls", names)
         }
         ["whitebox", folder, package, wrapper, paths @ ..] => {
             whitebox::compare(Path::new(folder), package, Path::new(wrapper), paths)
@@ -91,8 +97,10 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench query FOLDER --paper [--seeds N] [--budget N]");
             eprintln!("       isobath-bench protocol");
             eprintln!("       isobath-bench whitebox PROJECT PACKAGE WRAPPER PATH…");
-            eprintln!("       isobath-bench whitebox llvm SAMPLES ISOBATH");
-            eprintln!("       isobath-bench whitebox effect SAMPLES ISOBATH [SEEDS [CALLS]]");
+            eprintln!("       isobath-bench whitebox llvm SAMPLES ISOBATH [NAME…]");
+            eprintln!(
+                "       isobath-bench whitebox effect SAMPLES ISOBATH [SEEDS [CALLS [SUBJECT…]]]"
+            );
             eprintln!("       isobath-bench services WORKSPACE WRAPPER [NAME…]");
             ExitCode::from(2)
         }
