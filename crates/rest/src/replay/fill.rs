@@ -104,8 +104,8 @@ impl<'a> Filler<'a> {
                 Some(variable) => self.variable(variable)?.clone(),
                 None => Value::String(self.text(&hole.value)?),
             };
-            let place = hole.at.0.iter();
-            let at = place.fold(Some(&mut value), |value, key| match (value?, key) {
+            let mut place = hole.at.0.iter();
+            let at = place.try_fold(&mut value, |value, key| match (value, key) {
                 (Value::Array(items), Key::Index(index)) => items.get_mut(*index),
                 (Value::Object(map), Key::Name(name)) => map.get_mut(name),
                 _ => None,
