@@ -157,7 +157,14 @@ fn a_replay_tells_what_is_still_there_what_is_gone_and_what_it_cannot_tell() {
         "/../../examples/marina/auth.yaml"
     );
     let words = ["rest", &document, "--auth", auth, "--reset", "POST /reset"];
-    let rest = ["--budget", "1500calls", "--no-run", "--out", "out"];
+    let rest = [
+        "--budget",
+        "1500calls",
+        "--no-run",
+        "--out",
+        "out",
+        "--inline-secrets",
+    ];
     let run = isobath(folder.path(), &[&words[..], &rest].concat());
     assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
 
@@ -189,4 +196,74 @@ fn a_replay_tells_what_is_still_there_what_is_gone_and_what_it_cannot_tell() {
     assert_eq!(wrong.status.code(), Some(2));
     drop(faulty);
     assert_eq!(replay(&[]).status.code(), Some(3), "nobody is there");
+}
+
+/// All files below a folder that contain a text.
+fn holding(folder: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(holding(&path, text));
+        } else if String::from_utf8_lossy(&std::fs::read(&path).expect("a file")).contains(text) {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+#[test]
+fn secrets_are_in_no_output_and_suites_find_them_in_the_environment() {
+    let marina = marina::start(Faults::all()).expect("a free port");
+    let document = format!("{}/openapi.yaml", marina.url());
+    let folder = tempfile::tempdir().expect("a folder");
+    let auth = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/marina/auth.yaml"
+    );
+    let words = ["rest", &document, "--reset", "POST /reset", "--out", "out"];
+    let run = |more: &[&str]| isobath(folder.path(), &[&words[..], more].concat());
+    let out = run(&[
+        "--auth",
+        auth,
+        "--budget",
+        "800calls",
+        "--lang",
+        "pytest,js,rust,junit",
+        "--no-run",
+    ]);
+    assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
+    let said = text(&out.stdout) + &text(&out.stderr);
+    // A password of the example, and how its tokens begin.
+    for secret in ["sextant", "Bearer pass-"] {
+        assert!(!said.contains(secret), "{said}");
+        assert_eq!(
+            holding(folder.path(), secret),
+            Vec::<String>::new(),
+            "{secret}"
+        );
+    }
+    assert!(said.contains("ADA_PASSWORD"), "{said}");
+
+    let header = "Authorization: Bearer planted-token";
+    let out = run(&["--header", header, "--budget", "200calls", "--no-run"]);
+    assert!(!(text(&out.stdout) + &text(&out.stderr)).contains("planted-token"));
+    assert_eq!(
+        holding(folder.path(), "planted-token"),
+        Vec::<String>::new()
+    );
+
+    let out = run(&[
+        "--auth",
+        auth,
+        "--budget",
+        "300calls",
+        "--inline-secrets",
+        "--no-run",
+    ]);
+    assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
+    assert!(
+        !holding(folder.path(), "sextant").is_empty(),
+        "they were asked for"
+    );
 }

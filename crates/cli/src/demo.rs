@@ -69,6 +69,8 @@ pub(crate) fn run(args: &DemoArgs) -> Exit {
         &auth,
         "--reset",
         "POST /reset",
+        // The passwords of the example are no secrets.
+        "--inline-secrets",
         "--budget",
         &args.budget,
         "--seed",

@@ -87,6 +87,10 @@ pub(crate) struct RestArgs {
     #[arg(long)]
     pub no_run: bool,
 
+    /// Write passwords, keys and fixed headers of users into the suites, which otherwise read them from the environment.
+    #[arg(long)]
+    pub inline_secrets: bool,
+
     /// Where to write suite and report; isobath-out/rest when not given.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

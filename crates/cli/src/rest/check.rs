@@ -35,6 +35,8 @@ pub(super) struct Checker<'a> {
     pub(super) folder: &'a Path,
     /// Where the service is.
     pub(super) base: &'a str,
+    /// What the suites find in their environment, by variable.
+    pub(super) secrets: &'a BTreeMap<String, String>,
     /// Who may tell us to stop.
     pub(super) heard: &'a Interruption,
     /// Why nothing is run at all, if so.
@@ -139,10 +141,12 @@ impl Checker<'_> {
             let _ = std::fs::remove_file(stale);
         }
         let set = |name: &str, value: String| (name.to_owned(), value);
+        let secrets = self.secrets.iter();
+        let secrets = secrets.map(|(name, value)| set(name, value.clone()));
         let tool = Tool {
             command: written.run.command.clone(),
             directory: folder.clone(),
-            variables: vec![
+            variables: [
                 set("ISOBATH_BASE_URL", self.base.to_owned()),
                 set("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
                 // What cargo builds is large, and the same for every suite.
@@ -153,7 +157,10 @@ impl Checker<'_> {
                         .display()
                         .to_string(),
                 ),
-            ],
+            ]
+            .into_iter()
+            .chain(secrets)
+            .collect(),
             patience: PATIENCE,
             interrupt: Some(self.heard.interrupt.clone()),
         };
@@ -292,6 +299,7 @@ mod tests {
         let checker = Checker {
             folder: folder.path(),
             base: "http://127.0.0.1:1",
+            secrets: &BTreeMap::new(),
             heard: &Interruption::default(),
             not_run: Some("the service is gone".into()),
         };

@@ -1,5 +1,6 @@
 //! What a run leaves behind: the suite, the report, and the summary.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub(super) struct Run<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) suite: HttpSuite,
     pub(super) seconds: f64,
+    /// What the suites find in their environment and not in themselves, by variable.
+    pub(super) secrets: BTreeMap<String, String>,
     built: Option<&'a Built>,
     baseline: Option<&'a Baseline>,
 }
@@ -51,7 +54,13 @@ impl<'a> Run<'a> {
         suite.seed = args.seed;
         let start = args.suite_start.as_ref().or(args.start.as_ref());
         suite.service.start = start.cloned();
+        let secrets = if args.inline_secrets {
+            BTreeMap::new()
+        } else {
+            suite.take_secrets()
+        };
         Self {
+            secrets,
             args,
             service,
             outcome,
@@ -318,7 +327,7 @@ impl<'a> Run<'a> {
                 .map(|at| self.suite.tests[at].id.clone())
         };
         let api = &self.service.api;
-        let view = |(index, statuses): (usize, &std::collections::BTreeMap<u16, u64>)| {
+        let view = |(index, statuses): (usize, &BTreeMap<u16, u64>)| {
             let operation = &api.operations[index];
             OperationView {
                 id: operation.name(),
@@ -461,6 +470,14 @@ impl<'a> Run<'a> {
         }
         for suite in suites {
             tell_suite(terminal, &suite.view);
+        }
+        if !self.secrets.is_empty() {
+            let variables: Vec<&str> = self.secrets.keys().map(String::as_str).collect();
+            let line = format!(
+                "the suites hold no secrets; they read {} from the environment (--inline-secrets writes them down)",
+                variables.join(", ")
+            );
+            terminal.say(Tone::Faint, &line);
         }
         terminal.say(
             Tone::Plain,

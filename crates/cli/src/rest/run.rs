@@ -229,6 +229,7 @@ fn hand_over(
         let checker = Checker {
             folder,
             base: &run.service.base,
+            secrets: &run.secrets,
             heard,
             not_run,
         };

@@ -69,6 +69,14 @@ impl Place {
         })
     }
 
+    /// The value here, to be changed, if `document` has one.
+    pub fn find_mut<'a>(&self, document: &'a mut Value) -> Option<&'a mut Value> {
+        self.0.iter().try_fold(document, |value, key| match key {
+            Key::Index(index) => value.as_array_mut()?.get_mut(*index),
+            Key::Name(name) => value.as_object_mut()?.get_mut(name),
+        })
+    }
+
     /// The place of the parent, and the last key.
     pub fn split(&self) -> Option<(Place, &Key)> {
         let (last, parents) = self.0.split_last()?;

@@ -228,6 +228,41 @@ impl Request {
         }
         texts
     }
+
+    /// Takes the values of secrets out, also where they stand as a sample; says which they were.
+    pub(crate) fn take_secrets(&mut self) -> Vec<(String, String)> {
+        if let Some(Body::Json { value, holes, .. }) = &mut self.body {
+            for hole in holes.iter().filter(|hole| hole.value.has_secret()) {
+                if let Some(sample) = hole.at.find_mut(value) {
+                    *sample = Value::from("…");
+                }
+            }
+        }
+        let texts = self.texts_mut().into_iter();
+        texts.flat_map(Text::take_secrets).collect()
+    }
+
+    /// Every text that is filled in when the test runs, to be changed.
+    fn texts_mut(&mut self) -> Vec<&mut Text> {
+        let pairs = [&mut self.query, &mut self.headers, &mut self.cookies];
+        let mut texts: Vec<&mut Text> = vec![&mut self.path];
+        texts.extend(pairs.into_iter().flatten().map(|(_, text)| text));
+        match &mut self.body {
+            Some(Body::Json { holes, .. }) => {
+                texts.extend(holes.iter_mut().map(|hole| &mut hole.value));
+            }
+            Some(Body::Form(fields)) => texts.extend(fields.iter_mut().map(|(_, text)| text)),
+            Some(Body::Multipart(parts)) => {
+                texts.extend(parts.iter_mut().filter_map(|part| match &mut part.content {
+                    Content::Text(text) => Some(text),
+                    Content::Base64(_) => None,
+                }));
+            }
+            Some(Body::Text { text, .. }) => texts.push(text),
+            Some(Body::Binary { .. }) | None => {}
+        }
+        texts
+    }
 }
 
 impl Body {
@@ -271,6 +306,20 @@ impl Text {
             [Piece::Captured(variable)] => Some(variable),
             _ => None,
         }
+    }
+
+    fn has_secret(&self) -> bool {
+        let mut pieces = self.0.iter();
+        pieces.any(|piece| matches!(piece, Piece::Secret(_)))
+    }
+
+    /// Takes the values of secrets out, and says which they were, by variable.
+    pub(crate) fn take_secrets(&mut self) -> Vec<(String, String)> {
+        let secrets = self.0.iter_mut().filter_map(|piece| match piece {
+            Piece::Secret(secret) => Some((secret.variable.clone(), secret.value.take()?)),
+            Piece::Literal(_) | Piece::Captured(_) => None,
+        });
+        secrets.collect()
     }
 
     /// The captured variables in it.

@@ -2,6 +2,8 @@
 //!
 //! A suite carries everything a writer needs, so it can be stored as JSON and printed later.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::request::{Request, Text};
@@ -298,6 +300,30 @@ impl HttpSuite {
         text
     }
 
+    /// Takes the values of all secrets out, so that tests must find them in their variables; says which they were.
+    pub fn take_secrets(&mut self) -> BTreeMap<String, String> {
+        let mut secrets = BTreeMap::new();
+        if let Some(Reset::Call(request)) = &mut self.service.reset {
+            secrets.extend(request.take_secrets());
+        }
+        for user in &mut self.users {
+            if let Some(create) = &mut user.create {
+                secrets.extend(create.take_secrets());
+            }
+            match &mut user.auth {
+                Auth::Headers(headers) => {
+                    let texts = headers.iter_mut().map(|(_, text)| text);
+                    secrets.extend(texts.flat_map(Text::take_secrets));
+                }
+                Auth::Login(login) => secrets.extend(login.request.take_secrets()),
+            }
+        }
+        for step in self.tests.iter_mut().flat_map(|test| &mut test.steps) {
+            secrets.extend(step.request.take_secrets());
+        }
+        secrets
+    }
+
     /// The user called `name`.
     pub fn user(&self, name: &str) -> Option<&User> {
         self.users.iter().find(|user| user.name == name)
@@ -356,5 +382,66 @@ impl HttpStep {
 impl From<Answer> for Outcome {
     fn from(answer: Answer) -> Self {
         Outcome::Answer(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::{Body, Hole, Piece, Secret};
+
+    #[test]
+    fn secrets_are_taken_out_wherever_they_stand() {
+        let secret = |variable: &str| {
+            Text(vec![Piece::Secret(Secret {
+                variable: variable.into(),
+                value: Some(format!("planted in {variable}")),
+            })])
+        };
+        let mut suite = HttpSuite::new("boats", "http://localhost");
+        suite.service.reset = Some(Reset::Call(Box::new(
+            Request::new("POST", "/reset").header("Key", secret("RESET_KEY")),
+        )));
+        let headers = vec![("Key".to_owned(), secret("ADA_KEY"))];
+        suite.users.push(User::new("ada", Auth::Headers(headers)));
+        let login = Login {
+            request: Request::new("POST", "/login").query("password", secret("BEN_PASSWORD")),
+            token: None,
+            cookies: true,
+        };
+        let ben = User::new("ben", Auth::Login(Box::new(login)));
+        let create = Request::new("POST", "/users").body(Body::Form(vec![(
+            "password".to_owned(),
+            secret("NEW_PASSWORD"),
+        )]));
+        suite.users.push(User {
+            create: Some(Box::new(create)),
+            ..ben
+        });
+        let step = Request::new("POST", "/boats").body(Body::Json {
+            value: serde_json::json!({ "key": "planted in STEP_KEY" }),
+            holes: vec![Hole {
+                at: "/key".into(),
+                value: secret("STEP_KEY"),
+            }],
+            content_type: "application/json".into(),
+        });
+        suite.tests.push(HttpTest {
+            steps: vec![HttpStep::new(step, Outcome::Dropped)],
+            ..HttpTest::default()
+        });
+        let taken = suite.take_secrets();
+        let variables: Vec<&str> = taken.keys().map(String::as_str).collect();
+        assert_eq!(
+            variables,
+            [
+                "ADA_KEY",
+                "BEN_PASSWORD",
+                "NEW_PASSWORD",
+                "RESET_KEY",
+                "STEP_KEY"
+            ]
+        );
+        assert!(!suite.to_json().contains("planted"));
     }
 }

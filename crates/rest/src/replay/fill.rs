@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use isobath_emit::http::{Body, Content, Hole, Key, Part, Piece, Request, Text};
+use isobath_emit::http::{Body, Content, Hole, Part, Piece, Request, Text};
 use isobath_exec::http::{Method, Request as Sent};
 use serde_json::Value;
 
@@ -104,12 +104,7 @@ impl<'a> Filler<'a> {
                 Some(variable) => self.variable(variable)?.clone(),
                 None => Value::String(self.text(&hole.value)?),
             };
-            let mut place = hole.at.0.iter();
-            let at = place.try_fold(&mut value, |value, key| match (value, key) {
-                (Value::Array(items), Key::Index(index)) => items.get_mut(*index),
-                (Value::Object(map), Key::Name(name)) => map.get_mut(name),
-                _ => None,
-            });
+            let at = hole.at.find_mut(&mut value);
             *at.ok_or_else(|| format!("there is nothing at `{}` to fill in", hole.at))? = filled;
         }
         Ok(value)
