@@ -244,6 +244,14 @@ fn secrets_are_in_no_output_and_suites_find_them_in_the_environment() {
         );
     }
     assert!(said.contains("ADA_PASSWORD"), "{said}");
+    let plan = std::fs::read_to_string(folder.path().join("out/plan.json")).expect("a plan");
+    let plan: Value = serde_json::from_str(&plan).expect("JSON");
+    assert!(
+        plan["command"]
+            .as_str()
+            .is_some_and(|line| line.contains("800calls")),
+        "{plan}"
+    );
 
     let header = "Authorization: Bearer planted-token";
     let out = run(&["--header", header, "--budget", "200calls", "--no-run"]);

@@ -7,6 +7,7 @@ mod check;
 mod database;
 mod describe;
 mod events;
+mod folder;
 mod interrupt;
 mod output;
 pub(crate) mod replay;

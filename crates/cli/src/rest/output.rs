@@ -24,6 +24,7 @@ use super::args::RestArgs;
 use super::baseline::{Baseline, Standing};
 use super::check::Checked;
 use super::describe;
+use super::folder::command_line;
 use crate::output;
 use crate::terminal::{Terminal, Tone};
 
@@ -267,6 +268,7 @@ impl<'a> Run<'a> {
             source: self.args.spec.clone(),
             url: self.service.base.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
+            command: Some(command_line(std::env::args())),
             algorithm: self.args.algorithm.to_string(),
             seed: self.args.seed,
             budget: self.args.budget.to_string(),

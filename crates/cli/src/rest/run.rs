@@ -30,6 +30,7 @@ use super::baseline::Baseline;
 use super::check::{Checked, Checker};
 use super::describe;
 use super::events::EventLog;
+use super::folder::Folder;
 use super::interrupt::Interruption;
 use super::output;
 use super::rust::Instrumented;
@@ -64,6 +65,12 @@ impl Refusal {
             exit: Exit::Unreachable,
             why: why.into(),
         }
+    }
+
+    /// What is wrong.
+    #[cfg(test)]
+    pub(super) fn why(&self) -> &str {
+        &self.why
     }
 
     /// Says why, and how that ends the program.
@@ -143,9 +150,13 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from("isobath-out").join("rest"));
-    let unwritable =
-        |error: io::Error| Refusal::usage(format!("cannot write to {}: {error}", folder.display()));
-    let log = EventLog::create(&folder, started).map_err(unwritable)?;
+    let folder = Folder::take(&folder)?;
+    let unwritable = |error: io::Error| {
+        let path = folder.path().display();
+        Refusal::usage(format!("cannot write to {path}: {error}"))
+    };
+    folder.plan(args, &base).map_err(unwritable)?;
+    let log = EventLog::create(folder.path(), started).map_err(unwritable)?;
     let client = move |flag: &Arc<AtomicBool>| {
         Client::new(HttpConfig {
             timeout,
@@ -177,7 +188,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     let run = output::Run::new(args, &service, &users, &outcome, seconds)
         .built(built.as_ref())
         .judged(&baseline);
-    let (suites, files) = hand_over(args, &run, &folder, &heard, &log).map_err(unwritable)?;
+    let (suites, files) = hand_over(args, &run, folder.path(), &heard, &log).map_err(unwritable)?;
     lock(&log).write(&Line::Ended {
         calls: outcome.calls,
         seconds,

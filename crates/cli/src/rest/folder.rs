@@ -1,0 +1,207 @@
+//! The folder of a run: nobody else's while it runs, with what the run before it left kept aside.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use isobath_emit::http::writer;
+use serde_json::json;
+
+use super::args::RestArgs;
+use super::run::Refusal;
+use crate::output::put;
+
+/// The files of a run; besides them there is a folder for each language.
+const FILES: [&str; 10] = [
+    "plan.json",
+    "events.ndjson",
+    "queries.jsonl",
+    "suite.json",
+    "report.json",
+    "report.md",
+    "junit.xml",
+    "report.sarif",
+    "wfc-report.json",
+    "report.html",
+];
+/// Where the run before is kept.
+const PREVIOUS: &str = "previous";
+/// Held while a run lasts; the system lets go of it however that ends.
+const LOCK: &str = ".lock";
+
+/// A folder that this run writes to.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Folder {
+    /// Takes a folder for this run, and moves aside what the run before it left there.
+    pub(super) fn take(path: &Path) -> Result<Self, Refusal> {
+        let unwritable = |error: io::Error| {
+            Refusal::usage(format!("cannot write to {}: {error}", path.display()))
+        };
+        std::fs::create_dir_all(path).map_err(unwritable)?;
+        let lock = File::create(path.join(LOCK)).map_err(unwritable)?;
+        // A file system without locks keeps nobody from working.
+        if matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(Refusal::usage(format!(
+                "another run writes to {} just now; --out names another folder",
+                path.display()
+            )));
+        }
+        let folder = Self {
+            path: path.to_owned(),
+            _lock: lock,
+        };
+        folder.keep_previous().map_err(unwritable)?;
+        Ok(folder)
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Only what a run writes is moved: the folder may hold more.
+    fn keep_previous(&self) -> io::Result<()> {
+        let names = FILES.into_iter().chain(writer::names());
+        let left: Vec<&str> = names.filter(|name| self.path.join(name).exists()).collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        let previous = self.path.join(PREVIOUS);
+        match std::fs::remove_dir_all(&previous) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        std::fs::create_dir(&previous)?;
+        for name in left {
+            std::fs::rename(self.path.join(name), previous.join(name))?;
+        }
+        Ok(())
+    }
+
+    /// Writes down what the run is about to do.
+    pub(super) fn plan(&self, args: &RestArgs, url: &str) -> io::Result<()> {
+        let plan = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "command": command_line(std::env::args()),
+            "spec": args.spec,
+            "url": url,
+            "seed": args.seed,
+            "algorithm": args.algorithm.to_string(),
+            "budget": args.budget.to_string(),
+        });
+        put(&self.path.join("plan.json"), &format!("{plan:#}\n")).map_err(io::Error::other)
+    }
+}
+
+/// The words of the command line as a shell takes them, without secrets.
+pub(super) fn command_line(words: impl Iterator<Item = String>) -> String {
+    let mut masked: Vec<String> = Vec::new();
+    let mut secret = None;
+    for word in words {
+        let word = match (secret.take(), word.split_once('=')) {
+            (Some(flag), _) => mask(flag, &word),
+            (None, Some((flag @ ("--header" | "--db"), value))) => {
+                format!("{flag}={}", mask(flag, value))
+            }
+            (None, _) => {
+                secret = ["--header", "--db"].into_iter().find(|flag| *flag == word);
+                word
+            }
+        };
+        masked.push(quoted(&word));
+    }
+    masked.join(" ")
+}
+
+fn mask(flag: &str, value: &str) -> String {
+    let shown = match flag {
+        "--header" => value.split_once(':').map(|(name, _)| format!("{name}: …")),
+        _ => isobath_exec::database::Address::parse(value)
+            .ok()
+            .map(|address| address.to_string()),
+    };
+    shown.unwrap_or_else(|| "…".to_owned())
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(result: Result<Folder, Refusal>) -> String {
+        match result {
+            Ok(_) => String::new(),
+            Err(refusal) => refusal.why().to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_the_run_before_left_is_kept_and_nothing_else_is_touched() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let has = |name: &str| std::fs::read_to_string(root.path().join(name)).ok();
+        put("report.json", "first");
+        put("pytest/test_x.py", "first");
+        put("notes.txt", "mine");
+        drop(Folder::take(root.path()).unwrap_or_else(|_| panic!("it is free")));
+        assert_eq!(has("report.json"), None);
+        assert_eq!(has("previous/report.json").as_deref(), Some("first"));
+        assert_eq!(has("previous/pytest/test_x.py").as_deref(), Some("first"));
+        assert_eq!(has("notes.txt").as_deref(), Some("mine"));
+        put("report.json", "second");
+        drop(Folder::take(root.path()));
+        assert_eq!(has("previous/report.json").as_deref(), Some("second"));
+        assert_eq!(has("previous/pytest/test_x.py"), None, "one run is kept");
+        drop(Folder::take(root.path()));
+        assert_eq!(has("previous/report.json").as_deref(), Some("second"));
+    }
+
+    #[test]
+    fn two_runs_do_not_write_to_one_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let first = Folder::take(root.path());
+        assert!(refusal(Folder::take(root.path())).contains("another run writes"));
+        drop(first);
+        assert_eq!(refusal(Folder::take(root.path())), "");
+    }
+
+    #[test]
+    fn the_command_line_is_told_without_secrets() {
+        let told = |words: &[&str]| command_line(words.iter().map(|word| (*word).to_owned()));
+        assert_eq!(
+            told(&[
+                "isobath",
+                "rest",
+                "a b.yaml",
+                "--header",
+                "Key: planted",
+                "--seed",
+                "1"
+            ]),
+            "isobath rest 'a b.yaml' --header 'Key: …' --seed 1"
+        );
+        let database = told(&["isobath", "--db=postgres://me:planted@localhost/shop_test"]);
+        assert!(
+            !database.contains("planted") && database.contains("shop_test"),
+            "{database}"
+        );
+        assert_eq!(told(&["--header", "planted"]), "--header '…'");
+    }
+}
