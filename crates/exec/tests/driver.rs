@@ -1,6 +1,7 @@
 //! Drivers that do as they should, and drivers that do not.
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread;
@@ -42,7 +43,7 @@ fn targets() -> Event {
 }
 
 /// The driver's side of a connection that went well.
-fn greet(stream: &mut UnixStream) -> Map {
+fn greet(stream: &mut (impl Read + Write)) -> Map {
     for event in [hello(VERSION), targets(), Event::Ready { cells: 5 }] {
         channel::send(stream, &event).expect("sent");
     }
@@ -136,4 +137,41 @@ fn nobody_is_an_error_in_time() {
     let listener = Listener::open().unwrap();
     let absent = listener.accept(Duration::from_millis(5));
     assert!(matches!(absent, Err(DriverError::Absent(_))));
+}
+
+#[test]
+fn on_the_loopback_interface_only_those_who_know_the_token_are_heard() {
+    let listener = Listener::open_loopback().unwrap();
+    let variables = listener.variables(None);
+    let of = |name: &str| {
+        let found = variables.iter().find(|(known, _)| known == name);
+        found.expect("the variable").1.clone()
+    };
+    let mut stranger = TcpStream::connect(of("ISOBATH_ADDRESS")).unwrap();
+    stranger
+        .write_all(&[b'0'; 32])
+        .and_then(|()| stranger.write_all(b"\n"))
+        .unwrap();
+    let mut stream = TcpStream::connect(of("ISOBATH_ADDRESS")).unwrap();
+    stream
+        .write_all(format!("{}\n", of("ISOBATH_TOKEN")).as_bytes())
+        .unwrap();
+    let fake = thread::spawn(move || {
+        let map = greet(&mut stream);
+        map.cover(4);
+        let unwatched = Event::Unwatched {
+            name: "shop.Prices".into(),
+            reason: "too long".into(),
+        };
+        channel::send(&mut stream, &unwatched).unwrap();
+        let Ok(Command::Sync { token }) = channel::receive(&mut stream) else {
+            panic!("no question");
+        };
+        channel::send(&mut stream, &Event::Synced { token }).unwrap();
+        stream
+    });
+    let mut driver = listener.accept(SOON).unwrap();
+    assert_eq!(driver.events().unwrap(), []);
+    assert_eq!(driver.unwatched(), ["shop.Prices: too long"]);
+    fake.join().unwrap();
 }

@@ -144,6 +144,13 @@ records! {
             /// How many.
             events: u32,
         },
+        /// A part of the system under test is not watched, and runs as it is.
+        11 => Unwatched {
+            /// The class, function or file.
+            name: String,
+            /// Why not.
+            reason: String,
+        },
     }
 }
 

@@ -97,6 +97,7 @@ fn event() -> impl Strategy<Value = Event> {
                 rows
             }),
         any::<u32>().prop_map(|events| Event::Dropped { events }),
+        (text(), text()).prop_map(|(name, reason)| Event::Unwatched { name, reason }),
     ]
 }
 

@@ -83,6 +83,10 @@ fn events() -> Vec<Event> {
             rows: vec![vec![Some("1".into()), None]],
         },
         Event::Dropped { events: 12 },
+        Event::Unwatched {
+            name: "shop.Prices".into(),
+            reason: "too long".into(),
+        },
     ]
 }
 

@@ -1,11 +1,12 @@
 //! A driver that is connected.
 
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use isobath_protocol::{
     ChannelError, Command, Event, Map, MapError, Reached, Table, VERSION, channel,
 };
+
+use super::stream::Stream;
 
 /// How long a driver may take to tell its events.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -13,9 +14,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A driver inside a running service.
 #[derive(Debug)]
 pub struct Driver {
-    stream: UnixStream,
+    stream: Stream,
     map: Map,
     table: Table,
+    unwatched: Vec<String>,
     language: String,
     process: u32,
     token: u64,
@@ -27,7 +29,7 @@ pub type Rows = Vec<Vec<Option<String>>>;
 
 impl Driver {
     pub(super) fn new(
-        stream: UnixStream,
+        stream: Stream,
         map: Map,
         table: Table,
         language: String,
@@ -37,6 +39,7 @@ impl Driver {
             stream,
             map,
             table,
+            unwatched: Vec::new(),
             language,
             process,
             token: 0,
@@ -47,6 +50,11 @@ impl Driver {
     /// The targets of the service.
     pub fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// Parts of the service that are not watched, as far as the driver told, with the reasons.
+    pub fn unwatched(&self) -> &[String] {
+        &self.unwatched
     }
 
     /// The language that the service is written in.
@@ -111,6 +119,23 @@ impl Driver {
             text: text.to_owned(),
         };
         channel::send(&mut self.stream, &command)?;
+        self.answer(request)
+    }
+
+    /// Asks the service to go back to its first state, where its driver can.
+    ///
+    /// # Errors
+    ///
+    /// When the service is gone, or its driver refuses. Events that come before the
+    /// answer are dropped.
+    pub fn reset(&mut self) -> Result<(), DriverError> {
+        self.request += 1;
+        let request = self.request;
+        channel::send(&mut self.stream, &Command::Reset { request })?;
+        self.answer(request).map(drop)
+    }
+
+    fn answer(&mut self, request: u32) -> Result<Rows, DriverError> {
         let answers =
             |event: &Event| matches!(event, Event::Answer { request: r, .. } if *r == request);
         match self.until(answers)?.1 {
@@ -127,9 +152,7 @@ impl Driver {
     pub fn last_events(mut self) -> Vec<Event> {
         let mut events = Vec::new();
         // Whoever holds the other end without being the service must not hold us.
-        let _ = self
-            .stream
-            .set_read_timeout(Some(Duration::from_millis(200)));
+        let _ = self.stream.set_read_timeout(Duration::from_millis(200));
         while let Ok(event) = channel::receive(&mut self.stream) {
             events.push(event);
         }
@@ -138,13 +161,16 @@ impl Driver {
 
     fn until(&mut self, last: impl Fn(&Event) -> bool) -> Result<(Vec<Event>, Event), DriverError> {
         self.stream
-            .set_read_timeout(Some(PATIENCE))
+            .set_read_timeout(PATIENCE)
             .map_err(|error| DriverError::Channel(error.into()))?;
         let mut events = Vec::new();
         loop {
             match channel::receive(&mut self.stream)? {
                 event if last(&event) => return Ok((events, event)),
                 Event::Targets { targets } => self.table.extend(targets),
+                Event::Unwatched { name, reason } => {
+                    self.unwatched.push(format!("{name}: {reason}"));
+                }
                 event => events.push(event),
             }
         }
@@ -169,6 +195,9 @@ pub enum DriverError {
         /// Its version.
         version: u32,
     },
+    /// It does not know the token that whoever is started here finds in its environment.
+    #[error("somebody connected who does not know the token")]
+    Stranger,
     /// It said something that has no place there.
     #[error("the driver sent {0}; build the service again with this release")]
     Unexpected(&'static str),

@@ -1,6 +1,8 @@
 //! Waiting for a driver to connect.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,9 +14,13 @@ use std::time::Duration;
 use isobath_protocol::{Command, Event, Map, Table, VERSION, channel as wire};
 
 use super::connection::{Driver, DriverError};
+use super::stream::Stream;
 
 /// A driver that does not finish its greeting in this time is let go.
 const GREETING: Duration = Duration::from_secs(10);
+
+/// The bytes of a token.
+const TOKEN: usize = 16;
 
 /// A place where drivers connect. Dropping it closes the place and removes its files.
 #[derive(Debug)]
@@ -23,6 +29,34 @@ pub struct Listener {
     connected: Receiver<Result<Driver, DriverError>>,
     closing: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+    /// Where drivers connect that know no Unix sockets, and what they say first.
+    loopback: Option<(SocketAddr, String)>,
+}
+
+/// What is listened at.
+enum Door {
+    Unix(UnixListener),
+    Tcp(TcpListener, String),
+}
+
+impl Door {
+    fn next(&self) -> io::Result<Stream> {
+        match self {
+            Self::Unix(listener) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
+            Self::Tcp(listener, _) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }
+        }
+    }
+
+    fn token(&self) -> Option<&str> {
+        match self {
+            Self::Unix(_) => None,
+            Self::Tcp(_, token) => Some(token),
+        }
+    }
 }
 
 impl Listener {
@@ -35,6 +69,29 @@ impl Listener {
     pub fn open() -> io::Result<Self> {
         let folder = folder()?;
         let listener = UnixListener::bind(folder.path().join("socket"))?;
+        Self::listen(folder, Door::Unix(listener), None)
+    }
+
+    /// Opens the place on the loopback interface, for drivers that know no Unix sockets. They
+    /// show by a token that they were started here.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not let us listen.
+    pub fn open_loopback() -> io::Result<Self> {
+        let folder = folder()?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = listener.local_addr()?;
+        let token = token()?;
+        let door = Door::Tcp(listener, token.clone());
+        Self::listen(folder, door, Some((address, token)))
+    }
+
+    fn listen(
+        folder: tempfile::TempDir,
+        door: Door,
+        loopback: Option<(SocketAddr, String)>,
+    ) -> io::Result<Self> {
         let (send, connected) = channel();
         let closing = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&closing);
@@ -44,13 +101,21 @@ impl Listener {
         let thread = std::thread::Builder::new()
             .name("drivers".into())
             .spawn(move || {
-                for (count, stream) in listener.incoming().enumerate() {
+                for count in 0_u64.. {
+                    let stream = door.next();
                     if told.load(Ordering::Acquire) {
                         return;
                     }
-                    let greeted = stream
-                        .map_err(|error| DriverError::Channel(error.into()))
-                        .and_then(|stream| greet(stream, &maps.join(format!("map-{count}"))));
+                    let greeted = match stream {
+                        Ok(stream) => {
+                            greet(stream, door.token(), &maps.join(format!("map-{count}")))
+                        }
+                        Err(error) => Err(DriverError::Channel(error.into())),
+                    };
+                    // Whoever does not know the token is nobody.
+                    if matches!(greeted, Err(DriverError::Stranger)) {
+                        continue;
+                    }
                     if send.send(greeted).is_err() {
                         return;
                     }
@@ -61,16 +126,23 @@ impl Listener {
             connected,
             closing,
             thread: Some(thread),
+            loopback,
         })
     }
 
     /// What the service must find in its environment; `targets` is the file that an
     /// instrumented build left, for drivers that need one.
     pub fn variables(&self, targets: Option<&Path>) -> Vec<(String, String)> {
-        let mut variables = vec![(
-            "ISOBATH_SOCKET".to_owned(),
-            self.socket().display().to_string(),
-        )];
+        let mut variables = match &self.loopback {
+            None => vec![(
+                "ISOBATH_SOCKET".to_owned(),
+                self.socket().display().to_string(),
+            )],
+            Some((address, token)) => vec![
+                ("ISOBATH_ADDRESS".to_owned(), address.to_string()),
+                ("ISOBATH_TOKEN".to_owned(), token.clone()),
+            ],
+        };
         if let Some(targets) = targets {
             let targets = targets.display().to_string();
             variables.push(("ISOBATH_TARGETS".to_owned(), targets));
@@ -105,7 +177,10 @@ impl Drop for Listener {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::Release);
         // Wakes the thread; when that fails it is not there any more.
-        let _ = UnixStream::connect(self.socket());
+        let _ = match &self.loopback {
+            None => UnixStream::connect(self.socket()).map(drop),
+            Some((address, _)) => TcpStream::connect(address).map(drop),
+        };
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -121,10 +196,24 @@ fn folder() -> io::Result<tempfile::TempDir> {
         .or_else(|_| builder.tempdir())
 }
 
-fn greet(mut stream: UnixStream, path: &Path) -> Result<Driver, DriverError> {
+/// A secret that only whoever we start can know.
+fn token() -> io::Result<String> {
+    let mut bytes = [0; TOKEN];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn greet(mut stream: Stream, token: Option<&str>, path: &Path) -> Result<Driver, DriverError> {
     stream
-        .set_read_timeout(Some(GREETING))
+        .set_read_timeout(GREETING)
         .map_err(|error| DriverError::Channel(error.into()))?;
+    if let Some(token) = token {
+        let mut line = vec![0; token.len() + 1];
+        let read = stream.read_exact(&mut line);
+        if read.is_err() || line != format!("{token}\n").as_bytes() {
+            return Err(DriverError::Stranger);
+        }
+    }
     let Event::Hello {
         version,
         language,

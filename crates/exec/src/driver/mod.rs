@@ -6,6 +6,7 @@
 
 mod connection;
 mod listener;
+mod stream;
 
 pub use connection::{Driver, DriverError, Rows};
 pub use listener::Listener;
