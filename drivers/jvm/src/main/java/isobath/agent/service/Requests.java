@@ -1,0 +1,159 @@
+package isobath.agent.service;
+
+import isobath.agent.track.Place;
+import isobath.agent.track.Track;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.HashSet;
+import java.util.Set;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.InsnList;
+import org.objectweb.asm.tree.InsnNode;
+import org.objectweb.asm.tree.IntInsnNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+
+/** Parts of a request that the service looks for by name, whatever its document says (seed 002, section 6). */
+public final class Requests {
+    private static final String STRING = "(Ljava/lang/String;)";
+
+    private Requests() {}
+
+    /** A call that names a part of a request by its last argument. */
+    public static final class Name {
+        private final int place;
+        private final boolean isType;
+
+        Name(int place, boolean isType) {
+            this.place = place;
+            this.isType = isType;
+        }
+
+        /** What tells of it, before the call. */
+        public InsnList probe() {
+            InsnList probe = new InsnList();
+            if (isType) {
+                probe.add(new InsnNode(Opcodes.DUP));
+                call(probe, "isobath/agent/service/Requests", "body", "(Ljava/lang/Object;)V");
+            } else if (place == 0) {
+                call(probe, "isobath/agent/service/Requests", "anyBody", "()V");
+            } else {
+                probe.add(new InsnNode(Opcodes.DUP));
+                probe.add(new IntInsnNode(Opcodes.BIPUSH, place));
+                call(probe, "isobath/agent/track/Track", "named", "(Ljava/lang/String;I)V");
+            }
+            return probe;
+        }
+
+        private static void call(InsnList probe, String owner, String name, String descriptor) {
+            probe.add(new MethodInsnNode(Opcodes.INVOKESTATIC, owner, name, descriptor, false));
+        }
+    }
+
+    /** What a call asks of a request; null when it does not. */
+    public static Name of(String owner, String name, String descriptor) {
+        if (isServlet(owner)) {
+            if (name.equals("getInputStream") || name.equals("getReader")) {
+                return new Name(0, false);
+            }
+            return descriptor.startsWith(STRING) ? named(name) : null;
+        }
+        if (owner.startsWith("org/springframework/web/context/request/") && owner.endsWith("WebRequest")) {
+            return descriptor.startsWith(STRING) ? named(name) : null;
+        }
+        boolean readsJson =
+                (owner.startsWith("com/fasterxml/jackson/databind/Object") && name.equals("readValue"))
+                        || (owner.equals("com/google/gson/Gson") && name.equals("fromJson"));
+        if (readsJson && (descriptor.contains("Ljava/lang/Class;)") || descriptor.contains("Ljava/lang/reflect/Type;)"))) {
+            return new Name(Place.FIELD, true);
+        }
+        if (!descriptor.startsWith(STRING)) {
+            return null;
+        }
+        switch (owner) {
+            case "org/springframework/http/HttpHeaders":
+                return isOneOf(name, "getFirst", "getOrEmpty", "getValuesAsList") ? new Name(Place.HEADER, false) : null;
+            case "javax/ws/rs/core/HttpHeaders":
+            case "jakarta/ws/rs/core/HttpHeaders":
+                return isOneOf(name, "getHeaderString", "getRequestHeader") ? new Name(Place.HEADER, false) : null;
+            case "com/fasterxml/jackson/databind/JsonNode":
+            case "com/fasterxml/jackson/databind/node/ObjectNode":
+                return isOneOf(name, "get", "path", "has", "hasNonNull", "required") ? new Name(Place.FIELD, false) : null;
+            case "com/google/gson/JsonObject":
+            case "org/json/JSONObject":
+                boolean reads = name.startsWith("get") || name.startsWith("opt") || name.equals("has");
+                return reads ? new Name(Place.FIELD, false) : null;
+            default:
+                return null;
+        }
+    }
+
+    private static boolean isServlet(String owner) {
+        boolean isServlet = owner.startsWith("javax/servlet/") || owner.startsWith("jakarta/servlet/");
+        return isServlet && owner.contains("ServletRequest");
+    }
+
+    private static Name named(String name) {
+        if (isOneOf(name, "getParameter", "getParameterValues")) {
+            return new Name(Place.QUERY, false);
+        }
+        boolean isHeader = isOneOf(name, "getHeader", "getHeaders", "getHeaderValues", "getIntHeader", "getDateHeader");
+        return isHeader ? new Name(Place.HEADER, false) : null;
+    }
+
+    private static boolean isOneOf(String name, String... names) {
+        for (String other : names) {
+            if (name.equals(other)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The body is read as bytes: that something should be sent at all. */
+    public static void anyBody() {
+        Track.named("", Place.FIELD);
+    }
+
+    /** A body is read as JSON into this type. */
+    public static void body(Object type) {
+        if (!(type instanceof Class)) {
+            return;
+        }
+        try {
+            Set<String> seen = new HashSet<>();
+            for (Class<?> level = (Class<?>) type; level != null && level != Object.class; level = level.getSuperclass()) {
+                if (level.getName().startsWith("java.")) {
+                    return;
+                }
+                for (Field field : level.getDeclaredFields()) {
+                    int modifiers = field.getModifiers();
+                    boolean isData = !Modifier.isStatic(modifiers) && !Modifier.isTransient(modifiers);
+                    if (isData && !field.isSynthetic() && seen.add(name(field))) {
+                        Track.named(name(field), Place.FIELD);
+                    }
+                }
+            }
+        } catch (RuntimeException | LinkageError secret) {
+            // A type that does not let itself be looked at teaches nothing.
+        }
+    }
+
+    /** The name of a field in JSON; annotations are asked by name, since the agent knows no library. */
+    private static String name(Field field) {
+        for (Annotation annotation : field.getAnnotations()) {
+            String type = annotation.annotationType().getSimpleName();
+            if (type.equals("JsonProperty") || type.equals("SerializedName")) {
+                try {
+                    Object value = annotation.annotationType().getMethod("value").invoke(annotation);
+                    if (value instanceof String && !((String) value).isEmpty()) {
+                        return (String) value;
+                    }
+                } catch (ReflectiveOperationException unnamed) {
+                    return field.getName();
+                }
+            }
+        }
+        return field.getName();
+    }
+}

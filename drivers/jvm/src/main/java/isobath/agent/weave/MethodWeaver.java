@@ -1,0 +1,291 @@
+package isobath.agent.weave;
+
+import isobath.agent.link.Target;
+import isobath.agent.measure.Relation;
+import isobath.agent.replace.Replacement;
+import isobath.agent.replace.Replacements;
+import isobath.agent.service.Requests;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.FrameNode;
+import org.objectweb.asm.tree.InsnList;
+import org.objectweb.asm.tree.InsnNode;
+import org.objectweb.asm.tree.JumpInsnNode;
+import org.objectweb.asm.tree.LabelNode;
+import org.objectweb.asm.tree.LineNumberNode;
+import org.objectweb.asm.tree.LookupSwitchInsnNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+import org.objectweb.asm.tree.MethodNode;
+import org.objectweb.asm.tree.TableSwitchInsnNode;
+import org.objectweb.asm.tree.TypeInsnNode;
+
+/** Puts probes into one method. */
+final class MethodWeaver {
+    private static final String PROBE = "isobath/agent/probe/Probe";
+    private static final String[] INTEGERS = {"eq", "ne", "lt", "le", "gt", "ge"};
+
+    private final MethodNode method;
+    private final Targets targets;
+    private final InsnList code;
+    /** Whether what is inserted will be executed; if not, only the targets count. */
+    private final boolean live;
+    /** Jumps that what stands before them already told of. */
+    private final Set<AbstractInsnNode> told = new HashSet<>();
+    private final SwitchWeaver switches;
+    private int line;
+
+    MethodWeaver(MethodNode method, Targets targets, boolean live) {
+        this.method = method;
+        this.targets = targets;
+        this.code = method.instructions;
+        this.live = live;
+        this.switches = new SwitchWeaver(code, targets, live);
+    }
+
+    void weave() {
+        int pending = -1;
+        AbstractInsnNode next;
+        for (AbstractInsnNode node = code.getFirst(); node != null; node = next) {
+            next = node.getNext();
+            if (node instanceof LineNumberNode) {
+                line = ((LineNumberNode) node).line;
+                pending = targets.line(line);
+            }
+            if (node.getOpcode() < 0) {
+                continue;
+            }
+            if (pending >= 0) {
+                InsnList probe = new InsnList();
+                Code.push(probe, pending);
+                Code.call(probe, PROBE, "hit", "(I)V");
+                if (node.getOpcode() == Opcodes.NEW) {
+                    keepFrames(node, probe);
+                }
+                insertBefore(node, probe);
+                pending = -1;
+            }
+            visit(node);
+        }
+    }
+
+    private void visit(AbstractInsnNode node) {
+        int opcode = node.getOpcode();
+        if (node instanceof MethodInsnNode) {
+            call((MethodInsnNode) node);
+        } else if (opcode >= Opcodes.LCMP && opcode <= Opcodes.DCMPG) {
+            compare(node);
+        } else if (node instanceof JumpInsnNode && opcode != Opcodes.GOTO && opcode != Opcodes.JSR) {
+            if (!told.contains(node)) {
+                jump((JumpInsnNode) node);
+            }
+        } else if (node instanceof TableSwitchInsnNode || node instanceof LookupSwitchInsnNode) {
+            switches.weave(node, line);
+        } else if (opcode == Opcodes.CHECKCAST) {
+            cast((TypeInsnNode) node);
+        }
+    }
+
+    private void jump(JumpInsnNode jump) {
+        int opcode = jump.getOpcode();
+        InsnList probe = new InsnList();
+        switch (opcode) {
+            case Opcodes.IFNULL:
+            case Opcodes.IFNONNULL:
+                boolean falls = opcode == Opcodes.IFNULL;
+                probe.add(new InsnNode(Opcodes.DUP));
+                Code.push(probe, condition(falls ? "!= null" : "== null"));
+                Code.call(probe, PROBE, falls ? "notNull" : "isNull", "(Ljava/lang/Object;I)V");
+                break;
+            case Opcodes.IF_ACMPEQ:
+            case Opcodes.IF_ACMPNE:
+                boolean differs = opcode == Opcodes.IF_ACMPEQ;
+                probe.add(new InsnNode(Opcodes.DUP2));
+                Code.push(probe, condition(differs ? "!= of references" : "== of references"));
+                Code.call(probe, PROBE, differs ? "different" : "same", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
+                break;
+            default:
+                int relation = Code.falling(opcode);
+                boolean zero = Code.looksAtZero(jump);
+                probe.add(new InsnNode(zero ? Opcodes.DUP : Opcodes.DUP2));
+                if (zero) {
+                    Code.push(probe, 0);
+                }
+                Code.push(probe, condition(Relation.sign(relation) + (zero ? " 0" : "")));
+                Code.call(probe, PROBE, INTEGERS[relation], "(III)V");
+        }
+        insertBefore(jump, probe);
+    }
+
+    private int condition(String text) {
+        return targets.pair(Target.TRUE, Target.FALSE, line, text);
+    }
+
+    /** A comparison of longs, floats or doubles; the jump that looks at its result says which relation is meant. */
+    private void compare(AbstractInsnNode node) {
+        AbstractInsnNode jump = Code.follower(node);
+        if (!Code.looksAtZero(jump)) {
+            return;
+        }
+        told.add(jump);
+        int relation = Code.falling(jump.getOpcode());
+        int opcode = node.getOpcode();
+        InsnList probe = new InsnList();
+        String operands = opcode == Opcodes.LCMP ? "JJ" : opcode <= Opcodes.FCMPG ? "FF" : "DD";
+        if (opcode != Opcodes.LCMP) {
+            Code.push(probe, opcode == Opcodes.FCMPG || opcode == Opcodes.DCMPG ? 1 : -1);
+            operands += "I";
+        }
+        Code.push(probe, relation);
+        Code.push(probe, condition(Relation.sign(relation)));
+        Code.call(probe, PROBE, "order", "(" + operands + "II)I");
+        replace(node, probe);
+    }
+
+    private void cast(TypeInsnNode cast) {
+        InsnList probe = new InsnList();
+        String type = cast.desc.substring(cast.desc.lastIndexOf('/') + 1);
+        int target = targets.add(Target.FAULT, line, "cast to " + type);
+        probe.add(new InsnNode(Opcodes.DUP));
+        probe.add(new InsnNode(Opcodes.DUP));
+        probe.add(new TypeInsnNode(Opcodes.INSTANCEOF, cast.desc));
+        Code.push(probe, target);
+        Code.call(probe, PROBE, "cast", "(Ljava/lang/Object;ZI)V");
+        insertBefore(cast, probe);
+    }
+
+    private void call(MethodInsnNode call) {
+        Requests.Name name = Requests.of(call.owner, call.name, call.desc);
+        if (name != null) {
+            insertBefore(call, name.probe());
+        }
+        if (orders(call)) {
+            return;
+        }
+        Replacement replacement = replacement(call);
+        if (replacement == null) {
+            return;
+        }
+        int target = -1;
+        String text = call.owner.substring(call.owner.lastIndexOf('/') + 1) + "." + call.name;
+        if (replacement.outcomes == Replacement.Outcomes.VERDICT) {
+            target = condition(text);
+            AbstractInsnNode jump = Code.follower(call);
+            boolean isVerdict = replacement.descriptor.endsWith(")Z");
+            if (isVerdict && jump != null && (jump.getOpcode() == Opcodes.IFEQ || jump.getOpcode() == Opcodes.IFNE)) {
+                told.add(jump);
+            }
+        } else if (replacement.outcomes == Replacement.Outcomes.SUCCESS) {
+            target = targets.pair(Target.PROCEED, Target.LEAVE, line, text.replace(".<init>", ""));
+        }
+        InsnList probe = new InsnList();
+        if (replacement.before) {
+            probe.add(new InsnNode(Opcodes.DUP));
+        }
+        Code.push(probe, target);
+        Code.call(probe, replacement.owner, replacement.name, replacement.descriptor);
+        if (replacement.before) {
+            insertBefore(call, probe);
+        } else {
+            replace(call, probe);
+        }
+    }
+
+    /** Replaces calls as in a library: inputs are followed, and there are no targets. */
+    static void follow(MethodNode method) {
+        AbstractInsnNode next;
+        for (AbstractInsnNode node = method.instructions.getFirst(); node != null; node = next) {
+            next = node.getNext();
+            Replacement found = node instanceof MethodInsnNode ? replacement((MethodInsnNode) node) : null;
+            if (found != null && found.everywhere && !found.before) {
+                InsnList code = new InsnList();
+                Code.push(code, -1);
+                Code.call(code, found.owner, found.name, found.descriptor);
+                method.instructions.insertBefore(node, code);
+                method.instructions.remove(node);
+            }
+        }
+    }
+
+    private static Replacement replacement(MethodInsnNode call) {
+        switch (call.getOpcode()) {
+            case Opcodes.INVOKESTATIC:
+                return Replacements.ofStatic(call.owner, call.name, call.desc);
+            case Opcodes.INVOKESPECIAL:
+                return call.name.equals("<init>") ? Replacements.ofStatic(call.owner, call.name, call.desc) : null;
+            default:
+                return Replacements.of(call.owner, call.name, call.desc);
+        }
+    }
+
+    /** {@code compareTo} of the JDK's own types, whose result is looked at by a jump. */
+    private boolean orders(MethodInsnNode call) {
+        AbstractInsnNode jump = Code.follower(call);
+        boolean isOrder =
+                call.name.equals("compareTo")
+                        && call.owner.startsWith("java/")
+                        && call.desc.endsWith(";)I")
+                        && call.getOpcode() != Opcodes.INVOKESPECIAL;
+        if (!isOrder || !Code.looksAtZero(jump)) {
+            return false;
+        }
+        told.add(jump);
+        int relation = Code.falling(jump.getOpcode());
+        InsnList probe = new InsnList();
+        Code.push(probe, relation);
+        Code.push(probe, condition("compareTo " + Relation.sign(relation) + " 0"));
+        String descriptor = "(Ljava/lang/Comparable;Ljava/lang/Object;II)I";
+        Code.call(probe, "isobath/agent/replace/Objects", "compareTo", descriptor);
+        replace(call, probe);
+        return true;
+    }
+
+    private void insertBefore(AbstractInsnNode node, InsnList probe) {
+        if (live) {
+            code.insertBefore(node, probe);
+        }
+    }
+
+    private void replace(AbstractInsnNode node, InsnList probe) {
+        if (live) {
+            code.insertBefore(node, probe);
+            code.remove(node);
+        }
+    }
+
+    /**
+     * Frames name an object that is not initialized by the label of its {@code new}. A probe between that label and
+     * the instruction would part them, so the instruction gets a label of its own.
+     */
+    private void keepFrames(AbstractInsnNode allocation, InsnList probe) {
+        Map<LabelNode, LabelNode> renamed = new HashMap<>();
+        LabelNode own = new LabelNode();
+        AbstractInsnNode before = allocation.getPrevious();
+        while (before != null && before.getOpcode() < 0) {
+            if (before instanceof LabelNode) {
+                renamed.put((LabelNode) before, own);
+            }
+            before = before.getPrevious();
+        }
+        probe.add(own);
+        for (AbstractInsnNode node = code.getFirst(); live && node != null; node = node.getNext()) {
+            if (node instanceof FrameNode) {
+                FrameNode frame = (FrameNode) node;
+                rename(frame.local, renamed);
+                rename(frame.stack, renamed);
+            }
+        }
+    }
+
+    private static void rename(List<Object> values, Map<LabelNode, LabelNode> renamed) {
+        for (int at = 0; values != null && at < values.size(); at++) {
+            if (renamed.containsKey(values.get(at))) {
+                values.set(at, renamed.get(values.get(at)));
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package isobath.agent.replace;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import isobath.agent.Recordings;
+import java.lang.reflect.Method;
+import java.time.LocalDate;
+import java.time.format.DateTimeParseException;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.objectweb.asm.Type;
+
+class ReplacementsTest {
+    @BeforeEach
+    void clear() {
+        Recordings.fresh();
+    }
+
+    @Test
+    void everyReplacementIsThereAndReturnsWhatTheOriginalDoes() throws Exception {
+        for (Map.Entry<String, Replacement> entry : Replacements.all().entrySet()) {
+            Replacement made = entry.getValue();
+            Class<?> owner = Class.forName(made.owner.replace('/', '.'));
+            boolean found = false;
+            for (Method method : owner.getMethods()) {
+                found |= method.getName().equals(made.name) && Type.getMethodDescriptor(method).equals(made.descriptor);
+            }
+            assertTrue(found, entry.getKey() + " becomes " + made.owner + "." + made.name + made.descriptor);
+            if (!made.before && entry.getKey().contains(")")) {
+                String original = entry.getKey().substring(entry.getKey().indexOf('('));
+                assertEquals(Type.getReturnType(original), Type.getReturnType(made.descriptor), entry.getKey());
+            }
+        }
+    }
+
+    @Test
+    void theNearerTextHasTheBetterScore() {
+        Strings.equals("fox", "foo", 0);
+        double far = Recordings.score(0);
+        Strings.equals("fop", "foo", 0);
+        assertTrue(far > 0 && Recordings.score(0) > far);
+        Strings.equals("foo", "foo", 0);
+        assertEquals(1, Recordings.score(0));
+        assertEquals(1, Recordings.score(1));
+    }
+
+    @Test
+    void whatTheOriginalThrowsIsThrown() {
+        assertThrows(NullPointerException.class, () -> Strings.equals(null, "x", 0));
+        assertThrows(NullPointerException.class, () -> Strings.startsWith("x", null, 0));
+        assertThrows(NumberFormatException.class, () -> Parsers.parseInt("12x", 2));
+        assertThrows(NumberFormatException.class, () -> Parsers.parseInt(null, 2));
+        assertThrows(DateTimeParseException.class, () -> Times.parseLocalDate("2020-13-01", 4));
+        assertEquals(1, Recordings.score(3));
+        assertEquals(1, Recordings.score(5));
+        assertEquals(LocalDate.of(2020, 1, 2), Times.parseLocalDate("2020-01-02", 4));
+        assertEquals(1, Recordings.score(4));
+    }
+
+    @Test
+    void collectionsPointAtTheirNearestElement() {
+        Holdings.contains(Arrays.asList("Foo", "Bar"), "Fop", 0);
+        double near = Recordings.score(0);
+        Recordings.fresh();
+        Holdings.contains(Arrays.asList("Foo", "Bar"), "zzzzzz", 0);
+        assertTrue(near > Recordings.score(0) && Recordings.score(0) > 0);
+        assertTrue(Holdings.contains(Collections.singleton(7), 7, 2));
+        assertEquals(1, Recordings.score(2));
+        Map<String, Integer> map = new HashMap<>();
+        map.put("a", 1);
+        assertEquals(1, Holdings.get(map, "a", 4));
+        assertEquals(null, Holdings.get(map, "b", 4));
+        assertEquals(1, Recordings.score(5));
+    }
+
+    @Test
+    void libraryCallsHaveNoTargets() {
+        assertEquals(5, Parsers.parseInt("5", -1));
+        assertTrue(Strings.matches("ab", "[ab]+", -1));
+        assertEquals(0, Recordings.count());
+    }
+
+    @Test
+    void formatsOfJavaBecomeThoseOfTheProtocol() {
+        assertEquals("%d.%m.%Y", Formats.strftime("dd.MM.yyyy"));
+        assertEquals("%Y-%m-%dT%H:%M:%S", Formats.strftime("yyyy-MM-dd'T'HH:mm:ss"));
+        assertEquals(null, Formats.strftime("dd MMM yyyy"));
+        assertEquals("##.##.####", Formats.shape("dd.MM.yyyy"));
+    }
+}
