@@ -10,6 +10,7 @@ use isobath_search::AlgorithmKind;
 
 use super::baseline::BaselineArgs;
 use super::database::DatabaseArgs;
+use super::jvm::JvmArgs;
 use super::rust::RustArgs;
 
 /// Tests for a REST API from its OpenAPI document.
@@ -129,6 +130,10 @@ pub(crate) struct RestArgs {
     /// White-box runs.
     #[command(flatten)]
     pub white: RustArgs,
+
+    /// White-box runs of services on the JVM.
+    #[command(flatten)]
+    pub jvm: JvmArgs,
 }
 
 pub(super) fn fault_kind(code: &str) -> Result<FaultKind, String> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use isobath_emit::findings::{
     self, CodeView, FaultView, FileView, OperationView, Progress, RestReport, Severity, Share,
@@ -132,6 +132,10 @@ impl<'a> Run<'a> {
                 .unwrap_or_default(),
             ..CodeView::default()
         };
+        if let Some(feedback) = &self.service.feedback {
+            let feedback = feedback.lock().unwrap_or_else(PoisonError::into_inner);
+            view.left_out.extend_from_slice(feedback.unwatched());
+        }
         if let Some(built) = self.built {
             let counts = built.counts();
             view.watched = counts.told as u64;

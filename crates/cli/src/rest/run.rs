@@ -31,9 +31,9 @@ use super::check::{Checked, Checker};
 use super::describe;
 use super::events::EventLog;
 use super::folder::Folder;
+use super::inside::Inside;
 use super::interrupt::Interruption;
 use super::output;
-use super::rust::Instrumented;
 use super::view::View;
 use crate::exit::Exit;
 use crate::terminal::{Terminal, Tone};
@@ -101,27 +101,22 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     }
     let baseline = Baseline::read(&args.baseline)?;
     args.database.test_database()?;
-    let instrumented = match (&args.white.rust, args.dry_run) {
-        (Some(_), false) if args.workers > 1 => {
-            return Err(Refusal::usage(
-                "--rust needs --workers 1: what a call does inside the service cannot be told from what another one does",
-            ));
-        }
-        (Some(folder), false) => Some(Instrumented::build(&args.white, folder, terminal)?),
-        _ => None,
+    let inside = if args.dry_run {
+        None
+    } else {
+        Inside::prepare(args, terminal)?
     };
-    let adapted = instrumented.as_ref().map(|service| service.flags(args));
+    let adapted = inside.as_ref().map(|service| service.flags(args));
     let args = adapted.as_ref().unwrap_or(args);
     // The document may be served by the service itself, so that must be up first.
     let process = match (&args.start, args.dry_run) {
         (Some(command), false) => Some(start(args, command, &heard, terminal)?),
         _ => None,
     };
-    let (feedback, built) = match instrumented {
+    let (feedback, built) = match inside {
         Some(service) => {
-            service.describe(terminal);
-            let (feedback, built) = service.feedback()?;
-            (Some(Mutex::new(feedback)), Some(built))
+            let (feedback, built) = service.feedback(terminal)?;
+            (Some(Mutex::new(feedback)), built)
         }
         None => (None, None),
     };

@@ -15,15 +15,15 @@ use super::run::Refusal;
 use crate::terminal::{Terminal, Tone};
 
 /// How long the driver of a service that is up may take to connect.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// Where looking for a free port begins, so that the same service mostly has the same address.
-const FIRST_PORT: u16 = 8640;
+pub(super) const FIRST_PORT: u16 = 8640;
 
 /// The flags of white-box runs.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RustArgs {
     /// The source of the service, a folder with a Cargo.toml: it is built instrumented, started, and searched white-box.
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["start", "url"])]
+    #[arg(long, value_name = "FOLDER", group = "white_box", conflicts_with_all = ["start", "url"])]
     pub rust: Option<PathBuf>,
 
     /// The package of the service, when its workspace has several.
@@ -43,16 +43,26 @@ pub(crate) struct RustArgs {
     )]
     pub cargo: Vec<String>,
 
-    /// Crates and files to instrument, with * for any characters; all members of the workspace when not given.
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',', requires = "rust")]
+    /// Crates and files, or classes and packages, to instrument, with * for any characters; all of the workspace or service when not given.
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        value_delimiter = ',',
+        requires = "white_box"
+    )]
     pub include: Vec<String>,
 
-    /// Crates and files to leave as they are.
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',', requires = "rust")]
+    /// Crates and files, or classes and packages, to leave as they are.
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        value_delimiter = ',',
+        requires = "white_box"
+    )]
     pub exclude: Vec<String>,
 
     /// The port of the service; a free one when not given.
-    #[arg(long, requires = "rust")]
+    #[arg(long, requires = "white_box")]
     pub port: Option<u16>,
 
     /// Build in a target directory of its own, and not in that of the project.
@@ -64,12 +74,12 @@ pub(crate) struct RustArgs {
         long,
         value_name = "TECHNIQUE",
         value_delimiter = ',',
-        requires = "rust"
+        requires = "white_box"
     )]
     pub without: Vec<Technique>,
 
     /// Arguments of the service; {port} stands for its port, which it also finds in the variable PORT.
-    #[arg(last = true, value_name = "ARGUMENTS", requires = "rust")]
+    #[arg(last = true, value_name = "ARGUMENTS", requires = "white_box")]
     pub service: Vec<String>,
 }
 
@@ -239,7 +249,7 @@ impl Instrumented {
 }
 
 /// A word of a shell command.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,{}".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

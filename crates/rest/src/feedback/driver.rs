@@ -14,6 +14,7 @@ pub struct DriverFeedback {
     listener: Listener,
     targets: Vec<Target>,
     at_start: Vec<u32>,
+    unwatched: Vec<String>,
     /// Nothing while the service is gone.
     driver: Option<Driver>,
     lost_events: u64,
@@ -33,6 +34,7 @@ impl DriverFeedback {
         Ok(Self {
             at_start: covered.map(|reached| reached.target).collect(),
             targets: driver.table().targets().to_vec(),
+            unwatched: Vec::new(),
             listener,
             driver: Some(driver),
             lost_events: 0,
@@ -51,6 +53,10 @@ impl Feedback for DriverFeedback {
 
     fn lost_events(&self) -> u64 {
         self.lost_events
+    }
+
+    fn unwatched(&self) -> &[String] {
+        &self.unwatched
     }
 
     fn begin(&mut self, inputs: Vec<String>) {
@@ -77,6 +83,9 @@ impl Feedback for DriverFeedback {
                 Ok(events) => {
                     seen.events = events;
                     driver.read(&mut seen.reached);
+                    if driver.unwatched().len() > self.unwatched.len() {
+                        self.unwatched = driver.unwatched().to_vec();
+                    }
                     self.driver = Some(driver);
                 }
                 Err(_) => {

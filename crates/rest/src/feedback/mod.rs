@@ -35,6 +35,11 @@ pub trait Feedback: std::fmt::Debug + Send {
         0
     }
 
+    /// Parts of the service that are not watched, with the reasons, as far as is known by now.
+    fn unwatched(&self) -> &[String] {
+        &[]
+    }
+
     /// A candidate begins; these of its values are inputs to follow.
     fn begin(&mut self, inputs: Vec<String>);
 

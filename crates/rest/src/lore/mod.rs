@@ -119,6 +119,14 @@ impl Lore {
         }
         let mut sent: Option<Vec<Sent>> = None;
         for exchange in exchanges {
+            // Who finds the type of a body wrong where none is documented wants one.
+            if let (true, Some(415), Some(operation)) = (
+                self.techniques.expansion,
+                exchange.status(),
+                exchange.operation,
+            ) {
+                self.expand(api, operation, Place::Field, "");
+            }
             for event in &exchange.inside.events {
                 match event {
                     Event::Tracked {

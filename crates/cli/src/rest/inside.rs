@@ -1,0 +1,61 @@
+//! A service that the run looks into, whatever it is written in.
+
+use isobath_rest::feedback::Feedback;
+use isobath_rewrite::build::Built;
+
+use super::args::RestArgs;
+use super::jvm::Watched;
+use super::run::Refusal;
+use super::rust::Instrumented;
+use crate::terminal::Terminal;
+
+/// A service with a driver in it, before it is started.
+pub(super) enum Inside {
+    /// Built from its source.
+    Rust(Instrumented),
+    /// Started with an agent.
+    Jvm(Watched),
+}
+
+/// What looks into a service that is up, and what its build left.
+pub(super) type Insight = (Box<dyn Feedback>, Option<Built>);
+
+impl Inside {
+    /// Prepares what the flags name; nothing for a black box.
+    pub(super) fn prepare(args: &RestArgs, terminal: &Terminal) -> Result<Option<Self>, Refusal> {
+        let is_watched = args.white.rust.is_some() || args.jvm.is_wanted();
+        if is_watched && args.workers > 1 {
+            return Err(Refusal::usage(
+                "white-box runs need --workers 1: what a call does inside the service cannot be told from what another one does",
+            ));
+        }
+        if let Some(folder) = &args.white.rust {
+            let built = Instrumented::build(&args.white, folder, terminal)?;
+            return Ok(Some(Self::Rust(built)));
+        }
+        if args.jvm.is_wanted() {
+            return Watched::prepare(args).map(|watched| Some(Self::Jvm(watched)));
+        }
+        Ok(None)
+    }
+
+    /// The flags of a run that starts this service.
+    pub(super) fn flags(&self, args: &RestArgs) -> RestArgs {
+        match self {
+            Self::Rust(service) => service.flags(args),
+            Self::Jvm(service) => service.flags(args),
+        }
+    }
+
+    /// What looks into the service, once it is up; says what of it is watched.
+    pub(super) fn feedback(self, terminal: &Terminal) -> Result<Insight, Refusal> {
+        match self {
+            Self::Rust(service) => {
+                service.describe(terminal);
+                let (feedback, built) = service.feedback()?;
+                Ok((feedback, Some(built)))
+            }
+            Self::Jvm(service) => Ok((service.feedback(terminal)?, None)),
+        }
+    }
+}

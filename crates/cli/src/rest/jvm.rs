@@ -1,0 +1,236 @@
+//! `--jvm`: starts a service on the JVM with our agent, and lets the run look into it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use isobath_exec::driver::Listener;
+use isobath_exec::process::free_port;
+use isobath_rest::feedback::{DriverFeedback, Feedback};
+
+use super::args::RestArgs;
+use super::run::Refusal;
+use super::rust::{FIRST_PORT, PATIENCE, Technique, quoted};
+use crate::terminal::{Terminal, Tone};
+
+/// The agent's file, wherever it is.
+const AGENT: &str = "isobath-agent.jar";
+
+/// The flags of white-box runs on the JVM.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct JvmArgs {
+    /// The jar of the service: it is started with an agent in it and searched white-box.
+    #[arg(long, value_name = "JAR", group = "white_box", conflicts_with_all = ["start", "url"])]
+    pub jvm: Option<PathBuf>,
+
+    /// Put the agent into the JVM that --start starts, through the variable JAVA_TOOL_OPTIONS.
+    #[arg(long, group = "white_box", requires_all = ["start", "url"])]
+    pub jvm_agent: bool,
+
+    /// Options of the JVM, such as -Xmx1g.
+    #[arg(
+        long,
+        value_name = "OPTION",
+        requires = "jvm",
+        allow_hyphen_values = true
+    )]
+    pub jvm_option: Vec<String>,
+
+    /// The agent's jar, when it is not beside this program.
+    #[arg(long, value_name = "JAR")]
+    pub agent: Option<PathBuf>,
+}
+
+impl JvmArgs {
+    /// Whether a service on the JVM is to be looked into.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.jvm.is_some() || self.jvm_agent
+    }
+}
+
+/// A service that is started with the agent.
+pub(super) struct Watched {
+    listener: Listener,
+    agent: PathBuf,
+    /// Where the service is and what starts it, with the agent and plain; nothing when the user says.
+    own: Option<Own>,
+}
+
+struct Own {
+    port: u16,
+    start: String,
+    plain: String,
+}
+
+impl Watched {
+    /// Finds the agent and the service that the flags name.
+    pub(super) fn prepare(args: &RestArgs) -> Result<Self, Refusal> {
+        let agent = match &args.jvm.agent {
+            Some(path) => path.canonicalize().map_err(|error| {
+                Refusal::usage(format!(
+                    "--agent {}: {error}; build it by `mvn -f drivers/jvm/pom.xml package`",
+                    path.display()
+                ))
+            })?,
+            None => find_agent()?,
+        };
+        let system = |error: std::io::Error| Refusal::unreachable(error.to_string());
+        let own = match &args.jvm.jvm {
+            None => None,
+            Some(jar) => {
+                let jar = jar.canonicalize().map_err(|error| {
+                    Refusal::usage(format!(
+                        "--jvm {}: {error}; name the jar that `java -jar` starts, built before",
+                        jar.display()
+                    ))
+                })?;
+                let port = match args.white.port {
+                    Some(port) => port,
+                    None => free_port(FIRST_PORT).map_err(system)?,
+                };
+                Some(Own::new(args, &agent, &jar, port))
+            }
+        };
+        let listener = Listener::open_loopback().map_err(system)?;
+        Ok(Self {
+            listener,
+            agent,
+            own,
+        })
+    }
+
+    /// The flags of a run that starts this service.
+    pub(super) fn flags(&self, args: &RestArgs) -> RestArgs {
+        let mut flags = args.clone();
+        flags.variables = self.variables(args);
+        if let Some(own) = &self.own {
+            flags.url = Some(format!("http://127.0.0.1:{}", own.port));
+            flags.start = Some(own.start.clone());
+            flags.suite_start = Some(own.plain.clone());
+        }
+        flags
+    }
+
+    fn variables(&self, args: &RestArgs) -> Vec<(String, String)> {
+        let mut variables = self.listener.variables(None);
+        let mut set = |name: &str, value: String| variables.push((name.to_owned(), value));
+        match &self.own {
+            Some(own) => {
+                for name in PORTS {
+                    set(name, own.port.to_string());
+                }
+            }
+            None => {
+                let before = std::env::var(TOOL_OPTIONS).unwrap_or_default();
+                let flag = agent_flag(&self.agent);
+                set(TOOL_OPTIONS, format!("{before} {flag}").trim().to_owned());
+            }
+        }
+        for (name, patterns) in [
+            ("ISOBATH_INCLUDE", &args.white.include),
+            ("ISOBATH_EXCLUDE", &args.white.exclude),
+        ] {
+            if !patterns.is_empty() {
+                set(name, patterns.join(","));
+            }
+        }
+        if args.white.without.contains(&Technique::Methods) {
+            set("ISOBATH_METHODS", "off".into());
+        }
+        variables
+    }
+
+    /// What looks into the service, once it is up.
+    pub(super) fn feedback(self, terminal: &Terminal) -> Result<Box<dyn Feedback>, Refusal> {
+        let feedback = DriverFeedback::new(self.listener, PATIENCE).map_err(|error| {
+            Refusal::unreachable(format!(
+                "{error} The agent says on the service's own output why it cannot work."
+            ))
+        })?;
+        let targets = feedback.targets();
+        let files: std::collections::BTreeSet<&str> =
+            targets.iter().map(|target| target.file.as_str()).collect();
+        if targets.is_empty() {
+            return Err(Refusal::usage(
+                "the agent found no class of the service; name its packages by --include",
+            ));
+        }
+        terminal.say(
+            Tone::Faint,
+            &format!(
+                "  {} targets in {} source files",
+                targets.len(),
+                files.len()
+            ),
+        );
+        Ok(Box::new(feedback))
+    }
+}
+
+/// Variables in which the common frameworks find their port.
+const PORTS: [&str; 4] = [
+    "SERVER_PORT",
+    "PORT",
+    "QUARKUS_HTTP_PORT",
+    "MICRONAUT_SERVER_PORT",
+];
+
+/// The variable from which every JVM takes options.
+const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+impl Own {
+    fn new(args: &RestArgs, agent: &Path, jar: &Path, port: u16) -> Self {
+        let java = std::env::var_os("JAVA_HOME")
+            .map(|home| Path::new(&home).join("bin/java"))
+            .filter(|java| java.is_file())
+            .map_or_else(|| "java".to_owned(), |java| java.display().to_string());
+        let options: String = args
+            .jvm
+            .jvm_option
+            .iter()
+            .map(|option| format!(" {}", quoted(option)))
+            .collect();
+        let service: String = args
+            .white
+            .service
+            .iter()
+            .map(|argument| {
+                format!(
+                    " {}",
+                    quoted(&argument.replace("{port}", &port.to_string()))
+                )
+            })
+            .collect();
+        let jar = quoted(&jar.to_string_lossy());
+        let java = quoted(&java);
+        let flag = quoted(&agent_flag(agent));
+        Self {
+            port,
+            start: format!("exec {java}{options} {flag} -jar {jar}{service}"),
+            plain: format!("SERVER_PORT={port} PORT={port} {java}{options} -jar {jar}{service}"),
+        }
+    }
+}
+
+fn agent_flag(agent: &Path) -> String {
+    format!("-javaagent:{}", agent.display())
+}
+
+/// The agent beside this program, or where its build leaves it in the source tree that this program was built in.
+fn find_agent() -> Result<PathBuf, Refusal> {
+    let program = std::env::current_exe()
+        .map_err(|error| Refusal::usage(format!("this program cannot be found: {error}")))?;
+    let beside = program.parent().map(|folder| folder.join(AGENT));
+    let built = program
+        .ancestors()
+        .map(|folder| folder.join("drivers/jvm/target").join(AGENT));
+    beside
+        .into_iter()
+        .chain(built)
+        .find(|path| path.is_file())
+        .ok_or_else(|| {
+            Refusal::usage(format!(
+                "{AGENT} is not beside {}; build it by `mvn -f drivers/jvm/pom.xml package`, or name it by --agent",
+                program.display()
+            ))
+        })
+}

@@ -1,0 +1,195 @@
+//! Drives white-box runs of JVM services from the command line: built by Maven, started with the
+//! agent, searched, and measured by what the report says of their code.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Builds agent and samples, once; false where there is nothing to build them with.
+#[expect(clippy::print_stderr, reason = "what is left out should be seen")]
+fn is_built() -> bool {
+    static BUILT: OnceLock<bool> = OnceLock::new();
+    *BUILT.get_or_init(|| {
+        let tools = ["mvn", "javac"].iter().all(|tool| {
+            let version = Command::new(tool).arg("-version").output();
+            version.is_ok_and(|output| output.status.success())
+        });
+        if !tools {
+            let required = std::env::var_os("ISOBATH_REQUIRE_SERVERS").is_some();
+            assert!(!required, "there is no JDK with Maven");
+            eprintln!("left out: there is no JDK with Maven");
+            return false;
+        }
+        for project in ["drivers/jvm", "tests/suts/jvm"] {
+            let package = |offline: bool| {
+                let mut maven = Command::new("mvn");
+                maven.args(["-q", "-B", "-DskipTests", "package", "-f"]);
+                maven.arg(root().join(project).join("pom.xml"));
+                if offline {
+                    maven.arg("-o");
+                }
+                maven.output().expect("Maven runs")
+            };
+            let mut built = package(true);
+            if !built.status.success() {
+                built = package(false);
+            }
+            let said = String::from_utf8_lossy(&built.stdout);
+            assert!(built.status.success(), "{project}: {said}");
+        }
+        true
+    })
+}
+
+/// A port of one's own, so that tests that run at once do not meet.
+fn port() -> String {
+    static NEXT: AtomicU16 = AtomicU16::new(8_760);
+    NEXT.fetch_add(1, Ordering::Relaxed).to_string()
+}
+
+struct Run {
+    folder: TempDir,
+    output: Output,
+}
+
+impl Run {
+    /// `isobath rest` on a sample.
+    fn of(sample: &str, more: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the results");
+        let sample_folder = root().join("tests/suts/jvm").join(sample);
+        let output = Command::new(env!("CARGO_BIN_EXE_isobath"))
+            .arg("rest")
+            .arg(sample_folder.join("openapi.json"))
+            .arg("--jvm")
+            .arg(sample_folder.join(format!("target/{sample}.jar")))
+            .args(["--port", &port(), "--no-run", "--start-timeout", "120"])
+            .arg("--out")
+            .arg(folder.path())
+            .args(more)
+            .output()
+            .expect("the binary runs");
+        Self { folder, output }
+    }
+
+    fn said(&self) -> String {
+        let [out, err] =
+            [&self.output.stdout, &self.output.stderr].map(|b| String::from_utf8_lossy(b));
+        format!("{out}{err}")
+    }
+
+    fn report(&self) -> Value {
+        let text = std::fs::read_to_string(self.folder.path().join("report.json"));
+        let text = text.unwrap_or_else(|error| panic!("{error}: {}", self.said()));
+        serde_json::from_str(&text).expect("a report is JSON")
+    }
+
+    /// Fails unless all lines and branches of a file are covered.
+    fn covers(&self, file: &str) {
+        let report = self.report();
+        let files = report["code"]["files"].as_array().expect("a list of files");
+        let found = files.iter().find(|entry| entry["file"] == file);
+        let found = found.unwrap_or_else(|| panic!("{file} is not among {files:?}"));
+        for what in ["lines", "branches"] {
+            let number = |which: &str| found[what][which].as_u64().unwrap_or_default();
+            let uncovered: Vec<&str> = report["uncovered"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|entry| entry["target"].as_str())
+                .filter(|target| target.contains(file))
+                .collect();
+            assert_eq!(
+                number("covered"),
+                number("total"),
+                "{what} of {file}: {uncovered:?}\n{}",
+                self.said()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_examples_of_the_papers_are_covered_on_spring_boot_3() {
+    if !is_built() {
+        return;
+    }
+    let run = Run::of("papers", &["--budget", "6000calls"]);
+    for file in ["Figure1", "Figure7", "Figure9", "Checked"] {
+        run.covers(&format!("papers/{file}.java"));
+    }
+    assert_eq!(run.report()["code"]["left_out"], serde_json::json!([]));
+    assert!(
+        run.said().contains("panicked at papers/Figure1.java:19"),
+        "the place of an uncaught exception names the fault: {}",
+        run.said()
+    );
+}
+
+#[test]
+fn the_examples_of_the_papers_are_covered_on_spring_boot_2() {
+    if !is_built() {
+        return;
+    }
+    let run = Run::of("older", &["--budget", "6000calls"]);
+    for file in ["Figure1", "Figure7", "Figure9"] {
+        run.covers(&format!("older/{file}.java"));
+    }
+}
+
+#[test]
+fn the_agent_also_comes_by_a_start_command() {
+    if !is_built() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder for the results");
+    let sample = root().join("tests/suts/jvm/papers");
+    let port = port();
+    let jar = sample.join("target/papers.jar");
+    let output = Command::new(env!("CARGO_BIN_EXE_isobath"))
+        .arg("rest")
+        .arg(sample.join("openapi.json"))
+        .arg("--jvm-agent")
+        .args(["--url", &format!("http://127.0.0.1:{port}")])
+        .arg("--start")
+        .arg(format!(
+            "exec java -jar '{}' --server.port={port}",
+            jar.display()
+        ))
+        .args(["--start-timeout", "120", "--exclude", "papers.Figure9"])
+        .args(["--budget", "50calls", "--no-run", "--out"])
+        .arg(folder.path())
+        .output()
+        .expect("the binary runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let report = std::fs::read_to_string(folder.path().join("report.json"));
+    let report = report.unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert!(report.contains("papers/Figure7.java"), "{said}");
+    assert!(!report.contains("papers/Figure9.java"), "it is left out");
+}
+
+#[test]
+fn a_jar_that_is_not_there_is_named() {
+    let output = Command::new(env!("CARGO_BIN_EXE_isobath"))
+        .args([
+            "rest",
+            "openapi.json",
+            "--jvm",
+            "nowhere/app.jar",
+            "--agent",
+        ])
+        // Any file will do, since nothing is started.
+        .arg(root().join("Cargo.toml"))
+        .output()
+        .expect("the binary runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--jvm nowhere/app.jar"), "{said}");
+}
