@@ -29,6 +29,8 @@ use isobath_rest::openapi::{self, NoLoader};
 use isobath_rest::probe::Choice;
 use isobath_rest::problem::Habits;
 
+use crate::cpu;
+
 /// Calls of a bare loop, which is run before and after each job.
 const CALLS: u64 = 5_000;
 /// Calls of a job in one round; it first has to find its targets.
@@ -47,6 +49,8 @@ const WANTED: f64 = 0.8;
 /// What one job did.
 struct Measured {
     rate: f64,
+    /// CPU time of the calling thread for one call, in microseconds.
+    micros: f64,
     targets: usize,
 }
 
@@ -60,6 +64,7 @@ pub(crate) fn table() -> ExitCode {
         }
     };
     let mut rounds: Vec<[f64; 4]> = Vec::new();
+    let mut cpu: Vec<[f64; 2]> = Vec::new();
     let mut targets = usize::MAX;
     for _ in 0..ROUNDS {
         // The machine is never as quick at one moment as at another; what stands next to each other compares.
@@ -74,7 +79,9 @@ pub(crate) fn table() -> ExitCode {
             eprintln!("a call failed");
             return ExitCode::FAILURE;
         };
-        rounds.push([bare, (before + after) / 2.0, one.rate, four.rate]);
+        let alone = (before.rate + after.rate) / 2.0;
+        rounds.push([bare, alone, one.rate, four.rate]);
+        cpu.push([before.micros.min(after.micros), one.micros]);
         targets = targets.min(one.targets);
     }
     let median = |of: &dyn Fn(&[f64; 4]) -> f64| {
@@ -98,6 +105,13 @@ pub(crate) fn table() -> ExitCode {
         );
         println!("{name:32} | {rate:8.0} | {:3.0} %", share * 100.0);
     }
+    // What else the machine does only adds to it.
+    let least = |at: usize| cpu.iter().map(|round| round[at]).fold(f64::MAX, f64::min);
+    println!(
+        "CPU of the calling thread per call: our client {:.1} µs, isobath rest {:.1} µs",
+        least(0),
+        least(1)
+    );
     if median(&|round| round[2] / round[1]) < WANTED || targets < TARGETS {
         println!(
             "MISSED: {:.0} % with {TARGETS} targets is wanted",
@@ -199,14 +213,23 @@ fn hyper_loop(address: &str) -> Option<f64> {
     })
 }
 
-fn client_loop(address: &str) -> Option<f64> {
+fn client_loop(address: &str) -> Option<Measured> {
     let mut client = Client::new(HttpConfig::default()).ok()?;
     let request = Request::get(format!("http://{address}/things/1"));
-    let started = Instant::now();
+    let (started, spent) = (Instant::now(), cpu::spent());
     for _ in 0..CALLS {
         client.call(&request).response()?;
     }
-    Some(per_second(started))
+    Some(Measured {
+        rate: per_second(started),
+        micros: micros_since(spent, CALLS),
+        targets: 0,
+    })
+}
+
+/// CPU time of this thread for each of so many calls.
+fn micros_since(spent: Duration, calls: u64) -> f64 {
+    cpu::spent().saturating_sub(spent).as_secs_f64() * 1e6 / calls as f64
 }
 
 /// The job as `isobath rest` runs it, with everything switched on.
@@ -242,10 +265,11 @@ fn whole_job(address: &str, workers: usize) -> Option<Measured> {
             ..HttpConfig::default()
         })
     };
-    let started = Instant::now();
+    let (started, spent) = (Instant::now(), cpu::spent());
     let outcome = job::run(&service, &client, &config, |_: &Event<'_>| {}).ok()?;
     Some(Measured {
         rate: outcome.calls as f64 / started.elapsed().as_secs_f64(),
+        micros: micros_since(spent, outcome.calls),
         targets: outcome.targets,
     })
 }

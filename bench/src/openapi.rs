@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use fastrand::Rng;
 use isobath_genes::{Tuning, Unresolved};
-use isobath_rest::action::{Action, AnswerChecker};
+use isobath_rest::action::{Action, Answer, AnswerChecker};
 use isobath_rest::openapi::{self, Api, Loader};
 
 struct Files;
@@ -151,9 +151,13 @@ fn speed(api: &Api) {
     for i in 0..ROUNDS {
         let json = [("content-type", "application/json")];
         let operation = &api.operations[i % n];
-        violations += checker
-            .check(api, operation, 200, &json, b"{\"id\": 1}")
-            .len();
+        let answer = Answer {
+            status: 200,
+            headers: &json,
+            body: b"{\"id\": 1}",
+            json: None,
+        };
+        violations += checker.check(api, operation, &answer).len();
     }
     let check = micros(start);
     println!(

@@ -5,7 +5,6 @@
 #![expect(clippy::print_stderr, reason = "and what is wrong with its input")]
 
 mod counts;
-mod cpu;
 mod data;
 mod engine;
 mod numbers;
@@ -191,14 +190,14 @@ fn one(
         if run.only.is_some_and(|only| only != record.id) {
             continue;
         }
-        let started = cpu::spent();
+        let started = crate::cpu::spent();
         let targets: Vec<Target> = record
             .targets
             .iter()
             .map(|sql| Target::read(sql, "", "", setting.schema, DialectName::Ansi))
             .collect();
         let outcome = run_job(&targets, setting, &run.config);
-        let elapsed = cpu::spent().saturating_sub(started);
+        let elapsed = crate::cpu::spent().saturating_sub(started);
         counts.times.push(elapsed);
         if run.verbose && elapsed > SLOW {
             println!(

@@ -17,8 +17,8 @@ use isobath_rows::query::target::Target;
 use isobath_sql::DialectName;
 
 use super::counts::quantile;
-use super::cpu;
 use super::data::{Record, System};
+use crate::cpu;
 
 /// How many evaluations a target may cost.
 const BUDGET: u64 = 500;

@@ -11,7 +11,7 @@ use isobath_rows::query::target::Target;
 use isobath_sql::DialectName;
 use isobath_sql::ddl::{Source, load};
 
-use super::cpu;
+use crate::cpu;
 
 const CASES: [&str; 4] = [
     "SELECT * FROM people WHERE LENGTH(name) = 12 AND LEFT(name, 5) = 'abcde'",

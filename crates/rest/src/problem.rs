@@ -306,6 +306,9 @@ impl Problem for RestProblem {
             None => (None, None),
         };
         self.lore.advance(aim.progress, aim.focused);
+        if !self.lore.is_awake() {
+            return sample::mutant(self, rng, parent, operation);
+        }
         let mut child = parent.clone();
         // Code that refuses inputs is reached by inputs that are to be refused.
         if code.is_some()

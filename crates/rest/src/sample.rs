@@ -333,13 +333,15 @@ fn together(rng: &mut Rng, input: &mut Gene) {
 fn reuse(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
     let mut chosen: Vec<(String, serde_json::Value)> = Vec::new();
     input.walk(|place| {
-        let name = place.pointer.rsplit('/').next().unwrap_or_default();
-        let values = problem.pool.values(name);
-        let simple = !matches!(
+        if matches!(
             place.value,
             GeneValue::Absent | GeneValue::Array(_) | GeneValue::Object(_) | GeneValue::Choice(_)
-        );
-        if simple && !values.is_empty() && rng.f64() < problem.habits.reuse {
+        ) {
+            return;
+        }
+        let name = place.pointer.rsplit('/').next().unwrap_or_default();
+        let values = problem.pool.values(name);
+        if !values.is_empty() && rng.f64() < problem.habits.reuse {
             chosen.push((
                 place.pointer.to_owned(),
                 values[rng.usize(..values.len())].clone(),
@@ -430,8 +432,8 @@ const ODD_TEXTS: [&str; 10] = [
     "a\\b; --",
 ];
 
-/// Copies of an input in which two values are equal, or a text is odd, where that is valid.
-pub(crate) fn oddities(input: &Gene) -> Vec<Gene> {
+/// What would make two values of an input equal, or a text odd: where, and with what. Not all of it is valid.
+fn odd_values(input: &Gene) -> Vec<(String, GeneValue)> {
     let mut texts: Vec<String> = Vec::new();
     let mut simple: Vec<(String, GeneValue)> = Vec::new();
     input.walk(|place| {
@@ -450,32 +452,43 @@ pub(crate) fn oddities(input: &Gene) -> Vec<Gene> {
         simple.push((place.pointer.to_owned(), place.value.clone()));
     });
     let mut odd = Vec::new();
-    let mut add = |pointer: &str, value: GeneValue| {
-        let mut copy = input.clone();
-        if copy.set(pointer, value) && copy.check().is_ok() {
-            odd.push(copy);
-        }
-    };
     for (index, (_, value)) in simple.iter().enumerate() {
         for (pointer, other) in &simple[index + 1..] {
             if std::mem::discriminant(value) == std::mem::discriminant(other) && value != other {
-                add(pointer, value.clone());
+                odd.push((pointer.clone(), value.clone()));
             }
         }
     }
     for text in ODD_TEXTS {
         for pointer in &texts {
-            add(pointer, GeneValue::Text(text.into()));
+            odd.push((pointer.clone(), GeneValue::Text(text.into())));
         }
     }
     odd
 }
 
+/// The input with one value changed, where that is valid.
+fn with_value(input: &Gene, (pointer, value): (String, GeneValue)) -> Option<Gene> {
+    let mut copy = input.clone();
+    (copy.set(&pointer, value) && copy.check().is_ok()).then_some(copy)
+}
+
+/// Copies of an input in which two values are equal, or a text is odd, where that is valid.
+pub(crate) fn oddities(input: &Gene) -> impl Iterator<Item = Gene> {
+    let odd = odd_values(input).into_iter();
+    odd.filter_map(move |value| with_value(input, value))
+}
+
 /// Makes two values equal, or a text odd, where that is valid.
 fn oddity(rng: &mut Rng, input: &mut Gene) {
-    let odd = oddities(input);
-    if !odd.is_empty() {
-        *input = odd[rng.usize(..odd.len())].clone();
+    let mut odd = odd_values(input);
+    // Whether one is valid takes longer to see than to draw another one.
+    while !odd.is_empty() {
+        let drawn = odd.swap_remove(rng.usize(..odd.len()));
+        if let Some(copy) = with_value(input, drawn) {
+            *input = copy;
+            return;
+        }
     }
 }
 

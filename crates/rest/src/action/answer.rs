@@ -38,6 +38,19 @@ pub enum ViolationKind {
     Schema(String),
 }
 
+/// An answer to check.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// Its status.
+    pub status: u16,
+    /// Its headers; names are compared without regard to case.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// Its body.
+    pub body: &'a [u8],
+    /// The body as JSON, if it was read already.
+    pub json: Option<&'a Json>,
+}
+
 /// Violations of one body beyond which the rest is not listed.
 const MAX_VIOLATIONS: usize = 20;
 
@@ -64,17 +77,11 @@ impl AnswerChecker {
 
     /// How the answer of an operation differs from the document; empty if it does not, or if the
     /// document says nothing about it.
-    ///
-    /// Header names are compared without regard to case.
     #[must_use]
-    pub fn check(
-        &self,
-        api: &Api,
-        operation: &Operation,
-        status: u16,
-        headers: &[(&str, &str)],
-        body: &[u8],
-    ) -> Vec<Violation> {
+    pub fn check(&self, api: &Api, operation: &Operation, answer: &Answer<'_>) -> Vec<Violation> {
+        let Answer {
+            status, headers, ..
+        } = *answer;
         if operation.responses.is_empty() {
             return Vec::new();
         }
@@ -90,13 +97,7 @@ impl AnswerChecker {
         let has_no_body =
             &*operation.method == "HEAD" || status == 204 || status == 304 || status < 200;
         if !has_no_body && !response.media.is_empty() {
-            self.check_body(
-                api,
-                response,
-                header(headers, "content-type"),
-                body,
-                &mut violations,
-            );
+            self.check_body(api, response, answer, &mut violations);
         }
         violations
     }
@@ -105,11 +106,11 @@ impl AnswerChecker {
         &self,
         api: &Api,
         response: &Response,
-        content_type: Option<&str>,
-        body: &[u8],
+        answer: &Answer<'_>,
         violations: &mut Vec<Violation>,
     ) {
-        if body.is_empty() {
+        let content_type = header(answer.headers, "content-type");
+        if answer.body.is_empty() {
             // Text and bytes may be empty; an empty text is no JSON.
             if response
                 .media
@@ -142,7 +143,10 @@ impl AnswerChecker {
         let Some(schema) = media.schema.filter(|_| says_json) else {
             return;
         };
-        match serde_json::from_slice::<Json>(body) {
+        if let Some(json) = answer.json {
+            return self.check_json(&api.bundle, schema, json, violations);
+        }
+        match serde_json::from_slice::<Json>(answer.body) {
             Ok(json) => self.check_json(&api.bundle, schema, &json, violations),
             Err(error) => violations.push(Violation {
                 kind: ViolationKind::MalformedBody,
@@ -254,14 +258,19 @@ fn header<'a>(headers: &[(&str, &'a str)], name: &str) -> Option<&'a str> {
         .map(|(_, value)| *value)
 }
 
-fn essence(content_type: &str) -> String {
+/// A content type without its parameters.
+fn essence(content_type: &str) -> &str {
     let essence = content_type.split(';').next().unwrap_or_default();
-    essence.trim().to_ascii_lowercase()
+    essence.trim()
 }
 
 fn is_json(content_type: &str) -> bool {
-    let essence = essence(content_type);
-    essence.ends_with("/json") || essence.ends_with("+json")
+    let essence = essence(content_type).as_bytes();
+    let ends_in = |end: &[u8]| {
+        let from = essence.len().saturating_sub(end.len());
+        essence[from..].eq_ignore_ascii_case(end)
+    };
+    ends_in(b"/json") || ends_in(b"+json")
 }
 
 /// The documented content type that covers the one sent; an exact one goes before a wildcard.
@@ -276,19 +285,20 @@ fn matching<'a>(
             _ => None,
         };
     };
+    let kind = sent.split('/').next().unwrap_or_default();
     let covers = |pattern: &str| {
         pattern == "*/*"
             || pattern
                 .strip_suffix("/*")
-                .is_some_and(|kind| sent.split('/').next() == Some(kind))
+                .is_some_and(|pattern| pattern.eq_ignore_ascii_case(kind))
     };
     media
         .iter()
-        .find(|media| essence(&media.content_type) == sent)
+        .find(|media| essence(&media.content_type).eq_ignore_ascii_case(sent))
         .or_else(|| {
             media
                 .iter()
-                .find(|media| covers(&essence(&media.content_type)))
+                .find(|media| covers(essence(&media.content_type)))
         })
 }
 

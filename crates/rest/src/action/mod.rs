@@ -16,7 +16,7 @@ use crate::openapi::{Api, MediaKind, Operation};
 pub(crate) use content::{Part, multipart_body};
 pub(crate) use style::encode as percent_encoded;
 
-pub use answer::{AnswerChecker, Violation, ViolationKind};
+pub use answer::{Answer, AnswerChecker, Violation, ViolationKind};
 pub use extra::{Extra, ExtraKind};
 pub use request::{Request, RequestBody};
 

@@ -361,7 +361,13 @@ fn pets() -> Api {
 
 fn check(api: &Api, status: u16, headers: &[(&str, &str)], body: &str) -> String {
     let checker = AnswerChecker::new(api);
-    let violations = checker.check(api, &api.operations[0], status, headers, body.as_bytes());
+    let answer = Answer {
+        status,
+        headers,
+        body: body.as_bytes(),
+        json: None,
+    };
+    let violations = checker.check(api, &api.operations[0], &answer);
     let lines: Vec<String> = violations
         .iter()
         .map(|v| format!("{:?} {}: {}", v.kind, v.pointer, v.message))

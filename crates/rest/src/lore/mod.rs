@@ -98,6 +98,11 @@ impl Lore {
         self.eagerness = EAGERNESS;
     }
 
+    /// Whether anything is learned at all.
+    pub(crate) fn is_awake(&self) -> bool {
+        self.awake
+    }
+
     /// Learns how far the search is; markers are for its beginning.
     pub(crate) fn advance(&mut self, progress: f64, focused: bool) {
         self.eagerness = if focused {

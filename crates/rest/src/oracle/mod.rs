@@ -13,7 +13,7 @@ use regex::Regex;
 
 pub use trace::stack_trace;
 
-use crate::action::AnswerChecker;
+use crate::action::{Answer, AnswerChecker};
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind, normalize};
 use crate::feedback::Panic;
@@ -158,10 +158,13 @@ impl Oracle {
                 .iter()
                 .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
                 .collect();
-            for violation in
-                self.checker
-                    .check(api, operation, response.status, &headers, &response.body)
-            {
+            let answer = Answer {
+                status: response.status,
+                headers: &headers,
+                body: &response.body,
+                json: exchange.body.as_ref(),
+            };
+            for violation in self.checker.check(api, operation, &answer) {
                 // The same part of every item of a list has one cause.
                 let place = stable_pointer(&violation.pointer);
                 let cause = format!("{name} {} {:?} {place}", response.status, violation.kind);

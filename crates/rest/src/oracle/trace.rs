@@ -61,11 +61,20 @@ static PLATFORMS: LazyLock<Vec<Platform>> = LazyLock::new(|| {
     ]
 });
 
+/// What every trace has somewhere, so that most bodies are looked at once only.
+static HINT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\bat |[\\nt]at |Traceback|panicked|backtrace|goroutine|Stack trace|\.rb:")
+        .expect("a constant pattern")
+});
+
 /// The site named by the stack trace in `body`, or `None` when there is no stack trace.
 ///
 /// A trace without a site that we can read gives an empty text.
 #[must_use]
 pub fn stack_trace(body: &str) -> Option<String> {
+    if !HINT.is_match(body) {
+        return None;
+    }
     let body = unescaped(body);
     let platform = PLATFORMS
         .iter()

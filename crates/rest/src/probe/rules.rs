@@ -32,7 +32,7 @@ impl Prober<'_> {
         for fault in self.problem.oracle().judge(&self.api, &last[0], None) {
             self.keep(fault, twice.clone());
         }
-        for odd in sample::oddities(&action.gene).into_iter().take(ODDITIES) {
+        for odd in sample::oddities(&action.gene).take(ODDITIES) {
             let mut attempt = base.candidate.clone();
             if let Some(step) = attempt.steps.last_mut() {
                 step.what = What::call(action.operation, odd);

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use self::body::Marks;
 use self::facts::{facts, messages};
-use crate::action::AnswerChecker;
+use crate::action::{self, AnswerChecker};
 use crate::auth;
 use crate::caller::Service;
 use crate::candidate::{Step, What};
@@ -607,14 +607,14 @@ impl Printer<'_> {
             .iter()
             .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
             .collect();
+        let answer = action::Answer {
+            status: response.status,
+            headers: &headers,
+            body: &response.body,
+            json: exchange.body.as_ref(),
+        };
         self.checker
-            .check(
-                self.api,
-                operation,
-                response.status,
-                &headers,
-                &response.body,
-            )
+            .check(self.api, operation, &answer)
             .into_iter()
             .map(|violation| violation.pointer.to_string())
             .filter(|pointer| !pointer.is_empty())
