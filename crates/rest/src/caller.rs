@@ -193,7 +193,8 @@ impl Caller {
             let session = session.cloned();
             let proof = session.as_ref().map(Session::proof);
             let answers = Answers::new(&exchanges, planted);
-            let Some(mut request) = self.request(step, proof.as_deref(), &answers) else {
+            let Some((mut request, mut sent)) = self.request(step, proof.as_deref(), &answers)
+            else {
                 continue;
             };
             let number = u16::try_from(exchanges.len()).unwrap_or(u16::MAX);
@@ -205,7 +206,7 @@ impl Caller {
                 && self.log_in_again(session, stale, step.operation())
                 && let Some(again) = self.request(step, Some(&session.proof()), &answers)
             {
-                request = again;
+                (request, sent) = again;
                 call = whole(self.client.call(&request));
                 if call.status() == Some(401) {
                     self.unmoved.insert(step.operation());
@@ -226,7 +227,8 @@ impl Caller {
                     if matches!(pulse, Pulse::Alive) {
                         self.last = operation;
                     }
-                    let mut exchange = Exchange::new(step.id, operation, step.user, request, call);
+                    let mut exchange = Exchange::new(step.id, operation, step.user, request, call)
+                        .with_sent(sent);
                     if !said.is_empty() {
                         exchange.said = said::masked(&said, &exchange.request);
                     }
@@ -378,15 +380,16 @@ impl Caller {
         }
     }
 
-    /// The request of a step; `None` when it is to follow a Location that did not come.
+    /// The request of a step, and the input that it is made of; `None` when it is to follow a Location that did
+    /// not come.
     fn request(
         &self,
         step: &Step,
         proof: Option<&Proof>,
         answers: &Answers<'_>,
-    ) -> Option<Request> {
+    ) -> Option<(Request, Option<Value>)> {
         let service = &self.service;
-        let mut request = match &step.what {
+        let (mut request, input) = match &step.what {
             What::Call { action, .. } => {
                 let written = action.request(&service.api, answers);
                 let method = Method::from_bytes(written.method.as_bytes()).ok()?;
@@ -402,7 +405,7 @@ impl Caller {
                         .header("Content-Type", body.content_type)
                         .body(body.bytes);
                 }
-                request
+                (request, written.input)
             }
             What::Follow(source) => {
                 let location = answers
@@ -410,13 +413,13 @@ impl Caller {
                     .iter()
                     .find(|exchange| exchange.step == *source)?
                     .location()?;
-                Request::get(absolute(&service.base, location)?)
+                (Request::get(absolute(&service.base, location)?), None)
             }
         };
         if let Some(proof) = proof {
             proof.apply(&mut request);
         }
-        Some(request)
+        Some((request, input))
     }
 }
 

@@ -1,5 +1,7 @@
 //! A call that was made, and what can be read from its answer.
 
+use std::fmt;
+
 use isobath_exec::http::{Call, Failure, Request, Response};
 use serde_json::Value;
 
@@ -16,6 +18,8 @@ pub struct Exchange {
     pub user: Option<usize>,
     /// What was sent.
     pub request: Request,
+    /// The input that was sent, in the shape of [`Operation::input`](crate::openapi::Operation::input).
+    pub sent: Option<Value>,
     /// What came back.
     pub call: Call,
     /// The body of the answer, where it is JSON.
@@ -44,6 +48,7 @@ impl Exchange {
             operation,
             user,
             request,
+            sent: None,
             call,
             body,
             inside: Inside::default(),
@@ -84,7 +89,14 @@ impl Exchange {
             .is_some_and(|status| (400..500).contains(&status))
     }
 
-    /// What a reference to this exchange names: `body` and a JSON Pointer, or [`LOCATION`].
+    /// The same exchange, with the input that was sent.
+    #[must_use]
+    pub fn with_sent(mut self, sent: Option<Value>) -> Self {
+        self.sent = sent;
+        self
+    }
+
+    /// What a reference to this exchange names; see [`Origin`] for how places are written.
     ///
     /// Only a success has something to refer to.
     #[must_use]
@@ -92,21 +104,28 @@ impl Exchange {
         if !self.succeeded() {
             return None;
         }
-        if place == LOCATION {
-            let id = self
-                .location()?
-                .split(['?', '#'])
-                .next()?
-                .trim_end_matches('/')
-                .rsplit('/')
-                .next()?;
-            let id = percent_encoding::percent_decode_str(id)
-                .decode_utf8()
-                .ok()?;
-            return (!id.is_empty()).then(|| Value::String(id.into_owned()));
-        }
-        let value = self.body.as_ref()?.pointer(place.strip_prefix("body")?)?;
-        (!value.is_null()).then(|| value.clone())
+        let value = match Origin::read(place)? {
+            Origin::Body(pointer) => self.body.as_ref()?.pointer(pointer)?.clone(),
+            Origin::Location => {
+                let id = self
+                    .location()?
+                    .split(['?', '#'])
+                    .next()?
+                    .trim_end_matches('/')
+                    .rsplit('/')
+                    .next()?;
+                let id = percent_encoding::percent_decode_str(id)
+                    .decode_utf8()
+                    .ok()?;
+                return (!id.is_empty()).then(|| Value::String(id.into_owned()));
+            }
+            Origin::Header(name) => Value::String(self.response()?.header(name)?.to_owned()),
+            Origin::Sent(pointer) => self.sent.as_ref()?.pointer(pointer)?.clone(),
+            Origin::Method => Value::String(self.request.method.to_string()),
+            Origin::Status => Value::from(self.status()?),
+            Origin::Given(json) => serde_json::from_str(json).ok()?,
+        };
+        (!value.is_null()).then_some(value)
     }
 
     /// The Location header of the answer.
@@ -119,6 +138,62 @@ impl Exchange {
 /// The place of the last segment of the Location header.
 pub const LOCATION: &str = "location";
 
+/// What a value that one call takes from another one is taken from, as the place of a reference says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin<'a> {
+    /// `body` and a JSON Pointer: the body of the answer.
+    Body(&'a str),
+    /// [`LOCATION`]: the last segment of the Location header.
+    Location,
+    /// `header/` and a name: a header of the answer.
+    Header(&'a str),
+    /// `sent` and a JSON Pointer: the input of the call.
+    Sent(&'a str),
+    /// `method`: the method of the call.
+    Method,
+    /// `status`: the status of the answer.
+    Status,
+    /// `given ` and JSON: a constant of the document.
+    Given(&'a str),
+}
+
+impl<'a> Origin<'a> {
+    /// Reads a place.
+    #[must_use]
+    pub fn read(place: &'a str) -> Option<Self> {
+        match place {
+            LOCATION => return Some(Self::Location),
+            "method" => return Some(Self::Method),
+            "status" => return Some(Self::Status),
+            _ => {}
+        }
+        if let Some(pointer) = place.strip_prefix("body") {
+            return Some(Self::Body(pointer));
+        }
+        if let Some(name) = place.strip_prefix("header/") {
+            return Some(Self::Header(name));
+        }
+        if let Some(pointer) = place.strip_prefix("sent") {
+            return Some(Self::Sent(pointer));
+        }
+        place.strip_prefix("given ").map(Self::Given)
+    }
+}
+
+impl fmt::Display for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Body(pointer) => write!(f, "body{pointer}"),
+            Self::Location => f.write_str(LOCATION),
+            Self::Header(name) => write!(f, "header/{name}"),
+            Self::Sent(pointer) => write!(f, "sent{pointer}"),
+            Self::Method => f.write_str("method"),
+            Self::Status => f.write_str("status"),
+            Self::Given(json) => write!(f, "given {json}"),
+        }
+    }
+}
+
 fn read_json(response: &Response) -> Option<Value> {
     let looks_like_json = match response.media_type() {
         Some(media) => media.contains("json"),
@@ -128,4 +203,27 @@ fn read_json(response: &Response) -> Option<Value> {
         return None;
     }
     serde_json::from_slice(&response.body).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read_as_they_are_written() {
+        for place in [
+            "body",
+            "body/0/id",
+            "location",
+            "header/X-Id",
+            "sent/path/id",
+            "method",
+            "status",
+            "given {\"a\":1}",
+        ] {
+            let origin = Origin::read(place).expect("a place");
+            assert_eq!(origin.to_string(), place);
+        }
+        assert_eq!(Origin::read("nowhere"), None);
+    }
 }

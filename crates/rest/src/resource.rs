@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use wish::{Makers, Wishers, add_need, wishes};
 
-use crate::exchange::LOCATION;
+use crate::exchange::Origin;
 use crate::openapi::{Api, Expression, Operation, ParameterLocation, PathPiece};
 
 /// A value that an operation needs from another one.
@@ -144,39 +144,66 @@ impl Resources {
                 let Some(consumer) = link.target else {
                     continue;
                 };
-                for (name, expression) in &link.parameters {
-                    let place: Arc<str> = match expression {
-                        Expression::ResponseBody(pointer) => format!("body{pointer}").into(),
-                        Expression::ResponseHeader(header)
-                            if header.eq_ignore_ascii_case("location") =>
-                        {
-                            LOCATION.into()
-                        }
-                        _ => continue,
-                    };
-                    let Some(pointer) = parameter_pointer(&api.operations[consumer], name) else {
-                        continue;
-                    };
-                    let given = vec![Producer {
-                        operation: producer,
-                        place,
-                        weight: 20,
-                    }];
-                    match self.needs[consumer]
-                        .iter_mut()
-                        .find(|need| need.pointer == pointer)
-                    {
-                        Some(need) => add_producers(&mut need.producers, given),
-                        None => self.needs[consumer].push(Need {
-                            essential: pointer.starts_with("/path/"),
-                            pointer,
-                            producers: given,
-                        }),
+                let target = &api.operations[consumer];
+                let parameters = link.parameters.iter().filter_map(|(name, expression)| {
+                    Some((parameter_pointer(target, name)?, expression))
+                });
+                let body = link.body.iter().filter(|_| target.body.is_some());
+                let body = body.map(|expression| ("/body".to_owned(), expression));
+                for (pointer, expression) in parameters.chain(body) {
+                    if let Some(place) = place_of(expression) {
+                        self.add_link(consumer, pointer, producer, place);
                     }
                 }
             }
         }
     }
+
+    fn add_link(&mut self, consumer: usize, pointer: String, producer: usize, place: Arc<str>) {
+        let given = vec![Producer {
+            operation: producer,
+            place,
+            weight: 20,
+        }];
+        let needs = &mut self.needs[consumer];
+        match needs.iter_mut().find(|need| need.pointer == pointer) {
+            Some(need) => add_producers(&mut need.producers, given),
+            None => needs.push(Need {
+                essential: pointer.starts_with("/path/"),
+                pointer,
+                producers: given,
+            }),
+        }
+    }
+}
+
+/// The place that an expression of a link names, unless values are not taken from there.
+fn place_of(expression: &Expression) -> Option<Arc<str>> {
+    let (pointer, json);
+    let origin = match expression {
+        Expression::ResponseBody(pointer) => Origin::Body(pointer),
+        // What identifies the new thing is the end of where it is.
+        Expression::ResponseHeader(name) if name.eq_ignore_ascii_case("location") => {
+            Origin::Location
+        }
+        Expression::ResponseHeader(name) => Origin::Header(name),
+        Expression::RequestBody(inner) => {
+            pointer = format!("/body{inner}");
+            Origin::Sent(&pointer)
+        }
+        Expression::RequestParameter(location, name) => {
+            pointer = pointer_of(*location, name);
+            Origin::Sent(&pointer)
+        }
+        Expression::Method => Origin::Method,
+        Expression::StatusCode => Origin::Status,
+        Expression::Constant(value) => {
+            json = value.to_string();
+            Origin::Given(&json)
+        }
+        Expression::Url => return None,
+    };
+    Some(origin.to_string().into())
 }
 
 /// The pointer of a parameter that a link names, `path.id` or just `id`.

@@ -6,7 +6,10 @@ mod support;
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use isobath_emit::http::{Outcome, Source};
 use isobath_rest::auth::{self, Format, User};
 use isobath_rest::job::Event;
 use isobath_rest::probe::Choice;
@@ -43,12 +46,17 @@ fn calls_until(service: &str, target: &str, budget: u64, seed: u64) -> Option<u6
     };
     let found = Rc::new(Cell::new(None));
     let (first, wanted) = (Rc::clone(&found), target.to_owned());
-    Prepared::new(&plan).run_telling(move |event| {
+    let prepared = Prepared::new(&plan);
+    // What comes after is of no interest here.
+    let ends = [&prepared.config.interrupt, &prepared.config.stop].map(Arc::clone);
+    prepared.run_telling(move |event| {
         if let Event::Covered { calls, target } = event
             && *target == wanted
             && first.get().is_none()
         {
             first.set(Some(*calls));
+            ends.iter()
+                .for_each(|end| end.store(true, Ordering::Relaxed));
         }
     });
     found.get()
@@ -106,9 +114,15 @@ fn codes_of_the_documented_pattern_are_found() {
 }
 
 #[test]
+fn links_say_what_opens_the_door() {
+    check("link_chain", "POST /doors/{a}/{b} answers 200", 300);
+}
+
+#[test]
 fn a_booking_of_two_weeks_in_the_year_is_made() {
-    check("date_window", "POST /bookings answers 409", 2_200);
-    check("date_window", "POST /bookings answers 201", 2_200);
+    // Chance alone has to meet the year.
+    check("date_window", "POST /bookings answers 409", 7_800);
+    check("date_window", "POST /bookings answers 201", 7_800);
     check("date_window", "POST /bookings answers 422", 30);
 }
 
@@ -137,4 +151,35 @@ fn of_the_examples_of_the_papers_the_outside_is_reached() {
         let reached = calls_until("stored_pair_without_post", out_of_reach, 300, seed);
         assert_eq!(reached, None, "nobody can store the pair");
     }
+}
+
+#[test]
+fn tests_that_follow_a_link_read_the_header_and_repeat_what_was_sent() {
+    let running = isobath_suts::links::link_chain();
+    let document = running.openapi.to_string();
+    let plan = Plan {
+        url: &running.url,
+        document: &document,
+        users: &[],
+        reset: None,
+        calls: 900,
+        seed: 1,
+        probes: Choice::default(),
+    };
+    let (_, suite) = support::search_and_write(&plan, "doors");
+    let opened = suite.tests.iter().find_map(|test| {
+        let [made, opened] = &*test.steps else {
+            return None;
+        };
+        let is_open = matches!(&opened.expect, Outcome::Answer(answer) if answer.status == 200);
+        (is_open && test.group == "POST /doors/{a}/{b}").then_some((made, opened))
+    });
+    let (made, opened) = opened.expect("a test that opens a door");
+    let [key] = &*made.captures else {
+        panic!("{:?}", made.captures);
+    };
+    assert_eq!(key.from, Source::Header("X-Room-Key".into()));
+    let path = format!("{:?}", opened.request.path);
+    assert!(path.contains(&key.variable), "{path}");
+    assert_eq!(made.request.body, opened.request.body);
 }

@@ -1,7 +1,7 @@
 //! All services, by name.
 
 use crate::running::Running;
-use crate::{accounts, breakdowns, faults, features, papers, stored, unusual};
+use crate::{accounts, breakdowns, faults, features, links, papers, stored, unusual};
 
 /// A service in the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ pub const UNUSUAL: [Sut; 5] = [
 ];
 
 /// All services.
-pub const ALL: [Sut; 33] = [
+pub const ALL: [Sut; 34] = [
     plain("testability", papers::testability),
     plain("hidden_parameter", papers::hidden_parameter),
     plain("hidden_body", papers::hidden_body),
@@ -68,6 +68,7 @@ pub const ALL: [Sut; 33] = [
     plain("numeric_boundary", features::numeric_boundary),
     plain("pattern", features::pattern),
     plain("date_window", features::date_window),
+    plain("link_chain", links::link_chain),
     plain("accounts", accounts::start),
     plain("quick", features::quick),
     twins!(delete_keeps),

@@ -18,6 +18,7 @@ pub mod breakdowns;
 mod catalogue;
 pub mod faults;
 pub mod features;
+pub mod links;
 pub mod papers;
 mod running;
 pub mod stored;

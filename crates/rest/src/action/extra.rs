@@ -195,6 +195,7 @@ mod tests {
                 content_type: content_type.into(),
                 bytes: text.into(),
             }),
+            input: None,
         }
     }
 

@@ -23,6 +23,8 @@ pub struct Request {
     pub headers: Vec<(Arc<str>, String)>,
     /// The body, if one is sent.
     pub body: Option<RequestBody>,
+    /// The input that all this was made of, in the shape of [`Operation::input`].
+    pub input: Option<Json>,
 }
 
 /// A body and what it is.
@@ -92,6 +94,7 @@ impl Action {
             query,
             headers,
             body,
+            input,
         };
         for extra in &self.extras {
             extra.write(&mut request, resolve);

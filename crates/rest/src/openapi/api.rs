@@ -355,14 +355,10 @@ pub enum Expression {
 }
 
 impl Expression {
-    /// Whether values flow this way: from the body of an answer, and from where it says a thing is.
+    /// Whether values flow this way. Where a thing is depends on where the service is, so whole URLs do not.
     #[must_use]
     pub fn is_followed(&self) -> bool {
-        match self {
-            Self::ResponseBody(_) => true,
-            Self::ResponseHeader(name) => name.eq_ignore_ascii_case("location"),
-            _ => false,
-        }
+        !matches!(self, Self::Url)
     }
 }
 

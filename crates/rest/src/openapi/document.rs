@@ -56,6 +56,8 @@ impl Place {
 
 struct Document {
     location: Arc<str>,
+    /// What the document calls itself by `$self`: references in it lead on from there.
+    own: Option<Arc<str>>,
     text: String,
     json: Arc<Json>,
 }
@@ -86,21 +88,39 @@ pub(crate) struct Documents<'a> {
 
 impl<'a> Documents<'a> {
     pub(crate) fn new(location: &str, text: String, json: Json, loader: &'a dyn Loader) -> Self {
-        let location: Arc<str> = location.into();
-        Self {
-            by_location: [(location.clone(), Some(0))].into(),
-            n_bytes: text.len(),
-            documents: vec![Document {
-                location,
-                text,
-                json: Arc::new(json),
-            }],
+        let mut first = Self {
+            by_location: BTreeMap::new(),
+            n_bytes: 0,
+            documents: Vec::new(),
             loader,
             n_located: 0,
             noted: FxHashSet::default(),
             is_quiet: false,
             limitations: Limitations::default(),
+        };
+        first.add(location.into(), text, json);
+        first
+    }
+
+    /// Takes a document in, under the location it came from and under the name it gives itself.
+    fn add(&mut self, location: Arc<str>, text: String, json: Json) -> Option<u32> {
+        let id = u32::try_from(self.documents.len()).ok()?;
+        let own: Option<Arc<str>> = json
+            .get("$self")
+            .and_then(Json::as_str)
+            .map(|own| join(&location, own.split('#').next().unwrap_or_default()).into());
+        if let Some(own) = &own {
+            self.by_location.entry(own.clone()).or_insert(Some(id));
         }
+        self.by_location.insert(location.clone(), Some(id));
+        self.n_bytes += text.len();
+        self.documents.push(Document {
+            location,
+            own,
+            text,
+            json: Arc::new(json),
+        });
+        Some(id)
     }
 
     pub(crate) fn root(&self) -> Place {
@@ -215,42 +235,45 @@ impl<'a> Documents<'a> {
     }
 
     fn load(&mut self, from: &Place, reference: &str) -> Option<u32> {
-        let base = self.documents[from.document as usize].location.clone();
-        let location: Arc<str> = join(&base, reference).into();
-        if let Some(known) = self.by_location.get(&location) {
-            return *known;
+        let document = &self.documents[from.document as usize];
+        let here: Arc<str> = join(&document.location, reference).into();
+        // A document that has a name is often a copy: what is not at its name may lie beside the copy.
+        let named: Option<Arc<str>> = document.own.as_ref().map(|own| join(own, reference).into());
+        let places: Vec<Arc<str>> = named.into_iter().chain([here]).collect();
+        let mut reasons = Vec::new();
+        for location in places {
+            match self.by_location.get(&location) {
+                Some(Some(known)) => return Some(*known),
+                Some(None) => continue,
+                None => {}
+            }
+            match self.fetch(&location) {
+                Ok((text, json)) => return self.add(location, text, json),
+                Err(reason) => {
+                    // Remembered: a document that is missing is asked for once.
+                    self.by_location.insert(location, None);
+                    reasons.push(reason);
+                }
+            }
         }
-        let loaded = if self.documents.len() >= MAX_DOCUMENTS || self.n_bytes >= MAX_BYTES {
-            Err("too many documents".to_owned())
-        } else {
-            self.loader.load(&location).and_then(|text| {
-                source::parse(&text)
-                    .map(|json| (text, json))
-                    .map_err(|error| format!("line {}: {}", error.line, error.message))
-            })
-        };
-        let id = match loaded {
-            Ok((text, json)) => {
-                self.n_bytes += text.len();
-                self.documents.push(Document {
-                    location: location.clone(),
-                    text,
-                    json: Arc::new(json),
-                });
-                u32::try_from(self.documents.len() - 1).ok()
-            }
-            Err(reason) => {
-                self.limit(
-                    LimitationKind::UnresolvedReference,
-                    from,
-                    format!("`{reference}`: {reason}"),
-                );
-                None
-            }
-        };
-        // Remembered when it failed, too: a document that is missing is asked for once.
-        self.by_location.insert(location, id);
-        id
+        if let Some(reason) = reasons.pop() {
+            self.limit(
+                LimitationKind::UnresolvedReference,
+                from,
+                format!("`{reference}`: {reason}"),
+            );
+        }
+        None
+    }
+
+    fn fetch(&self, location: &str) -> Result<(String, Json), String> {
+        if self.documents.len() >= MAX_DOCUMENTS || self.n_bytes >= MAX_BYTES {
+            return Err("too many documents".to_owned());
+        }
+        let text = self.loader.load(location)?;
+        let json = source::parse(&text)
+            .map_err(|error| format!("line {}: {}", error.line, error.message))?;
+        Ok((text, json))
     }
 }
 

@@ -200,11 +200,23 @@ impl Reader<'_> {
         };
         let node = if location == ParameterLocation::Path {
             self.nodes.not_empty(&mut self.documents, node)
+        } else if location == ParameterLocation::Query {
+            self.or_empty(node, map)
         } else {
             node
         };
         self.nodes
             .with_examples(&mut self.documents, node, examples, place)
+    }
+
+    /// The same values and none, where `allowEmptyValue` says that the name may be sent alone.
+    fn or_empty(&mut self, node: NodeId, map: &Map<String, Json>) -> NodeId {
+        if map.get("allowEmptyValue") != Some(&Json::Bool(true)) {
+            return node;
+        }
+        let none: Arc<Json> = Arc::new(Json::String(String::new()));
+        let empty = self.nodes.add(Domain::Enum([none].into()));
+        self.nodes.add(Domain::Choice([node, empty].into()))
     }
 
     /// A path parameter that the path names and nothing describes.
@@ -233,6 +245,7 @@ impl Reader<'_> {
         let node = self
             .nodes
             .schema(&mut self.documents, place, Direction::Request);
+        let node = self.or_empty(node, map);
         FormParameter {
             name: name.into(),
             required,

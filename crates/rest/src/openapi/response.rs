@@ -122,18 +122,17 @@ impl Reader<'_> {
                 .flatten()
                 .filter_map(|(name, json)| {
                     let expression = self.expression(&place, json)?;
-                    if !expression.is_followed() {
-                        let detail = format!("`{name}` is not taken from `{}`", plain(json));
-                        self.documents.limit(LimitationKind::Link, &place, detail);
-                    }
+                    self.limit_unfollowed(&place, name, &expression, json);
                     Some((name.as_str().into(), expression))
                 })
                 .collect();
-            let body = map
-                .get("requestBody")
-                .and_then(|json| self.expression(&place, json));
-            if body.is_some() {
-                let detail = "the body of a link is not followed";
+            let body = map.get("requestBody").and_then(|json| {
+                let expression = self.expression(&place, json)?;
+                self.limit_unfollowed(&place, "requestBody", &expression, json);
+                Some(expression)
+            });
+            if map.contains_key("server") {
+                let detail = "the server of a link is not called";
                 self.documents.limit(LimitationKind::Link, &place, detail);
             }
             let text = |name: &str| map.get(name).and_then(Json::as_str).map(str::to_owned);
@@ -154,6 +153,13 @@ impl Reader<'_> {
             });
         }
         links
+    }
+
+    fn limit_unfollowed(&mut self, place: &Place, name: &str, from: &Expression, json: &Json) {
+        if !from.is_followed() {
+            let detail = format!("`{name}` is not taken from `{}`", plain(json));
+            self.documents.limit(LimitationKind::Link, place, detail);
+        }
     }
 
     fn expression(&mut self, place: &Place, json: &Json) -> Option<Expression> {
@@ -220,7 +226,8 @@ enum TargetName {
 
 fn expression(text: &str) -> Option<Expression> {
     let Some(expression) = text.strip_prefix('$') else {
-        return Some(Expression::Constant(Json::String(text.to_owned())));
+        // An expression within a longer text is more than a value that can be taken over.
+        return (!text.contains("{$")).then(|| Expression::Constant(Json::String(text.to_owned())));
     };
     match expression {
         "url" => return Some(Expression::Url),

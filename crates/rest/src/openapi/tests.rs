@@ -8,6 +8,7 @@ use super::*;
 
 mod robust;
 mod schemas;
+mod versions;
 
 fn api(document: &Json) -> Api {
     read(&document.to_string(), "api.json", &NoLoader).expect("an OpenAPI document")
@@ -380,6 +381,8 @@ fn links_lead_to_operations() {
                 "bad": {"operationId": "nothing", "parameters": {"id": "$oops"}},
                 "sent": {"operationId": "getX", "requestBody": "$response.body",
                          "parameters": {"id": "$request.path.id"}},
+                "where": {"operationId": "getX", "parameters": {"id": "$url"}, "server": {"url": "/"}},
+                "within": {"operationId": "getX", "parameters": {"id": "x-{$response.body#/id}"}},
             }}}}},
             "/x/{id}": {"get": {"operationId": "getX", "parameters": [
                 {"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {}}},
@@ -399,8 +402,9 @@ fn links_lead_to_operations() {
     assert_eq!(links[2].target, None);
     insta::assert_snapshot!(limitations(&api), @"
     link expression `$oops`: 1:265 /paths/~1x/post/responses/201/links/bad
-    link `id` is not taken from `$request.path.id`: 1:326 /paths/~1x/post/responses/201/links/sent
-    link the body of a link is not followed: 1:326 /paths/~1x/post/responses/201/links/sent
+    link `id` is not taken from `$url`: 1:427 /paths/~1x/post/responses/201/links/where
+    link the server of a link is not called: 1:427 /paths/~1x/post/responses/201/links/where
+    link expression `x-{$response.body#/id}`: 1:507 /paths/~1x/post/responses/201/links/within
     link link `bad` leads to no operation: 1:265 /paths/~1x/post/responses/201/links/bad
     ");
 }

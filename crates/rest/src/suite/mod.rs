@@ -12,7 +12,7 @@ use isobath_emit::http::{
     Request, Source, Text,
 };
 use isobath_exec::http::Method;
-use isobath_genes::push_segment;
+use isobath_genes::{Reference, push_segment};
 use serde_json::Value;
 
 use self::body::Marks;
@@ -22,7 +22,7 @@ use crate::auth;
 use crate::caller::Service;
 use crate::candidate::{Step, What};
 use crate::compare::differences;
-use crate::exchange::{Exchange, LOCATION};
+use crate::exchange::{Exchange, LOCATION, Origin};
 use crate::job::Test;
 use crate::openapi::Api;
 use crate::session::Session;
@@ -311,18 +311,32 @@ impl Printer<'_> {
         let Some(input) = step.input() else {
             return Vec::new();
         };
-        input
-            .references()
-            .into_iter()
-            .filter_map(|(pointer, reference)| {
-                Some((
-                    pointer,
-                    self.variables
-                        .get(&(reference.source, Taken::Value.place(&reference.place)))?
-                        .clone(),
-                ))
+        let references = input.references().into_iter();
+        references
+            .flat_map(|(pointer, reference)| {
+                let captured = self.captured_by(&reference).into_iter();
+                captured.map(move |(below, variable)| (format!("{pointer}{below}"), variable))
             })
             .collect()
+    }
+
+    /// The variables that a reference brings, each with where below the place that refers.
+    ///
+    /// What an earlier call was sent may itself have been captured before it, as a whole or in parts.
+    fn captured_by(&self, reference: &Reference) -> Vec<(String, String)> {
+        let Some(Origin::Sent(at)) = Origin::read(&reference.place) else {
+            let place = (reference.source, Taken::Value.place(&reference.place));
+            let variable = self.variables.get(&place);
+            return Vec::from_iter(variable.map(|variable| (String::new(), variable.clone())));
+        };
+        let mut steps = self.test.candidate.steps.iter();
+        let source = steps.find(|step| step.id == reference.source);
+        let bound = source.map(|source| self.bound(source)).unwrap_or_default();
+        let below = |(pointer, variable): (String, String)| {
+            let below = pointer.strip_prefix(at)?;
+            (below.is_empty() || below.starts_with('/')).then(|| (below.to_owned(), variable))
+        };
+        bound.into_iter().filter_map(below).collect()
     }
 
     fn request(&self, step: &Step, exchange: &Exchange) -> Request {
@@ -477,19 +491,22 @@ impl Printer<'_> {
         wanted.dedup();
         let mut captures = Vec::new();
         for (place, taken) in wanted {
-            let found = match (place.strip_prefix("body"), taken) {
-                (Some(pointer), _) => exchange
-                    .value(&place)
-                    .map(|sample| (Source::Body(Place::from_pointer(pointer)), sample)),
-                (None, Taken::Whole) => exchange
-                    .location()
-                    .map(|whole| (Source::Header("Location".into()), whole.into())),
-                (None, Taken::Value) => exchange
-                    .value(&place)
-                    .map(|sample| (Source::LastSegment("Location".into()), sample)),
+            let sample = match taken {
+                Taken::Whole => exchange.location().map(Value::from),
+                Taken::Value => exchange.value(&place),
             };
-            let Some((from, sample)) = found else {
+            let Some((sample, origin)) = sample.zip(Origin::read(&place)) else {
                 continue;
+            };
+            let from = match (origin, taken) {
+                (Origin::Body(pointer), _) => Source::Body(Place::from_pointer(pointer)),
+                (Origin::Header(name), _) => Source::Header(name.into()),
+                (Origin::Location, Taken::Whole) => Source::Header("Location".into()),
+                (Origin::Location, Taken::Value) => Source::LastSegment("Location".into()),
+                // The suite writes these itself.
+                (Origin::Sent(_) | Origin::Method | Origin::Status | Origin::Given(_), _) => {
+                    continue;
+                }
             };
             let name = match (&from, taken) {
                 (Source::LastSegment(_), _) => "id",

@@ -374,7 +374,11 @@ impl Collector<'_, '_> {
                 return facts.alternatives(part, SKIP_ANY_OF, keyword, json);
             }
             "discriminator" if part.skip & SKIP_DISCRIMINATOR == 0 => {
-                return facts.discriminator(part, json);
+                let is_read = facts.discriminator(part, json);
+                if json.get("defaultMapping").is_some() {
+                    self.unsupported(&place.child(keyword), "defaultMapping");
+                }
+                return is_read;
             }
             "example" => facts.examples.push(Example::new(None, json.clone())),
             "default" => facts.examples.push(Example::new(None, json.clone())),
