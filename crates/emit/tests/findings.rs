@@ -464,3 +464,37 @@ fn kinds_of_faults_are_told_apart_even_where_their_cause_is_called_the_same() {
     assert_eq!(sizes, [2, 1]);
     assert!(isobath_emit::findings::html(&report).contains("existence-leak"));
 }
+
+#[test]
+fn the_page_shows_the_source_with_what_was_covered() {
+    let mut report = RestReport::default();
+    report.code = Some(isobath_emit::findings::CodeView {
+        files: vec![isobath_emit::findings::FileView {
+            file: "src/boats.rs".into(),
+            covered_lines: vec![1, 2],
+            missed_lines: vec![3],
+            missed_branches: vec![isobath_emit::findings::MissedBranch {
+                line: 2,
+                what: "`n < 3` is true".into(),
+                score: 0.75,
+            }],
+            source: Some("fn f(n: u8) {\n    if n < 3 {\n        g();\n    }\n}\n".into()),
+            ..Default::default()
+        }],
+        ..Default::default()
+    });
+    let page = isobath_emit::findings::html(&report);
+    assert!(
+        page.contains("<span class=\"yes\" title=\"covered\"><i>    1 ✓</i> fn f(n: u8) {</span>")
+    );
+    assert!(page.contains("<span class=\"partly\" title=\"covered in part\"><i>    2 ◐</i>"));
+    assert!(
+        page.contains("never: `n &lt; 3` is true (nearest 0.750)"),
+        "{page}"
+    );
+    assert!(page.contains("<span class=\"no\" title=\"not covered\"><i>    3 ✗</i>"));
+    assert!(
+        !report.to_json().contains("fn f("),
+        "the source is for the page only"
+    );
+}

@@ -189,7 +189,7 @@ impl Goal {
 }
 
 /// What a target of the code asks for.
-fn outcome(kind: Kind) -> &'static str {
+pub(crate) fn outcome(kind: Kind) -> &'static str {
     match kind {
         Kind::Statement => "is executed",
         Kind::True => "is true",

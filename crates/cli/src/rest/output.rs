@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use isobath_emit::findings::{
-    self, CodeView, FaultView, FileView, OperationView, Progress, RestReport, Severity, Share,
-    SourceLocation, StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget,
+    self, CodeView, FaultView, FileView, MissedBranch, OperationView, Progress, RestReport,
+    Severity, Share, SourceLocation, StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget,
 };
 use isobath_emit::http::{HttpSuite, WrittenTest, curl};
 use isobath_rest::auth::User;
@@ -27,6 +27,9 @@ use super::describe;
 use super::folder::command_line;
 use crate::output;
 use crate::terminal::{Terminal, Tone};
+
+/// Longer files are not shown in the report.
+const SHOWN_SOURCE: usize = 400_000;
 
 /// A run that is over.
 pub(super) struct Run<'a> {
@@ -119,6 +122,8 @@ impl<'a> Run<'a> {
                 branches: share(&file.branches),
                 covered_lines: lines(true),
                 missed_lines: lines(false),
+                missed_branches: missed(&file.missed),
+                source: self.source(name),
             }
         });
         let mut view = CodeView {
@@ -154,6 +159,17 @@ impl<'a> Run<'a> {
             }
         }
         Some(view)
+    }
+
+    /// The text of a file of the service, whose name is relative to the root of its project.
+    fn source(&self, name: &str) -> Option<String> {
+        let folder = self.args.white.rust.as_ref()?.canonicalize().ok()?;
+        let path = folder
+            .ancestors()
+            .map(|folder| folder.join(name))
+            .find(|path| path.is_file())?;
+        let text = std::fs::read_to_string(path).ok()?;
+        (text.len() <= SHOWN_SOURCE).then_some(text)
     }
 
     /// Writes suite and report, and says what was written.
@@ -570,6 +586,19 @@ impl<'a> Run<'a> {
             ),
         }
     }
+}
+
+fn missed(branches: &[feedback::MissedBranch]) -> Vec<MissedBranch> {
+    let mut missed: Vec<MissedBranch> = branches
+        .iter()
+        .map(|branch| MissedBranch {
+            line: branch.line,
+            what: branch.what.clone(),
+            score: branch.score,
+        })
+        .collect();
+    missed.sort_by_key(|branch| branch.line);
+    missed
 }
 
 /// Says what became of a suite when it was run.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::model::{FaultView, OperationView, RestReport, TestCase};
 use super::plot;
+use super::source::source;
 use crate::report::page::{self, escape, fact, meter, snippet, tile};
 
 /// The report as one offline page.
@@ -307,7 +308,11 @@ fn code(out: &mut String, report: &RestReport) {
             file.branches
         );
     }
-    out.push_str("</tbody></table></div>\n</details>\n");
+    out.push_str("</tbody></table></div>\n");
+    for file in &code.files {
+        source(out, file);
+    }
+    out.push_str("</details>\n");
 }
 
 fn uncovered(out: &mut String, report: &RestReport) {

@@ -13,6 +13,7 @@ mod markdown;
 mod model;
 mod plot;
 mod sarif;
+mod source;
 mod wfc;
 
 pub use event::Event;
@@ -20,9 +21,9 @@ pub use html::html;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use model::{
-    CodeView, FaultView, FileView, LeftOutTest, OperationView, Progress, RestLimitation,
-    RestReport, SCHEMA_VERSION, Severity, Share, SourceLocation, StatusCount, SuiteView, TestCall,
-    TestCase, UncoveredTarget,
+    CodeView, FaultView, FileView, LeftOutTest, MissedBranch, OperationView, Progress,
+    RestLimitation, RestReport, SCHEMA_VERSION, Severity, Share, SourceLocation, StatusCount,
+    SuiteView, TestCall, TestCase, UncoveredTarget,
 };
 pub use sarif::sarif;
 pub use wfc::wfc;

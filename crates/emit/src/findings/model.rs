@@ -65,7 +65,7 @@ pub struct RestReport {
 }
 
 /// What of the code of a service was covered, and what of it could be watched.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CodeView {
     /// Lines with a statement on them.
@@ -99,7 +99,7 @@ pub struct Share {
 }
 
 /// What of a source file was covered.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileView {
     /// The file, relative to the root of the project.
@@ -112,6 +112,23 @@ pub struct FileView {
     pub covered_lines: Vec<u32>,
     /// The lines that were not.
     pub missed_lines: Vec<u32>,
+    /// The branches that were not, in order of their lines.
+    pub missed_branches: Vec<MissedBranch>,
+    /// Its text, for the page; not in `report.json`.
+    #[serde(skip)]
+    pub source: Option<String>,
+}
+
+/// An outcome that no call brought about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MissedBranch {
+    /// The line.
+    pub line: u32,
+    /// What did not happen.
+    pub what: String,
+    /// How near the nearest call came, in 0..1; 0 when the place was never come to.
+    pub score: f64,
 }
 
 impl std::fmt::Display for Share {

@@ -1,14 +1,15 @@
 //! Targets of the code as targets of the search.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use isobath_exec::driver::{Event, Kind, Target};
 use isobath_search::{Score, TargetId};
-use regex::Regex;
+use isobath_sql::DialectName;
+use isobath_sql::query::shape;
 
 use crate::exchange::Exchange;
-use crate::goal::{Goal, Goals};
+use crate::goal::{Goal, Goals, outcome};
 
 /// The code of a service, as far as its driver knows it.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +38,7 @@ struct Spot {
 }
 
 /// What of the code is covered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CodeCoverage {
     /// Lines with a statement on them.
     pub lines: Share,
@@ -50,12 +51,25 @@ pub struct CodeCoverage {
 }
 
 /// What of a file is covered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileCoverage {
     /// The lines with a statement on them, and whether one of it is covered.
     pub lines: BTreeMap<u32, bool>,
     /// Outcomes of conditions, arms, and operations that may fail.
     pub branches: Share,
+    /// Those of them that are not covered.
+    pub missed: Vec<MissedBranch>,
+}
+
+/// An outcome that no call brought about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MissedBranch {
+    /// The line.
+    pub line: u32,
+    /// What did not happen, in words.
+    pub what: String,
+    /// How near the nearest call came to it, from 0 to 1; 0 when the place was never come to.
+    pub score: f64,
 }
 
 impl FileCoverage {
@@ -145,13 +159,15 @@ impl Code {
         for event in events {
             if let Event::Statement {
                 text,
+                database,
                 failure: None,
                 ..
             } = event
                 && self.statements.len() < STATEMENTS
                 && looks_for_rows(text)
             {
-                let text_of_shape = self.statements.entry(shape(text));
+                let dialect = database.parse().unwrap_or(DialectName::Ansi);
+                let text_of_shape = self.statements.entry(shape(text, dialect).text);
                 text_of_shape.or_insert_with(|| text.clone());
             }
         }
@@ -191,6 +207,13 @@ impl Code {
                 _ => {
                     coverage.branches.add(covered);
                     file.branches.add(covered);
+                    if !covered {
+                        file.missed.push(MissedBranch {
+                            line: target.line,
+                            what: format!("`{}` {}", target.text, outcome(target.kind)),
+                            score: spot.best,
+                        });
+                    }
                 }
             }
         }
@@ -209,13 +232,4 @@ fn looks_for_rows(statement: &str) -> bool {
     ["SELECT", "WITH", "UPDATE", "DELETE"]
         .iter()
         .any(|word| first.eq_ignore_ascii_case(word))
-}
-
-/// A statement without its values, which tells statements apart that differ in more than the call they served.
-fn shape(statement: &str) -> String {
-    static VALUE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"'(?:[^']|'')*'|\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b")
-            .expect("a constant pattern")
-    });
-    VALUE.replace_all(statement, "?").into_owned()
 }

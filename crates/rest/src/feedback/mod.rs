@@ -10,7 +10,7 @@ mod driver;
 #[cfg(test)]
 mod tests;
 
-pub use code::{Code, CodeCoverage, FileCoverage, Share};
+pub use code::{Code, CodeCoverage, FileCoverage, MissedBranch, Share};
 pub use driver::DriverFeedback;
 
 use std::sync::Arc;
