@@ -5,7 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
 
+use isobath_exec::driver::{Driver, Event, Listener};
+use isobath_exec::http::{Client, Config, Request};
+use isobath_exec::process::{Launch, Ready, Service};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -28,7 +32,16 @@ fn is_built() -> bool {
             eprintln!("left out: there is no JDK with Maven");
             return false;
         }
-        for project in ["drivers/jvm", "tests/suts/jvm"] {
+        let samples = ["papers", "older", "rows", "numbers", "texts"];
+        let samples = samples.map(|name| format!("tests/suts/jvm/{name}/target/{name}.jar"));
+        let agent = "drivers/jvm/target/isobath-agent.jar".to_owned();
+        for (project, jars) in [
+            ("drivers/jvm", &[agent][..]),
+            ("tests/suts/jvm", &samples[..]),
+        ] {
+            if is_fresh(&root().join(project), jars) {
+                continue;
+            }
             let package = |offline: bool| {
                 let mut maven = Command::new("mvn");
                 maven.args(["-q", "-B", "-DskipTests", "package", "-f"]);
@@ -47,6 +60,27 @@ fn is_built() -> bool {
         }
         true
     })
+}
+
+/// Whether all jars are newer than all sources of a project; Maven takes seconds to find that out.
+fn is_fresh(project: &Path, jars: &[String]) -> bool {
+    let written = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
+    let oldest = jars.iter().map(|jar| written(&root().join(jar))).min();
+    let Some(Some(oldest)) = oldest else {
+        return false;
+    };
+    let mut folders = vec![project.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() && entry.file_name() != "target" {
+                folders.push(path);
+            } else if path.is_file() && written(&path).is_none_or(|time| time > oldest) {
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// A port of one's own, so that tests that run at once do not meet.
@@ -173,6 +207,108 @@ fn the_agent_also_comes_by_a_start_command() {
     let report = report.unwrap_or_else(|error| panic!("{error}: {said}"));
     assert!(report.contains("papers/Figure7.java"), "{said}");
     assert!(!report.contains("papers/Figure9.java"), "it is left out");
+}
+
+/// A service on H2 in memory, started with the agent, and the driver in it.
+struct Rows {
+    driver: Driver,
+    url: String,
+    _process: Service,
+    _listener: Listener,
+}
+
+impl Rows {
+    fn start() -> Self {
+        let listener = Listener::open_loopback().expect("a place to listen");
+        let port = port();
+        let url = format!("http://127.0.0.1:{port}");
+        let command = format!(
+            "exec java -javaagent:'{}' -jar '{}' --server.port={port}",
+            root()
+                .join("drivers/jvm/target/isobath-agent.jar")
+                .display(),
+            root().join("tests/suts/jvm/rows/target/rows.jar").display(),
+        );
+        let launch = Launch {
+            variables: listener.variables(None),
+            patience: Duration::from_secs(120),
+            ..Launch::new(command, Ready::Url(url.clone()))
+        };
+        let process = Service::start(launch).expect("the service starts");
+        let driver = listener.accept(Duration::from_secs(10)).expect("a driver");
+        Self {
+            driver,
+            url,
+            _process: process,
+            _listener: listener,
+        }
+    }
+
+    fn call(&mut self, method: &str, path: &str) -> u16 {
+        let mut client = Client::new(Config::default()).expect("a client");
+        let request = Request {
+            method: method.parse().expect("a method"),
+            ..Request::get(format!("{}{path}", self.url))
+        };
+        client.call(&request).status().expect("an answer")
+    }
+
+    fn statements(&mut self) -> Vec<(String, u64, Option<String>)> {
+        let events = self.driver.events().expect("the service lives");
+        let statements = events.into_iter().filter_map(|event| match event {
+            Event::Statement {
+                database,
+                text,
+                rows,
+                failure,
+                ..
+            } => {
+                assert_eq!(database, "h2");
+                Some((text, rows, failure))
+            }
+            _ => None,
+        });
+        statements.collect()
+    }
+}
+
+#[test]
+fn statements_behind_hibernate_are_told_and_the_database_is_within_reach() {
+    if !is_built() {
+        return;
+    }
+    let mut rows = Rows::start();
+    let count = "SELECT COUNT(*) FROM FOO_ENTITY";
+    let counted = |rows: &mut Rows| {
+        let found = rows.driver.run_sql(count).expect("rows");
+        found[0][0].clone().expect("a number")
+    };
+    // What is there at first is what resets bring back.
+    rows.driver.reset().expect("the database is known");
+    rows.driver.begin_candidate();
+    assert_eq!(rows.call("GET", "/api/foo/42/77"), 400);
+    assert_eq!(rows.call("POST", "/api/foo"), 200);
+    assert_eq!(rows.call("GET", "/api/foo/42/77"), 200);
+    let told = rows.statements();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(
+        told[0].0.contains("x=42") && told[0].0.contains("y=77"),
+        "{told:?}"
+    );
+    assert!(told[1].0.starts_with("insert into foo_entity"), "{told:?}");
+    let read: Vec<u64> = told.iter().map(|(_, rows, _)| *rows).collect();
+    assert_eq!(read, [0, 1, 1]);
+    assert_eq!(counted(&mut rows), "1");
+    rows.driver.reset().expect("the database is known");
+    assert_eq!(counted(&mut rows), "0");
+    rows.driver
+        .run_sql("INSERT INTO foo_entity (x, y) VALUES (2, 3); INSERT INTO foo_entity (x, y) VALUES (2, 4)")
+        .expect("rows can be inserted");
+    assert_eq!(rows.call("GET", "/api/foo/2/3"), 200);
+    let refused = rows.driver.run_sql("SELECT * FROM nowhere");
+    assert!(refused.is_err_and(|error| error.to_string().to_lowercase().contains("nowhere")));
+    // What we do ourselves is not what the service does.
+    assert_eq!(rows.statements().len(), 1);
 }
 
 #[test]

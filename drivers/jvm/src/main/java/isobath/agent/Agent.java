@@ -1,5 +1,7 @@
 package isobath.agent;
 
+import isobath.agent.jdbc.Database;
+import isobath.agent.jdbc.Jdbc;
 import isobath.agent.link.Frame;
 import isobath.agent.link.Link;
 import isobath.agent.link.Target;
@@ -82,16 +84,18 @@ public final class Agent {
         }
 
         @Override
-        public void settle() {}
-
-        @Override
-        public void reset() {
-            throw new UnsupportedOperationException("this service is reset by a restart");
+        public void settle() {
+            Jdbc.settle();
         }
 
         @Override
-        public List<List<String>> runSql(String text) {
-            throw new UnsupportedOperationException("no database is known yet");
+        public void reset() throws Exception {
+            Database.reset();
+        }
+
+        @Override
+        public List<List<String>> runSql(String text) throws Exception {
+            return Database.run(text);
         }
     }
 }

@@ -1,5 +1,6 @@
 package isobath.agent;
 
+import isobath.agent.jdbc.JdbcWeaver;
 import isobath.agent.link.Frame;
 import isobath.agent.link.Queue;
 import isobath.agent.service.Servers;
@@ -29,7 +30,7 @@ final class Transformer implements ClassFileTransformer {
         }
         try {
             int[] block = blocks.get(name);
-            return block == null ? library(name, bytes) : service(name, bytes, block);
+            return block == null ? library(loader, name, bytes) : service(name, bytes, block);
         } catch (Throwable problem) {
             queue.add(Frame.unwatched(name.replace('/', '.'), String.valueOf(problem)));
             return null;
@@ -49,13 +50,14 @@ final class Transformer implements ClassFileTransformer {
         return woven.bytes;
     }
 
-    private static byte[] library(String name, byte[] bytes) {
+    private static byte[] library(ClassLoader loader, String name, byte[] bytes) {
         if (name.startsWith("java/") || name.startsWith("sun/") || name.startsWith("jdk/")) {
             return null;
         }
         if (Servers.concerns(name)) {
             return Servers.weave(bytes);
         }
-        return LibraryWeaver.weave(bytes);
+        byte[] telling = JdbcWeaver.weave(loader, bytes);
+        return telling != null ? telling : LibraryWeaver.weave(bytes);
     }
 }
