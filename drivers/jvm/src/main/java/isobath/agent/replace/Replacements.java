@@ -71,6 +71,15 @@ public final class Replacements {
         everywhere(string, "matches", "(" + STRING + ")Z", "Strings");
         verdict(string, "indexOf", "(" + STRING + ")I", "Strings");
         verdict(string, "indexOf", "(I)I", "Strings");
+        verdict(string, "lastIndexOf", "(" + STRING + ")I", "Strings");
+        verdict(string, "lastIndexOf", "(I)I", "Strings");
+        for (String more : new String[] {"", "I"}) {
+            String descriptor = "(" + STRING + more + ")[" + STRING;
+            String made = "(L" + string + ";" + with(descriptor);
+            TABLE.put(
+                    string + ".split" + descriptor,
+                    new Replacement(HERE + "Strings", "split", made, Outcomes.NONE, false, false));
+        }
         verdict(string, "regionMatches", "(ZI" + STRING + "II)Z", "Strings");
     }
 

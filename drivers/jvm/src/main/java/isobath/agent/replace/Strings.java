@@ -128,6 +128,40 @@ public final class Strings {
         return at;
     }
 
+    /** {@code String.lastIndexOf(String)}: found or not. */
+    public static int lastIndexOf(String self, String part, int target) {
+        indexOf(self, part, target);
+        return self.lastIndexOf(part);
+    }
+
+    /** {@code String.lastIndexOf(int)}: found or not. */
+    public static int lastIndexOf(String self, int c, int target) {
+        indexOf(self, c, target);
+        return self.lastIndexOf(c);
+    }
+
+    /** {@code String.split(String)}: what it is split at should be in it. */
+    public static String[] split(String self, String regex, int target) {
+        String[] parts = self.split(regex);
+        separated(self, regex, target);
+        return parts;
+    }
+
+    /** {@code String.split(String, int)}. */
+    public static String[] split(String self, String regex, int limit, int target) {
+        String[] parts = self.split(regex, limit);
+        separated(self, regex, target);
+        return parts;
+    }
+
+    private static void separated(String self, String regex, int target) {
+        String plain = regex.replaceAll("\\\\([^a-zA-Z0-9])", "$1");
+        boolean isPlain = plain.length() < regex.length() || regex.matches("[^\\\\.\\[{(*+?^$|]+");
+        if (isPlain && !self.contains(plain) && Track.tracked(self)) {
+            Track.used(self, Role.CONTAINS, plain, target);
+        }
+    }
+
     /** {@code String.regionMatches(boolean, int, String, int, int)}. */
     public static boolean regionMatches(
             String self, boolean ignoring, int from, String other, int at, int length, int target) {

@@ -34,7 +34,7 @@ final class MethodWeaver {
     private final InsnList code;
     /** Whether what is inserted will be executed; if not, only the targets count. */
     private final boolean live;
-    /** Jumps that what stands before them already told of. */
+    /** Jumps and calls that what stands before them already told of. */
     private final Set<AbstractInsnNode> told = new HashSet<>();
     private final SwitchWeaver switches;
     private int line;
@@ -44,7 +44,7 @@ final class MethodWeaver {
         this.targets = targets;
         this.code = method.instructions;
         this.live = live;
-        this.switches = new SwitchWeaver(code, targets, live);
+        this.switches = new SwitchWeaver(code, targets, live, told);
     }
 
     void weave() {
@@ -75,14 +75,15 @@ final class MethodWeaver {
 
     private void visit(AbstractInsnNode node) {
         int opcode = node.getOpcode();
+        if (told.contains(node)) {
+            return;
+        }
         if (node instanceof MethodInsnNode) {
             call((MethodInsnNode) node);
         } else if (opcode >= Opcodes.LCMP && opcode <= Opcodes.DCMPG) {
             compare(node);
         } else if (node instanceof JumpInsnNode && opcode != Opcodes.GOTO && opcode != Opcodes.JSR) {
-            if (!told.contains(node)) {
-                jump((JumpInsnNode) node);
-            }
+            jump((JumpInsnNode) node);
         } else if (node instanceof TableSwitchInsnNode || node instanceof LookupSwitchInsnNode) {
             switches.weave(node, line);
         } else if (opcode == Opcodes.CHECKCAST) {

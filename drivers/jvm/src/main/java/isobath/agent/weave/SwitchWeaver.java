@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.InsnList;
@@ -29,11 +30,14 @@ final class SwitchWeaver {
     private final InsnList code;
     private final Targets targets;
     private final boolean live;
+    /** Comparisons that only tell apart what has the same hash. */
+    private final Set<AbstractInsnNode> told;
 
-    SwitchWeaver(InsnList code, Targets targets, boolean live) {
+    SwitchWeaver(InsnList code, Targets targets, boolean live, Set<AbstractInsnNode> told) {
         this.code = code;
         this.targets = targets;
         this.live = live;
+        this.told = told;
     }
 
     void weave(AbstractInsnNode node, int line) {
@@ -123,6 +127,8 @@ final class SwitchWeaver {
                 boolean isCompared = next instanceof MethodInsnNode && ((MethodInsnNode) next).name.equals("equals");
                 if (node instanceof LdcInsnNode && ((LdcInsnNode) node).cst instanceof String && isCompared) {
                     String text = (String) ((LdcInsnNode) node).cst;
+                    told.add(next);
+                    told.add(Code.real(next.getNext()));
                     if (!texts.contains(text)) {
                         texts.add(text);
                     }

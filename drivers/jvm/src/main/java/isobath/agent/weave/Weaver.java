@@ -8,6 +8,7 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodTooLargeException;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.MethodNode;
 
@@ -70,8 +71,16 @@ public final class Weaver {
         return new Woven(writer.toByteArray(), targets.all(), plain);
     }
 
-    /** What the compiler adds to every enum is nobody's code. */
+    /** What the compiler adds to every enum is nobody's code, nor is what only keeps others from making an object. */
     private static boolean isGenerated(ClassNode type, MethodNode method) {
+        if (method.name.equals("<init>") && method.desc.equals("()V") && (method.access & Opcodes.ACC_PRIVATE) != 0) {
+            int instructions = 0;
+            for (AbstractInsnNode node : method.instructions) {
+                instructions += node.getOpcode() < 0 ? 0 : 1;
+            }
+            // A load, the constructor above, and a return.
+            return instructions == 3;
+        }
         boolean isEnum = (type.access & Opcodes.ACC_ENUM) != 0;
         return isEnum
                 && ((method.name.equals("valueOf") && method.desc.startsWith("(Ljava/lang/String;)"))

@@ -135,7 +135,7 @@ final class Torture {
         boolean b = s.equalsIgnoreCase("BAR") || s.startsWith("F") || s.endsWith("2") || s.contains("-");
         int at = s.indexOf('o') + s.indexOf("1") + t.length();
         return a + "" + b + at + s.isEmpty() + s.matches("[a-z]+\\d*") + s.contentEquals(new StringBuilder("bar"))
-                + s.startsWith("o", 1) + s.regionMatches(true, 0, "foo", 0, 2) + s.compareTo(t);
+                + s.startsWith("o", 1) + s.regionMatches(true, 0, "foo", 0, 2) + s.lastIndexOf('a') + s.lastIndexOf("B") + s.split("-").length + s.split("\\.", 2)[0] + s.compareTo(t);
     }
 
     static Object parses(int n) {

@@ -1,0 +1,12 @@
+package numbers;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+
+/** Numeric functions behind a REST API. */
+@SpringBootApplication
+public class Application {
+    public static void main(String[] arguments) {
+        SpringApplication.run(Application.class, arguments);
+    }
+}
