@@ -227,8 +227,8 @@ impl Caller {
                     if matches!(pulse, Pulse::Alive) {
                         self.last = operation;
                     }
-                    let mut exchange = Exchange::new(step.id, operation, step.user, request, call)
-                        .with_sent(sent);
+                    let mut exchange =
+                        Exchange::new(step.id, operation, step.user, request, call).with_sent(sent);
                     if !said.is_empty() {
                         exchange.said = said::masked(&said, &exchange.request);
                     }
