@@ -159,9 +159,13 @@ pub(crate) async fn change(
     }
     let db = marina.db();
     find(&db, id)?;
+    let power = match change.power {
+        None if change.length.is_some() && marina.has(Fault::LengthCutsPower) => Some(false),
+        power => power,
+    };
     db.execute(
         "UPDATE berths SET length = coalesce(?1, length), power = coalesce(?2, power) WHERE id = ?3",
-        params![change.length, change.power, id],
+        params![change.length, power, id],
     )?;
     Ok(Json(find(&db, id)?))
 }

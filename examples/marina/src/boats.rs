@@ -168,15 +168,18 @@ pub(crate) async fn replace(
     {
         tags.splice(0..0, old.iter().cloned());
     }
+    let forgets =
+        marina.has(Fault::DeepDraftForgotten) && boat.draft.is_some_and(|draft| draft > 500);
     db.execute(
-        "UPDATE boats SET name = ?1, kind = ?2, length = ?3, draft = ?4, tags = ?5 WHERE id = ?6",
+        "UPDATE boats SET name = ?1, kind = ?2, length = ?3, draft = CASE WHEN ?7 THEN draft ELSE ?4 END, tags = ?5 WHERE id = ?6",
         params![
             boat.name,
             boat.kind.name(),
             boat.length,
             boat.draft,
             tags.to_string(),
-            id
+            id,
+            forgets
         ],
     )?;
     Ok(Json(find(&marina, &db, &user, id)?))

@@ -114,6 +114,9 @@ pub(crate) async fn create(
         )
         .optional()?;
     if !fits.ok_or_else(|| Problem::absent("berth"))? {
+        if marina.has(Fault::RefusedBookingStays) {
+            store(&db, &booking)?;
+        }
         return Err(Problem::conflict("the boat is longer than the berth"));
     }
     let taken: bool = db.query_row(
@@ -124,16 +127,21 @@ pub(crate) async fn create(
     if taken {
         return Err(Problem::conflict("the berth is taken on these days"));
     }
-    db.execute(
-        "INSERT INTO bookings (boat_id, berth_id, arrival, departure, notes) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![booking.boat, booking.berth, booking.arrival, booking.departure, booking.notes],
-    )?;
-    let id = db.last_insert_rowid();
+    let id = store(&db, &booking)?;
     Ok((
         StatusCode::CREATED,
         [(header::LOCATION, format!("/bookings/{id}"))],
         Json(find(&db, &user, id)?),
     ))
+}
+
+/// Stores a booking, and says its number.
+fn store(db: &Connection, booking: &NewBooking) -> rusqlite::Result<i64> {
+    db.execute(
+        "INSERT INTO bookings (boat_id, berth_id, arrival, departure, notes) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![booking.boat, booking.berth, booking.arrival, booking.departure, booking.notes],
+    )?;
+    Ok(db.last_insert_rowid())
 }
 
 /// `GET /bookings/{bookingId}`
@@ -196,6 +204,9 @@ pub(crate) async fn cancel(
 ) -> Result<StatusCode, Problem> {
     let db = marina.db();
     find(&db, &user, id)?;
+    if marina.has(Fault::CancellingTakesInvoices) {
+        db.execute("DELETE FROM invoices", [])?;
+    }
     db.execute("DELETE FROM bookings WHERE id = ?1", [id])?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -35,6 +35,16 @@ pub enum Fault {
     BerthTrace,
     /// Paying more than is due drops the connection.
     OverpaymentDrops,
+    /// A booking that is refused because the boat is too long is stored all the same.
+    RefusedBookingStays,
+    /// Cancelling a booking takes the invoices of all others along.
+    CancellingTakesInvoices,
+    /// Asking for the occupancy cuts the power of free berths.
+    OccupancyCutsPower,
+    /// Changing the length of a berth cuts its power.
+    LengthCutsPower,
+    /// Replacing a boat does not store a deep draft.
+    DeepDraftForgotten,
 }
 
 /// The faults that a running service has.

@@ -23,7 +23,7 @@ mod service;
 mod store;
 
 pub use fault::{Fault, Faults};
-pub use service::{Running, router, serve, start};
+pub use service::{Running, router, serve, start, start_on};
 
 /// The service's OpenAPI document, as it is served at `/openapi.yaml`.
 pub const OPENAPI: &str = include_str!("../openapi.yaml");

@@ -1,6 +1,7 @@
 //! `marina`: the example service, from the command line.
 
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -12,6 +13,9 @@ struct Args {
     /// Port on the loopback interface; 0 takes a free one
     #[arg(long, default_value_t = 8080)]
     port: u16,
+    /// Keep the rows in this SQLite file instead of in memory
+    #[arg(long, value_name = "FILE")]
+    database: Option<PathBuf>,
     /// Run without the planted faults
     #[arg(long, conflicts_with = "fault")]
     fixed: bool,
@@ -43,7 +47,14 @@ async fn main() -> ExitCode {
     if let Ok(address) = listener.local_addr() {
         println!("marina: listening on http://{address}");
     }
-    match marina::serve(listener, faults, std::future::pending()).await {
+    match marina::serve(
+        listener,
+        faults,
+        args.database.as_deref(),
+        std::future::pending(),
+    )
+    .await
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("marina: {error}");

@@ -43,6 +43,12 @@ pub(crate) async fn occupancy(
     let berths: i64 = marina
         .db()
         .query_row("SELECT max(count(*), 1) FROM berths", [], |row| row.get(0))?;
+    if marina.has(Fault::OccupancyCutsPower) {
+        marina.db().execute(
+            "UPDATE berths SET power = 0 WHERE id NOT IN (SELECT berth_id FROM bookings)",
+            [],
+        )?;
+    }
     Ok(Json(Occupancy {
         days,
         percent: 100 * booked / (berths * days),

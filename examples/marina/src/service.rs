@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -30,9 +31,9 @@ pub(crate) struct Marina {
 }
 
 impl Marina {
-    fn new(faults: Faults) -> rusqlite::Result<Self> {
+    fn new(faults: Faults, file: Option<&Path>) -> rusqlite::Result<Self> {
         Ok(Self {
-            db: Arc::new(Mutex::new(store::open()?)),
+            db: Arc::new(Mutex::new(store::open(file)?)),
             sessions: Arc::default(),
             faults,
         })
@@ -63,20 +64,19 @@ impl Marina {
     }
 
     fn reset(&self) -> rusqlite::Result<()> {
-        *self.db() = store::open()?;
-        Ok(())
+        store::reset(&mut self.db())
     }
 }
 
-/// All routes of a fresh service with these faults.
+/// All routes of a service with these faults, whose rows are in memory or in a file.
 ///
 /// `POST /reset`, which is not part of the API, brings the first rows back; log-ins stay valid.
 ///
 /// # Errors
 ///
 /// When SQLite cannot make the tables.
-pub fn router(faults: Faults) -> rusqlite::Result<Router> {
-    let marina = Marina::new(faults)?;
+pub fn router(faults: Faults, file: Option<&Path>) -> rusqlite::Result<Router> {
+    let marina = Marina::new(faults, file)?;
     let routes = Router::new()
         .route("/login", post(auth::login))
         .route("/me", get(auth::me))
@@ -134,11 +134,12 @@ async fn reset(State(marina): State<Marina>) -> Result<StatusCode, Problem> {
 pub async fn serve(
     listener: TcpListener,
     faults: Faults,
+    file: Option<&Path>,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let router = router(faults).map_err(io::Error::other)?;
+    let router = router(faults, file).map_err(io::Error::other)?;
     axum::serve(listener, router)
         .with_graceful_shutdown(stop)
         .await
@@ -168,12 +169,21 @@ impl Drop for Running {
     }
 }
 
-/// Starts the service on a free port of the loopback interface.
+/// Starts the service on a free port of the loopback interface, with its rows in memory.
 ///
 /// # Errors
 ///
 /// When there is no free port or no thread to be had.
 pub fn start(faults: Faults) -> io::Result<Running> {
+    start_on(faults, None)
+}
+
+/// The same with its rows in a file, if one is given.
+///
+/// # Errors
+///
+/// As [`start`].
+pub fn start_on(faults: Faults, file: Option<PathBuf>) -> io::Result<Running> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
     let (stop, stopped) = oneshot::channel::<()>();
@@ -186,7 +196,7 @@ pub fn start(faults: Faults) -> io::Result<Running> {
             // Open connections would keep a graceful shutdown waiting; the service is in memory, so nothing is lost.
             runtime.block_on(async {
                 tokio::select! {
-                    _ = serve(listener, faults, std::future::pending()) => {}
+                    _ = serve(listener, faults, file.as_deref(), std::future::pending()) => {}
                     _ = stopped => {}
                 }
             });

@@ -164,6 +164,44 @@ fn shows(fault: Fault, faults: Faults) -> bool {
                 .to_string()
                 .contains("stack backtrace")
         }
+        Fault::RefusedBookingStays => {
+            let stay = json!({ "boatId": 1, "berthId": 3, "arrival": "2026-07-01", "departure": "2026-07-04" });
+            assert_eq!(
+                ask(&service, "POST", "/bookings", &ada, Some(stay)).status,
+                409
+            );
+            let bookings = ask(&service, "GET", "/bookings", &ada, None).body;
+            bookings
+                .as_array()
+                .is_some_and(|bookings| bookings.len() == 2)
+        }
+        Fault::CancellingTakesInvoices => {
+            assert_eq!(invoice().status, 201);
+            let stay = json!({ "boatId": 1, "berthId": 2, "arrival": "2026-07-01", "departure": "2026-07-04" });
+            assert_eq!(
+                ask(&service, "POST", "/bookings", &ada, Some(stay)).status,
+                201
+            );
+            assert_eq!(
+                ask(&service, "DELETE", "/bookings/2", &ada, None).status,
+                204
+            );
+            ask(&service, "GET", "/invoices/1", &ada, None).status == 404
+        }
+        Fault::OccupancyCutsPower => {
+            let path = "/reports/occupancy?from=2026-07-01&to=2026-07-03";
+            assert_eq!(ask(&service, "GET", path, &ada, None).status, 200);
+            ask(&service, "GET", "/berths/2", &ada, None).body["power"] == false
+        }
+        Fault::LengthCutsPower => {
+            let change = json!({ "length": 950 });
+            ask(&service, "PATCH", "/berths/1", &master, Some(change)).body["power"] == false
+        }
+        Fault::DeepDraftForgotten => {
+            let mut boat = boat(700);
+            boat["draft"] = json!(600);
+            ask(&service, "PUT", "/boats/1", &ada, Some(boat)).body["draft"] != 600
+        }
         Fault::OverpaymentDrops => {
             assert_eq!(invoice().body["due"], 5550);
             call(
