@@ -8,9 +8,9 @@ mod samples;
 use std::process::Command;
 
 use isobath_emit::findings::{
-    Event, FaultView, OperationView, Progress, RestLimitation, RestReport, SCHEMA_VERSION,
-    Severity, SourceLocation, StatusCount, TestCall, TestCase, UncoveredTarget, html, junit,
-    markdown, sarif, wfc,
+    ConstraintView, DatabaseView, DriftView, Event, FaultView, OperationView, Progress,
+    RestLimitation, RestReport, SCHEMA_VERSION, Severity, SourceLocation, StatusCount, TestCall,
+    TestCase, UncoveredTarget, ViolationView, html, junit, markdown, sarif, wfc,
 };
 use isobath_emit::http::curl;
 use serde_json::{Value, json};
@@ -102,6 +102,40 @@ fn marina() -> RestReport {
                 ..FaultView::default()
             },
         ],
+        database: Some(DatabaseView {
+            place: "sqlite:marina.db".into(),
+            resets: 20,
+            reset_seconds: 0.01,
+            looks: 5831,
+            look_seconds: 0.5,
+            not_kept: vec!["logs".into()],
+            limitations: vec!["TRIGGER guard: a trigger may change or refuse rows".into()],
+            constraints: vec![
+                ConstraintView {
+                    table: "berths".into(),
+                    constraint: "UNIQUE (pier, number)".into(),
+                    name: Some("one_berth_per_number".into()),
+                    operations: vec![ViolationView {
+                        operation: "POST /berths".into(),
+                        refused: 2,
+                        failed: 3,
+                        accepted: 0,
+                    }],
+                },
+                ConstraintView {
+                    table: "berths".into(),
+                    constraint: "CHECK (length > 0)".into(),
+                    ..ConstraintView::default()
+                },
+            ],
+            drift: vec![DriftView {
+                operation: "POST /boats".into(),
+                property: "name".into(),
+                column: "boats.name".into(),
+                document: "maxLength 255".into(),
+                database: "varchar(100)".into(),
+            }],
+        }),
         limitations: vec![RestLimitation {
             what: "a pattern with look-behind is taken for any text".into(),
             quote: "(?<=a)b".into(),
@@ -384,7 +418,7 @@ fn the_page_filters_in_a_browser_without_errors() {
     let dom = String::from_utf8_lossy(&output.stdout);
     let title = dom.split("<title>").nth(1).unwrap_or_default();
     let title = title.split("</title>").next().unwrap_or_default();
-    assert_eq!(title, "probe 2 findings 2 5 | 1 finding 1 2", "{dom}");
+    assert_eq!(title, "probe 2 findings 2 7 | 1 finding 1 2", "{dom}");
 }
 
 #[test]
@@ -497,4 +531,45 @@ fn the_page_shows_the_source_with_what_was_covered() {
         !report.to_json().contains("fn f("),
         "the source is for the page only"
     );
+}
+
+#[test]
+fn the_database_is_in_the_readable_formats() {
+    let report = marina();
+    let text = markdown(&report);
+    let start = text.find("## Database").unwrap();
+    let end = start + text[start..].find("## Not covered").unwrap();
+    insta::assert_snapshot!(text[start..end].trim_end(), @"
+    ## Database
+
+    `sqlite:marina.db`: Rows were put back 20 times (0.50 ms each) and looked at 5831 times (0.09 ms each).
+
+    - The rows of logs are too many to be put back.
+    - TRIGGER guard: a trigger may change or refuse rows
+
+    ### Constraints and operations
+
+    A call that would violate a constraint is best refused with 4xx (good). With 5xx the violation reached the client (fault); with 2xx the value was changed or dropped on its way to the database (accepted).
+
+    | Constraint | Operation | 4xx | 5xx | 2xx | Verdict |
+    |---|---|---|---|---|---|
+    | berths UNIQUE (pier, number) | POST /berths | 2 | 3 | 0 | fault |
+
+    Not violated by any call: `berths CHECK (length > 0)`.
+
+    ### Drift between document and database
+
+    | Operation | Property | Document | Column | Database |
+    |---|---|---|---|---|
+    | POST /boats | name | maxLength 255 | boats.name | varchar(100) |
+    ");
+    let page = html(&report);
+    for part in [
+        "UNIQUE (pier, number)",
+        "maxLength 255",
+        "varchar(100)",
+        "<td>fault</td>",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::database;
 use super::model::{FaultView, OperationView, RestReport, TestCase};
 use super::plot;
 use super::source::source;
@@ -35,6 +36,7 @@ pub fn html(report: &RestReport) -> String {
         );
     }
     code(&mut out, report);
+    database::html(&mut out, report);
     uncovered(&mut out, report);
     limitations(&mut out, report);
     tests(&mut out, report);

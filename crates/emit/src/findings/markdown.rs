@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::database;
 use super::model::{FaultView, OperationView, RestReport};
 use crate::report::markdown::{code, fenced, inline};
 
@@ -32,6 +33,7 @@ pub fn markdown(report: &RestReport) -> String {
     faults(&mut out, report);
     operations(&mut out, report);
     source(&mut out, report);
+    database::markdown(&mut out, report);
     uncovered(&mut out, report);
     limitations(&mut out, report);
     out

@@ -6,6 +6,7 @@
 //! each turn a report into the text of one file: [`junit`], [`sarif`], [`wfc`], [`markdown`] and
 //! [`html`]; `report.json` is [`RestReport::to_json`].
 
+mod database;
 mod event;
 mod html;
 mod junit;
@@ -16,6 +17,7 @@ mod sarif;
 mod source;
 mod wfc;
 
+pub use database::{ConstraintView, DatabaseView, DriftView, ViolationView};
 pub use event::Event;
 pub use html::html;
 pub use junit::junit;

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::database::DatabaseView;
 use crate::suite::ReadError;
 
 /// The version of the schema of `report.json`.
@@ -48,6 +49,8 @@ pub struct RestReport {
     pub ended_early: Option<String>,
     /// What of the service's code was covered, in a white-box run.
     pub code: Option<CodeView>,
+    /// What became of the rows of the test database, where there is one.
+    pub database: Option<DatabaseView>,
     /// The operations of the document.
     pub operations: Vec<OperationView>,
     /// The faults, one per root cause.
