@@ -138,6 +138,7 @@ impl Caller {
                 continue;
             }
             let planted = self.plant(candidate)?;
+            self.settle()?;
             self.service
                 .inside(|feedback| feedback.begin(candidate.texts()));
             let attempt = self.attempt(candidate, planted.as_ref());
@@ -204,6 +205,7 @@ impl Caller {
             if call.status() == Some(401)
                 && let (Some(session), Some(stale)) = (&session, &proof)
                 && self.log_in_again(session, stale, step.operation())
+                && self.settle().is_ok()
                 && let Some(again) = self.request(step, Some(&session.proof()), &answers)
             {
                 (request, sent) = again;
@@ -231,6 +233,9 @@ impl Caller {
                         Exchange::new(step.id, operation, step.user, request, call).with_sent(sent);
                     if !said.is_empty() {
                         exchange.said = said::masked(&said, &exchange.request);
+                    }
+                    if matches!(pulse, Pulse::Alive) {
+                        self.observe(&mut exchange)?;
                     }
                     exchanges.push(exchange);
                 }
@@ -263,6 +268,23 @@ impl Caller {
             break;
         }
         Ok(Some(exchanges))
+    }
+
+    /// Looks at what a call did to the rows.
+    fn observe(&self, exchange: &mut Exchange) -> Result<(), Lost> {
+        let service = &self.service;
+        let observed = service.beneath(|data| data.observe(&service.api, &service.base, exchange));
+        observed
+            .unwrap_or(Ok(()))
+            .map_err(|error| self.lost_data(&error))
+    }
+
+    /// Takes what was written until now as given, so that no call is blamed for it.
+    fn settle(&self) -> Result<(), Lost> {
+        let settled = self.service.beneath(Data::settle);
+        settled
+            .unwrap_or(Ok(()))
+            .map_err(|error| self.lost_data(&error))
     }
 
     /// Logs a user in again whose call was refused as if it came from nobody. Operations that say so even to

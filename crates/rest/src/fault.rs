@@ -45,6 +45,24 @@ pub enum FaultKind {
     SqlInjectionByError,
     /// An input reaches the SQL text: a pause in it is felt.
     SqlInjectionByTime,
+    /// A success that promises a change wrote no row.
+    SuccessWroteNothing,
+    /// A call that failed wrote rows.
+    FailureWrote,
+    /// A DELETE left its row as it was.
+    DeleteLeftRow,
+    /// A DELETE took rows that do not belong to its resource.
+    DeleteTookOthers,
+    /// A GET changed rows.
+    GetWrote,
+    /// A PUT or PATCH changed columns that were not sent, or other rows.
+    UpdateChangedOthers,
+    /// A PUT or PATCH dropped a value that it was sent.
+    LostUpdate,
+    /// A row refers to nothing.
+    OrphanRow,
+    /// The same request with the same idempotency key made another row.
+    DuplicateOnRetry,
 }
 
 /// What the manual says about one kind: a row of [`FaultKind::ALL`].
@@ -57,7 +75,7 @@ struct Entry {
 
 impl FaultKind {
     /// All kinds, in the order in which reports list them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 28] = [
         Self::ServerError,
         Self::ServiceDied,
         Self::ConnectionDropped,
@@ -74,6 +92,15 @@ impl FaultKind {
         Self::PutNotIdempotent,
         Self::GetChangesState,
         Self::LocationLeadsNowhere,
+        Self::SuccessWroteNothing,
+        Self::FailureWrote,
+        Self::DeleteLeftRow,
+        Self::DeleteTookOthers,
+        Self::GetWrote,
+        Self::UpdateChangedOthers,
+        Self::LostUpdate,
+        Self::OrphanRow,
+        Self::DuplicateOnRetry,
         Self::InvalidInputAccepted,
         Self::UndocumentedStatus,
         Self::ResponseMismatch,
@@ -101,6 +128,35 @@ impl FaultKind {
     #[must_use]
     pub fn explanation(self) -> &'static str {
         self.entry().explanation
+    }
+
+    /// Whether it shows in the rows of the database only.
+    #[must_use]
+    pub fn is_about_rows(self) -> bool {
+        matches!(
+            self,
+            Self::SuccessWroteNothing
+                | Self::FailureWrote
+                | Self::DeleteLeftRow
+                | Self::DeleteTookOthers
+                | Self::GetWrote
+                | Self::UpdateChangedOthers
+                | Self::LostUpdate
+                | Self::OrphanRow
+                | Self::DuplicateOnRetry
+        )
+    }
+
+    /// The kind that shows the same from outside, if there is one.
+    #[must_use]
+    pub fn seen_from_outside(self) -> Option<Self> {
+        match self {
+            Self::FailureWrote => Some(Self::FailedUpdateChangedState),
+            Self::DeleteLeftRow => Some(Self::DeleteWithoutEffect),
+            Self::GetWrote => Some(Self::GetChangesState),
+            Self::SuccessWroteNothing => Some(Self::LocationLeadsNowhere),
+            _ => None,
+        }
     }
 
     /// The kind with this code.
@@ -240,6 +296,69 @@ impl FaultKind {
                 Some(200),
                 "SQL injection, by time",
                 "An input that asks the database to pause makes the answer late by just that pause, again and again.",
+            ),
+            Self::SuccessWroteNothing => entry(
+                "success-wrote-nothing",
+                None,
+                "success without a row",
+                "A 201, or a PUT or PATCH with other values than are stored, was answered with success, and no row of the database changed: \
+                 what the client was told did not happen. Needs --db. An answer that speaks of a row that was there before is not judged, nor is a 202.",
+            ),
+            Self::FailureWrote => entry(
+                "failure-wrote",
+                Some(901),
+                "failed call wrote",
+                "A call was answered with 4xx or 5xx, and rows that its successes write were written all the same: a transaction is missing, \
+                 or ends too early. Needs --db. Logs, sessions, counts of attempts, and rows that the refusal itself tells of are left out.",
+            ),
+            Self::DeleteLeftRow => entry(
+                "delete-left-row",
+                Some(103),
+                "delete left its row",
+                "DELETE was answered with 200 or 204, and the row that its path names is in the database as it was before. A row that is marked \
+                 as deleted, or a note of the deletion in another table, counts as deleted. Needs --db.",
+            ),
+            Self::DeleteTookOthers => entry(
+                "delete-took-others",
+                None,
+                "delete took other rows",
+                "DELETE took the row that its path names, and others that neither are it nor refer to it. Rows that refer to what is deleted, \
+                 by foreign key or by name, may go with it. Needs --db.",
+            ),
+            Self::GetWrote => entry(
+                "get-wrote",
+                None,
+                "GET wrote",
+                "A GET changed columns that clients set, took away a row that it showed, or makes a new row each time. Logs, sessions, \
+                 caches, time stamps and counts, and tables that calls of all kinds write to are left out. Needs --db.",
+            ),
+            Self::UpdateChangedOthers => entry(
+                "update-changed-others",
+                None,
+                "update changed more than was sent",
+                "PUT or PATCH changed other rows to what was sent for one, or columns that clients set and that this request did not name. \
+                 What a PUT may leave out, and columns that the service computes, are not judged. Needs --db.",
+            ),
+            Self::LostUpdate => entry(
+                "lost-update",
+                None,
+                "update lost a value",
+                "PUT or PATCH was answered with success, and a column that this operation changes otherwise is neither what was sent nor \
+                 changed at all. Needs --db.",
+            ),
+            Self::OrphanRow => entry(
+                "orphan-row",
+                None,
+                "row refers to nothing",
+                "After the call a row refers to a row of another table that is not there. No foreign key guards the reference, but its name \
+                 says what it refers to, and all rows before led somewhere. Needs --db.",
+            ),
+            Self::DuplicateOnRetry => entry(
+                "duplicate-on-retry",
+                None,
+                "retry made a second row",
+                "The same request with the same idempotency key was answered with success twice, and made a row each time. Clients send it again \
+                 when an answer is lost. Needs --db.",
             ),
         }
     }

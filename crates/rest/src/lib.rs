@@ -71,4 +71,5 @@ pub mod resource;
 pub mod said;
 mod sample;
 pub mod session;
+pub mod state;
 pub mod suite;

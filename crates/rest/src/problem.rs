@@ -19,6 +19,7 @@ use crate::oracle::Oracle;
 use crate::pool::Pool;
 use crate::resource::Resources;
 use crate::sample;
+use crate::state::Judge;
 
 /// What sampling and mutation may do.
 #[derive(Clone, Debug)]
@@ -76,6 +77,7 @@ pub struct RestProblem {
     code: Code,
     lore: Lore,
     supply: Option<Supply>,
+    rows: Option<Judge>,
 }
 
 impl RestProblem {
@@ -103,6 +105,7 @@ impl RestProblem {
             code: Code::default(),
             lore: Lore::default(),
             supply: None,
+            rows: None,
         }
     }
 
@@ -125,6 +128,19 @@ impl RestProblem {
     #[must_use]
     pub fn supply(&self) -> Option<&Supply> {
         self.supply.as_ref()
+    }
+
+    /// The same problem, with rows whose changes are judged.
+    #[must_use]
+    pub fn with_rows(mut self, judge: Judge) -> Self {
+        self.rows = Some(judge);
+        self
+    }
+
+    /// Who judges the changes of rows, where there are some.
+    #[must_use]
+    pub fn rows(&self) -> Option<&Judge> {
+        self.rows.as_ref()
     }
 
     /// The code to cover, and what is covered of it.
@@ -188,6 +204,7 @@ impl RestProblem {
             });
             faults.extend(self.oracle.judge(&self.api, exchange, breach));
         }
+        faults.extend(self.judge_rows(exchanges));
         faults
     }
 
@@ -197,6 +214,18 @@ impl RestProblem {
             supply.register(&mut candidate, rng);
         }
         candidate
+    }
+
+    /// The faults that the exchanges of a candidate show in the rows of the database.
+    #[must_use]
+    pub fn judge_rows(&self, exchanges: &[Exchange]) -> Vec<Fault> {
+        let Some(judge) = &self.rows else {
+            return Vec::new();
+        };
+        let faults = (0..exchanges.len()).flat_map(|at| judge.judge(&self.api, exchanges, at));
+        faults
+            .filter(|fault| self.oracle.seeks(fault.kind))
+            .collect()
     }
 
     fn score_exchange(
@@ -334,6 +363,9 @@ impl Problem for RestProblem {
             self.code.score(exchange, &mut self.goals, &mut scores);
             if let Some(supply) = &mut self.supply {
                 supply.score(exchange, &mut self.goals, &mut scores, from);
+            }
+            if let Some(judge) = &mut self.rows {
+                judge.learn(&self.api, exchange);
             }
         }
         if let Some(supply) = &mut self.supply {

@@ -8,9 +8,9 @@ use isobath_rest::auth::{self, Format};
 use isobath_rest::fault::FaultKind;
 use isobath_rest::job::Outcome;
 use isobath_rest::probe::Choice;
-use marina::Faults;
+use marina::{Fault, Faults};
 
-use support::Plan;
+use support::{Plan, Prepared};
 
 const AUTH: &str = include_str!("../../../examples/marina/auth.yaml");
 
@@ -27,6 +27,91 @@ fn search(faults: Faults, calls: u64, seed: u64, probes: Choice) -> Outcome {
         seed,
         probes,
     })
+}
+
+/// The same with the rows of the marina in sight.
+fn search_with_rows(faults: Faults, calls: u64, seed: u64) -> Outcome {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("marina.db");
+    let marina = marina::start_on(faults, Some(file.clone())).expect("a free port");
+    let users = auth::read(AUTH, Format::Yaml).expect("a good file");
+    let plan = Plan {
+        url: &marina.url(),
+        document: marina::OPENAPI,
+        users: &users,
+        reset: None,
+        calls,
+        seed,
+        probes: Choice::default(),
+    };
+    Prepared::new(&plan)
+        .with_rows(&file.display().to_string())
+        .run()
+}
+
+/// The faults that show in rows only, with their operations.
+fn in_rows(outcome: &Outcome) -> BTreeSet<(FaultKind, &str)> {
+    let faults = outcome.faults.iter().map(|(fault, _)| fault);
+    faults
+        .filter(|fault| fault.kind.is_about_rows())
+        .map(|fault| (fault.kind, fault.operation.as_str()))
+        .collect()
+}
+
+#[test]
+fn faults_that_show_in_rows_only_are_found_there() {
+    let planted = BTreeSet::from([
+        (FaultKind::FailureWrote, "POST /bookings"),
+        (FaultKind::DeleteTookOthers, "DELETE /bookings/{bookingId}"),
+        (FaultKind::GetWrote, "GET /reports/occupancy"),
+        (FaultKind::UpdateChangedOthers, "PATCH /berths/{berthId}"),
+        (FaultKind::LostUpdate, "PUT /boats/{boatId}"),
+    ]);
+    let only: Faults = [
+        Fault::RefusedBookingStays,
+        Fault::CancellingTakesInvoices,
+        Fault::OccupancyCutsPower,
+        Fault::LengthCutsPower,
+        Fault::DeepDraftForgotten,
+    ]
+    .into_iter()
+    .collect();
+    let outcome = search_with_rows(only, 8_000, 1);
+    assert_eq!(in_rows(&outcome), planted);
+    assert_eq!(outcome.faults.len(), planted.len(), "{:?}", outcome.faults);
+    // Without the rows nobody sees them.
+    let outcome = search(only, 3_000, 1, Choice::default());
+    assert_eq!(
+        found(&outcome).keys().collect::<Vec<_>>(),
+        [] as [&FaultKind; 0]
+    );
+}
+
+#[test]
+fn rows_of_a_marina_without_faults_are_in_order() {
+    let outcome = search_with_rows(Faults::none(), 6_000, 3);
+    assert_eq!(
+        outcome
+            .faults
+            .iter()
+            .map(|(fault, _)| format!("{:?} {}", fault.kind, fault.detail))
+            .collect::<Vec<_>>(),
+        [] as [String; 0]
+    );
+    let rows = outcome.rows.expect("rows were looked at");
+    let key = rows
+        .constraints
+        .iter()
+        .find(|constraint| constraint.constraint == "FOREIGN KEY (berth_id) REFERENCES berths")
+        .expect("bookings have one");
+    let refused: u64 = key.by.values().map(|tally| tally.refused).sum();
+    let others: u64 = key
+        .by
+        .values()
+        .map(|tally| tally.failed + tally.accepted)
+        .sum();
+    assert!(refused > 0 && others == 0, "{key:?}");
+    assert_eq!(rows.drift, []);
 }
 
 /// The kinds of faults per operation.

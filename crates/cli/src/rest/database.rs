@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use clap::Args;
 use isobath_exec::database::Address;
+use isobath_exec::state::State;
+use isobath_rest::data::{self, Data};
 
 use super::run::Refusal;
 
@@ -43,5 +45,26 @@ impl DatabaseArgs {
             )));
         }
         Ok(Some(address))
+    }
+
+    /// The test database with the rows it has now, which are those that are put back. `sees` says whether the statements
+    /// of the service are seen.
+    ///
+    /// To be asked for when the service is up and its users are logged in: what both left in the database belongs to
+    /// the first rows.
+    pub(super) fn data(&self, sees: bool) -> Result<Option<Data>, Refusal> {
+        let (Some(address), Some(text)) = (self.test_database()?, &self.db) else {
+            return Ok(None);
+        };
+        if address == Address::SqliteMemory {
+            return Err(Refusal::usage(
+                "--db sqlite::memory: is a database that nobody shares; name the file that the service uses",
+            ));
+        }
+        let state = State::open(text, std::slice::from_ref(text))
+            .map_err(|error| Refusal::unreachable(format!("--db: {error}")))?;
+        let now = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
+        let choice = data::Choice::default();
+        Ok(Some(Data::new(state, now.datetime(), choice, sees)))
     }
 }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use isobath_emit::findings::{
-    self, CodeView, FaultView, FileView, MissedBranch, OperationView, Progress, RestReport,
-    Severity, Share, SourceLocation, StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget,
+    self, CodeView, ConstraintView, DatabaseView, DriftView, FaultView, FileView, MissedBranch,
+    OperationView, Progress, RestReport, Severity, Share, SourceLocation, StatusCount, SuiteView,
+    TestCall, TestCase, UncoveredTarget, ViolationView,
 };
 use isobath_emit::http::{HttpSuite, WrittenTest, curl};
 use isobath_rest::auth::User;
@@ -15,7 +16,7 @@ use isobath_rest::caller::Service;
 use isobath_rest::fault::{Fault, FaultKind};
 use isobath_rest::feedback;
 use isobath_rest::job::{Outcome, Test};
-use isobath_rest::openapi::Api;
+use isobath_rest::openapi::{Api, Operation};
 use isobath_rest::said;
 use isobath_rest::suite;
 use isobath_rewrite::build::Built;
@@ -82,6 +83,51 @@ impl<'a> Run<'a> {
             (None, true) => Some("interrupted".into()),
             (None, false) => None,
         }
+    }
+
+    /// What became of the rows of the database.
+    fn database(&self) -> Option<DatabaseView> {
+        let rows = self.outcome.rows.as_ref()?;
+        let name = |operation: usize| {
+            let operation = self.service.api.operations.get(operation);
+            operation.map(Operation::name).unwrap_or_default()
+        };
+        let constraints = rows.constraints.iter().map(|constraint| ConstraintView {
+            table: constraint.table.clone(),
+            constraint: constraint.constraint.clone(),
+            name: constraint.name.clone(),
+            operations: constraint
+                .by
+                .iter()
+                .map(|(operation, tally)| ViolationView {
+                    operation: name(*operation),
+                    refused: tally.refused,
+                    failed: tally.failed,
+                    accepted: tally.accepted,
+                })
+                .collect(),
+        });
+        let drift = rows.drift.iter().map(|drift| DriftView {
+            operation: drift.operation.clone(),
+            property: drift.property.clone(),
+            column: drift.column.clone(),
+            document: drift.document.clone(),
+            database: drift.database.clone(),
+        });
+        let limitations = rows.limitations.iter();
+        Some(DatabaseView {
+            place: rows.place.clone(),
+            resets: rows.cost.resets,
+            reset_seconds: rows.cost.resetting.as_secs_f64(),
+            looks: rows.cost.looks,
+            look_seconds: rows.cost.looking.as_secs_f64(),
+            not_kept: rows.not_kept.clone(),
+            limitations: limitations
+                .map(|limitation| format!("{}: {}", limitation.input, limitation.why))
+                .collect(),
+            constraints: constraints.collect(),
+            drift: drift.collect(),
+        })
     }
 
     /// The same run, of a service that was built instrumented.
@@ -304,6 +350,7 @@ impl<'a> Run<'a> {
                 .sum(),
             ended_early: self.ended_early(),
             code: self.code(),
+            database: self.database(),
             operations: self.operations(),
             faults: outcome
                 .faults

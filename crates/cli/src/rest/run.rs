@@ -160,6 +160,8 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         })
     };
     let mut service = service(args, api, base, &users, process, &client, &heard)?;
+    let data = args.database.data(feedback.is_some())?;
+    service.data = data.map(Mutex::new);
     service.feedback = feedback;
     let service = Arc::new(service);
     greet(args, &service, terminal);

@@ -51,7 +51,10 @@ struct Counters {
 /// Makes a connection fit for keeping and putting back.
 pub(super) fn prepare(database: &mut dyn Database) -> Result<(), DatabaseError> {
     match database.dialect() {
-        DialectName::Sqlite => database.command("PRAGMA temp_store = MEMORY"),
+        // What is put back thousands of times need not survive a power cut each time.
+        DialectName::Sqlite => {
+            database.command("PRAGMA temp_store = MEMORY; PRAGMA synchronous = OFF")
+        }
         DialectName::Postgres | DialectName::MySql | DialectName::Ansi => Ok(()),
     }
 }

@@ -240,6 +240,16 @@ impl State {
         Ok(difference)
     }
 
+    /// Waits a moment and looks again, for services that write after they have answered.
+    ///
+    /// # Errors
+    ///
+    /// As [`look`](Self::look).
+    pub fn look_later(&mut self, pause: Duration) -> Result<Difference, DatabaseError> {
+        std::thread::sleep(pause);
+        self.look(&Tables::new())
+    }
+
     /// Puts back the first rows of the tables that were written, and the counters with them.
     ///
     /// Only these tables are touched, in one transaction; where the login may not switch foreign keys off, also those

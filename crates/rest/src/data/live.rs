@@ -13,6 +13,8 @@ use jiff::civil::DateTime;
 use super::{Choice, Planted, Statements};
 use crate::candidate::Candidate;
 use crate::exchange::Exchange;
+use crate::openapi::Api;
+use crate::state::Watch;
 
 /// The database while candidates run.
 #[derive(Debug)]
@@ -28,6 +30,7 @@ pub struct Data {
     /// Whether the statements of the service are seen.
     sees: bool,
     cost: DataCost,
+    watch: Watch,
 }
 
 /// What the database was asked for, beside the service.
@@ -58,6 +61,7 @@ impl Data {
     pub fn new(state: State, now: DateTime, choice: Choice, sees: bool) -> Self {
         Self {
             schema: Arc::new(state.schema().clone()),
+            watch: Watch::new(&state),
             state,
             now,
             choice,
@@ -186,6 +190,40 @@ impl Data {
             }
         }
         Ok(())
+    }
+
+    /// Looks at what a call did to the rows.
+    ///
+    /// # Errors
+    ///
+    /// When the database is gone.
+    pub fn observe(
+        &mut self,
+        api: &Api,
+        base: &str,
+        exchange: &mut Exchange,
+    ) -> Result<(), DatabaseError> {
+        let effect = self.watch.look(&mut self.state, api, base, exchange)?;
+        if let Some(effect) = effect {
+            let changes = effect.changes.iter();
+            self.written.extend(changes.map(|change| change.table));
+            exchange.inside.effect = Some(Arc::new(effect));
+        }
+        Ok(())
+    }
+
+    /// Looks at the rows around every call from now on, however many there are.
+    pub fn wake(&mut self) {
+        self.watch.wake();
+    }
+
+    /// Takes what was written until now as given, so that no call is blamed for it.
+    ///
+    /// # Errors
+    ///
+    /// When the database is gone.
+    pub fn settle(&mut self) -> Result<(), DatabaseError> {
+        self.watch.begin(&mut self.state)
     }
 
     /// What is not known to have been written may have been: the next candidate begins with all tables put back.

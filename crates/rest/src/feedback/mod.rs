@@ -19,6 +19,7 @@ use isobath_exec::driver::{Event, Reached, Target};
 
 use crate::data::{Asked, Planted};
 use crate::exchange::Exchange;
+use crate::state::Effect;
 
 /// Looks into a service while candidates run, one at a time.
 pub trait Feedback: std::fmt::Debug + Send {
@@ -70,6 +71,8 @@ pub struct Inside {
     pub asked: Vec<Asked>,
     /// What became of the rows that the candidate brought.
     pub planted: Option<Arc<Planted>>,
+    /// What it did to the rows of the database, where that was looked at.
+    pub effect: Option<Arc<Effect>>,
 }
 
 impl Inside {

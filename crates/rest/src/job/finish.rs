@@ -144,17 +144,20 @@ impl Finish<'_> {
         self.teller.borrow_mut().stage(Stage::Verify);
         for finding in findings {
             let shown = vec![finding.fault];
-            let candidate = self.readable(finding.candidate, &Holds::Statuses);
-            if let Some(test) = self.run_twice(candidate, Vec::new(), shown) {
-                tests.push(test);
-            }
+            let candidate = match shown.as_slice() {
+                [fault] if fault.kind.is_about_rows() => {
+                    self.readable(finding.candidate, &Holds::Fault(fault))
+                }
+                _ => self.readable(finding.candidate, &Holds::Statuses),
+            };
+            let test = self.run_twice(candidate, Vec::new(), shown);
+            tests.extend(test.filter(|test| self.is_confirmed(test)));
         }
         for (fault, candidate) in self.shown_by_search(&tests) {
             let candidate = self.shorten(&candidate, &fault);
             let candidate = self.readable(candidate, &Holds::Fault(&fault));
-            if let Some(test) = self.run_twice(candidate, Vec::new(), vec![fault]) {
-                tests.push(test);
-            }
+            let test = self.run_twice(candidate, Vec::new(), vec![fault]);
+            tests.extend(test.filter(|test| self.is_confirmed(test)));
         }
         self.teller.borrow_mut().stage(Stage::Minimize);
         let minimized = self.minimize();
@@ -190,6 +193,21 @@ impl Finish<'_> {
         tests
     }
 
+    /// Whether faults that show in rows only showed both times; what is told of rows is not told on suspicion.
+    fn is_confirmed(&self, test: &Test) -> bool {
+        let shows = |exchanges: &[Exchange], fault: &Fault| {
+            let again = self.problem.judge_rows(exchanges);
+            again
+                .iter()
+                .any(|shown| shown.identity() == fault.identity())
+        };
+        let mut about_rows = test
+            .faults
+            .iter()
+            .filter(|fault| fault.kind.is_about_rows());
+        about_rows.all(|fault| shows(&test.exchanges, fault) && shows(&test.again, fault))
+    }
+
     /// The faults that a test would hold fast: those of statuses, and of what it is about. That a part of an answer
     /// does not fit its schema is none; it is left out of the checks.
     fn faults_held_by(&self, test: &Test) -> Vec<Fault> {
@@ -205,6 +223,7 @@ impl Finish<'_> {
                 | FaultKind::TimedOut
                 | FaultKind::UndocumentedStatus => true,
                 FaultKind::ResponseMismatch => false,
+                kind if kind.is_about_rows() => false,
                 _ => at == last,
             }));
         }
@@ -354,7 +373,27 @@ impl Finish<'_> {
                 };
                 (fault.clone(), tests.iter().position(shows))
             })
+            .filter(|(fault, test)| test.is_some() || !fault.kind.is_about_rows())
             .collect();
+        let faults_from_outside: Vec<Fault> =
+            faults.iter().map(|(fault, _)| fault.clone()).collect();
+        // What can also be seen from outside is told once, with the rows.
+        faults.retain(|(fault, _)| {
+            let is_twin = |other: &Fault| {
+                Some(other.kind) == fault.kind.seen_from_outside()
+                    && other.operation == fault.operation
+            };
+            !faults_from_outside.iter().any(is_twin)
+        });
+        for (fault, _) in &mut faults {
+            let twins = faults_from_outside.iter().filter(|other| {
+                other.kind.seen_from_outside() == Some(fault.kind)
+                    && other.operation == fault.operation
+            });
+            fault
+                .evidence
+                .extend(twins.flat_map(|twin| twin.evidence.clone()));
+        }
         faults.sort_by_key(|(fault, _)| FaultKind::ALL.iter().position(|kind| *kind == fault.kind));
         faults
     }

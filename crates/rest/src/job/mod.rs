@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use isobath_exec::state::Cost;
+use isobath_sql::Limitation;
+
 pub use event::{Event, Stage};
 pub use run::{ClientMaker, in_flight, run};
 
@@ -24,6 +27,7 @@ use crate::goal::Goal;
 use crate::keeper::Death;
 use crate::probe::Choice;
 use crate::problem::Habits;
+use crate::state::{Drift, Guarded};
 
 /// What a run may do and use.
 pub struct Config {
@@ -62,6 +66,23 @@ pub struct Test {
     pub faults: Vec<Fault>,
 }
 
+/// What a run learned about the rows of a database.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    /// The database, without a password.
+    pub place: String,
+    /// Its constraints, and how calls that violate them were answered.
+    pub constraints: Vec<Guarded>,
+    /// Where the document allows what a column refuses.
+    pub drift: Vec<Drift>,
+    /// What resetting and looking cost.
+    pub cost: Cost,
+    /// Tables with too many rows to be put back.
+    pub not_kept: Vec<String>,
+    /// What decides about rows and is not understood, triggers above all.
+    pub limitations: Vec<Limitation>,
+}
+
 /// What a run leaves.
 #[derive(Debug)]
 pub struct Outcome {
@@ -95,6 +116,8 @@ pub struct Outcome {
     pub interrupted: bool,
     /// What of the service's code is covered, where that is known.
     pub code: Option<CodeCoverage>,
+    /// What became of the rows of its database, where that was looked at.
+    pub rows: Option<Rows>,
     /// Statements that the service was seen to look for rows with, one of each shape.
     pub statements: Vec<String>,
 }

@@ -11,13 +11,14 @@ use isobath_search::{Ending, Limits, Search, run as run_alone, run_with_workers}
 
 use super::event::{Event, Teller, unexplained};
 use super::finish::Finish;
-use super::{Config, Outcome};
+use super::{Config, Outcome, Rows};
 use crate::caller::{Caller, Lost, Service};
 use crate::candidate::Candidate;
-use crate::data::Supply;
+use crate::data::{Data, Supply};
 use crate::feedback::Code;
 use crate::oracle::Oracle;
 use crate::problem::RestProblem;
+use crate::state::{Judge, drift};
 
 /// The share of the budget at which the search ends.
 const SEARCH_ENDS: f64 = 0.6;
@@ -67,6 +68,8 @@ pub fn run(
         lost: ended.err(),
     };
     finish.note(unexplained(service));
+    // Probes and tests are few enough to look at the rows around each of their calls.
+    service.beneath(Data::wake);
     let findings = finish.probe();
     let tests = finish.tests(findings);
     finish.note(unexplained(service));
@@ -94,8 +97,28 @@ pub fn run(
             .statements()
             .map(str::to_owned)
             .collect(),
+        rows: rows(service, &finish.problem),
         lost: finish.lost,
         tests,
+    })
+}
+
+/// What was learned about the rows.
+fn rows(service: &Service, problem: &RestProblem) -> Option<Rows> {
+    let judge = problem.rows()?;
+    service.beneath(|data| {
+        let state = &data.state;
+        let tables = state.not_kept().iter();
+        Rows {
+            place: state.place().to_owned(),
+            constraints: judge.matrix().rows(state.dialect()),
+            drift: drift(&service.api, state.schema(), state.dialect()),
+            cost: state.cost(),
+            not_kept: tables
+                .filter_map(|&table| Some(state.schema().tables.get(table)?.name.clone()))
+                .collect(),
+            limitations: state.limitations().to_vec(),
+        }
     })
 }
 
@@ -115,6 +138,11 @@ fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
     let supply = service.beneath(|data| Supply::new(data.ground(), data.choice()));
     let problem = match supply {
         Some(supply) => problem.with_data(supply),
+        None => problem,
+    };
+    let judge = service.beneath(|data| Judge::new(data.state.schema().clone().into()));
+    let problem = match judge {
+        Some(judge) => problem.with_rows(judge),
         None => problem,
     };
     let mut limits = Limits::default().interrupt(Arc::clone(&config.interrupt));

@@ -20,6 +20,7 @@ use crate::feedback::Panic;
 use crate::openapi::Api;
 use crate::problem::stable_pointer;
 use crate::said;
+use crate::state::{label, violated};
 
 /// The judge of single answers.
 #[derive(Debug)]
@@ -130,14 +131,26 @@ impl Oracle {
             return faults;
         }
         if response.status >= 500 {
-            let cause = panic.map_or_else(
-                || server_error_cause(&name, response.status, trace.as_deref(), exchange, &text),
-                |panic| panic.cause(),
-            );
+            let constraint = violated(exchange).map(|refusal| label(&refusal));
+            let cause = match (panic, &constraint) {
+                (Some(panic), Some(constraint)) => format!("{} ({constraint})", panic.cause()),
+                (Some(panic), None) => panic.cause(),
+                (None, Some(constraint)) => constraint.clone(),
+                (None, None) => {
+                    server_error_cause(&name, response.status, trace.as_deref(), exchange, &text)
+                }
+            };
+            let violates = constraint.map_or_else(String::new, |constraint| {
+                format!(" to a violation of {constraint}")
+            });
             add(
                 FaultKind::ServerError,
                 cause,
-                format!("{name} answered {}{}", response.status, because(panic)),
+                format!(
+                    "{name} answered {}{violates}{}",
+                    response.status,
+                    because(panic)
+                ),
             );
             // The body of a crash is rarely documented; one finding is enough.
             return faults;

@@ -93,6 +93,9 @@ pub fn probe(
         .collect();
     // The kinds that take few calls first: when time is short, every operation has had its turn at those.
     bases.iter().for_each(|base| prober.state(base));
+    if prober.caller.service().data.is_some() {
+        bases.iter().for_each(|base| prober.beside(base, &bases));
+    }
     bases.iter().for_each(|base| prober.access(base));
     if choice.sql_injection {
         bases.iter().for_each(|base| prober.injection(base));
@@ -151,6 +154,9 @@ impl Prober<'_> {
         match self.caller.run(candidate) {
             Ok(exchanges) => {
                 self.calls += exchanges.len() as u64;
+                for fault in self.problem.judge_rows(&exchanges) {
+                    self.keep(fault, candidate.clone());
+                }
                 Some(exchanges)
             }
             Err(lost) => {

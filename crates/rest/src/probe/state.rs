@@ -10,7 +10,7 @@ use crate::candidate::{Candidate, What};
 use crate::compare::{differences, is_bookkeeping, is_within};
 use crate::exchange::Exchange;
 use crate::fault::FaultKind;
-use crate::sample::copy_path;
+use crate::sample::{copy_path, splice};
 
 use super::{Base, Prober};
 
@@ -18,6 +18,9 @@ use super::{Base, Prober};
 const VARIANTS: usize = 8;
 /// Looks before something is taken for lasting: what was written may take a moment to be seen everywhere.
 const LOOKS: usize = 3;
+/// Neighbours that a DELETE is tried beside, and how often each.
+const NEIGHBOURS: usize = 3;
+const ATTEMPTS: usize = 6;
 /// Refused updates that are tried for each operation.
 const REFUSALS: usize = 16;
 
@@ -31,8 +34,64 @@ impl Prober<'_> {
                 self.refused(base);
             }
             "PATCH" => self.refused(base),
-            "POST" => self.location(base),
+            "POST" => {
+                self.location(base);
+                self.repeated(base);
+            }
             _ => {}
+        }
+    }
+
+    /// The same request again, as a client does that did not hear the answer; rows tell whether it was done twice.
+    fn repeated(&mut self, base: &Base) {
+        if !self.seeks(FaultKind::DuplicateOnRetry) || self.caller.service().data.is_none() {
+            return;
+        }
+        let mut candidate = base.candidate.clone();
+        candidate.push(base.last().what.clone(), base.last().user);
+        // What the rows show is kept by whoever runs it.
+        self.run(&candidate);
+    }
+
+    /// A DELETE beside other things of the same kind, with what belongs to them: rows tell whether it took those along.
+    pub(super) fn beside(&mut self, base: &Base, bases: &[Base]) {
+        let operation = &self.api.operations[base.operation];
+        if &*operation.method != "DELETE" || !self.seeks(FaultKind::DeleteTookOthers) {
+            return;
+        }
+        let collection = operation.path.trim_end_matches('/').rsplit_once('/');
+        let Some((collection, _)) = collection else {
+            return;
+        };
+        // What is made below the path of what is deleted first: it belongs to others of the kind.
+        let mut others: Vec<&Base> = bases
+            .iter()
+            .filter(|other| {
+                let other = &self.api.operations[other.operation];
+                &*other.method == "POST" && other.path.starts_with(collection)
+            })
+            .collect();
+        others.sort_by_key(|other| {
+            std::cmp::Reverse(self.api.operations[other.operation].path.len())
+        });
+        for other in others.into_iter().take(NEIGHBOURS) {
+            for attempt in 0..ATTEMPTS {
+                // Two of a kind may stand in each other's way; other inputs may not.
+                let (first, second) = match attempt {
+                    0 => (other.candidate.clone(), base.candidate.clone()),
+                    1 => (other.candidate.clone(), self.vary(base, false)),
+                    _ => (self.vary(other, false), self.vary(base, false)),
+                };
+                let length = first.steps.len();
+                let both = splice(&first, length, &second, 0, usize::MAX);
+                let Some(exchanges) = self.run(&both) else {
+                    return;
+                };
+                // What the rows show is kept by whoever runs it.
+                if exchanges.iter().all(Exchange::succeeded) {
+                    break;
+                }
+            }
         }
     }
 

@@ -116,6 +116,16 @@ impl Prepared {
         self
     }
 
+    /// The same run with the database of a service, whose statements are not seen.
+    pub(crate) fn with_rows(mut self, path: &str) -> Self {
+        let address = format!("sqlite:{path}");
+        let state = State::open(&address, std::slice::from_ref(&address)).expect("a database");
+        let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
+        let data = Data::new(state, now, data::Choice::default(), false);
+        self.service.data = Some(Mutex::new(data));
+        self
+    }
+
     /// The same run with several workers.
     pub(crate) fn workers(mut self, workers: usize) -> Self {
         self.config.workers = workers;
