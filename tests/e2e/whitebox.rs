@@ -149,6 +149,18 @@ fn a_service_on_rocket_is_covered() {
 }
 
 #[test]
+fn ways_to_read_parse_and_compare_inputs_are_seen_through() {
+    for seed in ["1", "2"] {
+        let more = ["--seed", seed, "--budget", "12000calls"];
+        let run = Run::of("methods", "openapi.yaml", &more);
+        for file in ["moments", "words", "inputs"] {
+            let is_complete = run.is_complete(&format!("methods/src/{file}.rs"));
+            assert!(is_complete, "seed {seed}\n{}", uncovered(&run.report()));
+        }
+    }
+}
+
+#[test]
 fn functions_of_numbers_are_covered_above_nine_tenths() {
     for seed in ["1", "2"] {
         let more = ["--seed", seed, "--budget", "12000calls"];

@@ -40,10 +40,13 @@ pub struct Extra {
 struct Models {
     model: Arc<Model>,
     text: NodeId,
+    /// What is a text on its way, and maybe a number for whoever reads it.
+    wire: NodeId,
     anything: NodeId,
 }
 
-/// All that can be said of such an input is that it is a text, or in JSON some simple value.
+/// All that can be said of such an input is that it is a text or some simple value; of what is a text on its way, a
+/// number is worth a try as well.
 static MODELS: LazyLock<Models> = LazyLock::new(|| {
     let mut builder = ModelBuilder::new();
     let text = builder.add(Domain::Text(TextDomain::any()));
@@ -53,11 +56,13 @@ static MODELS: LazyLock<Models> = LazyLock::new(|| {
             .ok()
             .map(|integers| builder.add(Domain::Integer(integers))),
     );
+    let wire = builder.add(Domain::Choice(options.clone().into()));
     options.push(builder.add(Domain::Boolean));
     let anything = builder.add(Domain::Choice(options.into()));
     Models {
         model: Arc::new(builder.finish()),
         text,
+        wire,
         anything,
     }
 });
@@ -68,7 +73,8 @@ impl Extra {
     pub fn sample(kind: ExtraKind, name: Arc<str>, rng: &mut Rng, tuning: &Tuning) -> Self {
         let node = match kind {
             ExtraKind::Field => MODELS.anything,
-            _ => MODELS.text,
+            ExtraKind::Query | ExtraKind::Form => MODELS.wire,
+            ExtraKind::Header | ExtraKind::Cookie => MODELS.text,
         };
         Self {
             kind,
@@ -132,6 +138,7 @@ impl Extra {
                         body.bytes.extend_from_slice(pair.as_bytes());
                     }
                     Some(_) => {}
+                    None if is_without_body(&request.method) => {}
                     None => {
                         request.body = Some(RequestBody {
                             content_type: "application/x-www-form-urlencoded".into(),
@@ -145,7 +152,7 @@ impl Extra {
 
     fn write_field(&self, request: &mut Request, json: Json) {
         let mut object = match &request.body {
-            None if matches!(&*request.method, "GET" | "HEAD" | "DELETE") => return,
+            None if is_without_body(&request.method) => return,
             None => Map::new(),
             Some(body) if body.content_type.contains("json") => {
                 match serde_json::from_slice(&body.bytes) {
@@ -157,7 +164,7 @@ impl Extra {
         };
         // Without a name it is about the body itself.
         if !self.name.is_empty() {
-            object.entry(&*self.name).or_insert(json);
+            put(&mut object, &self.name, json);
         }
         let content_type = request
             .body
@@ -168,6 +175,28 @@ impl Extra {
             content_type,
             bytes: Json::Object(object).to_string().into_bytes(),
         });
+    }
+}
+
+/// Whether calls of a method mostly have no body.
+fn is_without_body(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "DELETE")
+}
+
+/// Puts a value where there is none yet; a name with slashes is the way to a field of a field.
+fn put(object: &mut Map<String, Json>, name: &str, json: Json) {
+    match name.split_once('/') {
+        None => {
+            object.entry(name).or_insert(json);
+        }
+        Some((first, rest)) => {
+            let inner = object
+                .entry(first)
+                .or_insert_with(|| Json::Object(Map::new()));
+            if let Json::Object(inner) = inner {
+                put(inner, rest, json);
+            }
+        }
     }
 }
 
@@ -230,6 +259,8 @@ mod tests {
             written(&extra(Field, "x", "7"), request("POST", json)),
             written(&extra(Field, "x", "7"), request("POST", None)),
             written(&extra(Field, "", "7"), request("POST", None)),
+            written(&extra(Field, "a/b", "7"), request("POST", json)),
+            written(&extra(Field, "x/b", "7"), request("POST", json)),
             written(&extra(Field, "x", "7"), request("GET", None)),
             written(&extra(Form, "f", "g"), request("POST", None)),
         ];
@@ -241,6 +272,8 @@ mod tests {
         a=1 | Cookie: b=2 application/json {"x":1}
         a=1 | Cookie: b=2 application/json {"x":"7"}
         a=1 | Cookie: b=2 application/json {}
+        a=1 | Cookie: b=2 application/json {"x":1,"a":{"b":"7"}}
+        a=1 | Cookie: b=2 application/json {"x":1}
         a=1 | Cookie: b=2
         a=1 | Cookie: b=2 application/x-www-form-urlencoded f=g
         "#);

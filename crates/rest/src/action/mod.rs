@@ -45,13 +45,22 @@ impl Action {
 
     /// Changes the inputs in one place; `None` if the operation has none that can change.
     pub fn mutate(&mut self, rng: &mut Rng, tuning: &Tuning) -> Option<Change> {
-        if !self.extras.is_empty() && rng.f64() < 0.3 {
-            let at = rng.usize(..self.extras.len());
-            if let Some(change) = self.extras[at].gene.mutate(rng, tuning) {
-                return Some(change);
-            }
+        if !self.extras.is_empty()
+            && rng.f64() < 0.3
+            && let Some(change) = self.mutate_extra(rng, tuning)
+        {
+            return Some(change);
         }
-        self.gene.mutate(rng, tuning)
+        let change = self.gene.mutate(rng, tuning);
+        change.or_else(|| self.mutate_extra(rng, tuning))
+    }
+
+    fn mutate_extra(&mut self, rng: &mut Rng, tuning: &Tuning) -> Option<Change> {
+        if self.extras.is_empty() {
+            return None;
+        }
+        let at = rng.usize(..self.extras.len());
+        self.extras[at].gene.mutate(rng, tuning)
     }
 
     /// Exchanges inputs with another call of the same operation; does nothing with others.

@@ -21,22 +21,35 @@ pub(super) enum Holds<'a> {
     Targets(&'a [TargetId]),
 }
 
+/// What it does, as seen just now.
+enum Does<'a> {
+    Statuses(Vec<Option<u16>>),
+    Fault(&'a Fault),
+    Targets(Vec<TargetId>),
+}
+
 impl Finish<'_> {
     /// The candidate with words in place of markers, as many as what it is kept for allows.
     pub(super) fn readable(&mut self, candidate: Candidate, holds: &Holds<'_>) -> Candidate {
         if reworded(&candidate, Length::Short).is_empty() || !self.has_time_to_reword() {
             return candidate;
         }
-        let statuses = match holds {
-            Holds::Statuses => match self.run(&candidate) {
-                Some(exchanges) => statuses(&exchanges),
-                None => return candidate,
-            },
-            _ => Vec::new(),
+        // What it does now counts, not what it once did.
+        let Some(exchanges) = self.run(&candidate) else {
+            return candidate;
+        };
+        let does = match holds {
+            Holds::Statuses => Does::Statuses(statuses(&exchanges)),
+            Holds::Fault(fault) => Does::Fault(fault),
+            Holds::Targets(targets) => {
+                let seen = self.problem.score(&candidate, exchanges);
+                let covered = targets.iter().copied();
+                Does::Targets(covered.filter(|target| seen.covers(*target)).collect())
+            }
         };
         for length in [Length::Short, Length::Same] {
             if let Some(all) = reworded(&candidate, length).into_iter().next()
-                && self.still_holds(&all, holds, &statuses)
+                && self.still_does(&all, &does)
             {
                 return all;
             }
@@ -48,7 +61,7 @@ impl Finish<'_> {
             // The first of several is all of them at once.
             let single = left.into_iter().skip(1).nth(refused);
             let Some(attempt) = single else { break };
-            if self.still_holds(&attempt, holds, &statuses) {
+            if self.still_does(&attempt, &does) {
                 kept = attempt;
             } else {
                 refused += 1;
@@ -58,27 +71,22 @@ impl Finish<'_> {
     }
 
     /// Whether a candidate does what it must; not so when there is no time to see.
-    fn still_holds(
-        &mut self,
-        candidate: &Candidate,
-        holds: &Holds<'_>,
-        statuses: &[Option<u16>],
-    ) -> bool {
+    fn still_does(&mut self, candidate: &Candidate, does: &Does<'_>) -> bool {
         if !self.has_time_to_reword() {
             return false;
         }
         let Some(exchanges) = self.run(candidate) else {
             return false;
         };
-        match holds {
-            Holds::Statuses => self::statuses(&exchanges) == statuses,
-            Holds::Fault(fault) => {
+        match does {
+            Does::Statuses(before) => statuses(&exchanges) == *before,
+            Does::Fault(fault) => {
                 let shown = self.problem.judge(candidate, &exchanges);
                 shown
                     .iter()
                     .any(|shown| shown.identity() == fault.identity())
             }
-            Holds::Targets(targets) => {
+            Does::Targets(targets) => {
                 let seen = self.problem.score(candidate, exchanges);
                 targets.iter().all(|target| seen.covers(*target))
             }

@@ -6,13 +6,15 @@ use isobath_genes::{Gene, Specialization, Tuning};
 use isobath_search::Rng;
 
 use super::{Lesson, Lore, Sent, texts};
-use crate::action::Extra;
+use crate::action::{Extra, ExtraKind};
 use crate::candidate::{Candidate, What};
 
 /// That a place of a fresh candidate gets what it is known to want.
 const KNOWN: f64 = 0.7;
 /// That an input that the document does not name is in a fresh candidate.
 const UNNAMED: f64 = 0.5;
+/// So often a marker is the name of a query parameter of an operation.
+const NAMED: u32 = 6;
 
 impl Lore {
     /// Puts markers and what is known to be wanted into a fresh candidate.
@@ -120,7 +122,7 @@ impl Lore {
             .collect()
     }
 
-    fn add_extras(&self, rng: &mut Rng, tuning: &Tuning, candidate: &mut Candidate) {
+    fn add_extras(&mut self, rng: &mut Rng, tuning: &Tuning, candidate: &mut Candidate) {
         for step in &mut candidate.steps {
             let What::Call {
                 action,
@@ -135,6 +137,18 @@ impl Lore {
                     let extra = Extra::sample(*kind, Arc::clone(name), rng, tuning);
                     action.extras.push(extra);
                 }
+            }
+            // A name that is a marker shows which names the service knows.
+            let times = self.named.entry(action.operation).or_default();
+            if self.techniques.tracking
+                && self.techniques.expansion
+                && *times < NAMED
+                && rng.f64() < UNNAMED
+            {
+                *times += 1;
+                let name = isobath_genes::marker(9_000 + *times);
+                let extra = Extra::sample(ExtraKind::Query, name.into(), rng, tuning);
+                action.extras.push(extra);
             }
         }
     }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) use reword::{Length, reworded};
 
 use isobath_exec::driver::{Event, Place, Role};
-use isobath_genes::{SpecialModel, Specialization, marker};
+use isobath_genes::{SpecialModel, Specialization, marker, marker_number};
 
 use crate::action::ExtraKind;
 use crate::candidate::{Candidate, What};
@@ -68,6 +68,8 @@ pub(crate) struct Lore {
     /// Places whose values were compared with each other.
     pairs: BTreeSet<(Key, Key)>,
     extras: BTreeMap<usize, Vec<(ExtraKind, Arc<str>)>>,
+    /// How often an operation was called with a marker as the name of a query parameter.
+    named: BTreeMap<usize, u32>,
 }
 
 /// What a place turned out to want.
@@ -141,6 +143,7 @@ impl Lore {
                         target,
                         ..
                     } if self.techniques.tracking => {
+                        self.names(api, candidate, exchange, input, *role, arguments);
                         let sent = sent.get_or_insert_with(|| texts(candidate));
                         self.tracked(sent, exchange, input, *role, arguments, *target);
                     }
@@ -151,6 +154,36 @@ impl Lore {
                     }
                     _ => {}
                 }
+            }
+        }
+    }
+
+    /// Learns the names that a service compares those of its query parameters with, where it takes the query
+    /// apart by itself.
+    fn names(
+        &mut self,
+        api: &Api,
+        candidate: &Candidate,
+        exchange: &Exchange,
+        input: &str,
+        role: Role,
+        arguments: &[String],
+    ) {
+        let wanted = matches!(role, Role::Equal | Role::EqualIgnoringCase);
+        let (true, true, Some(operation)) = (wanted, self.techniques.expansion, exchange.operation)
+        else {
+            return;
+        };
+        let is_name = candidate.steps.iter().any(|step| match &step.what {
+            What::Call { action, .. } => action
+                .extras
+                .iter()
+                .any(|extra| extra.is(ExtraKind::Query, input)),
+            What::Follow(_) => false,
+        });
+        if is_name && marker_number(input).is_some() {
+            for name in arguments {
+                self.expand(api, operation, Place::Query, name);
             }
         }
     }

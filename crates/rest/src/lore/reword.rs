@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use isobath_genes::marker_number;
 use regex::Regex;
 
 use super::texts;
@@ -62,11 +63,20 @@ pub(crate) fn reworded(candidate: &Candidate, length: Length) -> Vec<Candidate> 
         .iter()
         .filter(|change| apply(&mut all, change))
         .collect();
-    if applied.is_empty() {
+    let named = match length {
+        Length::Short => drop_named(&mut all),
+        Length::Same => rename(&mut all, &mut words),
+    };
+    if applied.is_empty() && !named {
         return Vec::new();
     }
     let mut reworded = vec![all];
-    if applied.len() > 1 {
+    if named && !applied.is_empty() {
+        let mut less = candidate.clone();
+        drop_named(&mut less);
+        reworded.push(less);
+    }
+    if applied.len() > 1 || named {
         reworded.extend(applied.into_iter().map(|change| {
             let mut one = candidate.clone();
             apply(&mut one, change);
@@ -74,6 +84,37 @@ pub(crate) fn reworded(candidate: &Candidate, length: Length) -> Vec<Candidate> 
         }));
     }
     reworded
+}
+
+/// Drops inputs that have a marker for a name; true when there were any.
+fn drop_named(candidate: &mut Candidate) -> bool {
+    let mut dropped = false;
+    for step in &mut candidate.steps {
+        if let What::Call { action, .. } = &mut step.what {
+            let before = action.extras.len();
+            action
+                .extras
+                .retain(|extra| marker_number(&extra.name).is_none());
+            dropped |= action.extras.len() < before;
+        }
+    }
+    dropped
+}
+
+/// Gives inputs that have a marker for a name a word for one; true when there were any.
+fn rename(candidate: &mut Candidate, words: &mut Words) -> bool {
+    let mut renamed = false;
+    for step in &mut candidate.steps {
+        if let What::Call { action, .. } = &mut step.what {
+            for extra in &mut action.extras {
+                if let Some(name) = words.replace(&extra.name, Length::Short) {
+                    extra.name = name.into();
+                    renamed = true;
+                }
+            }
+        }
+    }
+    renamed
 }
 
 /// Which marker became which word.
@@ -100,32 +141,46 @@ impl Words {
         }
     }
 
+    /// The word for a marker.
+    fn word(&mut self, marker: &str, length: Length) -> String {
+        let Self { words, free } = self;
+        let word = words.entry(marker.to_owned());
+        // Nobody has so many; one that has keeps the rest of its markers.
+        let word = word.or_insert_with(|| free.pop().unwrap_or_else(|| marker.to_owned()));
+        match length {
+            Length::Short => word.clone(),
+            Length::Same => {
+                let digits = marker.chars().filter(char::is_ascii_digit);
+                let mut long: String = word.chars().chain(digits).collect();
+                while long.len() < marker.len() {
+                    long.push('-');
+                    long.push_str(word);
+                }
+                long
+            }
+        }
+    }
+
     /// A text without markers; `None` when it has none.
     fn replace(&mut self, text: &str, length: Length) -> Option<String> {
-        // Mutations may have cut a marker short.
+        // Mutations may have cut a marker short; a service that wants a text backwards was given it so.
         static MARKER: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r"_isobath_\d+_input|_?isobath\w*|_iso\w*").expect("a constant pattern")
+            Regex::new(r"_isobath_\d+_input|tupni_\d+_htabosi_|_?isobath\w*|_iso\w*")
+                .expect("a constant pattern")
         });
         if !MARKER.is_match(text) {
             return None;
         }
         let replaced = MARKER.replace_all(text, |found: &regex::Captures<'_>| {
-            let Self { words, free } = self;
-            let word = words.entry(found[0].to_owned());
-            // Nobody has so many; one that has keeps the rest of its markers.
-            let word = word.or_insert_with(|| free.pop().unwrap_or_else(|| found[0].to_owned()));
-            match length {
-                Length::Short => word.clone(),
-                Length::Same => {
-                    let digits = found[0].chars().filter(char::is_ascii_digit);
-                    let mut long: String = word.chars().chain(digits).collect();
-                    while long.len() < found[0].len() {
-                        long.push('-');
-                        long.push_str(word);
-                    }
-                    long
-                }
-            }
+            let backwards = |text: &str| text.chars().rev().collect::<String>();
+            let mirrored = found[0].starts_with("tupni_");
+            let marker = if mirrored {
+                backwards(&found[0])
+            } else {
+                found[0].to_owned()
+            };
+            let word = self.word(&marker, length);
+            if mirrored { backwards(&word) } else { word }
         });
         Some(replaced.into_owned())
     }
@@ -147,6 +202,7 @@ mod tests {
         check("Token _isobath_12_input!", Some("Token cedar!"));
         check("_isobath_7_input", Some("birch"));
         check("_isobath_7_inp", Some("dune"));
+        check("tupni_7_htabosi_", Some("hcrib"));
         check("an island", None);
         let long = words.replace("_isobath_7_input", Length::Same);
         assert_eq!(long.as_deref(), Some("birch7-birch-birch"));

@@ -22,7 +22,7 @@ pub enum Val {
 /// The value of a `match` whose arms with literals have these targets, from the first on.
 #[inline]
 pub fn arms<T: ?Sized>(first: u32, value: &T, arms: &[&[Val]]) {
-    if link::map().is_some() {
+    if link::awake() {
         seen(first, &view(value), arms);
     }
 }

@@ -25,6 +25,13 @@ pub(crate) fn map() -> Option<&'static Map> {
     MAP.get_or_init(attach).as_ref()
 }
 
+/// Whether there is a core. For generic code, which is compiled with the service and as slow as that is;
+/// whatever it calls here is compiled with all optimizations.
+#[inline(never)]
+pub(crate) fn awake() -> bool {
+    map().is_some()
+}
+
 /// The targets that the core knows.
 pub(crate) fn table() -> Option<&'static Table> {
     TABLE.get()

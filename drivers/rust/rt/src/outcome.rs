@@ -6,7 +6,7 @@ use std::ops::Deref;
 use isobath_distance::Truth;
 use isobath_protocol::{Place, Role};
 
-use crate::probe::record;
+use crate::probe::{flag, record};
 use crate::receiver::Pending;
 use crate::view::{View, view};
 use crate::{link, measure, parsing, track};
@@ -37,8 +37,7 @@ macro_rules! outcome {
             /// The operand of `?`: execution goes on, or (the next target) leaves.
             #[inline]
             pub fn q(&self, target: u32) {
-                let good = self.0.0.$good();
-                record(target, good, |good| Truth::of(Some(good)));
+                flag(target, self.0.0.$good());
             }
 
             /// What a replaced method returned.
@@ -50,7 +49,7 @@ macro_rules! outcome {
             /// What a text was parsed into.
             #[inline]
             pub fn parsed<S: ?Sized>(&self, target: u32, text: &S) {
-                if link::map().is_some() {
+                if link::awake() {
                     parse(target, &view(text), type_name::<$goal>(), self.0.0.$good());
                 }
             }
@@ -62,26 +61,41 @@ impl<T, E: std::fmt::Display> Q<'_, Result<T, E>> {
     /// What JSON was read into; the complaint names what is missing.
     #[inline]
     pub fn json(&self, target: u32) {
-        if link::map().is_some() {
+        if link::awake() {
             if let Err(error) = self.0.0 {
-                missed(&error.to_string());
+                missed(Place::Field, &error.to_string());
             }
-            record(target, self.0.0.is_ok(), |good| Truth::of(Some(good)));
+            flag(target, self.0.0.is_ok());
+        }
+    }
+
+    /// What a form, or the query of a URL, was read into; as above.
+    #[inline]
+    pub fn form(&self, target: u32) {
+        if link::awake() {
+            if let Err(error) = self.0.0 {
+                let complaint = error.to_string();
+                missed(Place::Form, &complaint);
+                missed(Place::Query, &complaint);
+            }
+            flag(target, self.0.0.is_ok());
         }
     }
 }
 
-/// A reader of JSON complained.
-fn missed(complaint: &str) {
+/// A reader of JSON, or of a form, complained.
+fn missed(place: Place, complaint: &str) {
     let quoted = |after: &str| -> Option<&str> {
         let from = complaint.find(after)? + after.len();
         complaint[from..].split('`').next()
     };
     match quoted("missing field `") {
-        Some(name) => track::named(Place::Field, name),
+        Some(name) => track::named(place, name),
         // Nothing was read at all: that it should be JSON is worth knowing.
-        None if complaint.contains("EOF") || complaint.contains("expected value") => {
-            track::named(Place::Field, "");
+        None if place == Place::Field
+            && (complaint.contains("EOF") || complaint.contains("expected value")) =>
+        {
+            track::named(place, "");
         }
         None => {}
     }
@@ -98,6 +112,10 @@ impl<T: ?Sized> Q1<'_, T> {
     /// Nothing can be said.
     #[inline]
     pub fn json(&self, _: u32) {}
+
+    /// Nothing can be said.
+    #[inline]
+    pub fn form(&self, _: u32) {}
 
     /// Nothing can be said.
     #[inline]

@@ -10,7 +10,10 @@ use crate::view::{View, displayed, type_id, view};
 use crate::{link, measure, track};
 
 /// A statement, an arm or a closure is executed.
-#[inline]
+///
+/// Never inlined, as other probes that are not generic: in a debug build of the service the inlined text would
+/// be compiled without optimizations, and cost ten times as much as a call.
+#[inline(never)]
 pub fn hit(target: u32) {
     if let Some(map) = link::map() {
         map.cover(target);
@@ -18,7 +21,7 @@ pub fn hit(target: u32) {
 }
 
 /// A condition of which only the verdict is known; the outcome false is the next target.
-#[inline]
+#[inline(never)]
 pub fn flag(target: u32, verdict: bool) -> bool {
     record(target, verdict, |_| Truth::of(Some(verdict)));
     verdict
@@ -48,14 +51,25 @@ pub fn like<T>(_: &T, value: T) -> T {
 /// Two operands of a comparison.
 #[inline]
 pub fn c<'a, L: ?Sized, R: ?Sized>(left: &'a L, right: &'a R) -> C<'a, L, R> {
-    C(C1(left, right))
+    C(C1(C2(left, right)))
 }
 
 /// Operands that can be displayed, if they can.
 pub struct C<'a, L: ?Sized, R: ?Sized>(C1<'a, L, R>);
 
+/// Operands that are bytes of some kind, as the values of headers are.
+pub struct C1<'a, L: ?Sized, R: ?Sized>(C2<'a, L, R>);
+
 /// Operands of which nothing is known.
-pub struct C1<'a, L: ?Sized, R: ?Sized>(&'a L, &'a R);
+pub struct C2<'a, L: ?Sized, R: ?Sized>(&'a L, &'a R);
+
+impl<'a, L: ?Sized, R: ?Sized> Deref for C1<'a, L, R> {
+    type Target = C2<'a, L, R>;
+
+    fn deref(&self) -> &C2<'a, L, R> {
+        &self.0
+    }
+}
 
 impl<'a, L: ?Sized, R: ?Sized> Deref for C<'a, L, R> {
     type Target = C1<'a, L, R>;
@@ -69,13 +83,14 @@ impl<L: Display + ?Sized, R: Display + ?Sized> C<'_, L, R> {
     /// Records a comparison by this relation, whose verdict comes back.
     #[inline]
     pub fn cmp(&self, target: u32, relation: u8, verdict: bool) -> bool {
-        if link::map().is_some() {
-            let (mut left, mut right) = (view(self.0.0), view(self.0.1));
+        if link::awake() {
+            let C2(l, r) = self.0.0;
+            let (mut left, mut right) = (view(l), view(r));
             if left == View::Opaque {
-                left = displayed(self.0.0);
+                left = displayed(l);
             }
             if right == View::Opaque {
-                right = displayed(self.0.1);
+                right = displayed(r);
             }
             compared(target, relation, verdict, &left, &right);
         }
@@ -83,11 +98,29 @@ impl<L: Display + ?Sized, R: Display + ?Sized> C<'_, L, R> {
     }
 }
 
-impl<L: ?Sized, R: ?Sized> C1<'_, L, R> {
+impl<L: AsRef<[u8]> + ?Sized, R: AsRef<[u8]> + ?Sized> C1<'_, L, R> {
+    /// As above, of bytes.
+    #[inline]
+    pub fn cmp(&self, target: u32, relation: u8, verdict: bool) -> bool {
+        if link::awake() {
+            let C2(left, right) = self.0;
+            let (left, right) = (read(left.as_ref()), read(right.as_ref()));
+            compared(target, relation, verdict, &left, &right);
+        }
+        verdict
+    }
+}
+
+/// Bytes as the text that they are, if they are one.
+fn read(bytes: &[u8]) -> View<'_> {
+    std::str::from_utf8(bytes).map_or(View::Bytes(bytes), |text| View::Text(text.into()))
+}
+
+impl<L: ?Sized, R: ?Sized> C2<'_, L, R> {
     /// As above, where nothing can be displayed.
     #[inline]
     pub fn cmp(&self, target: u32, relation: u8, verdict: bool) -> bool {
-        if link::map().is_some() {
+        if link::awake() {
             compared(target, relation, verdict, &view(self.0), &view(self.1));
         }
         verdict

@@ -28,6 +28,10 @@ pub mod method {
     pub const MATCHES: u8 = 5;
     /// `is_empty`.
     pub const EMPTY: u8 = 6;
+    /// `cookie` of a request.
+    pub const COOKIE: u8 = 7;
+    /// `pointer` of a JSON value.
+    pub const POINTER: u8 = 8;
 }
 
 /// The receiver of a replaced method.
@@ -66,7 +70,7 @@ impl<R: Receiver + ?Sized> P<'_, R> {
     /// Looks at a call before it is made.
     #[inline]
     pub fn pre<A: ?Sized>(&self, target: u32, method: u8, argument: &A) -> Pending {
-        if link::map().is_none() {
+        if !link::awake() {
             return Pending::NONE;
         }
         let receiver: &R = self.0.0.0.0.0;
@@ -78,7 +82,7 @@ impl<R: Deref<Target: Receiver> + ?Sized> P1<'_, R> {
     /// Looks at a call before it is made.
     #[inline]
     pub fn pre<A: ?Sized>(&self, target: u32, method: u8, argument: &A) -> Pending {
-        if link::map().is_none() {
+        if !link::awake() {
             return Pending::NONE;
         }
         let receiver: &R::Target = self.0.0.0.0;
@@ -107,11 +111,11 @@ impl<R: ?Sized> P4<'_, R> {
     /// Looks at a call before it is made.
     #[inline]
     pub fn pre<A: ?Sized>(&self, target: u32, method: u8, argument: &A) -> Pending {
-        if link::map().is_none() {
+        if !link::awake() {
             return Pending::NONE;
         }
-        if let (method::KEY, View::Text(name)) = (method, view(argument)) {
-            place(type_name::<R>(), &name);
+        if let View::Text(name) = view(argument) {
+            looked_for(method, type_name::<R>(), &name);
         }
         Pending::of(target, None)
     }
@@ -131,8 +135,8 @@ fn before<R: Receiver + ?Sized>(
     if let Some(text) = receiver.text() {
         return on_text(target, method, text, argument);
     }
-    if let (method::KEY, View::Text(key)) = (method, argument) {
-        place(name, key);
+    if let View::Text(key) = argument {
+        looked_for(method, name, key);
     }
     if let (method::KEY, View::Int(at), false) = (method, argument, receiver.keyed()) {
         let missing = (at - receiver.length() as i128 + 1).max(0);
@@ -175,12 +179,14 @@ fn pattern<R: Display + ?Sized>(
     receiver: &R,
     argument: &View<'_>,
 ) -> Pending {
-    if link::map().is_none() {
+    if !link::awake() {
         return Pending::NONE;
     }
     let name = type_name::<R>();
     match argument {
-        View::Text(text) if method == method::KEY => place(name, text),
+        View::Text(text) if matches!(method, method::KEY | method::COOKIE | method::POINTER) => {
+            looked_for(method, name, text);
+        }
         View::Text(text) if name.contains("regex::") && track::tracked(text) => {
             track::used(target, text, Role::Pattern, vec![receiver.to_string()]);
         }
@@ -193,6 +199,19 @@ fn pattern<R: Display + ?Sized>(
         _ => {}
     }
     Pending::of(target, None)
+}
+
+/// Something was looked for by its name.
+fn looked_for(method: u8, receiver: &str, name: &str) {
+    match method {
+        method::KEY => place(receiver, name),
+        method::COOKIE if receiver.contains("Request") => track::named(Place::Cookie, name),
+        // A field of a field is known by the way to it.
+        method::POINTER if receiver.contains("serde_json::") => {
+            track::named(Place::Field, name.trim_start_matches('/'));
+        }
+        _ => {}
+    }
 }
 
 /// A name that is looked for in a part of a request says what may be sent there.
@@ -216,7 +235,7 @@ fn place(receiver: &str, name: &str) {
 /// A name in brackets: of a JSON field, or of something that does not come from outside.
 #[inline]
 pub fn named(name: &str) -> &str {
-    if link::map().is_some() {
+    if link::awake() {
         track::named(Place::Field, name);
     }
     name
@@ -230,7 +249,7 @@ fn texts_by_name(receiver: &str) -> bool {
 /// A known function that makes something of a text: `Uuid::parse_str` and the like.
 #[inline]
 pub fn call<A: ?Sized>(target: u32, function: &str, argument: &A, format: &str) -> Pending {
-    if link::map().is_none() {
+    if !link::awake() {
         return Pending::NONE;
     }
     let View::Text(text) = view(argument) else {

@@ -279,3 +279,19 @@ fn arms_say_how_near_each_literal_is() {
     assert!((distance(&map, 2) - 9.0).abs() < 1e-6);
     assert!((distance(&map, 3) - 8.0).abs() < 1e-6);
 }
+
+#[test]
+fn values_that_are_bytes_are_compared_as_texts() {
+    /// As the value of a header: it can be compared with a text, and not displayed.
+    struct Value(Vec<u8>);
+    impl AsRef<[u8]> for Value {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    let map = map();
+    let value = Value(b"turba".to_vec());
+    assert!(!c(&value, "turbo").cmp(0, 0, false));
+    let near = distance(&map, 0);
+    assert!(near > 0.0 && near < 1.0, "{near}");
+}

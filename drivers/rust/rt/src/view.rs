@@ -272,7 +272,7 @@ mod lookup {
 ///
 /// No date, identifier or number type is linked, so they are known by name.
 pub(crate) fn displayed<T: std::fmt::Display + ?Sized>(value: &T) -> View<'static> {
-    const KNOWN: [&str; 12] = [
+    const KNOWN: [&str; 13] = [
         "chrono::",
         "time::",
         "jiff::",
@@ -285,6 +285,7 @@ pub(crate) fn displayed<T: std::fmt::Display + ?Sized>(value: &T) -> View<'stati
         "url::",
         "core::net::",
         "mime::",
+        "serde_json::value::Value",
     ];
     let name = std::any::type_name::<T>().trim_start_matches('&');
     if !KNOWN.iter().any(|known| name.starts_with(known)) {
@@ -297,10 +298,34 @@ pub(crate) fn displayed<T: std::fmt::Display + ?Sized>(value: &T) -> View<'stati
     {
         return crate::parsing::moment(&text).map_or(View::Text(text.into()), View::Moment);
     }
+    if name.starts_with("serde_json::") {
+        return json(&text);
+    }
     if name.contains("decimal::") {
         return text.parse().map_or(View::Text(text.into()), View::Float);
     }
     View::Text(text.into())
+}
+
+/// A simple JSON value.
+fn json(text: &str) -> View<'static> {
+    let quoted = text
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    match (quoted, text) {
+        // Most texts need no more to be read than this.
+        (Some(inner), _) => {
+            let plain = inner.replace("\\\"", "\"").replace("\\\\", "\\");
+            View::Text(plain.into())
+        }
+        (None, "null") => View::Absent,
+        (None, "true" | "false") => View::Bool(text == "true"),
+        (None, number) => match (number.parse(), number.parse()) {
+            (Ok(integer), _) => View::Int(integer),
+            (_, Ok(float)) => View::Float(float),
+            _ => View::Opaque,
+        },
+    }
 }
 
 #[cfg(test)]
@@ -327,6 +352,16 @@ mod tests {
         struct Own<'a>(#[expect(dead_code, reason = "never read")] &'a str);
         assert_eq!(view(&Own("x")), View::Opaque);
         assert_eq!(displayed("2024-01-01"), View::Opaque);
+    }
+
+    #[test]
+    fn simple_json_values_are_seen() {
+        assert_eq!(json(r#""a \"b\"""#), View::Text(r#"a "b""#.into()));
+        assert_eq!(json("12"), View::Int(12));
+        assert_eq!(json("1.5"), View::Float(1.5));
+        assert_eq!(json("true"), View::Bool(true));
+        assert_eq!(json("null"), View::Absent);
+        assert_eq!(json("[1]"), View::Opaque);
     }
 
     #[test]

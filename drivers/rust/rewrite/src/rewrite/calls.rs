@@ -16,7 +16,7 @@ enum Returns {
 }
 
 /// Methods of one argument, with the number that the runtime knows them by.
-const METHODS: [(&str, u8, Returns); 12] = [
+const METHODS: [(&str, u8, Returns); 14] = [
     ("contains", 0, Returns::Verdict),
     ("starts_with", 1, Returns::Verdict),
     ("ends_with", 2, Returns::Verdict),
@@ -29,6 +29,8 @@ const METHODS: [(&str, u8, Returns); 12] = [
     ("split_once", 0, Returns::Option),
     ("find", 0, Returns::Option),
     ("captures", 5, Returns::Option),
+    ("cookie", 7, Returns::Option),
+    ("pointer", 8, Returns::Option),
 ];
 
 /// Functions that make something of a text.
@@ -42,8 +44,31 @@ const PARSERS: [&str; 7] = [
     "strptime",
 ];
 
-/// Functions of `serde_json` that read a text.
-const READERS: [&str; 4] = ["from_slice", "from_str", "from_reader", "from_value"];
+/// Types whose function `parse` makes one of a text; others of that name read files and the like.
+const PARSED: [&str; 8] = [
+    "Date",
+    "Time",
+    "OffsetDateTime",
+    "PrimitiveDateTime",
+    "UtcDateTime",
+    "Url",
+    "Version",
+    "Uuid",
+];
+
+/// Functions that read a structure from a text, and what the runtime calls what they read.
+const READERS: [(&str, &[&str], &str); 2] = [
+    (
+        "serde_json::",
+        &["from_slice", "from_str", "from_reader", "from_value"],
+        "json",
+    ),
+    (
+        "serde_urlencoded::",
+        &["from_str", "from_bytes", "from_reader"],
+        "form",
+    ),
+];
 
 impl Rewriter<'_> {
     /// Whether a call tells its verdict when it is walked, so that no flag is needed.
@@ -70,6 +95,9 @@ impl Rewriter<'_> {
         let known = match method.as_str() {
             // Other methods of these names take handlers, ranges and query expressions.
             "get" => key(argument),
+            "cookie" | "pointer" => {
+                matches!(argument, Expr::Lit(lit) if matches!(lit.lit, Lit::Str(_)))
+            }
             "find" | "split_once" | "strip_prefix" | "strip_suffix" => {
                 matches!(argument, Expr::Lit(_) | Expr::Path(_) | Expr::Reference(_))
             }
@@ -125,6 +153,9 @@ impl Rewriter<'_> {
                 let at = self.range(argument.span());
                 let before = self.breaks(receiver.end..at.start);
                 let after = self.breaks(at.end..range.end);
+                // The name of a header is often a constant; the runtime is told the name itself.
+                let shown =
+                    header(argument).map_or("&__fa".to_owned(), |name| format!("&{name:?}"));
                 let argument = self.rendered(mark, at);
                 let tail = match returns {
                     Returns::Verdict => format!("__fh.post(__fr.{method}(__fa))"),
@@ -133,7 +164,7 @@ impl Rewriter<'_> {
                     ),
                 };
                 format!(
-                    "(match (&({inner}),{before} {argument}){after} {{ (__fr, __fa) => {{ let __fh = ::isobath_rt::p(__fr).pre({target}, {number}, &__fa); {tail} }} }})"
+                    "(match (&({inner}),{before} {argument}){after} {{ (__fr, __fa) => {{ let __fh = ::isobath_rt::p(__fr).pre({target}, {number}, {shown}); {tail} }} }})"
                 )
             }
         };
@@ -173,8 +204,11 @@ impl Rewriter<'_> {
         let Some(last) = path.path.segments.last() else {
             return;
         };
+        let of = path.path.segments.iter().rev().nth(1);
+        let parses = last.ident == "parse"
+            && of.is_some_and(|of| PARSED.iter().any(|name| of.ident == name));
         let known = path.path.segments.len() > 1
-            && PARSERS.iter().any(|name| last.ident == name)
+            && (parses || PARSERS.iter().any(|name| last.ident == name))
             && matches!(call.args.len(), 1 | 2)
             && call.attrs.is_empty();
         let range = self.range(expr.span());
@@ -182,11 +216,11 @@ impl Rewriter<'_> {
         let function = self
             .source_of(&self.range(path.span()))
             .replace([' ', '\n'], "");
-        if READERS
-            .iter()
-            .any(|name| function.starts_with("serde_json::") && last.ident == name)
-        {
-            self.reader(expr, mark);
+        let reader = READERS.iter().find(|(module, names, _)| {
+            function.starts_with(module) && names.iter().any(|name| last.ident == name)
+        });
+        if let Some((.., what)) = reader {
+            self.reader(expr, mark, what);
             return;
         }
         let foreign = ["serde_", "toml", "json"]
@@ -210,7 +244,13 @@ impl Rewriter<'_> {
         let second = arguments
             .get(1)
             .map(|second| self.rendered(mark, second.clone()));
-        let format = match call.args.get(1) {
+        // `strptime` takes the format first.
+        let (text, form) = if last.ident == "strptime" && call.args.len() == 2 {
+            ("__fb", 0)
+        } else {
+            ("__fa", 1)
+        };
+        let format = match call.args.get(form) {
             Some(Expr::Lit(ExprLit {
                 lit: Lit::Str(format),
                 ..
@@ -236,13 +276,13 @@ impl Rewriter<'_> {
             String::new()
         };
         let text = format!(
-            "(match{head} {values}{between}{tail} {{ {names} => {{ let __fh = ::isobath_rt::call({target}, {function:?}, &__fa, {format:?}); let __fv = {function}({handed}); ::isobath_rt::q(&__fv).found(__fh); __fv }} }})"
+            "(match{head} {values}{between}{tail} {{ {names} => {{ let __fh = ::isobath_rt::call({target}, {function:?}, &{text}, {format:?}); let __fv = {function}({handed}); ::isobath_rt::q(&__fv).found(__fh); __fv }} }})"
         );
         self.replace(Shape::Parser, expr.span(), range, &text);
     }
 
-    /// A function that reads JSON; what it misses is what may be sent.
-    fn reader(&mut self, expr: &Expr, mark: usize) {
+    /// A function that reads JSON or a form; what it misses is what may be sent.
+    fn reader(&mut self, expr: &Expr, mark: usize, what: &str) {
         let range = self.range(expr.span());
         let told = self.allowed(Shape::Parser, &range);
         self.count(told);
@@ -253,7 +293,7 @@ impl Rewriter<'_> {
         let inner = self.rendered(mark, range.clone());
         self.edits.truncate(mark);
         let text = format!(
-            "(match ({inner}) {{ __fv => {{ ::isobath_rt::q(&__fv).json({}); __fv }} }})",
+            "(match ({inner}) {{ __fv => {{ ::isobath_rt::q(&__fv).{what}({}); __fv }} }})",
             text::target(target)
         );
         self.replace(Shape::Parser, expr.span(), range, &text);
@@ -302,9 +342,75 @@ fn key(argument: &Expr) -> bool {
     match argument {
         Expr::Lit(lit) => matches!(lit.lit, Lit::Str(_) | Lit::Int(_)),
         Expr::Reference(reference) => !matches!(*reference.expr, Expr::Array(_) | Expr::Closure(_)),
-        Expr::Path(path) => path.path.get_ident().is_some(),
+        Expr::Path(path) => path.path.get_ident().is_some() || header(argument).is_some(),
         Expr::Field(_) => true,
         Expr::MethodCall(call) => call.args.is_empty(),
         _ => false,
+    }
+}
+
+/// The name of a header, where an argument is a constant of the module `header`.
+fn header(argument: &Expr) -> Option<String> {
+    let argument = match argument {
+        Expr::Reference(reference) => &*reference.expr,
+        argument => argument,
+    };
+    let Expr::Path(path) = argument else {
+        return None;
+    };
+    let mut words = path.path.segments.iter().rev();
+    let name = words.next()?.ident.to_string();
+    let of = words.next()?;
+    let constant = name
+        .chars()
+        .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    (of.ident == "header" && constant).then(|| name.to_ascii_lowercase().replace('_', "-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cfg::Cfg;
+    use crate::rewrite::{Skip, rewrite};
+
+    fn text(body: &str) -> String {
+        let source = format!("fn f() {{ {body}; }}");
+        let rewritten = rewrite("shop", "a.rs", &source, &Cfg::default(), &Skip::default());
+        rewritten.expect("it parses").number(0).text
+    }
+
+    #[test]
+    fn known_functions_and_methods_are_shown_what_they_read() {
+        let shown = |body: &str, part: &str| {
+            let text = text(body);
+            assert!(text.contains(part), "{text}");
+        };
+        shown(
+            "time::Date::parse(&day, FORMAT)",
+            r#""time::Date::parse", &__fa, """#,
+        );
+        shown(
+            "Date::strptime(\"%Y\", &day)",
+            r#""Date::strptime", &__fb, "%Y""#,
+        );
+        shown("Uuid::parse_str(&id)", r#""Uuid::parse_str", &__fa"#);
+        shown("headers.get(header::USER_AGENT)", r#", 4, &"user-agent")"#);
+        shown("headers.get(&http::header::X_API_2)", r#", 4, &"x-api-2")"#);
+        shown("request.cookie(\"theme\")", ", 7, &__fa)");
+        shown("body.pointer(\"/a/b\")", ", 8, &__fa)");
+        shown("serde_urlencoded::from_str::<Form>(&body)", ".form(");
+        shown("serde_json::from_str::<Form>(&body)", ".json(");
+    }
+
+    #[test]
+    fn other_functions_of_those_names_are_left_alone() {
+        for body in [
+            "Config::parse(path)",
+            "cli.get(crate::LIMIT)",
+            "jar.cookie(name)",
+            "x.pointer(y)",
+        ] {
+            let text = text(body);
+            assert!(!text.contains("__f"), "{text}");
+        }
     }
 }
