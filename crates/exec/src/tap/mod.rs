@@ -6,18 +6,20 @@
 //! too, and counted.
 //!
 //! Reading order: [`Tap`], then `relay` for how bytes pass, `record` for what is kept, and the
-//! conversations of [`postgres`] and [`mysql`], which know no sockets. [`environment`] is how a
+//! conversations of `postgres` and `mysql`, which know no sockets. [`environment`] is how a
 //! service is pointed at the tap.
 
 pub mod environment;
-pub mod mysql;
-pub mod postgres;
+mod mysql;
+mod overheard;
+mod postgres;
 mod reader;
 mod record;
 mod relay;
 mod statement;
 mod tapped;
 
+pub use overheard::{Sender, overheard};
 pub use statement::{Statement, Touched};
 pub use tapped::{Counts, Tap, TapError};
 

@@ -32,7 +32,7 @@ const LEFT: &str = "a client left without logging in; if it insists on TLS, swit
 
 /// A connection between a client and a MySQL or MariaDB server.
 #[derive(Debug, Default)]
-pub struct Conversation {
+pub(in crate::tap) struct Conversation {
     phase: Phase,
     greeting: Vec<u8>,
     /// What the server offered, then what the client took of it.
@@ -129,13 +129,7 @@ impl super::super::Conversation for Conversation {
             Phase::Unseen => Passed::default(),
             Phase::Greeting => self.greet(bytes),
             Phase::Hello | Phase::Login | Phase::Commands => {
-                let mut packets = std::mem::take(&mut self.server);
-                packets.feed(bytes, ANSWER, |packet| {
-                    if self.answer(packet).is_none() {
-                        self.heard.not_understood += 1;
-                    }
-                });
-                self.server = packets;
+                self.hear_server(bytes);
                 Passed::default()
             }
         }
@@ -152,6 +146,10 @@ impl super::super::Conversation for Conversation {
         asked
             .filter_map(|asked| match asked {
                 Asked::Run { statement, .. } => Some(Recorded::clone(statement)),
+                // A table that is locked lets nobody even prepare.
+                Asked::Prepare { text, stamp } => {
+                    Some(Recorded::new(MySql, Arc::clone(text), *stamp))
+                }
                 _ => None,
             })
             .collect()
@@ -203,9 +201,8 @@ impl Conversation {
             None => Vec::new(),
             Some(length) => {
                 let all = std::mem::take(&mut self.greeting);
-                if self.phase == Phase::Hello && all.len() > length {
-                    // A server that says more before it is answered is none that we know.
-                    self.give_up();
+                if self.phase == Phase::Hello {
+                    self.hear_server(&all[length..]);
                 }
                 all
             }
@@ -214,6 +211,16 @@ impl Conversation {
             onward: Some(onward),
             back: Vec::new(),
         }
+    }
+
+    fn hear_server(&mut self, bytes: &[u8]) {
+        let mut packets = std::mem::take(&mut self.server);
+        packets.feed(bytes, ANSWER, |packet| {
+            if self.answer(packet).is_none() {
+                self.heard.not_understood += 1;
+            }
+        });
+        self.server = packets;
     }
 
     /// Takes a packet of the client; `None` if it is not as it should be.

@@ -24,7 +24,7 @@ const NAMES: usize = 10_000;
 
 /// A connection between a client and a PostgreSQL server.
 #[derive(Debug, Default)]
-pub struct Conversation {
+pub(in crate::tap) struct Conversation {
     phase: Phase,
     startup: Startup,
     client: Frames,
@@ -159,23 +159,35 @@ impl super::super::Conversation for Conversation {
     }
 
     fn unanswered(&self) -> Vec<Recorded> {
-        let asked = self.asked.iter();
-        asked
-            .filter_map(|asked| match asked {
-                Asked::Execute {
-                    portal: Some(portal),
-                    stamp,
-                    ..
-                } => Some(self.portal(portal, *stamp)),
+        let mut statements = Vec::new();
+        // A table that is locked lets nobody even prepare.
+        let mut preparing = None;
+        for asked in &self.asked {
+            match asked {
+                Asked::Parse { text, stamp, .. } => {
+                    preparing = Some(Recorded::new(Postgres, Arc::clone(text), *stamp));
+                }
+                Asked::Execute { portal, stamp, .. } => {
+                    let portal = portal.as_ref();
+                    statements.extend(portal.map(|portal| self.portal(portal, *stamp)));
+                    preparing = None;
+                }
                 Asked::Query {
                     text, part, stamp, ..
-                } => Some(Recorded {
+                } => statements.push(Recorded {
                     part: Some(*part),
                     ..Recorded::new(Postgres, Arc::clone(text), *stamp)
                 }),
-                _ => None,
-            })
-            .collect()
+                Asked::Sync => statements.extend(preparing.take()),
+                Asked::Bind { .. }
+                | Asked::DescribeStatement(_)
+                | Asked::DescribePortal
+                | Asked::Close
+                | Asked::Function => {}
+            }
+        }
+        statements.extend(preparing);
+        statements
     }
 
     fn client_left(&mut self) {

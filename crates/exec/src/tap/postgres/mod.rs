@@ -1,6 +1,6 @@
 //! The protocol of PostgreSQL, version 3, as far as statements are concerned.
 //!
-//! [`Conversation`] pairs what a client sends with what the server answers; `frames` cuts bytes into
+//! `Conversation` pairs what a client sends with what the server answers; `frames` cuts bytes into
 //! messages, `startup` is what comes before the first of them, `value` reads what is bound.
 
 mod conversation;
@@ -9,5 +9,5 @@ mod frames;
 mod startup;
 mod value;
 
-pub use conversation::Conversation;
+pub(super) use conversation::Conversation;
 pub(super) use value::Values;

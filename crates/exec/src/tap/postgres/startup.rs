@@ -80,8 +80,11 @@ impl Startup {
             let bytes: [u8; 4] = self.held.get(at..at + 4)?.try_into().ok()?;
             Some(u32::from_be_bytes(bytes))
         };
-        if self.held.first().is_some_and(|&byte| byte != 0) {
-            return First::Strange;
+        match self.held.as_slice() {
+            // One byte more says whether it is TLS.
+            [0x16] => return First::Unfinished,
+            [first, ..] if *first != 0 => return First::Strange,
+            _ => {}
         }
         let Some(length) = word(0) else {
             return First::Unfinished;
