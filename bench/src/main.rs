@@ -20,6 +20,7 @@ mod schema;
 mod search;
 mod services;
 mod subjects;
+mod tap;
 mod whitebox;
 
 use std::path::Path;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         ["query-targets", folder, "-v"] => query_targets::compare(Path::new(folder), true),
         ["search"] => search::table(),
         ["http"] => http::table(),
+        ["tap"] => tap::table(),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
         ["protocol"] => protocol::table(),
         ["whitebox", "effect", samples, program, numbers @ ..] => {
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench coverage FOLDER [GENERATOR…]");
             eprintln!("       isobath-bench search");
             eprintln!("       isobath-bench http");
+            eprintln!("       isobath-bench tap");
             eprintln!("       isobath-bench openapi FOLDER [BINARY]");
             eprintln!("       isobath-bench rest FOLDER BINARY");
             eprintln!("       isobath-bench query-eval FOLDER");
