@@ -24,6 +24,7 @@ pub mod rows;
 mod running;
 pub mod stored;
 pub mod unusual;
+pub mod wired;
 
 pub use catalogue::{ALL, Sut, UNUSUAL};
 pub use running::{Journal, Ran, Running};

@@ -69,7 +69,18 @@ impl Journal {
 
 /// Starts a service; `paths` and `schemas` are those of its OpenAPI document.
 pub(crate) fn serve(title: &str, router: Router, paths: Value, schemas: Value) -> Running {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
+    serve_at(0, title, router, paths, schemas)
+}
+
+/// Starts a service at a port; 0 is any that is free.
+pub(crate) fn serve_at(
+    port: u16,
+    title: &str,
+    router: Router,
+    paths: Value,
+    schemas: Value,
+) -> Running {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("the port is free");
     let address = listener
         .local_addr()
         .expect("a bound socket has an address");

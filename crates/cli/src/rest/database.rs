@@ -5,9 +5,13 @@ use std::net::SocketAddr;
 use clap::Args;
 use isobath_exec::database::Address;
 use isobath_exec::state::State;
+use isobath_exec::tap::{Tap, environment};
 use isobath_rest::data::{self, Data};
+use isobath_rest::feedback::{Feedback, Several, TapFeedback};
 
+use super::args::RestArgs;
 use super::run::Refusal;
+use crate::terminal::{Terminal, Tone};
 
 /// The flags about the database behind the service.
 #[derive(Clone, Debug, Default, Args)]
@@ -66,5 +70,65 @@ impl DatabaseArgs {
         let now = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
         let choice = data::Choice::default();
         Ok(Some(Data::new(state, now.datetime(), choice, sees)))
+    }
+}
+
+/// A tap before the test database, opened before the service is started.
+pub(super) struct Tapped {
+    tap: Tap,
+}
+
+impl Tapped {
+    /// Opens a tap where one is of use: a service that runs already must be pointed at it by the user.
+    pub(super) fn open(args: &RestArgs, terminal: &Terminal) -> Result<Option<Self>, Refusal> {
+        let flags = &args.database;
+        let Some(database) = flags.test_database()?.filter(|_| !args.dry_run) else {
+            return Ok(None);
+        };
+        let is_file = matches!(database, Address::SqliteFile(_) | Address::SqliteMemory);
+        if is_file && (flags.tap.is_some() || !flags.db_env.is_empty()) {
+            return Err(Refusal::usage(
+                "--tap and --db-env are for PostgreSQL and MySQL; SQLite has no connection to look into",
+            ));
+        }
+        if is_file {
+            return Ok(None);
+        }
+        // A service whose database is not there would only say so in its own way.
+        isobath_exec::connect(&database.with_password())
+            .map_err(|error| Refusal::unreachable(format!("--db: {error}")))?;
+        if flags.tap.is_none() && args.start.is_none() {
+            let hint = "the statements of the service are not seen; --tap 127.0.0.1:6432 listens there for a service that you point at it";
+            terminal.say(Tone::Faint, hint);
+            return Ok(None);
+        }
+        let tap = Tap::open(&database, flags.tap)
+            .map_err(|error| Refusal::usage(format!("--db: {error}")))?;
+        terminal.say(
+            Tone::Faint,
+            &format!("statements to {database} are seen at {}", tap.at()),
+        );
+        Ok(Some(Self { tap }))
+    }
+
+    /// The flags of a run whose service is pointed at the tap.
+    pub(super) fn flags(&self, args: &RestArgs) -> RestArgs {
+        let mut args = args.clone();
+        args.variables.extend(environment::variables(
+            self.tap.database(),
+            self.tap.at(),
+            &args.database.db_env,
+            |name| std::env::var(name).ok(),
+        ));
+        args
+    }
+
+    /// What looks at the statements, beside what looks into the service.
+    pub(super) fn feedback(self, driver: Option<Box<dyn Feedback>>) -> Box<dyn Feedback> {
+        let tap = Box::new(TapFeedback::new(self.tap));
+        match driver {
+            Some(driver) => Box::new(Several::new(driver, vec![tap])),
+            None => tap,
+        }
     }
 }

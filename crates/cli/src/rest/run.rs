@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use isobath_emit::findings::Event as Line;
 use isobath_emit::http::writer;
+use isobath_exec::database::Address;
 use isobath_exec::document;
 use isobath_exec::http::{Client, Config as HttpConfig, Failure};
 use isobath_exec::process::{Launch, Ready, Service as Process, StartError, wait_for};
@@ -28,6 +29,7 @@ use super::address::{base, guard, reset_call};
 use super::args::{Budget, RestArgs};
 use super::baseline::Baseline;
 use super::check::{Checked, Checker};
+use super::database::Tapped;
 use super::describe;
 use super::events::EventLog;
 use super::folder::Folder;
@@ -100,7 +102,13 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         writer::by_name(language).map_err(|error| Refusal::usage(format!("--lang: {error}")))?;
     }
     let baseline = Baseline::read(&args.baseline)?;
-    args.database.test_database()?;
+    // Before anything is built or started, which takes time.
+    let database = args.database.test_database()?;
+    if database.is_some() && args.workers > 1 {
+        return Err(Refusal::usage(
+            "--db needs --workers 1: rows that one candidate writes are there for all others",
+        ));
+    }
     let inside = if args.dry_run {
         None
     } else {
@@ -108,17 +116,25 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     };
     let adapted = inside.as_ref().map(|service| service.flags(args));
     let args = adapted.as_ref().unwrap_or(args);
+    let tapped = Tapped::open(args, terminal)?;
+    let adapted = tapped.as_ref().map(|tapped| tapped.flags(args));
+    let args = adapted.as_ref().unwrap_or(args);
     // The document may be served by the service itself, so that must be up first.
     let process = match (&args.start, args.dry_run) {
         (Some(command), false) => Some(start(args, command, &heard, terminal)?),
         _ => None,
     };
-    let (feedback, built) = match inside {
+    let (driver, built) = match inside {
         Some(service) => {
             let (feedback, built) = service.feedback(terminal)?;
-            (Some(Mutex::new(feedback)), built)
+            (Some(feedback), built)
         }
         None => (None, None),
+    };
+    let is_tapped = tapped.is_some();
+    let feedback = match tapped {
+        Some(tapped) => Some(tapped.feedback(driver)),
+        None => driver,
     };
     if args.spec.contains("://") {
         wait(args, &args.spec, terminal)?;
@@ -160,9 +176,11 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         })
     };
     let mut service = service(args, api, base, &users, process, &client, &heard)?;
-    let data = args.database.data(feedback.is_some())?;
-    service.data = data.map(Mutex::new);
-    service.feedback = feedback;
+    service.feedback = feedback.map(Mutex::new);
+    // After the users have logged in, who are rows in many a database. A driver in Rust sees what is said to SQLite.
+    let is_sqlite = matches!(database, Some(Address::SqliteFile(_)));
+    let sees = is_tapped || (service.feedback.is_some() && (is_sqlite || args.jvm.is_wanted()));
+    service.data = args.database.data(sees)?.map(Mutex::new);
     let service = Arc::new(service);
     greet(args, &service, terminal);
     let log = Arc::new(Mutex::new(log));
@@ -181,6 +199,12 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     });
     lock(&view).end();
     let outcome = outcome.map_err(|error| Refusal::unreachable(error.to_string()))?;
+    for warning in service
+        .inside(|feedback| feedback.warnings())
+        .unwrap_or_default()
+    {
+        terminal.insist(Tone::Warning, &format!("warning: {warning}"));
+    }
     let seconds = started.elapsed().as_secs_f64();
     let run = output::Run::new(args, &service, &users, &outcome, seconds)
         .built(built.as_ref())

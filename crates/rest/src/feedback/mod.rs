@@ -1,17 +1,20 @@
 //! What a service tells from inside while it is called.
 //!
 //! A black box tells nothing. A service with a driver in it tells which targets of its
-//! code each call came near to, and what became of the inputs. [`Feedback`] is where
+//! code each call came near to, and what became of the inputs; a tap before its database tells
+//! the statements. [`Feedback`] is where
 //! that is taken from, [`Inside`] what one call brought, [`Code`] how it becomes targets of the search.
 //! What it teaches about inputs is in [`crate::lore`].
 
 mod code;
 mod driver;
+mod tap;
 #[cfg(test)]
 mod tests;
 
 pub use code::{Code, CodeCoverage, FileCoverage, MissedBranch, Share};
 pub use driver::DriverFeedback;
+pub use tap::{Several, TapFeedback};
 
 use std::sync::Arc;
 
@@ -49,6 +52,11 @@ pub trait Feedback: std::fmt::Debug + Send {
 
     /// What was seen since the candidate began.
     fn end(&mut self) -> Seen;
+
+    /// What the user should know at the end of a run, about how much was seen.
+    fn warnings(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What was seen during a candidate.

@@ -6,7 +6,7 @@ use isobath_exec::driver::{Event, Kind, Reached, Target};
 use isobath_exec::http::{Call, Failure, Outcome, Request};
 use isobath_search::Score;
 
-use super::{Code, Seen};
+use super::{Code, Feedback, Seen, Several};
 use crate::exchange::Exchange;
 use crate::goal::Goals;
 
@@ -129,4 +129,72 @@ fn one_statement_of_each_shape_that_looks_for_rows_is_kept_unless_it_failed() {
             "SELECT id FROM `boats` WHERE name = 'it''s' AND berth = 7",
         ]
     );
+}
+
+/// Tells one event per candidate, for the call that was named last.
+#[derive(Debug, Default)]
+struct Echo {
+    targets: Vec<Target>,
+    word: &'static str,
+    database: &'static str,
+    call: u16,
+}
+
+impl Feedback for Echo {
+    fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    fn begin(&mut self, _: Vec<String>) {
+        self.call = 0;
+    }
+
+    fn call(&mut self, number: u16) {
+        self.call = number;
+    }
+
+    fn end(&mut self) -> Seen {
+        Seen {
+            events: vec![Event::Statement {
+                action: self.call,
+                database: self.database.into(),
+                text: self.word.into(),
+                rows: 0,
+                failure: None,
+            }],
+            ..Seen::default()
+        }
+    }
+
+    fn warnings(&mut self) -> Vec<String> {
+        vec![self.word.to_owned()]
+    }
+}
+
+#[test]
+fn several_tell_together_and_one_has_the_targets() {
+    // A statement of the same database was seen by both.
+    for (database, told_by_both) in [("sqlite", true), ("postgresql", false)] {
+        let driver = Echo {
+            targets: vec![target(1, Kind::Statement, 3)],
+            word: "driver",
+            database,
+            ..Echo::default()
+        };
+        let tap = Echo {
+            word: "tap",
+            database: "postgres",
+            ..Echo::default()
+        };
+        let mut both = Several::new(Box::new(driver), vec![Box::new(tap)]);
+        assert_eq!(both.targets().len(), 1);
+        both.begin(Vec::new());
+        both.call(1);
+        let mut exchanges = exchanges();
+        both.end().give_to(&mut exchanges);
+        let told: Vec<String> = exchanges[1].inside.statements().collect();
+        let expected = ["driver (0 rows)", "tap (0 rows)"];
+        assert_eq!(told, expected[usize::from(!told_by_both)..]);
+        assert_eq!(both.warnings(), ["driver", "tap"]);
+    }
 }

@@ -87,10 +87,9 @@ pub fn run(
         unverified: finish.unverified,
         unstable: finish.unstable,
         interrupted: config.interrupt.load(Ordering::Relaxed),
-        code: service
-            .feedback
-            .is_some()
-            .then(|| finish.problem.code().coverage()),
+        code: Some(finish.problem.code())
+            .filter(|code| !code.is_empty())
+            .map(Code::coverage),
         statements: finish
             .problem
             .code()

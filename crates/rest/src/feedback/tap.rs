@@ -1,0 +1,133 @@
+//! Feedback from a tap between the service and its database.
+
+use std::collections::BTreeSet;
+
+use isobath_exec::driver::{Event, Target};
+use isobath_exec::tap::Tap;
+use isobath_sql::DialectName;
+
+use super::{Feedback, Seen};
+
+/// A service whose statements are seen on the wire.
+#[derive(Debug)]
+pub struct TapFeedback {
+    tap: Tap,
+}
+
+impl TapFeedback {
+    /// Listens to a tap.
+    #[must_use]
+    pub fn new(tap: Tap) -> Self {
+        Self { tap }
+    }
+}
+
+impl Feedback for TapFeedback {
+    fn targets(&self) -> &[Target] {
+        &[]
+    }
+
+    fn begin(&mut self, _: Vec<String>) {
+        self.tap.begin_candidate();
+    }
+
+    fn call(&mut self, number: u16) {
+        self.tap.begin_action(number);
+    }
+
+    fn end(&mut self) -> Seen {
+        let (statements, events) = self.tap.statements();
+        let mut seen = Seen::default();
+        seen.events.extend(statements.into_iter().map(Event::from));
+        if events > 0 {
+            seen.events.push(Event::Dropped { events });
+        }
+        seen
+    }
+
+    fn warnings(&mut self) -> Vec<String> {
+        let mut warnings = self.tap.warnings();
+        let counts = self.tap.counts();
+        if counts.connections == 0 {
+            warnings.push(format!(
+                "the service never connected to the tap at {}, so its statements were not seen; name the variable in which it looks for its database by --db-env",
+                self.tap.at()
+            ));
+        }
+        if counts.not_understood > 0 {
+            warnings.push(format!(
+                "{} messages between the service and its database were passed on without being understood",
+                counts.not_understood
+            ));
+        }
+        warnings
+    }
+}
+
+/// Several ways of looking into one service: a driver inside it, and a tap before its database.
+#[derive(Debug)]
+pub struct Several {
+    /// The one with targets; targets of others would have the same numbers.
+    first: Box<dyn Feedback>,
+    others: Vec<Box<dyn Feedback>>,
+}
+
+impl Several {
+    /// Puts others beside one that has the targets.
+    #[must_use]
+    pub fn new(first: Box<dyn Feedback>, others: Vec<Box<dyn Feedback>>) -> Self {
+        Self { first, others }
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut Box<dyn Feedback>> {
+        std::iter::once(&mut self.first).chain(&mut self.others)
+    }
+}
+
+impl Feedback for Several {
+    fn targets(&self) -> &[Target] {
+        self.first.targets()
+    }
+
+    fn at_start(&self) -> &[u32] {
+        self.first.at_start()
+    }
+
+    fn begin(&mut self, inputs: Vec<String>) {
+        for other in &mut self.others {
+            other.begin(inputs.clone());
+        }
+        self.first.begin(inputs);
+    }
+
+    fn call(&mut self, number: u16) {
+        self.all().for_each(|feedback| feedback.call(number));
+    }
+
+    fn end(&mut self) -> Seen {
+        let mut seen = self.first.end();
+        for other in &mut self.others {
+            let mut told = other.end().events;
+            // A statement that a driver saw leave is the one that the tap saw pass, where more is known of it.
+            let passed: BTreeSet<DialectName> = told.iter().filter_map(dialect).collect();
+            seen.events
+                .retain(|event| dialect(event).is_none_or(|of| !passed.contains(&of)));
+            seen.events.append(&mut told);
+        }
+        seen
+    }
+
+    fn warnings(&mut self) -> Vec<String> {
+        self.all()
+            .flat_map(|feedback| feedback.warnings())
+            .collect()
+    }
+}
+
+/// The dialect of a statement.
+fn dialect(event: &Event) -> Option<DialectName> {
+    match event {
+        Event::Statement { database, .. } => database.parse().ok(),
+        _ => None,
+    }
+}
