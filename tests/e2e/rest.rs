@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use marina::Faults;
+use marina::{Fault, Faults};
 use serde_json::Value;
 
 fn isobath(arguments: &[&str]) -> Output {
@@ -27,6 +27,62 @@ const AUTH: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../examples/marina/auth.yaml"
 );
+
+#[test]
+fn the_test_database_is_looked_at_and_in_the_report() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("marina.db");
+    let faults = [
+        Fault::OccupancyCutsPower,
+        Fault::LengthCutsPower,
+        Fault::DeepDraftForgotten,
+    ];
+    let faults = faults.into_iter().collect();
+    let marina = marina::start_on(faults, Some(file.clone())).expect("a free port");
+    let out = folder.path().join("out");
+    let run = isobath(&[
+        &format!("{}/openapi.yaml", marina.url()),
+        "--auth",
+        AUTH,
+        "--db",
+        &format!("sqlite:{}", file.display()),
+        "--budget",
+        "3000calls",
+        "--seed",
+        "1",
+        "--no-run",
+        "--out",
+        out.to_str().expect("a plain path"),
+    ]);
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+    let report = report(&out);
+    let faults = report["faults"].as_array().expect("a list");
+    let is_planted = |fault: &Value| {
+        let planted = ["get-wrote", "update-changed-others", "lost-update"];
+        fault["code"]
+            .as_str()
+            .is_some_and(|code| planted.contains(&code))
+    };
+    assert!(
+        !faults.is_empty() && faults.iter().all(is_planted),
+        "{faults:?}"
+    );
+    let details = report["faults"].to_string();
+    assert!(
+        details.contains(" became "),
+        "the rows are shown: {details}"
+    );
+    let database = &report["database"];
+    assert!(
+        database["resets"]
+            .as_u64()
+            .is_some_and(|resets| resets > 10)
+    );
+    let constraints = database["constraints"].as_array().expect("a list");
+    assert!(constraints.len() > 15, "{constraints:?}");
+    let markdown = std::fs::read_to_string(out.join("report.md")).expect("a report");
+    assert!(markdown.contains("## Database"), "{markdown}");
+}
 
 #[test]
 fn faults_are_reported_with_tests_and_reproducers() {

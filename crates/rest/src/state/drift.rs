@@ -205,6 +205,9 @@ impl Case<'_> {
 }
 
 fn bounds(domain: &IntegerDomain) -> String {
+    if domain.min() == i64::MIN.into() && domain.max() == i64::MAX.into() {
+        return "any integer of 64 bits".to_owned();
+    }
     let side = |is_bounded: bool, bound: i128, word: &str| {
         if is_bounded {
             format!("{word} {bound}")

@@ -13,6 +13,8 @@ mod matrix;
 mod names;
 mod rules;
 mod show;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 pub use drift::{Drift, drift};
