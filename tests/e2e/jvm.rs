@@ -311,6 +311,112 @@ fn statements_behind_hibernate_are_told_and_the_database_is_within_reach() {
     assert_eq!(rows.statements().len(), 1);
 }
 
+const MODULE: &str = "module shop { requires jdk.httpserver; }";
+const MAIN: &str = r#"
+package shop;
+
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
+public class Main {
+    public static void main(String[] arguments) throws Exception {
+        int port = Integer.parseInt(arguments[0]);
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+        server.createContext("/", exchange -> {
+            String query = exchange.getRequestURI().getQuery();
+            int status = query != null && query.startsWith("open=sesame") ? 200 : 404;
+            exchange.sendResponseHeaders(status, -1);
+            exchange.close();
+        });
+        server.start();
+    }
+}
+"#;
+
+/// Runs a tool to its end.
+fn tool(folder: &Path, name: &str, arguments: &[&str]) {
+    let output = Command::new(name)
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(output.status.success(), "{name}: {said}");
+}
+
+#[test]
+fn a_named_module_in_a_signed_jar_is_watched() {
+    if !is_built() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    std::fs::create_dir_all(at.join("src/shop")).expect("a folder");
+    std::fs::write(at.join("src/module-info.java"), MODULE).expect("a file");
+    std::fs::write(at.join("src/shop/Main.java"), MAIN).expect("a file");
+    let sources = ["src/module-info.java", "src/shop/Main.java"];
+    tool(
+        at,
+        "javac",
+        &["-g", "-d", "classes", sources[0], sources[1]],
+    );
+    tool(
+        at,
+        "jar",
+        &["--create", "--file", "shop.jar", "-C", "classes", "."],
+    );
+    let key = [
+        "-keystore",
+        "keys",
+        "-storepass",
+        "secret",
+        "-alias",
+        "shop",
+    ];
+    let mut make = vec!["-genkeypair", "-keyalg", "RSA", "-dname", "CN=shop"];
+    make.extend(key);
+    tool(at, "keytool", &make);
+    let sign = [&key[..4], &["shop.jar", "shop"]].concat();
+    tool(at, "jarsigner", &sign);
+
+    let listener = Listener::open_loopback().expect("a place to listen");
+    let port = port();
+    let url = format!("http://127.0.0.1:{port}/");
+    let command = format!(
+        "exec java -javaagent:'{}' -p '{}' -m shop/shop.Main {port}",
+        root()
+            .join("drivers/jvm/target/isobath-agent.jar")
+            .display(),
+        at.join("shop.jar").display(),
+    );
+    let launch = Launch {
+        variables: listener.variables(None),
+        patience: Duration::from_secs(60),
+        ..Launch::new(command, Ready::Url(url.clone()))
+    };
+    let _process = Service::start(launch).expect("the service starts");
+    let mut driver = listener.accept(Duration::from_secs(10)).expect("a driver");
+    driver.begin_candidate();
+    let mut client = Client::new(Config::default()).expect("a client");
+    let status = client
+        .call(&Request::get(format!("{url}?open=sesamx")))
+        .status();
+    assert_eq!(status, Some(404));
+    driver.events().expect("the service lives");
+    assert_eq!(driver.unwatched(), [] as [String; 0]);
+    let mut reached = Vec::new();
+    driver.read(&mut reached);
+    let table = driver.table().targets();
+    let near = reached.iter().any(|reached| {
+        let target = table.iter().find(|target| target.id == reached.target);
+        let is_call = target.is_some_and(|target| target.text == "String.startsWith");
+        is_call && reached.score > 0.5 && reached.score < 1.0
+    });
+    assert!(near, "{reached:?}");
+}
+
 #[test]
 fn a_jar_that_is_not_there_is_named() {
     let output = Command::new(env!("CARGO_BIN_EXE_isobath"))

@@ -33,6 +33,12 @@ public final class Probe {
         return MAP.getLong(FIRST + (target << 3)) >>> 16 == COVERED;
     }
 
+    /** Whether both outcomes of a condition are covered, so that nothing is left to say. */
+    private static boolean known(int target) {
+        int at = FIRST + (target << 3);
+        return MAP.getLong(at) >>> 16 == COVERED && MAP.getLong(at + 8) >>> 16 == COVERED;
+    }
+
     /** A target was missed by a distance. */
     public static void near(int target, double distance) {
         double score = Math.max(0.999 / (1 + distance), Double.MIN_NORMAL);
@@ -58,6 +64,9 @@ public final class Probe {
 
     /** A condition of which only the verdict is known. */
     public static void flag(boolean verdict, int target) {
+        if (known(target)) {
+            return;
+        }
         if (verdict) {
             settle(target, target + 1, 1);
         } else {
@@ -74,6 +83,9 @@ public final class Probe {
 
     /** {@code a == b}. */
     public static void eq(int a, int b, int target) {
+        if (known(target)) {
+            return;
+        }
         if (a == b) {
             settle(target, target + 1, 1);
         } else {
@@ -83,6 +95,9 @@ public final class Probe {
 
     /** {@code a != b}. */
     public static void ne(int a, int b, int target) {
+        if (known(target)) {
+            return;
+        }
         if (a == b) {
             settle(target + 1, target, 1);
         } else {
@@ -92,6 +107,9 @@ public final class Probe {
 
     /** {@code a < b}. */
     public static void lt(int a, int b, int target) {
+        if (known(target)) {
+            return;
+        }
         if (a < b) {
             settle(target, target + 1, (double) b - a);
         } else {
@@ -101,6 +119,9 @@ public final class Probe {
 
     /** {@code a <= b}. */
     public static void le(int a, int b, int target) {
+        if (known(target)) {
+            return;
+        }
         if (a <= b) {
             settle(target, target + 1, (double) b - a + 1);
         } else {
@@ -121,23 +142,26 @@ public final class Probe {
     /** Compares two longs whose order is then looked at by this relation. */
     public static int order(long a, long b, int relation, int target) {
         int order = Long.compare(a, b);
+        if (!known(target)) {
+            ordered(order, Distance.gap(a, b), relation, target);
+        }
+        return order;
+    }
+
+    private static void ordered(int order, double gap, int relation, int target) {
         boolean verdict = Relation.holds(relation, order);
         int missed = verdict ? target + 1 : target;
         hit(verdict ? target : target + 1);
         if (!covered(missed)) {
-            near(missed, Relation.toOther(relation, order, Distance.gap(a, b)));
+            near(missed, Relation.toOther(relation, order, gap));
         }
-        return order;
     }
 
     /** Compares two doubles, {@code nan} being the order when one is not a number. */
     public static int order(double a, double b, int nan, int relation, int target) {
         int order = a < b ? -1 : a > b ? 1 : a == b ? 0 : nan;
-        boolean verdict = Relation.holds(relation, order);
-        int missed = verdict ? target + 1 : target;
-        hit(verdict ? target : target + 1);
-        if (!covered(missed)) {
-            near(missed, Relation.toOther(relation, order, a - b));
+        if (!known(target)) {
+            ordered(order, a - b, relation, target);
         }
         return order;
     }
