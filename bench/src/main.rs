@@ -7,6 +7,7 @@ mod canonical;
 mod coverage;
 mod cpu;
 mod http;
+mod jvm;
 mod llvm;
 mod mutants;
 mod openapi;
@@ -78,6 +79,18 @@ fn main() -> ExitCode {
         ["whitebox", folder, package, wrapper, paths @ ..] => {
             whitebox::compare(Path::new(folder), package, Path::new(wrapper), paths)
         }
+        ["jvm", samples, program, numbers @ ..] => {
+            let number = |at: usize, usual| {
+                let word = numbers.get(at).and_then(|word| word.parse().ok());
+                word.unwrap_or(usual)
+            };
+            jvm::table(&jvm::Plan {
+                samples: Path::new(samples),
+                program: Path::new(program),
+                seeds: number(0, 3),
+                calls: number(1, 20_000),
+            })
+        }
         ["services", folder, wrapper, names @ ..] => {
             services::table(Path::new(folder), Path::new(wrapper), names)
         }
@@ -104,6 +117,7 @@ fn main() -> ExitCode {
             eprintln!(
                 "       isobath-bench whitebox effect SAMPLES ISOBATH [SEEDS [CALLS [SUBJECT…]]]"
             );
+            eprintln!("       isobath-bench jvm SAMPLES ISOBATH [SEEDS [CALLS]]");
             eprintln!("       isobath-bench services WORKSPACE WRAPPER [NAME…]");
             ExitCode::from(2)
         }
