@@ -501,22 +501,24 @@ fn kinds_of_faults_are_told_apart_even_where_their_cause_is_called_the_same() {
 
 #[test]
 fn the_page_shows_the_source_with_what_was_covered() {
-    let mut report = RestReport::default();
-    report.code = Some(isobath_emit::findings::CodeView {
-        files: vec![isobath_emit::findings::FileView {
-            file: "src/boats.rs".into(),
-            covered_lines: vec![1, 2],
-            missed_lines: vec![3],
-            missed_branches: vec![isobath_emit::findings::MissedBranch {
-                line: 2,
-                what: "`n < 3` is true".into(),
-                score: 0.75,
+    let report = RestReport {
+        code: Some(isobath_emit::findings::CodeView {
+            files: vec![isobath_emit::findings::FileView {
+                file: "src/boats.rs".into(),
+                covered_lines: vec![1, 2],
+                missed_lines: vec![3],
+                missed_branches: vec![isobath_emit::findings::MissedBranch {
+                    line: 2,
+                    what: "`n < 3` is true".into(),
+                    score: 0.75,
+                }],
+                source: Some("fn f(n: u8) {\n    if n < 3 {\n        g();\n    }\n}\n".into()),
+                ..Default::default()
             }],
-            source: Some("fn f(n: u8) {\n    if n < 3 {\n        g();\n    }\n}\n".into()),
             ..Default::default()
-        }],
-        ..Default::default()
-    });
+        }),
+        ..RestReport::default()
+    };
     let page = isobath_emit::findings::html(&report);
     assert!(
         page.contains("<span class=\"yes\" title=\"covered\"><i>    1 ✓</i> fn f(n: u8) {</span>")
