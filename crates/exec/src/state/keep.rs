@@ -55,7 +55,11 @@ pub(super) fn prepare(database: &mut dyn Database) -> Result<(), DatabaseError> 
         DialectName::Sqlite => {
             database.command("PRAGMA temp_store = MEMORY; PRAGMA synchronous = OFF")
         }
-        DialectName::Postgres | DialectName::MySql | DialectName::Ansi => Ok(()),
+        // A service that keeps a transaction open must not keep us waiting for ever.
+        DialectName::Postgres => database.command("SET lock_timeout = '5s'"),
+        DialectName::MySql | DialectName::Ansi => {
+            database.command("SET innodb_lock_wait_timeout = 5, lock_wait_timeout = 5")
+        }
     }
 }
 

@@ -405,6 +405,28 @@ fn unusual_types_and_generated_columns_come_back_as_they_were() {
 }
 
 #[test]
+fn a_row_that_the_service_keeps_locked_is_an_error_and_not_the_end_of_the_connection() {
+    on_each("locked rows", |mut place| {
+        if place.engine == Engine::Sqlite {
+            return; // Its readers and writers wait for the file, as other tests show.
+        }
+        let engine = place.engine;
+        shop(&mut place);
+        let mut state = place.state();
+        let written = tables(&state, &["maker"]);
+        place.run(&["BEGIN", "UPDATE maker SET score = 1 WHERE id = 1"]);
+        let error = state.reset(&written).unwrap_err().to_string();
+        assert!(
+            error.to_ascii_lowercase().contains("lock"),
+            "{engine}: {error}"
+        );
+        place.run(&["COMMIT"]);
+        state.reset(&written).unwrap();
+        assert!(place.rows("maker")[0].ends_with("0.1"), "{engine}");
+    });
+}
+
+#[test]
 fn the_schema_is_that_of_the_catalogue() {
     on_each("the schema", |mut place| {
         shop(&mut place);
