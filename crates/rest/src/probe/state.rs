@@ -18,8 +18,8 @@ use super::{Base, Prober};
 const VARIANTS: usize = 8;
 /// Looks before something is taken for lasting: what was written may take a moment to be seen everywhere.
 const LOOKS: usize = 3;
-/// Neighbours that a DELETE is tried beside, and how often each.
-const NEIGHBOURS: usize = 3;
+/// Neighbors that a DELETE is tried beside, and how often each.
+const NEIGHBORS: usize = 3;
 const ATTEMPTS: usize = 6;
 /// Refused updates that are tried for each operation.
 const REFUSALS: usize = 16;
@@ -74,7 +74,7 @@ impl Prober<'_> {
         others.sort_by_key(|other| {
             std::cmp::Reverse(self.api.operations[other.operation].path.len())
         });
-        for other in others.into_iter().take(NEIGHBOURS) {
+        for other in others.into_iter().take(NEIGHBORS) {
             for attempt in 0..ATTEMPTS {
                 // Two of a kind may stand in each other's way; other inputs may not.
                 let (first, second) = match attempt {
