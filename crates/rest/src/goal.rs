@@ -35,6 +35,8 @@ pub enum Goal {
     Code(u32, Arc<Target>),
     /// A statement of this shape finds rows, or none.
     Statement(Arc<str>, StatementGoal),
+    /// An operation reads a row that the test brought, in which a column has a value that its table speaks of.
+    Row(usize, Arc<str>),
 }
 
 /// What a part of an answer looks like.
@@ -100,7 +102,8 @@ impl Goal {
             | Self::Input(operation, ..)
             | Self::Breach(operation, ..)
             | Self::Shape(operation, ..)
-            | Self::Chain(_, operation, _) => Some(*operation),
+            | Self::Chain(_, operation, _)
+            | Self::Row(operation, _) => Some(*operation),
             Self::Fault(..) | Self::Code(..) | Self::Statement(..) => None,
         }
     }
@@ -113,7 +116,8 @@ impl Goal {
             | Self::Access(..)
             | Self::Chain(..)
             | Self::Shape(..)
-            | Self::Statement(..) => true,
+            | Self::Statement(..)
+            | Self::Row(..) => true,
             Self::Code(_, target) => target.kind != Kind::Fault,
             Self::Input(_, _, facet) => {
                 !matches!(facet, Facet::Negative | Facet::Positive | Facet::Filled)
@@ -179,6 +183,9 @@ impl Goal {
                     file, line, text, ..
                 } = &**target;
                 write!(f, "{file}:{line}: `{text}` {}", outcome(target.kind))
+            }
+            Self::Row(operation, value) => {
+                write!(f, "{} reads a row with {value}", name(operation))
             }
             Self::Statement(shape, StatementGoal::Found) => write!(f, "`{shape}` finds rows"),
             Self::Statement(shape, StatementGoal::NotFound) => {

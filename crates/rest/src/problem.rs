@@ -8,7 +8,7 @@ use isobath_genes::{Facet, Gene, Place, Tuning, Value as GeneValue};
 use isobath_search::{Aim, Evaluation, Problem, Rng, Score};
 
 use crate::candidate::{Candidate, Step, What};
-use crate::data::{StatementGoal, Supply};
+use crate::data::Supply;
 use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::feedback::Code;
@@ -315,14 +315,10 @@ impl Problem for RestProblem {
             .target
             .and_then(|target| self.goals.get(target))
             .cloned();
-        if let Some(supply) = &mut self.supply {
-            let aimed = match &goal {
-                Some(Goal::Statement(shape, StatementGoal::Found)) => Some(&**shape),
-                _ => None,
-            };
-            if let Some(child) = supply.help(rng, parent, aimed) {
-                return self.registered(child, rng);
-            }
+        if let Some(supply) = &mut self.supply
+            && let Some(child) = supply.help(rng, parent, goal.as_ref())
+        {
+            return self.registered(child, rng);
         }
         let (operation, code) = match goal {
             Some(Goal::Code(number, _)) => (self.code.operation(number), Some(number)),
@@ -362,7 +358,7 @@ impl Problem for RestProblem {
             }
             self.code.score(exchange, &mut self.goals, &mut scores);
             if let Some(supply) = &mut self.supply {
-                supply.score(exchange, &mut self.goals, &mut scores, from);
+                supply.score(candidate, exchange, &mut self.goals, &mut scores, from);
             }
             if let Some(judge) = &mut self.rows {
                 judge.learn(&self.api, exchange);

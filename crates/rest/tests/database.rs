@@ -4,33 +4,40 @@ mod support;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::process::Command;
 use std::rc::Rc;
 
+use isobath_emit::http::writer::{self, RunResults};
+use isobath_emit::http::{HttpSuite, WrittenTest};
 use isobath_rest::data::Choice;
 use isobath_rest::job::{Event, Outcome};
 use isobath_rest::probe;
 use isobath_suts::{ALL, Running};
 
-use support::{Plan, Prepared};
+use support::{Plan, Prepared, may_have};
 
 fn start(service: &str) -> Running {
     let sut = ALL.iter().find(|sut| sut.name == service);
     (sut.expect("a service of this name").start)()
 }
 
-/// The outcome of a run, and the calls after which each target was covered.
-fn run(service: &str, calls: u64, seed: u64, choice: Choice) -> (Outcome, BTreeMap<String, u64>) {
-    let running = start(service);
-    let document = running.openapi.to_string();
-    let plan = Plan {
+fn plan<'a>(running: &'a Running, document: &'a str, calls: u64, seed: u64) -> Plan<'a> {
+    Plan {
         url: &running.url,
-        document: &document,
+        document,
         users: &[],
         reset: None,
         calls,
         seed,
         probes: probe::Choice::default(),
-    };
+    }
+}
+
+/// The outcome of a run, and the calls after which each target was covered.
+fn run(service: &str, calls: u64, seed: u64, choice: Choice) -> (Outcome, BTreeMap<String, u64>) {
+    let running = start(service);
+    let document = running.openapi.to_string();
+    let plan = plan(&running, &document, calls, seed);
     let covered = Rc::new(RefCell::new(BTreeMap::new()));
     let seen = Rc::clone(&covered);
     let prepared = Prepared::new(&plan).with_database(&running, choice);
@@ -55,6 +62,110 @@ fn the_stored_pair_is_found_with_post_and_without() {
                 calls.is_some_and(|calls| *calls <= 150),
                 "{service}, seed {seed}: {calls:?}"
             );
+        }
+    }
+}
+
+/// The tests of a suite in one language, with whether each passes while the service is up.
+fn results(
+    language: &str,
+    suite: &HttpSuite,
+    running: &Running,
+) -> BTreeMap<String, (bool, String)> {
+    let folder = tempfile::tempdir().expect("room for a suite");
+    let writer = writer::by_name(language).expect("a language");
+    let written = writer.write(suite).expect("a sound suite");
+    for file in &written.files {
+        let path = folder.path().join(&file.path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, &file.text).expect("a file");
+    }
+    let database = running.database.as_ref().expect("a database");
+    let output = Command::new(&written.run.command[0])
+        .args(&written.run.command[1..])
+        .current_dir(folder.path())
+        .env("ISOBATH_DATABASE", format!("sqlite:{database}"))
+        .env(
+            "CARGO_TARGET_DIR",
+            concat!(env!("CARGO_TARGET_TMPDIR"), "/emitted-rest"),
+        )
+        .output()
+        .expect("a program");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut texts = Vec::new();
+    match &written.run.results {
+        RunResults::Libtest => texts.push(said.clone()),
+        RunResults::JunitXml { folder: inner, .. } => {
+            for entry in std::fs::read_dir(folder.path().join(inner)).expect("a folder") {
+                let path = entry.expect("a file").path();
+                if path.extension().is_some_and(|extension| extension == "xml")
+                    && path.file_name().is_some_and(|name| name != "pom.xml")
+                {
+                    texts.push(std::fs::read_to_string(path).expect("a text"));
+                }
+            }
+        }
+    }
+    let read = |text: &String| written.run.results.read(text).unwrap_or_default();
+    let found: Vec<_> = texts.iter().flat_map(read).collect();
+    let result = |test: &WrittenTest| {
+        let result = found.iter().find(|result| result.name == test.name);
+        let result = result.map(|result| (result.passed, result.message.clone()));
+        (test.id.clone(), result.unwrap_or((false, said.clone())))
+    };
+    written.tests.iter().map(result).collect()
+}
+
+/// The insert form of figure 3: the suite brings its rows, is green on the service, and red where nobody brings them.
+#[test]
+fn suites_bring_their_rows_in_every_language() {
+    let running = start("stored_pair_without_post");
+    let document = running.openapi.to_string();
+    let plan = plan(&running, &document, 200, 1);
+    let prepared = Prepared::new(&plan).with_database(&running, Choice::default());
+    let (outcome, suite) = prepared.run_and_write("foo");
+    assert!(outcome.faults.is_empty());
+    let bringing = suite.tests.iter().filter(|test| !test.rows.is_empty());
+    assert_eq!(bringing.count(), 1);
+    let written = writer::by_name("pytest").expect("a language").write(&suite);
+    let text = &written.expect("a sound suite").files[0].text;
+    assert!(
+        text.contains("insert_into(\"foo_entity\").d(\"x\", "),
+        "{text}"
+    );
+    for (language, tool, probe) in [
+        ("pytest", "python3", &["-c", "import pytest, requests"][..]),
+        ("js", "node", &["--test-reporter=junit", "--version"][..]),
+        ("junit", "mvn", &["--version"][..]),
+        ("rust", "cargo", &["--version"][..]),
+    ] {
+        if !may_have(tool, probe) || !may_have("sqlite3", &["--version"]) {
+            continue;
+        }
+        for (id, (passed, said)) in results(language, &suite, &running) {
+            assert!(passed, "{language}: {id}: {said}");
+        }
+        let mut without = suite.clone();
+        without.tests.iter_mut().for_each(|test| test.rows.clear());
+        let failed = results(language, &without, &running);
+        let failed = failed.values().filter(|(passed, _)| !passed).count();
+        assert_eq!(failed, 1, "{language}");
+    }
+}
+
+/// Keys that the database gives out are variables of the tests.
+#[test]
+fn suites_refer_to_keys_that_the_database_gives_out() {
+    let running = start("depot");
+    let document = running.openapi.to_string();
+    let plan = plan(&running, &document, 1_500, 1);
+    let prepared = Prepared::new(&plan).with_database(&running, Choice::default());
+    let (_, suite) = prepared.run_and_write("depot");
+    let keys = suite.tests.iter().flat_map(|test| &test.rows);
+    assert!(keys.filter(|row| row.key.is_some()).count() > 3);
+    if may_have("python3", &["-c", "import pytest, requests"]) {
+        for (id, (passed, said)) in results("pytest", &suite, &running) {
+            assert!(passed, "{id}: {said}");
         }
     }
 }

@@ -32,6 +32,14 @@ pub(crate) struct DatabaseArgs {
     /// Use a test database that is not on this machine.
     #[arg(long, requires = "db")]
     pub remote_db: bool,
+
+    /// Insert no rows: only what the service writes itself is there.
+    #[arg(long, requires = "db")]
+    pub no_rows: bool,
+
+    /// Do not let the search be led by how far statements are from finding rows.
+    #[arg(long, requires = "db")]
+    pub no_sql_distance: bool,
 }
 
 impl DatabaseArgs {
@@ -68,7 +76,11 @@ impl DatabaseArgs {
         let state = State::open(text, std::slice::from_ref(text))
             .map_err(|error| Refusal::unreachable(format!("--db: {error}")))?;
         let now = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
-        let choice = data::Choice::default();
+        let choice = data::Choice {
+            rows: !self.no_rows,
+            distance: !self.no_sql_distance,
+            coverage: false,
+        };
         Ok(Some(Data::new(state, now.datetime(), choice, sees)))
     }
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError};
 
 use isobath_emit::findings::{
     self, CodeView, ConstraintView, DatabaseView, DriftView, FaultView, FileView, MissedBranch,
-    OperationView, Progress, RestReport, Severity, Share, SourceLocation, StatusCount, SuiteView,
-    TestCall, TestCase, UncoveredTarget, ViolationView,
+    OperationView, Progress, RestLimitation, RestReport, Severity, Share, SourceLocation,
+    StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget, ViolationView,
 };
 use isobath_emit::http::{HttpSuite, WrittenTest, curl};
 use isobath_rest::auth::User;
@@ -357,7 +357,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .map(|(fault, test)| self.fault(fault, *test))
                 .collect(),
-            limitations: describe::limitations(api),
+            limitations: self.limitations(),
             // Calls are counted, seconds are not: a point in time is as far along as its calls.
             progress: outcome
                 .timeline
@@ -461,7 +461,7 @@ impl<'a> Run<'a> {
             curl: shown
                 .map(|test| curl(&self.suite, test))
                 .unwrap_or_default(),
-            rows: Vec::new(),
+            rows: shown.map(|test| test.row_statements()).unwrap_or_default(),
             location: place.map(|place| SourceLocation {
                 file: place.location.to_string(),
                 line: place
@@ -470,6 +470,46 @@ impl<'a> Run<'a> {
                 pointer: place.pointer.to_string(),
             }),
         }
+    }
+
+    /// What of the document is not in the model, and which statements are not evaluated.
+    fn limitations(&self) -> Vec<RestLimitation> {
+        let mut all = describe::limitations(&self.service.api);
+        let data = self.outcome.data.iter();
+        all.extend(
+            data.flat_map(|data| &data.unable)
+                .map(|unable| RestLimitation {
+                    what: format!("a statement is not evaluated: {}", unable.why),
+                    quote: unable.text.clone(),
+                    place: "the database".into(),
+                    count: unable.times,
+                }),
+        );
+        all
+    }
+
+    /// Says what the database was used for.
+    fn tell_of_data(&self, terminal: &Terminal) {
+        let Some(data) = &self.outcome.data else {
+            return;
+        };
+        let mean = |spent: std::time::Duration, times: u64| {
+            spent.as_secs_f64() * 1_000.0 / (times as f64).max(1.0)
+        };
+        terminal.say(
+            Tone::Plain,
+            &format!(
+                "database: {} statements of {} shapes ({} not evaluated), {} rows brought; reset {} times in {:.2} ms, looked at {} times in {:.2} ms on average",
+                data.statements,
+                data.shapes,
+                data.unable.len(),
+                data.rows.rows,
+                data.cost.resets,
+                mean(data.cost.resetting, data.cost.resets),
+                data.cost.looks,
+                mean(data.cost.looking, data.cost.looks),
+            ),
+        );
     }
 
     /// Says what came of the run.
@@ -511,6 +551,7 @@ impl<'a> Run<'a> {
                 ),
             );
         }
+        self.tell_of_data(terminal);
         self.count_faults(terminal);
         if let Some(lost) = &outcome.lost {
             terminal.complain(&format!("error: {lost}; what was found before is kept"));

@@ -24,6 +24,7 @@ use isobath_rest::probe::Choice;
 use isobath_rest::problem::Habits;
 use isobath_rest::said;
 use isobath_rest::session::{LoginError, Session};
+use isobath_rest::suite::DATABASE_VARIABLE;
 
 use super::address::{base, guard, reset_call};
 use super::args::{Budget, RestArgs};
@@ -206,9 +207,13 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         terminal.insist(Tone::Warning, &format!("warning: {warning}"));
     }
     let seconds = started.elapsed().as_secs_f64();
-    let run = output::Run::new(args, &service, &users, &outcome, seconds)
+    let mut run = output::Run::new(args, &service, &users, &outcome, seconds)
         .built(built.as_ref())
         .judged(&baseline);
+    if let Some(database) = &args.database.db {
+        run.secrets
+            .insert(DATABASE_VARIABLE.to_owned(), database.clone());
+    }
     let (suites, files) = hand_over(args, &run, folder.path(), &heard, &log).map_err(unwritable)?;
     lock(&log).write(&Line::Ended {
         calls: outcome.calls,

@@ -24,8 +24,18 @@ pub fn curl(suite: &HttpSuite, test: &HttpTest) -> String {
         slug_variable(&service.base_url_variable),
         in_double_quotes(service.base_url.trim_end_matches('/'))
     );
-    for statement in &test.rows {
-        let _ = writeln!(out, "# row: {}", one_line(statement));
+    for statement in test.row_statements() {
+        let _ = writeln!(out, "# first in the database: {};", one_line(&statement));
+    }
+    for key in test.rows.iter().filter_map(|row| row.key.as_ref()) {
+        if let (Some(variable), Some(sample)) = (planned.known.get(&key.variable), &key.sample) {
+            let _ = writeln!(
+                out,
+                "{}={sample} # its {}",
+                variable.name,
+                one_line(&key.column)
+            );
+        }
     }
     let mut logged_in: Vec<&str> = Vec::new();
     let last = planned.steps.len().saturating_sub(1);

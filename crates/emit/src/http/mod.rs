@@ -10,6 +10,7 @@ mod curl;
 mod place;
 mod plan;
 mod request;
+mod rows;
 pub mod suite;
 pub mod writer;
 
@@ -18,6 +19,7 @@ pub use check::SuiteError;
 pub use curl::curl;
 pub use place::{Key, Place};
 pub use request::{Body, Content, Hole, Part, Piece, Request, Secret, Text};
+pub use rows::{RowKey, TestRow};
 pub use suite::{
     Auth, Capture, Database, FaultMark, Fresh, HttpStep, HttpSuite, HttpTest, Login, Outcome,
     Reset, Sending, Service, Source, Token, User,

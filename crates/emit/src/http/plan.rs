@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::request::{Request, Text};
+use super::rows::{self, TestRow};
 use super::suite::{Auth, Capture, Fresh, HttpStep, HttpSuite, HttpTest, Outcome, Reset};
 use super::{Body, Check, Content, Piece, Secret, Source, User};
 use crate::writer::name::{Names, readable, slug};
@@ -50,6 +51,10 @@ pub(crate) struct Planned<'a> {
     pub(crate) test: &'a HttpTest,
     /// A slug that no other test of the suite has.
     pub(crate) name: String,
+    /// The rows, each with the variable that its key goes to.
+    pub(crate) rows: Vec<(&'a TestRow, Option<String>)>,
+    /// The variables of the rows.
+    pub(crate) known: Known,
     /// The calls.
     pub(crate) steps: Vec<PlannedStep<'a>>,
 }
@@ -185,6 +190,20 @@ pub(crate) fn planned<'a>(
         })
         .collect();
     let mut known = Known::new();
+    let mut rows = Vec::new();
+    for row in &test.rows {
+        let name = row.key.as_ref().map(|key| {
+            let name = spelled(&key.variable);
+            let variable = Variable {
+                name: name.clone(),
+                plain: true,
+            };
+            known.insert(key.variable.clone(), variable);
+            name
+        });
+        rows.push((row, name));
+    }
+    let of_rows = known.clone();
     let mut steps = Vec::new();
     for (step, captured) in test.steps.iter().zip(captured) {
         let answer = spelled(step.name.as_deref().unwrap_or_else(|| usual_name(step)));
@@ -205,7 +224,13 @@ pub(crate) fn planned<'a>(
             captures,
         });
     }
-    Planned { test, name, steps }
+    Planned {
+        test,
+        name,
+        rows,
+        known: of_rows,
+        steps,
+    }
 }
 
 /// The variables that the calls of a user can use before the user is logged in, and what each is
@@ -313,6 +338,7 @@ pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
             one_line(start)
         ));
     }
+    lines.extend(suite.database.as_ref().map(rows::environment));
     for secret in secrets(suite) {
         lines.push(match &secret.value {
             Some(_) => format!("{}: overrides a secret of the suite", secret.variable),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::request::{Request, Text};
+use super::rows::TestRow;
 use super::{Answer, Place};
 use crate::suite::{ReadError, SuiteDialect};
 
@@ -154,7 +155,7 @@ pub struct Database {
     pub variable: String,
     /// The SQL the statements are written in.
     pub dialect: SuiteDialect,
-    /// Statements to run before every test, after the reset hook.
+    /// Statements that put the first rows back, run before every test, after the reset hook.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,
 }
@@ -179,9 +180,9 @@ pub struct HttpTest {
     /// was observed, not what is right.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultMark>,
-    /// SQL statements that bring the rows the test needs.
+    /// The rows that the test brings, in the order in which they are inserted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rows: Vec<String>,
+    pub rows: Vec<TestRow>,
     /// What is called, in order.
     pub steps: Vec<HttpStep>,
 }

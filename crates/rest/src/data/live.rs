@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use isobath_exec::DatabaseError;
 use isobath_exec::driver::Event;
-use isobath_exec::state::{Reference, Snapshot, State, Tables};
+use isobath_exec::state::{Cost, Reference, Snapshot, State, Tables};
 use isobath_rows::set::{Ground, NewCell, NewRow};
 use isobath_sql::query::Relations;
 use isobath_sql::{Cell, Row, Schema, Value};
 use jiff::civil::DateTime;
 
-use super::{Choice, Planted, Statements};
+use super::{Choice, Planted, Statements, Unable};
 use crate::candidate::Candidate;
 use crate::exchange::Exchange;
 use crate::openapi::Api;
@@ -40,6 +40,23 @@ pub struct DataCost {
     pub rows: u64,
     /// Candidates of which a row was refused.
     pub refused: u64,
+}
+
+/// What a run made of its database, for reports.
+#[derive(Clone, Debug)]
+pub struct DataReport {
+    /// Shapes of statements that were met.
+    pub shapes: usize,
+    /// Statements that were looked at.
+    pub statements: u64,
+    /// Texts of statements that had to be read for that.
+    pub read: u64,
+    /// Statements that we cannot evaluate, one of each shape.
+    pub unable: Vec<Unable>,
+    /// Rows that were brought.
+    pub rows: DataCost,
+    /// What resetting and looking cost.
+    pub cost: Cost,
 }
 
 /// Rows of the database as a query finds them.
@@ -94,6 +111,19 @@ impl Data {
     #[must_use]
     pub fn cost(&self) -> DataCost {
         self.cost
+    }
+
+    /// What the run made of it so far.
+    #[must_use]
+    pub fn report(&self) -> DataReport {
+        DataReport {
+            shapes: self.statements.n_shapes(),
+            statements: self.statements.met,
+            read: self.statements.read,
+            unable: self.statements.unables().cloned().collect(),
+            rows: self.cost,
+            cost: self.state.cost(),
+        }
     }
 
     /// What rows are put on.

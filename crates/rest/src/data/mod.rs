@@ -6,6 +6,7 @@
 //! statements of each candidate lacked, and builds rows for them. See `docs/design/database.md`.
 
 mod asked;
+mod first;
 mod live;
 mod score;
 mod supply;
@@ -17,7 +18,7 @@ use isobath_sql::Value;
 use serde_json::{Number, Value as Json};
 
 pub use asked::{Asked, Statements, Unable};
-pub use live::{Data, DataCost};
+pub use live::{Data, DataCost, DataReport};
 pub use score::StatementGoal;
 pub use supply::Supply;
 

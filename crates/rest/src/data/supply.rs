@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobath_genes::{Gene, Place, Reference, Value as GeneValue, plain};
-use isobath_rows::set::{self, Ground, Inserted, NewRow, Ties};
+use isobath_rows::set::{self, Ground, Inserted, NewCell, NewRow, Ties};
 use isobath_search::{Rng, Score, TargetId};
 use isobath_sql::Value;
+use isobath_sql::render::literal;
 
-use super::{Asked, Choice, Planted, place, score};
+use super::{Asked, Choice, Planted, StatementGoal, column, place, score};
 use crate::caller::Answers;
 use crate::candidate::{Candidate, What};
 use crate::exchange::Exchange;
-use crate::goal::Goals;
+use crate::goal::{Goal, Goals};
 
 /// Candidates whose lacks are remembered.
 const MOST_REMEMBERED: usize = 20_000;
@@ -38,6 +39,10 @@ pub struct Supply {
     operations: BTreeMap<TargetId, usize>,
     /// Constants of statements, as values to try.
     hints: Vec<Value>,
+    /// What the tables speak of, by how it is said: a column and a value.
+    spoken_of: BTreeMap<Arc<str>, (usize, usize, Value)>,
+    /// The same by table.
+    by_table: BTreeMap<usize, Vec<(Arc<str>, usize, Value)>>,
 }
 
 /// What a candidate lacked.
@@ -59,6 +64,8 @@ struct Lack {
     inputs: Arc<[(String, String)]>,
 }
 
+/// Values of a table that are targets of each operation that reads it.
+const MOST_SPOKEN_OF: usize = 40;
 /// Values that are tried in rows.
 const MOST_HINTS: usize = 100;
 
@@ -73,7 +80,83 @@ impl Supply {
             born: 0,
             operations: BTreeMap::new(),
             hints: Vec::new(),
+            spoken_of: BTreeMap::new(),
+            by_table: BTreeMap::new(),
         }
+    }
+
+    /// What a table speaks of: columns with values that they may have.
+    fn of_table(&mut self, table: usize) -> &[(Arc<str>, usize, Value)] {
+        let (ground, spoken_of) = (&self.ground, &mut self.spoken_of);
+        self.by_table.entry(table).or_insert_with(|| {
+            let Some(of) = ground.schema.tables.get(table) else {
+                return Vec::new();
+            };
+            let mut all = Vec::new();
+            for (column, definition) in of.columns.iter().enumerate() {
+                for value in ground.values_spoken_of(table, column) {
+                    let text = literal(&value, ground.dialect);
+                    let says: Arc<str> = format!("{}.{} = {text}", of.name, definition.name).into();
+                    spoken_of.insert(Arc::clone(&says), (table, column, value.clone()));
+                    all.push((says, column, value));
+                }
+            }
+            all.truncate(MOST_SPOKEN_OF);
+            all
+        })
+    }
+
+    /// Adds the scores of what the rows that a call read are like.
+    fn score_rows(
+        &mut self,
+        candidate: &Candidate,
+        exchange: &Exchange,
+        goals: &mut Goals,
+        scores: &mut Vec<Score>,
+    ) {
+        let (Some(operation), Some(planted)) = (exchange.operation, &exchange.inside.planted)
+        else {
+            return;
+        };
+        let found = exchange.inside.asked.iter().filter(|asked| asked.found);
+        let mut tables: Vec<usize> = found
+            .filter_map(|asked| asked.sought.as_ref())
+            .flat_map(|sought| sought.query.tables())
+            .collect();
+        tables.sort_unstable();
+        tables.dedup();
+        for table in tables {
+            let rows: Vec<_> = candidate
+                .rows
+                .iter()
+                .filter(|row| row.table == table)
+                .filter_map(|row| planted.rows.get(&row.id))
+                .collect();
+            if rows.is_empty() {
+                continue;
+            }
+            for (says, column, value) in self.of_table(table) {
+                let has = |row: &&Vec<Option<Value>>| row[*column].as_ref() == Some(value);
+                let goal = goals.id(Goal::Row(operation, Arc::clone(says)));
+                // Another row is all it takes.
+                let score = if rows.iter().any(has) { 1.0 } else { 0.5 };
+                scores.push(Score::new(goal, score));
+            }
+        }
+    }
+
+    /// A copy in which a row is as the aim says.
+    fn aimed_row(&self, parent: &Candidate, says: &str, rng: &mut Rng) -> Option<Candidate> {
+        let (table, column, value) = self.spoken_of.get(says)?;
+        let rows = parent.rows.iter().enumerate();
+        let fitting: Vec<usize> = rows
+            .filter(|(_, row)| row.table == *table)
+            .map(|(at, _)| at)
+            .collect();
+        let at = *fitting.get(rng.usize(..fitting.len().max(1)))?;
+        let mut child = parent.clone();
+        child.rows[at].cells[*column] = NewCell::Value(value.clone());
+        Some(child)
     }
 
     /// What rows are put on.
@@ -90,11 +173,15 @@ impl Supply {
     /// Adds the scores of the statements of a call.
     pub(crate) fn score(
         &mut self,
+        candidate: &Candidate,
         exchange: &Exchange,
         goals: &mut Goals,
         scores: &mut Vec<Score>,
         from: usize,
     ) {
+        if self.choice.rows {
+            self.score_rows(candidate, exchange, goals, scores);
+        }
         if !self.choice.distance {
             return;
         }
@@ -175,11 +262,21 @@ impl Supply {
         &mut self,
         rng: &mut Rng,
         parent: &Candidate,
-        aimed: Option<&str>,
+        aim: Option<&Goal>,
     ) -> Option<Candidate> {
         if !self.choice.rows {
             return None;
         }
+        let aimed = match aim {
+            Some(Goal::Row(_, says)) if rng.f64() < 0.7 => {
+                if let Some(child) = self.aimed_row(parent, says, rng) {
+                    return Some(child);
+                }
+                None
+            }
+            Some(Goal::Statement(shape, StatementGoal::Found)) => Some(&**shape),
+            _ => None,
+        };
         if let Some(lacks) = self.lacks.get_mut(&parent.born)
             && !lacks.statements.is_empty()
             && parent.rows.len() < MOST_ROWS
@@ -216,9 +313,16 @@ impl Supply {
                 child.rows = set::without(&child.rows, id)?;
                 return Some(child);
             }
+            // What an input follows would only be another name for the same.
+            let inputs = child.steps.iter().filter_map(|step| step.input());
+            let followed: Vec<(u32, usize)> = inputs
+                .flat_map(|input| input.references())
+                .filter_map(|(_, reference)| Some((reference.source, column(&reference.place)?)))
+                .collect();
+            let keep = |row: u32, column: usize| followed.contains(&(row, column));
             return self
                 .ground
-                .vary(&mut child.rows, &self.hints, rng)
+                .vary(&mut child.rows, &self.hints, &keep, rng)
                 .then_some(child);
         }
         None
@@ -265,9 +369,13 @@ impl Supply {
         let first = candidate.rows.len();
         candidate.rows.extend(rows);
         // What the statement does not ask for may matter to the code that reads it.
-        if rng.f64() < 0.35 {
+        if rng.bool() {
+            let is_tied = |row: u32, column: usize| {
+                let mut tied = tied.iter();
+                tied.any(|tied| tied.row == row && tied.column == column)
+            };
             let new = &mut candidate.rows[first..];
-            self.ground.vary(new, &self.hints, rng);
+            self.ground.vary(new, &self.hints, &is_tied, rng);
         }
         for tied in tied {
             let reference = Reference {

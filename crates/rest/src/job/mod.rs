@@ -20,6 +20,7 @@ pub use run::{ClientMaker, in_flight, run};
 
 use crate::caller::Lost;
 use crate::candidate::Candidate;
+use crate::data::DataReport;
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
 use crate::feedback::CodeCoverage;
@@ -120,4 +121,6 @@ pub struct Outcome {
     pub rows: Option<Rows>,
     /// Statements that the service was seen to look for rows with, one of each shape.
     pub statements: Vec<String>,
+    /// What the database was used for, where there is one.
+    pub data: Option<DataReport>,
 }

@@ -73,6 +73,8 @@ pub fn run(
     let findings = finish.probe();
     let tests = finish.tests(findings);
     finish.note(unexplained(service));
+    // The database is left as it was found; one that is gone was told of before.
+    let _ = service.beneath(|data| data.begin(&Candidate::default()));
     let timeline = std::mem::take(&mut teller.borrow_mut().timeline);
     Ok(Outcome {
         faults: finish.faults(&tests),
@@ -97,6 +99,7 @@ pub fn run(
             .map(str::to_owned)
             .collect(),
         rows: rows(service, &finish.problem),
+        data: service.beneath(|data| data.report()),
         lost: finish.lost,
         tests,
     })

@@ -47,7 +47,7 @@ impl Finish<'_> {
                 left.remove(target);
             });
             if !own.is_empty() {
-                parts.push((thread.clone(), own));
+                parts.push((self.fewer_rows(thread.clone(), &own), own));
             }
         }
         if !left.is_empty() {
@@ -64,6 +64,22 @@ impl Finish<'_> {
             parts.push((whole, left.into_iter().collect()));
         }
         Some(parts)
+    }
+
+    /// The candidate without rows that it covers the same without.
+    fn fewer_rows(&mut self, mut candidate: Candidate, targets: &[TargetId]) -> Candidate {
+        let wanted: BTreeSet<TargetId> = targets.iter().copied().collect();
+        for at in (0..candidate.rows.len()).rev() {
+            let Some(fewer) = candidate.without_row(at) else {
+                continue;
+            };
+            match self.covered(&fewer, &wanted) {
+                Some(covered) if covered.len() == wanted.len() => candidate = fewer,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        candidate
     }
 
     fn has_time_to_split(&self) -> bool {

@@ -2,6 +2,7 @@
 
 mod body;
 mod facts;
+mod rows;
 mod users;
 mod words;
 
@@ -17,11 +18,14 @@ use serde_json::Value;
 
 use self::body::Marks;
 use self::facts::{facts, messages};
+use self::rows::Beneath;
+pub use self::rows::DATABASE_VARIABLE;
 use crate::action::{self, AnswerChecker};
 use crate::auth;
 use crate::caller::Service;
 use crate::candidate::{Step, What};
 use crate::compare::differences;
+use crate::data;
 use crate::exchange::{Exchange, LOCATION, Origin};
 use crate::job::Test;
 use crate::openapi::Api;
@@ -42,6 +46,8 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
         let request = Request::new(reset.request.method.as_str(), path);
         suite.service.reset = Some(isobath_emit::http::Reset::Call(Box::new(request)));
     }
+    let beneath = Beneath::of(service);
+    suite.database = rows::database(service, tests);
     let mut names = BTreeSet::new();
     let checker = AnswerChecker::new(&service.api);
     for test in tests {
@@ -51,6 +57,7 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
             users,
             test,
             checker: &checker,
+            beneath: beneath.as_ref(),
             variables: BTreeMap::new(),
         }
         .print();
@@ -165,12 +172,14 @@ struct Printer<'a> {
     users: &'a [auth::User],
     test: &'a Test,
     checker: &'a AnswerChecker,
-    /// What was captured: the step and place, and its name.
+    beneath: Option<&'a Beneath>,
+    /// What was captured: the step or row and place, and its name.
     variables: BTreeMap<(u32, String), String>,
 }
 
 impl Printer<'_> {
     fn print(mut self) -> HttpTest {
+        let rows = self.rows();
         let mut steps: Vec<HttpStep> = Vec::new();
         for (index, exchange) in self.test.exchanges.iter().enumerate() {
             let Some(step) = self
@@ -222,7 +231,7 @@ impl Printer<'_> {
                 &|operation, place| value_at(self.test, operation, place),
             ),
             faults,
-            rows: Vec::new(),
+            rows,
             steps,
         }
     }
@@ -284,6 +293,9 @@ impl Printer<'_> {
         let scenario = self.scenario();
         if !scenario.is_empty() {
             name.push_str(&format!(" after {scenario}"));
+        }
+        if let Some(tables) = self.tables() {
+            name.push_str(&format!(" with rows in {tables}"));
         }
         name
     }
@@ -554,8 +566,13 @@ impl Printer<'_> {
         } else {
             plain
         };
+        self.free(&plain)
+    }
+
+    /// A name that is not taken.
+    fn free(&self, plain: &str) -> String {
         let taken = |name: &str| self.variables.values().any(|other| other == name);
-        let mut variable = plain.clone();
+        let mut variable = plain.to_owned();
         let mut number = 1;
         while taken(&variable) {
             number += 1;
@@ -694,6 +711,10 @@ impl Printer<'_> {
             .iter()
             .find(|(_, other)| *other == variable)?;
         let value = |exchanges: &[Exchange]| {
+            if data::column(place).is_some() {
+                let planted = exchanges.first()?.inside.planted.as_ref()?;
+                return planted.value(*step, place);
+            }
             let exchange = exchanges.iter().find(|exchange| exchange.step == *step)?;
             exchange.value(place)
         };

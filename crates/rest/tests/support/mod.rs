@@ -143,6 +143,13 @@ impl Prepared {
         self.run_for(tell).0
     }
 
+    /// Runs it, and makes a suite of what it found.
+    pub(crate) fn run_and_write(self, name: &str) -> (Outcome, HttpSuite) {
+        let (outcome, service) = self.run_for(|_| {});
+        let suite = suite::suite(name, &service, &[], &outcome.tests);
+        (outcome, suite)
+    }
+
     /// Runs it, tells what happens, and gives back what was called.
     fn run_for(self, tell: impl FnMut(&Event<'_>) + 'static) -> (Outcome, Arc<Service>) {
         let timeout = self.timeout;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use isobath_sql::memory::Memory;
 use isobath_sql::query::Relations;
 use isobath_sql::schema::Filled;
-use isobath_sql::{Dialect, DialectName, Schema, Value};
+use isobath_sql::{
+    Column, ConstraintKind, DataType, Dialect, DialectName, Expr, Schema, Table, Value,
+};
 use jiff::civil::DateTime;
 
 use crate::cells::values::Profile;
@@ -24,6 +26,8 @@ pub struct Ground {
     /// The rows that are there before anything is inserted, by table; of large tables, some.
     pub there: Vec<Vec<Vec<Value>>>,
     pub(super) profile: Profile,
+    /// By table and column, the values that its own constraints speak of.
+    pub(super) spoken_of: Vec<Vec<Vec<Value>>>,
 }
 
 /// Rows of one table beside each other: those that are there, and others.
@@ -47,6 +51,7 @@ impl Ground {
     ) -> Self {
         Self {
             profile: Profile::mine(&schema),
+            spoken_of: schema.tables.iter().map(|table| spoken_of(table)).collect(),
             schema,
             dialect,
             now,
@@ -135,4 +140,33 @@ impl Ground {
         }
         Beside { rows }
     }
+}
+
+/// By column, the values that a table says it may have: those of enumerations and of CHECKs, TRUE and FALSE.
+fn spoken_of(table: &Table) -> Vec<Vec<Value>> {
+    let of_type = |column: &Column| match &column.data_type {
+        DataType::Boolean => vec![Value::Bool(true), Value::Bool(false)],
+        DataType::Enum { labels, .. } => labels.iter().map(Value::text).collect(),
+        _ => Vec::new(),
+    };
+    let mut values: Vec<Vec<Value>> = table.columns.iter().map(of_type).collect();
+    for constraint in &table.constraints {
+        let ConstraintKind::Check { expr } = &constraint.kind else {
+            continue;
+        };
+        let columns = expr.columns();
+        let [column] = columns.as_slice() else {
+            continue;
+        };
+        expr.walk(&mut |part| {
+            if let Expr::Literal(value) = part
+                && let Some(values) = values.get_mut(*column)
+                && !value.is_null()
+                && !values.contains(value)
+            {
+                values.push(value.clone());
+            }
+        });
+    }
+    values
 }

@@ -8,8 +8,15 @@ use crate::query::construct::{is_not_null, neighbours};
 impl Ground {
     /// Changes one cell of one row; false where there is nothing to change.
     ///
-    /// `hints` are values worth trying. The rows may have to be repaired afterwards.
-    pub fn vary(&self, rows: &mut [NewRow], hints: &[Value], rng: &mut fastrand::Rng) -> bool {
+    /// `hints` are values worth trying, and `keep` says of cells, by row and column, that they stay. The rows may have to be
+    /// repaired afterwards.
+    pub fn vary(
+        &self,
+        rows: &mut [NewRow],
+        hints: &[Value],
+        keep: &dyn Fn(u32, usize) -> bool,
+        rng: &mut fastrand::Rng,
+    ) -> bool {
         if rows.is_empty() {
             return false;
         }
@@ -20,12 +27,20 @@ impl Ground {
                 !self.counts(table, *column)
                     && !self.is_generated(table, *column)
                     && !matches!(rows[at].cells[*column], NewCell::Of { .. })
+                    && !keep(rows[at].id, *column)
             })
             .collect();
         if open.is_empty() {
             return false;
         }
-        let column = open[rng.usize(..open.len())];
+        // Where few values are possible, each of them is likely to mean something.
+        let telling = |column: &&usize| !self.spoken_of[table][**column].is_empty();
+        let few: Vec<usize> = open.iter().filter(telling).copied().collect();
+        let column = if few.is_empty() || rng.f64() < 0.4 {
+            open[rng.usize(..open.len())]
+        } else {
+            few[rng.usize(..few.len())]
+        };
         let old = match &rows[at].cells[column] {
             NewCell::Value(value) => Some(value.clone()),
             NewCell::Default | NewCell::Of { .. } => None,
@@ -35,6 +50,19 @@ impl Ground {
         };
         rows[at].cells[column] = NewCell::Value(new);
         true
+    }
+
+    /// The values of a column that its table speaks of: those of enumerations and CHECKs, TRUE and FALSE, and NULL where
+    /// it may be.
+    pub fn values_spoken_of(&self, table: usize, column: usize) -> Vec<Value> {
+        let mut values = self.spoken_of[table][column].clone();
+        let of = &self.schema.tables[table];
+        let is_reference = of.foreign_keys().any(|key| key.columns.contains(&column));
+        let is_key = of.primary_key().is_some_and(|key| key.contains(&column));
+        if !is_reference && !is_key && !is_not_null(&self.setting(), of, column) {
+            values.push(Value::Null);
+        }
+        values
     }
 
     /// Another value for a column.
@@ -50,7 +78,9 @@ impl Ground {
         let definition = &of.columns[column];
         let may_be_null = !is_not_null(&self.setting(), of, column);
         for _ in 0..8 {
+            let spoken_of = &self.spoken_of[table][column];
             let drawn = match rng.u8(..10) {
+                4..=9 if !spoken_of.is_empty() => spoken_of[rng.usize(..spoken_of.len())].clone(),
                 0 if may_be_null => Value::Null,
                 0..=3 => match old.map(|old| neighbours(old, Some(&definition.data_type))) {
                     Some(near) if !near.is_empty() => near[rng.usize(..near.len())].clone(),

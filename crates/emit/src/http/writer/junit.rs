@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::value::spliced;
 use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
+use crate::http::rows::{self, Spelling};
 use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source};
 use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Part, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User};
@@ -172,6 +173,11 @@ fn class_file(
     }
     users(&mut out, suite, chapter);
     out.push_str(include_str!("junit/helpers.java"));
+    if let Some(database) = &suite.database {
+        let code =
+            include_str!("junit/database.java").replace("@VARIABLE@", &literal(&database.variable));
+        out.push_str(&rows::for_dialect(&code, database.dialect));
+    }
     let uses = plan::uses(suite, chapter);
     if uses.last_segment {
         out.push_str(include_str!("junit/last_segment.java"));
@@ -256,6 +262,16 @@ fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             call(out, request, &Known::new(), 8);
             out.push_str(";\n    assertTrue(reset.statusCode() < 400, reset.asString());\n");
         }
+    }
+    if let Some(database) = &suite.database
+        && !database.setup.is_empty()
+    {
+        let statements: Vec<String> = database.setup.iter().map(|sql| literal(sql)).collect();
+        let _ = writeln!(
+            out,
+            "    runSql(\n        {});",
+            statements.join(",\n        ")
+        );
     }
     out.push_str("  }\n");
 }
@@ -373,14 +389,32 @@ fn method(out: &mut String, test: &Planned<'_>) {
         literal(&one_line(&test.test.name)),
         test.name
     );
+    for (row, key) in &test.rows {
+        let links = rows::links(row, &test.known, SPELLING);
+        let start = key
+            .as_ref()
+            .map_or(String::new(), |key| format!("Object {key} =\n          "));
+        let between = if key.is_some() {
+            "\n              "
+        } else {
+            "\n          "
+        };
+        let _ = writeln!(out, "      {start}{};", links.join(between));
+    }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 {
+        if idx > 0 || !test.rows.is_empty() {
             out.push('\n');
         }
         self::step(out, step);
     }
     out.push_str("    }\n");
 }
+
+const SPELLING: Spelling = Spelling {
+    into: "insertInto",
+    literal,
+    borrow: "",
+};
 
 fn step(out: &mut String, planned: &PlannedStep<'_>) {
     let PlannedStep {

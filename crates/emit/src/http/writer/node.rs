@@ -8,6 +8,7 @@ use serde_json::{Number, Value};
 use super::value::{Notation, every_scalar, spliced};
 use super::{HttpWriter, LeftOut, Lines, Run, RunResults, WrittenSuite, WrittenTest};
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
+use crate::http::rows::{self, Spelling};
 use crate::http::suite::{Auth, HttpSuite, HttpTest, Login, Outcome, Reset, Sending, Source};
 use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Part, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User};
@@ -101,7 +102,15 @@ const RESERVED: &[&str] = &[
     "fetch",
     "stop",
     "name",
+    "run_sql",
+    "insert_into",
 ];
+
+const SPELLING: Spelling = Spelling {
+    into: "insertInto",
+    literal,
+    borrow: "",
+};
 
 /// Writes a module for Node's own test runner.
 #[derive(Debug)]
@@ -237,6 +246,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     let children: Vec<&str> = [
         (reset_by_command, "execSync"),
         (service.start.is_some(), "spawn"),
+        (suite.database.is_some(), "spawnSync"),
     ]
     .into_iter()
     .filter_map(|(used, name)| used.then_some(name))
@@ -249,7 +259,8 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if service.start.is_some() {
         names.push("after");
     }
-    if service.reset.is_some() || !users.is_empty() {
+    let before = service.reset.is_some() || !users.is_empty() || suite.database.is_some();
+    if before {
         names.push("beforeEach");
     }
     names.extend(["describe", "test"]);
@@ -291,7 +302,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             out.push_str(&code);
         }
     }
-    if service.reset.is_some() || !users.is_empty() {
+    if before {
         before_each(out, suite, !users.is_empty());
     }
 }
@@ -318,6 +329,15 @@ fn before_each(out: &mut String, suite: &HttpSuite, users: bool) {
             call("const reset = await ", request, &Known::new()).render_by(2, out, 2, WIDTH, 1);
             out.push_str(";\n  assert.ok(reset.status < 400, reset.text);\n");
         }
+    }
+    if let Some(database) = &suite.database
+        && !database.setup.is_empty()
+    {
+        let statements = database.setup.iter();
+        let statements = statements.map(|statement| Layout::Atom(literal(statement)));
+        out.push_str("  ");
+        Layout::list("runSql(", statements, ")").render_by(2, out, 2, WIDTH, 1);
+        out.push_str(";\n");
     }
     out.push_str("});\n");
 }
@@ -346,6 +366,12 @@ fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             .replace("@USER@", "user, ")
     };
     out.push_str(&call);
+    if let Some(database) = &suite.database {
+        let code = include_str!("node/database.mjs")
+            .replace("@GIVEN@", &environment(&database.variable))
+            .replace("@VARIABLE@", &literal(&database.variable));
+        out.push_str(&rows::for_dialect(&code, database.dialect));
+    }
     if uses.captured_cookies {
         out.push_str(include_str!("node/cookie.mjs"));
     }
@@ -453,8 +479,22 @@ fn test(out: &mut String, test: &Planned<'_>, name: &str) {
     for remark in plan::remarks(test.test) {
         let _ = writeln!(out, "    // {remark}");
     }
+    for (row, key) in &test.rows {
+        let links = rows::links(row, &test.known, SPELLING);
+        let start = key
+            .as_ref()
+            .map_or(String::new(), |key| format!("const {key} = "));
+        let flat = format!("    {start}{};", links.concat());
+        if flat.chars().count() <= WIDTH {
+            out.push_str(&flat);
+        } else {
+            let _ = write!(out, "    {start}{}", links.join("\n      "));
+            out.push(';');
+        }
+        out.push('\n');
+    }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 {
+        if idx > 0 || !test.rows.is_empty() {
             out.push('\n');
         }
         self::step(out, step);

@@ -8,11 +8,13 @@ use serde_json::Value;
 use super::value::Notation;
 use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
+use crate::http::rows::{self, Spelling};
 use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source, Token};
 use crate::http::{
     Answer, Body, Check, Content, Hole, JsonType, Key, Piece, Place, Request, Text, User,
 };
 use crate::http::{SuiteError, request::Part};
+use crate::suite::SuiteDialect;
 use crate::writer::File;
 use crate::writer::layout::Piece as Layout;
 use crate::writer::name::slug;
@@ -30,6 +32,12 @@ const NOTATION: Notation = Notation {
     number: ToString::to_string,
     key: literal,
     braces: ("{", "}"),
+};
+
+const SPELLING: Spelling = Spelling {
+    into: "insert_into",
+    literal,
+    borrow: "",
 };
 
 /// Names that a test must not use for its variables.
@@ -96,6 +104,9 @@ const RESERVED: &[&str] = &[
     "dropped",
     "base_url",
     "timeout",
+    "insert_into",
+    "run_sql",
+    "first_rows",
 ];
 
 /// Writes a pytest module over requests.
@@ -206,9 +217,13 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if service.start.is_some() {
         imports.extend(["signal", "time"]);
     }
-    if in_shell {
+    if in_shell || suite.database.is_some() {
         imports.push("subprocess");
     }
+    let is_mysql = suite
+        .database
+        .as_ref()
+        .is_some_and(|database| database.dialect == SuiteDialect::Mysql);
     imports.sort_unstable();
     for import in imports {
         let _ = writeln!(out, "import {import}");
@@ -216,9 +231,9 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     out.push_str("from functools import partialmethod\n");
     let from_parse: Vec<&str> = [
         (uses.encoding, "quote"),
-        (uses.last_segment, "unquote"),
+        (uses.last_segment || is_mysql, "unquote"),
         (uses.references, "urljoin"),
-        (uses.last_segment, "urlsplit"),
+        (uses.last_segment || is_mysql, "urlsplit"),
     ]
     .into_iter()
     .filter_map(|(used, name)| used.then_some(name))
@@ -258,8 +273,20 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             ),
         };
     }
+    if let Some(database) = &suite.database {
+        out.push_str("FIRST_ROWS = [\n");
+        for statement in &database.setup {
+            let _ = writeln!(out, "    {},", literal(statement));
+        }
+        out.push_str("]\n");
+    }
     service_fixture(out, suite);
     api_fixture(out, suite);
+    if let Some(database) = &suite.database {
+        let code =
+            include_str!("pytest/database.py").replace("@VARIABLE@", &literal(&database.variable));
+        out.push_str(&rows::for_dialect(&code, database.dialect));
+    }
     let mut methods: Vec<&str> = plan::requests(suite, chapter)
         .iter()
         .map(|request| request.method.as_str())
@@ -327,9 +354,17 @@ fn service_fixture(out: &mut String, suite: &HttpSuite) {
 
 fn api_fixture(out: &mut String, suite: &HttpSuite) {
     out.push_str("\n\n@pytest.fixture\ndef api(service):\n");
+    let first_rows = match &suite.database {
+        Some(database) if !database.setup.is_empty() => "    run_sql(*FIRST_ROWS)\n",
+        _ => "",
+    };
     match &suite.service.reset {
-        None => {
+        None if first_rows.is_empty() => {
             out.push_str("    \"\"\"The service, for one test.\"\"\"\n    return Api()\n");
+        }
+        None => {
+            out.push_str("    \"\"\"The service in its first state, for one test.\"\"\"\n");
+            let _ = writeln!(out, "{first_rows}    return Api()");
         }
         Some(Reset::Command(command)) => {
             out.push_str("    \"\"\"The service in its first state, for one test.\"\"\"\n    ");
@@ -339,14 +374,17 @@ fn api_fixture(out: &mut String, suite: &HttpSuite) {
                 Layout::Atom("check=True".into()),
             ];
             Layout::list("subprocess.run(", arguments, ")").render(out, 4, WIDTH, 0);
-            out.push_str("\n    return Api()\n");
+            let _ = write!(out, "\n{first_rows}    return Api()\n");
         }
         Some(Reset::Call(request)) => {
             out.push_str(
                 "    \"\"\"The service in its first state, for one test.\"\"\"\n    api = Api()\n    ",
             );
             call("reset = ", request, &Known::new()).render(out, 4, WIDTH, 0);
-            out.push_str("\n    assert reset.ok, reset.text\n    return api\n");
+            let _ = write!(
+                out,
+                "\n    assert reset.ok, reset.text\n{first_rows}    return api\n"
+            );
         }
     }
 }
@@ -488,8 +526,25 @@ fn function(out: &mut String, test: &Planned<'_>, name: &str) {
         }
         out.push_str("    \"\"\"\n");
     }
+    for (row, key) in &test.rows {
+        let links = rows::links(row, &test.known, SPELLING);
+        let start = key
+            .as_ref()
+            .map_or(String::new(), |key| format!("{key} = "));
+        let flat = format!("    {start}{}", links.concat());
+        if flat.chars().count() <= WIDTH {
+            out.push_str(&flat);
+        } else {
+            let _ = write!(out, "    {start}(");
+            for link in &links {
+                let _ = write!(out, "\n        {link}");
+            }
+            out.push_str("\n    )");
+        }
+        out.push('\n');
+    }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 {
+        if idx > 0 || !test.rows.is_empty() {
             out.push('\n');
         }
         self::step(out, step);

@@ -8,6 +8,7 @@ use serde_json::{Number, Value};
 use super::value::Notation;
 use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
+use crate::http::rows::{self, Spelling};
 use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source};
 use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User, check::bytes};
@@ -179,12 +180,30 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             reset.push_str("        assert!(reset.status < 400, \"{}\", reset.text);\n");
         }
     }
+    if let Some(database) = &suite.database
+        && !database.setup.is_empty()
+    {
+        reset.push_str("        #[rustfmt::skip]\n        run_sql(&[\n");
+        for statement in &database.setup {
+            let _ = writeln!(reset, "            {},", literal(statement));
+        }
+        reset.push_str("        ]);\n");
+    }
     code = code.replace("        @RESET@\n", &reset);
     let mut users = String::new();
     for user in plan::users(suite, chapter) {
         log_in(&mut users, user);
     }
     code = code.replace("    @USERS@\n", &users);
+    if let Some(database) = &suite.database {
+        let helper = include_str!("rust/database.rs.txt")
+            .replace("@VARIABLE@", &literal(&database.variable));
+        code.push_str(&rows::for_dialect(&helper, database.dialect));
+        code.insert_str(
+            code.find("use std::process").unwrap_or(0),
+            "use std::io::Write;\n",
+        );
+    }
     for line in code.lines() {
         if !line.is_empty() {
             out.push_str("    ");
@@ -315,12 +334,28 @@ fn function(out: &mut String, test: &Planned<'_>) {
             let _ = writeln!(out, "        let {name} = api.{name}().await;");
         }
     }
+    if !test.rows.is_empty() {
+        out.push('\n');
+    }
+    for (row, key) in &test.rows {
+        let links = rows::links(row, &test.known, SPELLING);
+        let start = key
+            .as_ref()
+            .map_or(String::new(), |key| format!("let {key} = "));
+        statement(out, &start, &links, &[]);
+    }
     for step in &test.steps {
         out.push('\n');
         self::step(out, step);
     }
     out.push_str("    }\n");
 }
+
+const SPELLING: Spelling = Spelling {
+    into: "insert_into",
+    literal,
+    borrow: "&",
+};
 
 fn step(out: &mut String, planned: &PlannedStep<'_>) {
     let PlannedStep {

@@ -1,0 +1,80 @@
+
+  /** Runs statements by the client of the database; returns what it prints. */
+  private static String runSql(String... statements) throws Exception {
+    String address = environment(@VARIABLE@, null);
+@@sqlite
+    String path = address.replaceFirst("^sqlite:(//)?", "");
+    List<String> client = List.of("sqlite3", "-batch", "-bail", "-cmd", ".timeout 5000", path);
+    ProcessBuilder builder = new ProcessBuilder(client);
+@@postgres
+    List<String> client = List.of("psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-d", address);
+    ProcessBuilder builder = new ProcessBuilder(client);
+@@mysql
+    URI url = URI.create(address);
+    String[] login = (url.getUserInfo() == null ? "root" : url.getUserInfo()).split(":", 2);
+    String port = String.valueOf(url.getPort() < 0 ? 3306 : url.getPort());
+    String database = url.getPath().replace("/", "");
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            "mariadb", "-NB", "--protocol=TCP", "-h", url.getHost(), "-P", port, "-u", login[0], database);
+    builder.environment().put("MYSQL_PWD", login.length > 1 ? login[1] : "");
+@@end
+    Process process = builder.redirectErrorStream(true).start();
+    process.getOutputStream().write((String.join(";\n", statements) + ";\n").getBytes(UTF_8));
+    process.getOutputStream().close();
+    String said = new String(process.getInputStream().readAllBytes(), UTF_8).trim();
+    assertEquals(0, process.waitFor(), said);
+    return said;
+  }
+
+  private static InsertInto insertInto(String table) {
+    return new InsertInto(table);
+  }
+
+  /** A row: d gives a column its data as SQL, r the key of another row. */
+  private static final class InsertInto {
+    private final String table;
+    private final List<String> columns = new ArrayList<>();
+    private final List<String> values = new ArrayList<>();
+
+    InsertInto(String table) {
+      this.table = table;
+    }
+
+    InsertInto d(String column, String data) {
+      columns.add(column);
+      values.add(data);
+      return this;
+    }
+
+    InsertInto r(String column, Object key) {
+      return d(column, key.toString());
+    }
+
+    private String sql() {
+@@sqlite postgres
+      if (columns.isEmpty()) {
+        return "INSERT INTO " + table + " DEFAULT VALUES";
+      }
+@@end
+      String names = String.join(", ", columns);
+      return "INSERT INTO " + table + " (" + names + ") VALUES (" + String.join(", ", values) + ")";
+    }
+
+    void run() throws Exception {
+      runSql(sql());
+    }
+
+    /** Inserts the row; returns the number that the database gave it. */
+    Object key(String column) throws Exception {
+@@sqlite postgres
+      long key = Long.parseLong(runSql(sql() + " RETURNING " + column));
+@@mysql
+      long key = Long.parseLong(runSql(sql(), "SELECT LAST_INSERT_ID()"));
+@@end
+      if (key == (int) key) {
+        return (int) key;
+      }
+      return key;
+    }
+  }

@@ -1,0 +1,48 @@
+
+// Runs statements by the client of the database; returns what it prints.
+function runSql(...statements) {
+  const address = @GIVEN@;
+  assert.ok(address, "set " + @VARIABLE@);
+  const env = { ...process.env };
+@@sqlite
+  const path = address.replace(/^sqlite:(\/\/)?/, "");
+  const client = ["sqlite3", "-batch", "-bail", "-cmd", ".timeout 5000", path];
+@@postgres
+  const client = ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-d", address];
+@@mysql
+  const url = new URL(address);
+  env.MYSQL_PWD = decodeURIComponent(url.password);
+  const client = ["mariadb", "-NB", "--protocol=TCP", "-h", url.hostname];
+  client.push("-P", url.port || "3306", "-u", decodeURIComponent(url.username) || "root");
+  client.push(url.pathname.replaceAll("/", ""));
+@@end
+  const [program, ...parameters] = client;
+  const input = `${statements.join(";\n")};\n`;
+  const done = spawnSync(program, parameters, { input, env, encoding: "utf8", timeout: 60_000 });
+  assert.equal(done.status, 0, `${done.error ?? ""}${done.stderr}${done.stdout}`);
+  return done.stdout.trim();
+}
+
+// A row: d gives a column its data as SQL, r the key of another row.
+function insertInto(table) {
+  const cells = [];
+  const sql = () => {
+@@sqlite postgres
+    if (cells.length === 0) return `INSERT INTO ${table} DEFAULT VALUES`;
+@@end
+    const columns = cells.map(([column]) => column).join(", ");
+    const values = cells.map(([, value]) => value).join(", ");
+    return `INSERT INTO ${table} (${columns}) VALUES (${values})`;
+  };
+  const row = {
+    d: (column, data) => (cells.push([column, data]), row),
+    r: (column, key) => (cells.push([column, String(key)]), row),
+    run: () => void runSql(sql()),
+@@sqlite postgres
+    key: (column) => Number(runSql(`${sql()} RETURNING ${column}`)),
+@@mysql
+    key: () => Number(runSql(sql(), "SELECT LAST_INSERT_ID()")),
+@@end
+  };
+  return row;
+}

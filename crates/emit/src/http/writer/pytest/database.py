@@ -1,0 +1,66 @@
+
+
+def run_sql(*statements):
+    """Runs statements by the client of the database; returns what it prints."""
+    address = os.environ.get(@VARIABLE@)
+    assert address, "set " + @VARIABLE@
+    environment = dict(os.environ)
+@@sqlite
+    path = address.removeprefix("sqlite:").removeprefix("//")
+    client = ["sqlite3", "-batch", "-bail", "-cmd", ".timeout 5000", path]
+@@postgres
+    client = ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-d", address]
+@@mysql
+    url = urlsplit(address)
+    environment["MYSQL_PWD"] = unquote(url.password or "")
+    client = ["mariadb", "-NB", "--protocol=TCP", "-h", url.hostname]
+    client += ["-P", str(url.port or 3306), "-u", unquote(url.username or "root")]
+    client.append(url.path.strip("/"))
+@@end
+    done = subprocess.run(
+        client,
+        input=";\n".join(statements) + ";\n",
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout.strip()
+
+
+class insert_into:
+    """A row: d gives a column its data as SQL, r the key of another row."""
+
+    def __init__(self, table):
+        self.table = table
+        self.cells = {}
+
+    def d(self, column, data):
+        self.cells[column] = data
+        return self
+
+    def r(self, column, key):
+        self.cells[column] = str(key)
+        return self
+
+    def sql(self):
+@@sqlite postgres
+        if not self.cells:
+            return f"INSERT INTO {self.table} DEFAULT VALUES"
+@@end
+        columns = ", ".join(self.cells)
+        values = ", ".join(self.cells.values())
+        return f"INSERT INTO {self.table} ({columns}) VALUES ({values})"
+
+    def run(self):
+        """Inserts the row."""
+        run_sql(self.sql())
+
+    def key(self, column):
+        """Inserts the row; returns the number that the database gave it."""
+@@sqlite postgres
+        return int(run_sql(f"{self.sql()} RETURNING {column}"))
+@@mysql
+        return int(run_sql(self.sql(), "SELECT LAST_INSERT_ID()"))
+@@end

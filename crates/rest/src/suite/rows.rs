@@ -1,0 +1,170 @@
+//! The rows of a test, as a suite inserts them.
+
+use std::sync::Arc;
+
+use isobath_emit::SuiteDialect;
+use isobath_emit::http::{Database, RowKey, TestRow, Text};
+use isobath_exec::driver::Event;
+use isobath_exec::state::Tables;
+use isobath_rows::set::{NewCell, NewRow};
+use isobath_sql::render::{identifier, literal, table_name};
+use isobath_sql::{DialectName, Schema};
+
+use super::{Printer, slug};
+use crate::caller::Service;
+use crate::data::{self, Planted};
+use crate::job::Test;
+
+/// The variable that names the database of a suite.
+pub const DATABASE_VARIABLE: &str = "ISOBATH_DATABASE";
+
+/// What is known of the database when tests are printed.
+#[derive(Clone, Debug)]
+pub(super) struct Beneath {
+    schema: Arc<Schema>,
+    dialect: DialectName,
+}
+
+impl Beneath {
+    pub(super) fn of(service: &Service) -> Option<Self> {
+        service.beneath(|data| Self {
+            schema: Arc::clone(data.schema()),
+            dialect: data.state.dialect(),
+        })
+    }
+}
+
+/// The database of a suite, with what puts the rows of its tests back.
+pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
+    service.beneath(|data| {
+        let exchanges = || tests.iter().flat_map(|test| &test.exchanges);
+        let events = exchanges().flat_map(|exchange| &exchange.inside.events);
+        let texts = events.filter_map(|event| match event {
+            Event::Statement { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        let mut tables: Tables = data.state.written_by(texts);
+        let rows = tests.iter().flat_map(|test| &test.candidate.rows);
+        tables.extend(rows.map(|row| row.table));
+        Database {
+            variable: DATABASE_VARIABLE.to_owned(),
+            dialect: match data.state.dialect() {
+                DialectName::Sqlite => SuiteDialect::Sqlite,
+                DialectName::MySql => SuiteDialect::Mysql,
+                DialectName::Postgres | DialectName::Ansi => SuiteDialect::Postgres,
+            },
+            setup: data.first_rows(&tables),
+        }
+    })
+}
+
+/// What became of the rows of a run.
+fn planted(exchanges: &[crate::exchange::Exchange]) -> Option<&Planted> {
+    exchanges.first()?.inside.planted.as_deref()
+}
+
+impl Printer<'_> {
+    /// The rows that the test inserted. What the database gave out and the test uses is a variable from now on.
+    pub(super) fn rows(&mut self) -> Vec<TestRow> {
+        let (Some(beneath), Some(planted)) = (
+            self.beneath.cloned(),
+            planted(&self.test.exchanges).cloned(),
+        ) else {
+            return Vec::new();
+        };
+        let rows = &self.test.candidate.rows;
+        let inserted = rows.iter().filter(|row| planted.rows.contains_key(&row.id));
+        let inserted: Vec<&NewRow> = inserted.collect();
+        let mut printed = Vec::new();
+        for row in inserted {
+            let table = &beneath.schema.tables[row.table];
+            let mut cells = Vec::new();
+            let mut key = None;
+            for (column, cell) in row.cells.iter().enumerate() {
+                let name = &table.columns[column].name;
+                let place = data::place(column);
+                match cell {
+                    NewCell::Default => {
+                        if key.is_none() && self.uses(row.id, column) {
+                            let variable = self.free(&self.name_of(&table.name, name));
+                            self.variables
+                                .insert((row.id, place.clone()), variable.clone());
+                            key = Some(RowKey {
+                                column: identifier(name, beneath.dialect),
+                                variable,
+                                sample: planted.value(row.id, &place),
+                            });
+                        }
+                        continue;
+                    }
+                    NewCell::Value(value) => {
+                        let text = literal(value, beneath.dialect);
+                        cells.push((identifier(name, beneath.dialect), Text::from(text)));
+                    }
+                    NewCell::Of { row, column } => {
+                        let known = self.variables.get(&(*row, data::place(*column)));
+                        let text = match known {
+                            Some(variable) => Text::captured(variable.clone()),
+                            None => {
+                                let values = planted.rows.get(row);
+                                let value = values.and_then(|values| values.get(*column)?.as_ref());
+                                let value = value.cloned().unwrap_or(isobath_sql::Value::Null);
+                                Text::from(literal(&value, beneath.dialect))
+                            }
+                        };
+                        cells.push((identifier(name, beneath.dialect), text));
+                    }
+                }
+            }
+            printed.push(TestRow {
+                table: table_name(table, beneath.dialect),
+                cells,
+                key,
+            });
+        }
+        printed
+    }
+
+    /// Whether a later row or a call takes a cell of a row.
+    fn uses(&self, row: u32, column: usize) -> bool {
+        let candidate = &self.test.candidate;
+        let place = data::place(column);
+        let by_rows = candidate.rows.iter().flat_map(|row| &row.cells);
+        let is_meant = NewCell::Of { row, column };
+        by_rows.into_iter().any(|cell| *cell == is_meant)
+            || candidate
+                .steps
+                .iter()
+                .filter_map(|step| step.input())
+                .any(|input| {
+                    input
+                        .references()
+                        .iter()
+                        .any(|(_, reference)| reference.source == row && *reference.place == *place)
+                })
+    }
+
+    /// `site_id`, of a column `id` of a table `site`.
+    fn name_of(&self, table: &str, column: &str) -> String {
+        let (table, column) = (slug(table), slug(column));
+        if column.starts_with(&table) {
+            column
+        } else {
+            format!("{table}_{column}")
+        }
+    }
+
+    /// The tables that the test brings rows to, as words.
+    pub(super) fn tables(&self) -> Option<String> {
+        let beneath = self.beneath?;
+        let planted = planted(&self.test.exchanges)?;
+        let mut names: Vec<&str> = Vec::new();
+        for row in &self.test.candidate.rows {
+            let name = beneath.schema.tables[row.table].name.as_str();
+            if planted.rows.contains_key(&row.id) && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        (!names.is_empty()).then(|| names.join(" and "))
+    }
+}
