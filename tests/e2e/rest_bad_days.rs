@@ -1,6 +1,5 @@
 //! `isobath rest` when the service, its document or the user has a bad day.
 
-use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -207,15 +206,15 @@ fn a_service_that_is_not_there_is_said_to_be_so() {
     assert!(said(&run).contains("sorry"), "{}", said(&run));
 }
 
-/// Starts a long run on the example and waits until so many lines of events are there.
-fn begun(folder: &Folder, url: &str, lines: usize) -> Child {
+/// Starts a run on the example and waits until what it wrote down is enough.
+fn begun(folder: &Folder, url: &str, budget: &str, is_enough: impl Fn(&str) -> bool) -> Child {
     let document = format!("{url}/openapi.yaml");
     let child = command(&[
         &document,
         "--reset",
         "POST /reset",
         "--budget",
-        "10m",
+        budget,
         "--out",
         &folder.out(),
     ])
@@ -224,12 +223,7 @@ fn begun(folder: &Folder, url: &str, lines: usize) -> Child {
     .spawn()
     .expect("the binary runs");
     let path = folder.0.path().join("out/events.ndjson");
-    let n_lines = || {
-        std::fs::File::open(&path)
-            .map(|file| BufReader::new(file).lines().count())
-            .unwrap_or(0)
-    };
-    while n_lines() < lines {
+    while !std::fs::read_to_string(&path).is_ok_and(|text| is_enough(&text)) {
         std::thread::yield_now();
     }
     child
@@ -247,7 +241,9 @@ fn a_signal_at_any_moment_leaves_suite_and_report() {
     for (name, lines) in [("INT", 1), ("INT", 40), ("TERM", 250)] {
         let marina = marina::start(Faults::all()).expect("a free port");
         let folder = Folder::new();
-        let child = begun(&folder, &marina.url(), lines);
+        let child = begun(&folder, &marina.url(), "10m", |text| {
+            text.lines().count() >= lines
+        });
         signal(&child, name);
         let run = child.wait_with_output().expect("it ends");
         assert_eq!(run.status.code(), Some(130), "{}", said(&run));
@@ -267,10 +263,42 @@ fn a_signal_at_any_moment_leaves_suite_and_report() {
 }
 
 #[test]
+fn a_signal_after_the_search_leaves_suite_and_report_too() {
+    for stage in ["probe", "minimize", "verify", "check"] {
+        let marina = marina::start(Faults::all()).expect("a free port");
+        let folder = Folder::new();
+        let mark = format!(r#""stage":"{stage}""#);
+        let child = begun(&folder, &marina.url(), "3000calls", |text| {
+            text.contains(&mark)
+        });
+        signal(&child, "INT");
+        let run = child.wait_with_output().expect("it ends");
+        assert_eq!(run.status.code(), Some(130), "{stage}: {}", said(&run));
+        assert!(said(&run).contains("interrupted"), "{}", said(&run));
+        let report = folder.report();
+        assert_eq!(report["ended_early"], "interrupted", "{stage}");
+        let suite = &report["suites"][0];
+        assert!(suite["not_run"].is_string(), "{stage}: {suite}");
+        assert!(
+            suite["tests"].as_u64().is_some_and(|tests| tests > 10),
+            "{stage}: {suite}"
+        );
+        for file in ["report.html", "suite.json", "pytest/test_marina.py"] {
+            let path = folder.0.path().join("out").join(file);
+            assert!(path.exists(), "{stage}: {file}");
+        }
+        let last = folder.events().pop().expect("events");
+        assert_eq!(last["event"], "ended", "{stage}");
+    }
+}
+
+#[test]
 fn what_happened_before_a_kill_is_in_the_events() {
     let marina = marina::start(Faults::all()).expect("a free port");
     let folder = Folder::new();
-    let child = begun(&folder, &marina.url(), 100);
+    let child = begun(&folder, &marina.url(), "10m", |text| {
+        text.lines().count() >= 100
+    });
     signal(&child, "KILL");
     let run = child.wait_with_output().expect("it ends");
     assert_eq!(run.status.code(), None);

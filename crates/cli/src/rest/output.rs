@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use isobath_emit::findings::{
@@ -26,6 +27,7 @@ use super::baseline::{Baseline, Standing};
 use super::check::Checked;
 use super::describe;
 use super::folder::command_line;
+use super::interrupt::Interruption;
 use crate::output;
 use crate::terminal::{Terminal, Tone};
 
@@ -41,6 +43,7 @@ pub(super) struct Run<'a> {
     pub(super) seconds: f64,
     /// What the suites find in their environment and not in themselves, by variable.
     pub(super) secrets: BTreeMap<String, String>,
+    heard: &'a Interruption,
     built: Option<&'a Built>,
     baseline: Option<&'a Baseline>,
 }
@@ -53,6 +56,7 @@ impl<'a> Run<'a> {
         users: &[User],
         outcome: &'a Outcome,
         seconds: f64,
+        heard: &'a Interruption,
     ) -> Self {
         let mut suite = suite::suite(&name(&service.api), service, users, &outcome.tests);
         suite.source.clone_from(&args.spec);
@@ -71,18 +75,24 @@ impl<'a> Run<'a> {
             outcome,
             suite,
             seconds,
+            heard,
             built: None,
             baseline: None,
         }
     }
 
-    /// Why it ended before its budget, if it did.
+    /// Why it ended before it was done, if it did: also suites that were not run to their end may be why.
     pub(super) fn ended_early(&self) -> Option<String> {
-        match (&self.outcome.lost, self.outcome.interrupted) {
+        match (&self.outcome.lost, self.is_interrupted()) {
             (Some(lost), _) => Some(lost.to_string()),
             (None, true) => Some("interrupted".into()),
             (None, false) => None,
         }
+    }
+
+    /// Whether somebody told us to stop.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.outcome.interrupted || self.heard.interrupt.load(Ordering::Relaxed)
     }
 
     /// What became of the rows of the database.
@@ -362,20 +372,25 @@ impl<'a> Run<'a> {
             progress: outcome
                 .timeline
                 .iter()
-                .map(|&(calls, covered)| Progress {
-                    calls,
-                    seconds: self.seconds * share(calls),
-                    covered: covered as u64,
-                    faults: 0,
+                .map(|point| Progress {
+                    calls: point.calls,
+                    seconds: self.seconds * share(point.calls),
+                    covered: point.covered as u64,
+                    faults: point.faults as u64,
                 })
                 .collect(),
             uncovered: outcome
                 .uncovered
                 .iter()
-                .map(|(target, score)| UncoveredTarget {
-                    target: target.clone(),
-                    score: *score,
-                    ..UncoveredTarget::default()
+                .map(|miss| UncoveredTarget {
+                    target: miss.target.clone(),
+                    operation: miss
+                        .operation
+                        .map(|operation| api.operations[operation].name())
+                        .unwrap_or_default(),
+                    score: miss.score,
+                    nearest_miss: miss.nearest.clone(),
+                    reason: miss.reason.clone(),
                 })
                 .collect(),
             ..RestReport::default()
@@ -556,7 +571,7 @@ impl<'a> Run<'a> {
         if let Some(lost) = &outcome.lost {
             terminal.complain(&format!("error: {lost}; what was found before is kept"));
         }
-        if outcome.interrupted {
+        if self.is_interrupted() {
             terminal.complain("interrupted; what was found before is kept");
         }
         if outcome.unverified > 0 {

@@ -17,7 +17,7 @@ use isobath_rest::auth::{self, Format, User};
 use isobath_rest::caller::Service;
 use isobath_rest::fault::Fault;
 use isobath_rest::feedback::Feedback;
-use isobath_rest::job::{self, Config, Event, Outcome};
+use isobath_rest::job::{self, Config, Event};
 use isobath_rest::keeper::{Keeper, Revived};
 use isobath_rest::openapi::{self, Api, Loader};
 use isobath_rest::probe::Choice;
@@ -207,7 +207,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         terminal.insist(Tone::Warning, &format!("warning: {warning}"));
     }
     let seconds = started.elapsed().as_secs_f64();
-    let mut run = output::Run::new(args, &service, &users, &outcome, seconds)
+    let mut run = output::Run::new(args, &service, &users, &outcome, seconds, &heard)
         .built(built.as_ref())
         .judged(&baseline);
     if let Some(database) = &args.database.db {
@@ -230,9 +230,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
             Tone::Plain,
             &format!("{added} faults added to the baseline"),
         );
-        return Ok(exit(&outcome, |_| false));
+        return Ok(exit(&run, |_| false));
     }
-    Ok(exit(&outcome, |fault| baseline.fails(fault)))
+    Ok(exit(&run, |fault| baseline.fails(fault)))
 }
 
 /// Does something while what the service tells from inside is read and forgotten: a driver that nobody listens to
@@ -301,8 +301,9 @@ fn hand_over(
     Ok((suites, files))
 }
 
-fn exit(outcome: &Outcome, fails: impl Fn(&Fault) -> bool) -> Exit {
-    match (&outcome.lost, outcome.interrupted) {
+fn exit(run: &output::Run<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
+    let outcome = run.outcome;
+    match (&outcome.lost, run.is_interrupted()) {
         (_, true) => Exit::Interrupted,
         (Some(_), false) => Exit::Unreachable,
         (None, false) if outcome.faults.iter().any(|(fault, _)| fails(fault)) => Exit::Findings,

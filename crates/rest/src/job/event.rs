@@ -87,8 +87,19 @@ pub(super) struct Teller {
     covered: usize,
     n_faults: usize,
     n_deaths: usize,
-    /// Covered targets over calls, as points where the number rises.
-    pub(super) timeline: Vec<(u64, usize)>,
+    /// What was found over calls, as points where a number rises.
+    pub(super) timeline: Vec<Point>,
+}
+
+/// What was found after so many calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Point {
+    /// Calls made.
+    pub calls: u64,
+    /// Targets covered.
+    pub covered: usize,
+    /// Faults met.
+    pub faults: usize,
 }
 
 impl Teller {
@@ -132,12 +143,35 @@ impl Teller {
                 (self.targets, self.covered) = (targets, covered);
                 self.news(problem, service);
                 self.made(cost, progress * share);
-                if self.timeline.last().is_none_or(|(_, last)| *last < covered) {
-                    self.timeline.push((self.calls, covered));
-                }
+                self.mark();
             }
             SearchEvent::Discovered { .. } | SearchEvent::Ended(_) => {}
         }
+    }
+
+    /// Takes note of how far the run is, where it is further than before.
+    pub(super) fn mark(&mut self) {
+        let rises = |last: &Point| last.covered < self.covered || last.faults < self.n_faults;
+        if self.timeline.last().is_none_or(rises) {
+            self.timeline.push(self.point());
+        }
+    }
+
+    fn point(&self) -> Point {
+        Point {
+            calls: self.calls,
+            covered: self.covered,
+            faults: self.n_faults,
+        }
+    }
+
+    /// What was found over calls, to the end of the run.
+    pub(super) fn finish(&mut self) -> Vec<Point> {
+        let end = self.point();
+        if self.timeline.last() != Some(&end) {
+            self.timeline.push(end);
+        }
+        std::mem::take(&mut self.timeline)
     }
 
     pub(super) fn stage(&mut self, stage: Stage) {

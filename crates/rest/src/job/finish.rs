@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use isobath_search::{Archive, Minimized, TargetId, minimize};
 
 use super::event::{Stage, Teller};
-use super::readable::Holds;
+use super::readable::{Does, Holds};
 use super::{Config, Test};
 use crate::caller::{Caller, Lost};
 use crate::candidate::Candidate;
@@ -87,7 +87,9 @@ impl Finish<'_> {
 
     fn tell_news(&self) {
         let service = self.caller.service();
-        self.teller.borrow_mut().news(&self.problem, service);
+        let mut teller = self.teller.borrow_mut();
+        teller.news(&self.problem, service);
+        teller.mark();
     }
 
     /// Runs a candidate and counts its calls.
@@ -156,14 +158,17 @@ impl Finish<'_> {
         for (fault, candidate) in self.shown_by_search(&tests) {
             let candidate = self.shorten(&candidate, &fault);
             let candidate = self.readable(candidate, &Holds::Fault(&fault));
+            let candidate = self.shrink(candidate, &Does::Fault(&fault), MINIMIZING_ENDS);
             let test = self.run_twice(candidate, Vec::new(), vec![fault]);
             tests.extend(test.filter(|test| self.is_confirmed(test)));
         }
         self.teller.borrow_mut().stage(Stage::Minimize);
-        let minimized = self.minimize();
+        let end = MINIMIZING_ENDS.min(1.0 - 0.8 * self.reserve());
+        let minimized = self.minimize(end);
         self.teller.borrow_mut().stage(Stage::Verify);
         for (candidate, targets) in self.split(minimized.suite) {
             let candidate = self.readable(candidate, &Holds::Targets(&targets));
+            let candidate = self.shrink(candidate, &Does::Targets(targets.clone()), end);
             let goals = self.problem.goals();
             let covers = targets.iter().filter_map(|target| goals.get(*target));
             let covers = covers.cloned().collect();
@@ -274,8 +279,7 @@ impl Finish<'_> {
         shortest
     }
 
-    fn minimize(&mut self) -> Minimized<Candidate> {
-        let end = MINIMIZING_ENDS.min(1.0 - 0.8 * self.reserve());
+    fn minimize(&mut self, end: f64) -> Minimized<Candidate> {
         let (config, caller, teller, lost, calls) = (
             self.config,
             &mut self.caller,
@@ -396,23 +400,5 @@ impl Finish<'_> {
         }
         faults.sort_by_key(|(fault, _)| FaultKind::ALL.iter().position(|kind| *kind == fault.kind));
         faults
-    }
-
-    pub(super) fn uncovered(&self) -> Vec<(String, f64)> {
-        let mut misses: Vec<(String, f64)> = self
-            .problem
-            .goals()
-            .iter()
-            .filter(|(target, _)| !self.archive.is_covered(*target))
-            .map(|(target, goal)| {
-                let nearest = self
-                    .archive
-                    .best(target)
-                    .map_or(0.0, |member| member.score.value());
-                (goal.says(&self.problem.api), nearest)
-            })
-            .collect();
-        misses.sort_by(|a, b| b.1.total_cmp(&a.1));
-        misses
     }
 }

@@ -4,8 +4,10 @@
 
 mod event;
 mod finish;
+mod miss;
 mod readable;
 mod run;
+mod shrink;
 mod split;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +17,8 @@ use std::sync::atomic::AtomicBool;
 use isobath_exec::state::Cost;
 use isobath_sql::Limitation;
 
-pub use event::{Event, Stage};
+pub use event::{Event, Point, Stage};
+pub use miss::Miss;
 pub use run::{ClientMaker, in_flight, run};
 
 use crate::caller::Lost;
@@ -95,16 +98,16 @@ pub struct Outcome {
     pub calls: u64,
     /// Candidates evaluated in the search.
     pub evaluations: u64,
-    /// Targets met.
+    /// Targets met, and the documented statuses that were not.
     pub targets: usize,
     /// Targets covered.
     pub covered: usize,
     /// Per operation, the statuses seen, with how often.
     pub statuses: Vec<BTreeMap<u16, u64>>,
-    /// Targets covered after so many calls.
-    pub timeline: Vec<(u64, usize)>,
-    /// Targets that were met and not covered, with the score of the nearest miss.
-    pub uncovered: Vec<(String, f64)>,
+    /// What was found after so many calls, to the end of the run.
+    pub timeline: Vec<Point>,
+    /// Targets that were not covered.
+    pub uncovered: Vec<Miss>,
     /// How often the service died, and how.
     pub deaths: Vec<Death>,
     /// Tests that were not handed over because time or calls were used up.

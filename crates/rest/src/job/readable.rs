@@ -22,9 +22,12 @@ pub(super) enum Holds<'a> {
 }
 
 /// What it does, as seen just now.
-enum Does<'a> {
+pub(super) enum Does<'a> {
+    /// It was answered with these.
     Statuses(Vec<Option<u16>>),
+    /// It shows the fault.
     Fault(&'a Fault),
+    /// It covers these.
     Targets(Vec<TargetId>),
 }
 
@@ -71,7 +74,7 @@ impl Finish<'_> {
     }
 
     /// Whether a candidate does what it must; not so when there is no time to see.
-    fn still_does(&mut self, candidate: &Candidate, does: &Does<'_>) -> bool {
+    pub(super) fn still_does(&mut self, candidate: &Candidate, does: &Does<'_>) -> bool {
         if !self.has_time_to_reword() {
             return false;
         }

@@ -75,16 +75,18 @@ pub fn run(
     finish.note(unexplained(service));
     // The database is left as it was found; one that is gone was told of before.
     let _ = service.beneath(|data| data.begin(&Candidate::default()));
-    let timeline = std::mem::take(&mut teller.borrow_mut().timeline);
+    let timeline = teller.borrow_mut().finish();
+    let covered = finish.archive.n_covered();
+    let uncovered = finish.uncovered();
     Ok(Outcome {
         faults: finish.faults(&tests),
         calls: finish.calls,
         evaluations: found.evaluations,
-        targets: finish.archive.n_targets(),
-        covered: finish.archive.n_covered(),
+        targets: covered + uncovered.len(),
+        covered,
         statuses: finish.problem.statuses().to_vec(),
         timeline,
-        uncovered: finish.uncovered(),
+        uncovered,
         deaths: service.keeper.deaths(0),
         unverified: finish.unverified,
         unstable: finish.unstable,
