@@ -217,6 +217,48 @@ fn written_suites_are_run_before_they_are_handed_over() {
     assert!(!folder.path().join("pytest/results.xml").exists());
 }
 
+#[test]
+fn suites_in_every_language_are_run_before_they_are_handed_over() {
+    // Distributions may have a Node that is too old for this.
+    let node = ["--test-concurrency=1", "--test-reporter=junit", "--version"];
+    let node = Command::new("node").args(node).output();
+    let languages: Vec<&str> = [
+        ("js", node.is_ok_and(|output| output.status.success())),
+        ("rust", works("cargo", &["--version"])),
+        ("junit", works("mvn", &["--version"])),
+    ]
+    .into_iter()
+    .filter_map(|(language, works)| works.then_some(language))
+    .collect();
+    let marina = marina::start(Faults::all()).expect("a free port");
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = Command::new(env!("CARGO_BIN_EXE_isobath"))
+        .arg("rest")
+        .arg(format!("{}/openapi.yaml", marina.url()))
+        .args(["--auth", AUTH, "--reset", "POST /reset"])
+        .args(["--budget", "600calls", "--lang", &languages.join(",")])
+        .arg("--out")
+        .arg(folder.path())
+        // What cargo builds for suites goes to the temporary folder: one for all tests of this workspace.
+        .env("TMPDIR", env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .expect("the binary runs");
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+    let report = report(folder.path());
+    let suites = report["suites"].as_array().expect("a list");
+    assert_eq!(suites.len(), languages.len());
+    for (suite, language) in suites.iter().zip(&languages) {
+        assert_eq!(suite["language"], **language);
+        assert_eq!(suite["not_run"], Value::Null, "{suite}");
+        assert_eq!(suite["passed"], suite["tests"], "{suite}");
+        assert_eq!(suite["left_out"], Value::Array(Vec::new()), "{suite}");
+        assert!(
+            suite["tests"].as_u64().is_some_and(|tests| tests > 10),
+            "{suite}"
+        );
+    }
+}
+
 /// A service whose answers differ from process to process: what was seen twice does not come a third time.
 const MOODY: &str = r#"
 import http.server, itertools, sys

@@ -29,8 +29,9 @@ pub(crate) fn run(language: &str, suite: &HttpSuite) -> BTreeMap<String, TestRes
         .args(&written.run.command[1..])
         .current_dir(folder.path());
     if language == "rust" {
-        // One place for all builds, so that what the suites need is compiled once.
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-rest");
+        // One place for all builds, also those of `isobath rest` in the end-to-end tests, so that what the suites
+        // need is compiled once.
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("isobath-rest-target");
         command.env("CARGO_TARGET_DIR", target);
     }
     let output = command.output().unwrap();
