@@ -9,6 +9,7 @@ mod cpu;
 mod http;
 mod jvm;
 mod llvm;
+mod marina;
 mod mutants;
 mod openapi;
 mod protocol;
@@ -57,6 +58,8 @@ fn main() -> ExitCode {
         ["search"] => search::table(),
         ["http"] => http::table(),
         ["tap"] => tap::table(),
+        ["marina", binary] => marina::table(Path::new(binary), "60s", 5),
+        ["marina", binary, budget] => marina::table(Path::new(binary), budget, 5),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
         ["protocol"] => protocol::table(),
         ["whitebox", "effect", samples, program, numbers @ ..] => {
@@ -103,6 +106,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench search");
             eprintln!("       isobath-bench http");
             eprintln!("       isobath-bench tap");
+            eprintln!("       isobath-bench marina BINARY [BUDGET]");
             eprintln!("       isobath-bench openapi FOLDER [BINARY]");
             eprintln!("       isobath-bench rest FOLDER BINARY");
             eprintln!("       isobath-bench query-eval FOLDER");
