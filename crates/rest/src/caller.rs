@@ -1,6 +1,6 @@
 //! Runs candidates against the live service.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isobath_exec::DatabaseError;
@@ -82,6 +82,8 @@ pub struct Caller {
     life: u64,
     /// The operation that was called last.
     last: Option<usize>,
+    /// How often operations were answered, by status.
+    answered: BTreeMap<(usize, u16), u64>,
     /// Operations that refuse users who have just logged in with a 401.
     unmoved: BTreeSet<Option<usize>>,
 }
@@ -110,8 +112,15 @@ impl Caller {
             sessions,
             life,
             last: None,
+            answered: BTreeMap::new(),
             unmoved: BTreeSet::new(),
         }
+    }
+
+    /// How often each operation was answered with each status.
+    #[must_use]
+    pub fn answered(&self) -> &BTreeMap<(usize, u16), u64> {
+        &self.answered
     }
 
     /// What is called.
@@ -233,6 +242,9 @@ impl Caller {
                         Exchange::new(step.id, operation, step.user, request, call).with_sent(sent);
                     if !said.is_empty() {
                         exchange.said = said::masked(&said, &exchange.request);
+                    }
+                    if let (Some(operation), Some(status)) = (operation, exchange.status()) {
+                        *self.answered.entry((operation, status)).or_default() += 1;
                     }
                     if matches!(pulse, Pulse::Alive) {
                         self.observe(&mut exchange)?;

@@ -445,6 +445,20 @@ fn nearness(status: u16) -> f64 {
     }
 }
 
+/// What the answer that came nearest to a success was like.
+pub(crate) fn nearest(nearness: f64) -> Option<&'static str> {
+    let all = [
+        (0.7, "answered 3xx"),
+        (0.6, "answered 409, 412, 422 or 423"),
+        (0.5, "answered 400, 406, 413 or 415"),
+        (0.4, "answered 404 or 410"),
+        (0.3, "answered 403 or 405"),
+        (0.2, "answered 401 or 407"),
+    ];
+    let near = |(known, _): &&(f64, &str)| (nearness - known).abs() < 0.01;
+    all.iter().find(near).map(|(_, words)| *words)
+}
+
 /// The facets of a place that are worth a goal. Which thing is meant has none: those are covered as chains.
 fn facets(place: &Place<'_>, add: &mut dyn FnMut(Facet)) {
     if place.pointer.is_empty()

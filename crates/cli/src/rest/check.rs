@@ -16,8 +16,10 @@ use isobath_exec::tool::{Ran, Tool};
 use super::interrupt::Interruption;
 use crate::output;
 
-/// How long the tests of one language may take; building them included.
+/// How long the tests of one language may take.
 const PATIENCE: Duration = Duration::from_secs(300);
+/// How long they may take where all that they need is first compiled.
+const PATIENCE_WITH_CARGO: Duration = Duration::from_secs(1200);
 
 /// A suite of one language, as it is handed over.
 pub(super) struct Checked {
@@ -161,7 +163,10 @@ impl Checker<'_> {
             .into_iter()
             .chain(secrets)
             .collect(),
-            patience: PATIENCE,
+            patience: match language {
+                "rust" => PATIENCE_WITH_CARGO,
+                _ => PATIENCE,
+            },
             interrupt: Some(self.heard.interrupt.clone()),
         };
         let ran = tool.run().map_err(|error| error.to_string())?;

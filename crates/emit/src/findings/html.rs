@@ -98,7 +98,11 @@ fn summary(out: &mut String, report: &RestReport) {
         causes,
         "fault",
         "faults",
-        &format!("seen {seen} times"),
+        &if seen > report.faults.len() as u64 {
+            format!("seen {seen} times")
+        } else {
+            "one for each root cause".to_owned()
+        },
     );
     let answered = |operation: &&OperationView| {
         operation
@@ -168,12 +172,15 @@ fn root_cause(out: &mut String, cause: &str, faults: &[&FaultView]) {
         return;
     };
     let severity = first.severity.word();
+    // Most sentences begin with their operation.
+    let message = first.message.strip_prefix(first.operation.as_str());
+    let message = message.unwrap_or(&first.message).trim_start();
     let _ = writeln!(
         out,
         "<details class=\"test finding\"><summary><span class=\"verdict {severity}\">{severity}</span> \
          <code>{}</code> {}</summary>\n<p class=\"remark\">Root cause <code>{}</code></p>",
         escape(&first.operation),
-        escape(&first.message),
+        escape(message),
         escape(cause)
     );
     for fault in faults {
@@ -194,7 +201,9 @@ fn fault(out: &mut String, fault: &FaultView, named: bool) {
         out.push_str("</ul>\n");
     }
     out.push_str("<dl class=\"facts\">\n");
-    fact(out, "Seen", &format!("{} times", fault.seen));
+    if fault.seen > 1 {
+        fact(out, "Seen", &format!("{} times", fault.seen));
+    }
     fact(out, "Known", fault.known.as_deref().unwrap_or_default());
     fact(out, "Fingerprint", &fault.fingerprint);
     fact(out, "Test", fault.test.as_deref().unwrap_or_default());

@@ -1,7 +1,7 @@
 //! What comes after the search: probes, fewer and shorter tests, and each of them run again.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
 use isobath_search::{Archive, Minimized, TargetId, minimize};
@@ -28,6 +28,8 @@ const RESERVE: f64 = 0.25;
 pub(super) struct Finish<'a> {
     pub(super) problem: RestProblem,
     pub(super) archive: Archive<Candidate>,
+    /// Per operation, the statuses seen in the search.
+    pub(super) searched: Vec<BTreeMap<u16, u64>>,
     pub(super) caller: Caller,
     pub(super) config: &'a Config,
     pub(super) teller: &'a RefCell<Teller>,
@@ -46,6 +48,15 @@ impl Finish<'_> {
             .calls
             .map_or(0.0, |most| calls as f64 / most.max(1) as f64);
         (config.elapsed)().max(of_calls)
+    }
+
+    /// Per operation, the statuses seen in the whole run, with how often.
+    pub(super) fn statuses(&self) -> Vec<BTreeMap<u16, u64>> {
+        let mut statuses = self.searched.clone();
+        for (&(operation, status), count) in self.caller.answered() {
+            *statuses[operation].entry(status).or_default() += count;
+        }
+        statuses
     }
 
     /// Whether the budget allows more calls before this share of it is used.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::finish::Finish;
+use crate::goal::Goal;
 use crate::openapi::{Api, StatusPattern};
+use crate::problem::nearest;
 
 /// A target that was not covered.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,21 +30,24 @@ impl Finish<'_> {
             .goals()
             .iter()
             .filter(|(target, _)| !self.archive.is_covered(*target))
-            .map(|(target, goal)| Miss {
-                target: goal.says(&self.problem.api),
-                operation: goal.operation(),
-                score: self
-                    .archive
-                    .best(target)
-                    .map_or(0.0, |member| member.score.value()),
-                nearest: None,
-                reason: None,
+            .map(|(target, goal)| {
+                let best = self.archive.best(target);
+                let score = best.map_or(0.0, |member| member.score.value());
+                let is_about_success = matches!(goal, Goal::Input(..) | Goal::Family(_, 2));
+                Miss {
+                    target: goal.says(&self.problem.api),
+                    operation: goal.operation(),
+                    score,
+                    nearest: nearest(score)
+                        .filter(|_| is_about_success)
+                        .map(str::to_owned),
+                    reason: None,
+                }
             })
             .collect();
         misses.sort_by(|a, b| b.score.total_cmp(&a.score));
         let has_users = !self.caller.service().sessions.is_empty();
-        let statuses = self.problem.statuses();
-        misses.extend(unseen(&self.problem.api, statuses, has_users));
+        misses.extend(unseen(&self.problem.api, &self.statuses(), has_users));
         misses
     }
 }

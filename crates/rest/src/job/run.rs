@@ -57,6 +57,7 @@ pub fn run(
     let found = search.finish();
     let caller = Caller::new(Arc::clone(service), client(&config.stop)?);
     let mut finish = Finish {
+        searched: found.problem.statuses().to_vec(),
         problem: found.problem,
         archive: found.archive,
         caller,
@@ -84,7 +85,7 @@ pub fn run(
         evaluations: found.evaluations,
         targets: covered + uncovered.len(),
         covered,
-        statuses: finish.problem.statuses().to_vec(),
+        statuses: finish.statuses(),
         timeline,
         uncovered,
         deaths: service.keeper.deaths(0),
