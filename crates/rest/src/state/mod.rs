@@ -15,6 +15,7 @@ mod rules;
 mod show;
 #[cfg(test)]
 mod tests;
+mod updates;
 mod watch;
 
 pub use drift::{Drift, drift};
