@@ -1,7 +1,7 @@
 //! `isobath.toml`: settings that are the same in every run, under the names of the flags.
 //!
 //! What may be set is read off the flags themselves ([`keys`]), so that there is one list of them. The
-//! file is found and read in [`file`], put among the words of the command line in [`merge`], and described
+//! file is found and read in [`mod@file`], put among the words of the command line in [`merge`], and described
 //! for editors in [`schema`].
 
 mod check;
