@@ -155,7 +155,7 @@ fn the_examples_of_the_papers_are_covered_on_spring_boot_3() {
     if !is_built() {
         return;
     }
-    let run = Run::of("papers", &["--budget", "6000calls"]);
+    let run = Run::of("papers", &["--budget", "12000calls"]);
     for file in ["Figure1", "Figure7", "Figure9", "Checked"] {
         run.covers(&format!("papers/{file}.java"));
     }
