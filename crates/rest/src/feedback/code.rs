@@ -229,7 +229,11 @@ impl Code {
 /// Whether a statement has conditions of its own, as those that only write, define or begin something have not.
 fn looks_for_rows(statement: &str) -> bool {
     let first = statement.split_whitespace().next().unwrap_or_default();
-    ["SELECT", "WITH", "UPDATE", "DELETE"]
+    let looks = ["SELECT", "WITH", "UPDATE", "DELETE"]
         .iter()
-        .any(|word| first.eq_ignore_ascii_case(word))
+        .any(|word| first.eq_ignore_ascii_case(word));
+    // Tables of the database itself are in no schema.
+    let lower = statement.to_ascii_lowercase();
+    let own = ["sqlite_", "pg_catalog.", "information_schema."];
+    looks && !own.iter().any(|name| lower.contains(name))
 }
