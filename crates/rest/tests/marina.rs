@@ -76,7 +76,7 @@ fn faults_that_show_in_rows_only_are_found_there() {
     ]
     .into_iter()
     .collect();
-    let outcome = search_with_rows(only, 8_000, 1);
+    let outcome = search_with_rows(only, 16_000, 1);
     assert_eq!(in_rows(&outcome), planted);
     assert_eq!(outcome.faults.len(), planted.len(), "{:?}", outcome.faults);
     // Without the rows nobody sees them.
