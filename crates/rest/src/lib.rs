@@ -16,7 +16,7 @@
 //! ```
 //! use fastrand::Rng;
 //! use isobath_genes::{Tuning, Unresolved};
-//! use isobath_rest::action::{Action, AnswerChecker};
+//! use isobath_rest::action::{Action, Answer, AnswerChecker};
 //! use isobath_rest::openapi::{self, NoLoader};
 //!
 //! let document = r#"
@@ -43,8 +43,13 @@
 //! assert!(request.path.starts_with("/pets/"));
 //!
 //! let checker = AnswerChecker::new(&api);
-//! let json = [("Content-Type", "application/json")];
-//! let violations = checker.check(&api, &api.operations[0], 200, &json, br#"{"name": 1}"#);
+//! let answer = Answer {
+//!     status: 200,
+//!     headers: &[("Content-Type", "application/json")],
+//!     body: br#"{"name": 1}"#,
+//!     json: None,
+//! };
+//! let violations = checker.check(&api, &api.operations[0], &answer);
 //! assert_eq!(violations[0].pointer, "/name");
 //! ```
 
