@@ -79,7 +79,6 @@ impl DatabaseArgs {
         let choice = data::Choice {
             rows: !self.no_rows,
             distance: !self.no_sql_distance,
-            coverage: false,
         };
         Ok(Some(Data::new(state, now.datetime(), choice, sees)))
     }

@@ -197,7 +197,7 @@ impl Data {
                 _ => None,
             });
         let written = self.state.written_by(texts);
-        if self.choice.distance || self.choice.rows || self.choice.coverage {
+        if self.choice.distance || self.choice.rows {
             if !written.is_empty() {
                 self.state.look(&written)?;
             }

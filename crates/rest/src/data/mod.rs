@@ -29,8 +29,6 @@ pub struct Choice {
     pub rows: bool,
     /// How far statements are from finding rows leads the search.
     pub distance: bool,
-    /// The coverage rules of each statement are targets.
-    pub coverage: bool,
 }
 
 impl Default for Choice {
@@ -38,7 +36,6 @@ impl Default for Choice {
         Self {
             rows: true,
             distance: true,
-            coverage: false,
         }
     }
 }
