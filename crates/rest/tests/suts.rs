@@ -56,7 +56,7 @@ fn planted(name: &str) -> FaultKind {
     match name {
         "delete_keeps" => FaultKind::DeleteWithoutEffect,
         "put_appends" => FaultKind::PutNotIdempotent,
-        "failed_put_writes" => FaultKind::FailedUpdateChangedState,
+        "failed_put_writes" | "sealed_put_writes" => FaultKind::FailedUpdateChangedState,
         "unsafe_get" => FaultKind::GetChangesState,
         "lost_creation" => FaultKind::LocationLeadsNowhere,
         "edge_crash" => FaultKind::ServerError,

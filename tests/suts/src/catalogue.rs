@@ -1,7 +1,7 @@
 //! All services, by name.
 
 use crate::running::Running;
-use crate::{accounts, breakdowns, faults, features, links, papers, stored, unusual};
+use crate::{accounts, breakdowns, faults, features, links, papers, sealed, stored, unusual};
 
 /// A service in the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ pub const UNUSUAL: [Sut; 5] = [
 ];
 
 /// All services.
-pub const ALL: [Sut; 34] = [
+pub const ALL: [Sut; 35] = [
     plain("testability", papers::testability),
     plain("hidden_parameter", papers::hidden_parameter),
     plain("hidden_body", papers::hidden_body),
@@ -74,6 +74,7 @@ pub const ALL: [Sut; 34] = [
     twins!(delete_keeps),
     twins!(put_appends),
     twins!(failed_put_writes),
+    twins!(sealed, sealed_put_writes),
     twins!(unsafe_get),
     twins!(lost_creation),
     twins!(edge_crash),

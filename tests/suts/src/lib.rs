@@ -22,6 +22,7 @@ pub mod links;
 pub mod papers;
 pub mod rows;
 mod running;
+pub mod sealed;
 pub mod stored;
 pub mod unusual;
 pub mod wired;

@@ -10,6 +10,7 @@ mod injection;
 mod rules;
 mod state;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobath_genes::{Gene, Tuning};
@@ -50,6 +51,8 @@ pub struct Prober<'a> {
     caller: &'a mut Caller,
     rng: Rng,
     left: &'a mut dyn FnMut() -> bool,
+    /// Per operation, candidates of the search that end with a refusal of it.
+    refusals: BTreeMap<usize, Vec<Base>>,
     findings: Vec<Finding>,
     calls: u64,
     lost: Option<Lost>,
@@ -83,6 +86,7 @@ pub fn probe(
         caller,
         rng: Rng::with_seed(seed),
         left,
+        refusals: refusals(problem, archive),
         findings: Vec::new(),
         calls: 0,
         lost: None,
@@ -109,7 +113,7 @@ pub fn probe(
     }
 }
 
-/// A candidate whose last step succeeds.
+/// A candidate whose last step is answered as is wanted: mostly that it succeeds.
 #[derive(Clone, Debug)]
 struct Base {
     candidate: Candidate,
@@ -143,6 +147,33 @@ fn bases(problem: &RestProblem, archive: &Archive<Candidate>) -> Vec<(usize, Vec
     }
     bases.sort_by_key(|(operation, _)| *operation);
     bases
+}
+
+/// Per operation, what the archive keeps for each status that says no to what was asked (not to who asked, or where).
+fn refusals(problem: &RestProblem, archive: &Archive<Candidate>) -> BTreeMap<usize, Vec<Base>> {
+    let mut refusals: BTreeMap<usize, Vec<Base>> = BTreeMap::new();
+    for (id, goal) in problem.goals().iter() {
+        let Goal::Status(operation, status) = *goal else {
+            continue;
+        };
+        let Some(kept) = archive.covering(id).filter(|_| is_refusal(status)) else {
+            continue;
+        };
+        let shows = |step: &Step| step.operation() == Some(operation);
+        if let Some(at) = kept.candidate.steps.iter().rposition(shows) {
+            refusals.entry(operation).or_default().push(Base {
+                // With all steps before it: what made the service say no need not be what the step refers to.
+                candidate: kept.candidate.prefix(at + 1),
+                operation,
+            });
+        }
+    }
+    refusals
+}
+
+/// Whether a status says no to what was asked, rather than to who asked, how often, or for what is not there.
+fn is_refusal(status: u16) -> bool {
+    (400..500).contains(&status) && !matches!(status, 401 | 403 | 404 | 405 | 410 | 429)
 }
 
 impl Prober<'_> {
@@ -272,7 +303,7 @@ impl Base {
         self.candidate
             .steps
             .last()
-            .expect("a base ends with the step that succeeds")
+            .expect("a base ends with the step that it is about")
     }
 
     /// All steps but the last.

@@ -12,7 +12,7 @@ use crate::exchange::Exchange;
 use crate::fault::FaultKind;
 use crate::sample::{copy_path, splice};
 
-use super::{Base, Prober};
+use super::{Base, Prober, is_refusal};
 
 /// Inputs that are tried for each operation.
 const VARIANTS: usize = 8;
@@ -21,7 +21,7 @@ const LOOKS: usize = 3;
 /// Neighbors that a DELETE is tried beside, and how often each.
 const NEIGHBORS: usize = 3;
 const ATTEMPTS: usize = 6;
-/// Refused updates that are tried for each operation.
+/// Updates that are tried for each state in which one may be refused.
 const REFUSALS: usize = 16;
 
 impl Prober<'_> {
@@ -264,43 +264,57 @@ impl Prober<'_> {
         if !self.seeks(FaultKind::FailedUpdateChangedState) {
             return;
         }
-        for attempt in 0..REFUSALS {
-            let update = self.attempt(base, attempt);
-            let user = base.last().user;
-            let look = self.on_same_path(get, base.last());
-            let mut candidate = base.before();
-            candidate.push(look.clone(), user);
-            candidate.push(look.clone(), user);
-            let mut control = candidate.clone();
-            candidate.push(update, user);
-            candidate.push(look.clone(), user);
-            let Some(four) = self.run_last(&candidate, 4) else {
-                return;
-            };
-            let refused = four[2].was_refused()
-                && !matches!(four[2].status(), Some(401 | 403 | 404 | 405 | 410 | 429));
-            if !(refused && four[0].succeeded() && four[1].succeeded() && four[3].succeeded()) {
-                continue;
-            }
-            let changed = changed(&four[0], &four[1], &four[3]);
-            control.push(look.clone(), user);
-            control.push(look, user);
-            if !changed.is_empty() && !self.changes_anyway(&control, &changed) {
-                let name = self.api.operations[base.operation].name();
-                let detail = format!(
-                    "{name} was refused with {}, but changed {}",
-                    code(&four[2]),
-                    list(&changed)
-                );
-                self.find(
-                    FaultKind::FailedUpdateChangedState,
-                    base.operation,
-                    detail,
-                    candidate,
-                );
-                return;
+        // Where the search was refused, the state may be what the service objects to, and any update would do.
+        let known = self.refusals.remove(&base.operation).unwrap_or_default();
+        for start in known.iter().chain([base]) {
+            for attempt in 0..REFUSALS {
+                let update = match attempt {
+                    0 => start.last().what.clone(),
+                    _ => self.attempt(start, attempt),
+                };
+                if self.refuses_and_changes(start, get, update) {
+                    return;
+                }
             }
         }
+    }
+
+    /// Whether the update, in place of the last step, is refused and changes something all the same; says so if it does.
+    fn refuses_and_changes(&mut self, start: &Base, get: usize, update: What) -> bool {
+        let user = start.last().user;
+        let look = self.on_same_path(get, start.last());
+        let mut candidate = start.before();
+        candidate.push(look.clone(), user);
+        candidate.push(look.clone(), user);
+        let mut control = candidate.clone();
+        candidate.push(update, user);
+        candidate.push(look.clone(), user);
+        let Some(four) = self.run_last(&candidate, 4) else {
+            return false;
+        };
+        let refused = four[2].status().is_some_and(is_refusal);
+        if !(refused && four[0].succeeded() && four[1].succeeded() && four[3].succeeded()) {
+            return false;
+        }
+        let changed = changed(&four[0], &four[1], &four[3]);
+        control.push(look.clone(), user);
+        control.push(look, user);
+        if changed.is_empty() || self.changes_anyway(&control, &changed) {
+            return false;
+        }
+        let name = self.api.operations[start.operation].name();
+        let detail = format!(
+            "{name} was refused with {}, but changed {}",
+            code(&four[2]),
+            list(&changed)
+        );
+        self.find(
+            FaultKind::FailedUpdateChangedState,
+            start.operation,
+            detail,
+            candidate,
+        );
+        true
     }
 
     /// Whether one of the places changes in four looks in a row, too, with nothing done between them.
