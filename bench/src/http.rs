@@ -258,6 +258,7 @@ fn whole_job(address: &str, workers: usize) -> Option<Measured> {
         habits: Habits::default(),
         off: BTreeSet::new(),
         probes: Choice::default(),
+        earlier: None,
     };
     let client = |flag: &Arc<AtomicBool>| {
         Client::new(HttpConfig {

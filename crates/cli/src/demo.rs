@@ -25,11 +25,15 @@ pub(crate) struct DemoArgs {
 
     /// Where to write suite and report.
     #[arg(long, default_value = "isobath-out/demo", value_name = "DIR")]
-    out: PathBuf,
+    pub out: PathBuf,
 
     /// Run the example without its planted faults.
     #[arg(long)]
     fixed: bool,
+
+    /// Whether this goes on with a run that was stopped.
+    #[arg(skip)]
+    pub resume: bool,
 }
 
 /// The flags of `isobath rest`, read as on a command line.
@@ -95,6 +99,7 @@ pub(crate) fn run(args: &DemoArgs) -> Exit {
     };
     let rest = RestArgs {
         brief: true,
+        resume: args.resume,
         ..line.rest
     };
     match rest::run(&rest) {

@@ -6,6 +6,7 @@ mod doctor;
 mod exit;
 mod explain;
 mod input;
+mod log;
 mod manual;
 mod nearest;
 mod output;
@@ -51,6 +52,8 @@ enum Job {
     Schema(Box<schema::SchemaArgs>),
     /// The smallest rows that exercise every part of SQL queries.
     Query(Box<query::QueryArgs>),
+    /// Goes on with a run that was stopped or killed.
+    Resume(rest::resume::ResumeArgs),
     /// Faults of an earlier run, shown again: are they still there?
     Replay(rest::replay::ReplayArgs),
     /// What a code in a report means.
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
         }
     };
     match Cli::parse_from(arguments).job {
+        Job::Resume(args) => resume(&args).into(),
         Job::Demo(args) => demo::run(&args).into(),
         Job::Rest(args) => rest::run(&args).into(),
         Job::Schema(args) => schema::run(&args).into(),
@@ -95,5 +99,35 @@ fn main() -> ExitCode {
         Job::Doctor(args) => doctor::run(&args).into(),
         Job::Completions(args) => manual::completions(&args, Cli::command()).into(),
         Job::Man(args) => manual::man(&args, Cli::command()).into(),
+    }
+}
+
+/// Goes on with a run that was stopped: its own command line, read again.
+fn resume(args: &rest::resume::ResumeArgs) -> exit::Exit {
+    let earlier = match rest::resume::plan(args) {
+        Ok(earlier) => earlier,
+        Err(exit) => return exit,
+    };
+    let complain = |error: String| {
+        terminal::Terminal::new(false, false).complain(&error);
+        exit::Exit::Usage
+    };
+    let words = match config::with_settings(&Cli::command(), earlier.words) {
+        Ok(words) => words,
+        Err(error) => return complain(format!("error: {error}")),
+    };
+    match Cli::try_parse_from(words).map(|cli| cli.job) {
+        Ok(Job::Rest(mut args)) => {
+            (args.resume, args.out) = (true, Some(earlier.folder));
+            rest::run(&args)
+        }
+        Ok(Job::Demo(mut args)) => {
+            (args.resume, args.out) = (true, earlier.folder);
+            demo::run(&args)
+        }
+        Ok(_) => complain(
+            "error: only runs of `isobath rest` and `isobath demo` are gone on with".into(),
+        ),
+        Err(error) => complain(error.to_string()),
     }
 }

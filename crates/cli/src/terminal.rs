@@ -5,6 +5,8 @@ use std::io::{IsTerminal, Write};
 use isobath_sql::ddl::Source;
 use isobath_sql::limitation::{Limitation, Severity};
 
+use crate::log;
+
 /// Where a run speaks to people.
 ///
 /// With `--json`, standard output belongs to the objects, so people are spoken
@@ -57,13 +59,16 @@ impl Terminal {
 
     /// A line of the result, for people.
     pub(crate) fn say(&self, tone: Tone, line: &str) {
-        if !self.quiet {
+        if self.quiet {
+            log::line(line);
+        } else {
             self.insist(tone, line);
         }
     }
 
     /// A line of the result that is said even when quiet.
     pub(crate) fn insist(&self, tone: Tone, line: &str) {
+        log::line(line);
         let line = self.painted(tone, line);
         if self.json {
             let _ = writeln!(std::io::stderr(), "{line}");
@@ -74,6 +79,7 @@ impl Terminal {
 
     /// Something that went wrong; said even when quiet.
     pub(crate) fn complain(&self, line: &str) {
+        log::line(line);
         let _ = writeln!(std::io::stderr(), "{}", self.painted(Tone::Bad, line));
     }
 
@@ -208,6 +214,7 @@ pub(crate) fn note(line: &str) {
 
 /// Says that we are at fault, and what helps to find out why.
 pub(crate) fn internal_error(what: &str) {
+    log::line(&format!("internal error: {what}"));
     let _ = writeln!(
         std::io::stderr(),
         "internal error: {what}\nThis is a fault of isobath, not of your input; please report it with the input and this message."

@@ -60,6 +60,7 @@ mod read;
 pub mod rule;
 mod sample;
 pub mod special;
+mod store;
 pub mod text;
 pub mod tuning;
 pub mod value;

@@ -44,6 +44,34 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// All of them.
+    pub const ALL: [Self; 18] = [
+        Self::Type,
+        Self::NotNull,
+        Self::Required,
+        Self::Minimum,
+        Self::Maximum,
+        Self::MultipleOf,
+        Self::MinLength,
+        Self::MaxLength,
+        Self::Pattern,
+        Self::Format,
+        Self::Enum,
+        Self::MinItems,
+        Self::MaxItems,
+        Self::UniqueItems,
+        Self::MinProperties,
+        Self::MaxProperties,
+        Self::AdditionalProperties,
+        Self::Choice,
+    ];
+
+    /// The rule that a keyword of JSON Schema states.
+    #[must_use]
+    pub fn by_keyword(keyword: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.keyword() == keyword)
+    }
+
     /// The keyword that states the rule in JSON Schema.
     #[must_use]
     pub fn keyword(self) -> &'static str {

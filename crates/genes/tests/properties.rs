@@ -7,7 +7,7 @@ use fastrand::Rng;
 use isobath_genes::{
     ArrayDomain, BinaryDomain, Domain, Example, Extra, Field, FloatDomain, Gene, IntegerDomain,
     Model, ModelBuilder, Moment, MomentKind, Node, NodeId, ObjectDomain, Pattern, PatternDomain,
-    TextDomain, Tuning, Unresolved, Value, plain, same,
+    Reference, TextDomain, Tuning, Unresolved, Value, plain, same,
 };
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -349,6 +349,47 @@ proptest! {
         let read = Gene::read(&model, root, &json).expect("a valid sample reads back");
         // By value: 0 reads as 0.0 where a choice offers both kinds of numbers.
         prop_assert!(same(&json_of(&read), &json), "{} and {}", json_of(&read), json);
+    }
+
+    #[test]
+    fn what_is_stored_is_restored_as_it_was(plan in plan(), seed: u64) {
+        let (model, root) = model_of(&plan);
+        let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::robust());
+        let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+        let check = |gene: &Gene| {
+            // Through a text, as in a file.
+            let text = gene.store().to_string();
+            let json: Json = serde_json::from_str(&text).expect("what was printed");
+            let restored = Gene::restore(&model, root, &json);
+            prop_assert_eq!(restored.as_ref(), Some(gene), "{}", text);
+            Ok(())
+        };
+        check(&gene)?;
+        for breach in gene.breaches() {
+            if let Some(broken) = gene.breach(&breach, &mut rng, &tuning) {
+                check(&broken)?;
+            }
+        }
+        let mut pointers = Vec::new();
+        gene.walk(|place| pointers.push(place.pointer.to_owned()));
+        let at = rng.usize(..pointers.len());
+        let reference = Reference { source: 7, place: "body/id".into() };
+        gene.bind(&pointers[at], reference);
+        check(&gene)?;
+        gene.set_json(&pointers[at], &json!({"taken": [1.5, "as it is"]}));
+        check(&gene)?;
+    }
+
+    #[test]
+    fn what_was_stored_for_another_model_is_refused_or_fits(plan in plan(), other in plan(), seed: u64) {
+        let (model, root) = model_of(&plan);
+        let gene = Gene::sample(&model, root, &mut Rng::with_seed(seed), &Tuning::default());
+        let (model, root) = model_of(&other);
+        if let Some(mut restored) = Gene::restore(&model, root, &gene.store()) {
+            let _ = restored.to_json(&Unresolved);
+            restored.mutate(&mut Rng::with_seed(seed), &Tuning::default());
+            let _ = restored.breaches();
+        }
     }
 
     #[test]

@@ -92,7 +92,7 @@ impl Step {
     }
 
     /// The steps that this one refers to.
-    fn sources(&self) -> Vec<u32> {
+    pub(crate) fn sources(&self) -> Vec<u32> {
         match &self.what {
             What::Call { action, .. } => action
                 .gene

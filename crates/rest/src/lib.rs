@@ -64,6 +64,7 @@ pub mod fault;
 pub mod feedback;
 pub mod goal;
 pub mod job;
+pub mod journal;
 pub mod keeper;
 pub mod lore;
 pub mod openapi;

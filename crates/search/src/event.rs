@@ -1,6 +1,7 @@
 //! What happens during a search, for whoever wants to show it.
 
 use crate::limits::Ending;
+use crate::problem::Problem;
 use crate::target::TargetId;
 
 /// The two phases of a search.
@@ -49,12 +50,15 @@ pub enum Event {
 }
 
 /// Somebody who is told what happens, and may look at the problem as it is then.
-pub trait Observer<P> {
+pub trait Observer<P: Problem> {
     /// Called for each event, in order.
     fn on(&mut self, event: &Event, problem: &P);
+
+    /// Called with each candidate that is the first to cover something, after the events about that.
+    fn keep(&mut self, _candidate: &P::Candidate, _problem: &P) {}
 }
 
-impl<P, F: FnMut(&Event, &P)> Observer<P> for F {
+impl<P: Problem, F: FnMut(&Event, &P)> Observer<P> for F {
     fn on(&mut self, event: &Event, problem: &P) {
         self(event, problem);
     }

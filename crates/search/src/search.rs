@@ -49,6 +49,8 @@ pub struct Outcome<P: Problem> {
     pub evaluations: u64,
     /// What they cost.
     pub cost: u64,
+    /// What of that the candidates of an earlier search cost; see [`Search::resume`].
+    pub resumed_cost: u64,
     /// The number of the next candidate, had there been one.
     pub trials: u64,
 }
@@ -67,16 +69,30 @@ pub struct Search<P: Problem> {
     judged: u64,
     evaluations: u64,
     cost: u64,
+    earlier: Earlier<P::Candidate>,
     progress: f64,
     phase: Option<Phase>,
     ending: Option<Ending>,
     gain: Gain,
 }
 
+/// What an earlier search left, and what is used up of it.
+struct Earlier<C> {
+    /// Candidates that are run first.
+    candidates: VecDeque<C>,
+    /// What the earlier search had spent.
+    spent: u64,
+    /// How many of its candidates were handed out.
+    n_asked: u64,
+    /// What they cost.
+    cost: u64,
+}
+
 struct Pending<P: Problem> {
     kept: Kept<P::Candidate>,
     parent: Option<Parent<P::Candidate>>,
-    tag: u64,
+    /// `None` for a candidate that the algorithm did not propose.
+    tag: Option<u64>,
     answer: Answer<P::Answer>,
 }
 
@@ -114,6 +130,12 @@ impl<P: Problem> Search<P> {
             judged: 0,
             evaluations: 0,
             cost: 0,
+            earlier: Earlier {
+                candidates: VecDeque::new(),
+                spent: 0,
+                n_asked: 0,
+                cost: 0,
+            },
             progress: 0.0,
             phase: None,
             ending: None,
@@ -124,6 +146,15 @@ impl<P: Problem> Search<P> {
     /// Lets somebody know what happens from now on.
     pub fn observe(&mut self, observer: impl Observer<P> + 'static) {
         self.observers.push(Box::new(observer));
+    }
+
+    /// Goes on from an earlier search: its candidates are run before any other and cost nothing of the budget, of which
+    /// `spent` is used.
+    ///
+    /// The algorithm does not learn of them other than through the archive.
+    pub fn resume(&mut self, candidates: impl IntoIterator<Item = P::Candidate>, spent: u64) {
+        self.earlier.candidates.extend(candidates);
+        self.earlier.spent = spent;
     }
 
     /// The problem.
@@ -155,15 +186,21 @@ impl<P: Problem> Search<P> {
         while self.pending.len() >= self.in_flight {
             if !self.judge_oldest() {
                 // An interruption must not wait for an answer that may never come.
-                return match self.limits.progress(self.asked(), self.cost) {
+                return match self.used() {
                     Err(ending @ Ending::Interrupted) => self.end(ending),
                     _ => Ask::Wait,
                 };
             }
         }
+        if let Some(candidate) = self.earlier.candidates.pop_front() {
+            if let Err(ending @ Ending::Interrupted) = self.used() {
+                return self.end(ending);
+            }
+            self.earlier.n_asked += 1;
+            return self.hand_out(candidate, None, None);
+        }
         loop {
-            let asked = self.asked();
-            match self.limits.progress(asked, self.cost) {
+            match self.used() {
                 Ok(progress) => self.progress = progress,
                 Err(ending) => return self.end(ending),
             }
@@ -182,24 +219,7 @@ impl<P: Problem> Search<P> {
                     candidate,
                     parent,
                     tag,
-                } => {
-                    let kept = Kept {
-                        size: self.problem.size(&candidate),
-                        candidate: Arc::new(candidate),
-                        trial: asked,
-                    };
-                    let candidate = Arc::clone(&kept.candidate);
-                    self.pending.push_back(Pending {
-                        kept,
-                        parent,
-                        tag,
-                        answer: Answer::Missing,
-                    });
-                    return Ask::Evaluate(Trial {
-                        number: asked,
-                        candidate,
-                    });
-                }
+                } => return self.hand_out(candidate, parent, Some(tag)),
                 Proposal::Wait => {
                     while !self.pending.is_empty() {
                         if !self.judge_oldest() {
@@ -209,6 +229,36 @@ impl<P: Problem> Search<P> {
                 }
             }
         }
+    }
+
+    /// The share of the budget that is used, or why there is no more.
+    fn used(&mut self) -> Result<f64, Ending> {
+        let earlier = &self.earlier;
+        let asked = self.judged + self.pending.len() as u64 - earlier.n_asked;
+        let cost = earlier.spent + self.cost - earlier.cost;
+        self.limits.progress(asked, cost)
+    }
+
+    fn hand_out(
+        &mut self,
+        candidate: P::Candidate,
+        parent: Option<Parent<P::Candidate>>,
+        tag: Option<u64>,
+    ) -> Ask<P::Candidate> {
+        let number = self.asked();
+        let kept = Kept {
+            size: self.problem.size(&candidate),
+            candidate: Arc::new(candidate),
+            trial: number,
+        };
+        let candidate = Arc::clone(&kept.candidate);
+        self.pending.push_back(Pending {
+            kept,
+            parent,
+            tag,
+            answer: Answer::Missing,
+        });
+        Ask::Evaluate(Trial { number, candidate })
     }
 
     /// Takes an answer; one for a candidate that has its answer already is ignored.
@@ -236,6 +286,7 @@ impl<P: Problem> Search<P> {
             ending: self.ending,
             evaluations: self.evaluations,
             cost: self.cost,
+            resumed_cost: self.earlier.cost,
             trials,
         }
     }
@@ -276,7 +327,11 @@ impl<P: Problem> Search<P> {
                 self.pending.push_front(pending);
                 return false;
             }
-            Answer::Lost => self.algorithm.forget(pending.tag),
+            Answer::Lost => {
+                if let Some(tag) = pending.tag {
+                    self.algorithm.forget(tag);
+                }
+            }
             Answer::Here(answer) => {
                 let evaluation = self.problem.score(&pending.kept.candidate, answer);
                 self.judge(&pending, &evaluation);
@@ -297,32 +352,43 @@ impl<P: Problem> Search<P> {
             self.problem
                 .learn(&lesson(&pending.kept, parent, evaluation, &gain));
         }
-        let mut context = Context {
-            problem: &mut self.problem,
-            archive: &mut self.archive,
-            rng: &mut self.rng,
-            progress: self.progress,
-        };
-        let told = Told {
-            kept: &pending.kept,
-            parent: pending.parent.as_ref(),
-            evaluation,
-            gain: &gain,
-            tag: pending.tag,
-        };
-        self.algorithm.absorb(&mut context, &told);
+        match pending.tag {
+            Some(tag) => {
+                let mut context = Context {
+                    problem: &mut self.problem,
+                    archive: &mut self.archive,
+                    rng: &mut self.rng,
+                    progress: self.progress,
+                };
+                let told = Told {
+                    kept: &pending.kept,
+                    parent: pending.parent.as_ref(),
+                    evaluation,
+                    gain: &gain,
+                    tag,
+                };
+                self.algorithm.absorb(&mut context, &told);
+            }
+            None => self.earlier.cost += evaluation.cost,
+        }
         if !self.observers.is_empty() {
-            self.report(pending.kept.trial, evaluation.cost, &gain);
+            self.report(&pending.kept, evaluation.cost, &gain);
         }
         self.gain = gain;
     }
 
-    fn report(&mut self, trial: u64, cost: u64, gain: &Gain) {
+    fn report(&mut self, kept: &Kept<P::Candidate>, cost: u64, gain: &Gain) {
+        let trial = kept.trial;
         for &target in &gain.discovered {
             self.emit(&Event::Discovered { target, trial });
         }
         for &target in &gain.covered {
             self.emit(&Event::Covered { target, trial });
+        }
+        if !gain.covered.is_empty() {
+            for observer in &mut self.observers {
+                observer.keep(&kept.candidate, &self.problem);
+            }
         }
         self.emit(&Event::Evaluated {
             trial,

@@ -111,6 +111,10 @@ pub(crate) struct RestArgs {
     #[arg(skip)]
     pub suite_start: Option<String>,
 
+    /// Whether this goes on with a run that was stopped in its folder.
+    #[arg(skip)]
+    pub resume: bool,
+
     /// Whether faults are told in a line each.
     #[arg(skip)]
     pub brief: bool,

@@ -10,6 +10,7 @@ use isobath_rest::fault::Fault;
 use isobath_rest::job::Event;
 
 use super::output;
+use super::stopped::appended;
 
 /// How often a line says how far the run is.
 const PULSE: Duration = Duration::from_secs(1);
@@ -18,17 +19,20 @@ const PULSE: Duration = Duration::from_secs(1);
 pub(super) struct EventLog {
     file: File,
     started: Instant,
+    /// Seconds that an earlier run had taken.
+    before: f64,
     last: Instant,
     faults: u64,
 }
 
 impl EventLog {
-    /// Makes the folder and an empty file in it.
-    pub(super) fn create(folder: &Path, started: Instant) -> io::Result<Self> {
+    /// Opens the file in a folder; what a run that was stopped after so many seconds left in it stays.
+    pub(super) fn open(folder: &Path, started: Instant, before: f64) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         Ok(Self {
-            file: File::create(folder.join("events.ndjson"))?,
+            file: appended(&folder.join("events.ndjson"))?,
             started,
+            before,
             last: started,
             faults: 0,
         })
@@ -49,6 +53,7 @@ impl EventLog {
                 calls: *calls,
                 target: target.clone(),
             }),
+            Event::Kept { .. } => {}
             Event::Fault { calls, fault } => {
                 self.faults += 1;
                 self.write(&Line::Fault {
@@ -68,7 +73,7 @@ impl EventLog {
                     self.last = Instant::now();
                     self.write(&Line::Progress(Progress {
                         calls: *calls,
-                        seconds: self.started.elapsed().as_secs_f64(),
+                        seconds: self.before + self.started.elapsed().as_secs_f64(),
                         covered: *covered as u64,
                         faults: self.faults,
                     }));

@@ -8,13 +8,16 @@ use isobath_emit::http::writer;
 use serde_json::json;
 
 use super::args::RestArgs;
+use super::resume::NOT_KEPT;
 use super::run::Refusal;
 use crate::output::put;
 
 /// The files of a run; besides them there is a folder for each language.
-const FILES: [&str; 10] = [
+const FILES: [&str; 12] = [
     "plan.json",
     "events.ndjson",
+    "candidates.ndjson",
+    "isobath.log",
     "queries.jsonl",
     "suite.json",
     "report.json",
@@ -26,6 +29,8 @@ const FILES: [&str; 10] = [
 ];
 /// Where the run before is kept.
 const PREVIOUS: &str = "previous";
+/// Where it is on its way there.
+const MOVING: &str = "previous.part";
 /// Held while a run lasts; the system lets go of it however that ends.
 const LOCK: &str = ".lock";
 
@@ -39,6 +44,19 @@ pub(super) struct Folder {
 impl Folder {
     /// Takes a folder for this run, and moves aside what the run before it left there.
     pub(super) fn take(path: &Path) -> Result<Self, Refusal> {
+        let folder = Self::lock(path)?;
+        folder.keep_previous().map_err(|error| {
+            Refusal::usage(format!("cannot write to {}: {error}", path.display()))
+        })?;
+        Ok(folder)
+    }
+
+    /// Takes the folder of a run that was stopped, to go on with it.
+    pub(super) fn take_over(path: &Path) -> Result<Self, Refusal> {
+        Self::lock(path)
+    }
+
+    fn lock(path: &Path) -> Result<Self, Refusal> {
         let unwritable = |error: io::Error| {
             Refusal::usage(format!("cannot write to {}: {error}", path.display()))
         };
@@ -51,12 +69,10 @@ impl Folder {
                 path.display()
             )));
         }
-        let folder = Self {
+        Ok(Self {
             path: path.to_owned(),
             _lock: lock,
-        };
-        folder.keep_previous().map_err(unwritable)?;
-        Ok(folder)
+        })
     }
 
     /// Where it is.
@@ -64,23 +80,24 @@ impl Folder {
         &self.path
     }
 
-    /// Only what a run writes is moved: the folder may hold more.
+    /// Only what a run writes is moved: the folder may hold more. Whoever is killed meanwhile has lost nothing: the
+    /// next one goes on where this was.
     fn keep_previous(&self) -> io::Result<()> {
         let names = FILES.into_iter().chain(writer::names());
         let left: Vec<&str> = names.filter(|name| self.path.join(name).exists()).collect();
-        if left.is_empty() {
+        let (previous, moving) = (self.path.join(PREVIOUS), self.path.join(MOVING));
+        if left.is_empty() && !moving.exists() {
             return Ok(());
         }
-        let previous = self.path.join(PREVIOUS);
+        std::fs::create_dir_all(&moving)?;
+        for name in left {
+            std::fs::rename(self.path.join(name), moving.join(name))?;
+        }
         match std::fs::remove_dir_all(&previous) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        std::fs::create_dir(&previous)?;
-        for name in left {
-            std::fs::rename(self.path.join(name), previous.join(name))?;
-        }
-        Ok(())
+        std::fs::rename(moving, previous)
     }
 
     /// Writes down what the run is about to do.
@@ -88,6 +105,9 @@ impl Folder {
         let plan = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "command": command_line(std::env::args()),
+            // What `isobath resume` goes by.
+            "words": without_secrets(std::env::args()).collect::<Vec<_>>(),
+            "directory": std::env::current_dir().ok(),
             "spec": args.spec,
             "url": url,
             "seed": args.seed,
@@ -100,32 +120,35 @@ impl Folder {
 
 /// The words of the command line as a shell takes them, without secrets.
 pub(super) fn command_line(words: impl Iterator<Item = String>) -> String {
-    let mut masked: Vec<String> = Vec::new();
+    let words: Vec<String> = without_secrets(words).map(|word| quoted(&word)).collect();
+    words.join(" ")
+}
+
+/// The words with secrets masked.
+fn without_secrets(words: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     let mut secret = None;
-    for word in words {
-        let word = match (secret.take(), word.split_once('=')) {
-            (Some(flag), _) => mask(flag, &word),
-            (None, Some((flag @ ("--header" | "--db"), value))) => {
-                format!("{flag}={}", mask(flag, value))
-            }
-            (None, _) => {
-                secret = ["--header", "--db"].into_iter().find(|flag| *flag == word);
-                word
-            }
-        };
-        masked.push(quoted(&word));
-    }
-    masked.join(" ")
+    words.map(move |word| match (secret.take(), word.split_once('=')) {
+        (Some(flag), _) => mask(flag, &word),
+        (None, Some((flag @ ("--header" | "--db"), value))) => {
+            format!("{flag}={}", mask(flag, value))
+        }
+        (None, _) => {
+            secret = ["--header", "--db"].into_iter().find(|flag| *flag == word);
+            word
+        }
+    })
 }
 
 fn mask(flag: &str, value: &str) -> String {
     let shown = match flag {
-        "--header" => value.split_once(':').map(|(name, _)| format!("{name}: …")),
+        "--header" => value
+            .split_once(':')
+            .map(|(name, _)| format!("{name}: {NOT_KEPT}")),
         _ => isobath_exec::database::Address::parse(value)
             .ok()
             .map(|address| address.to_string()),
     };
-    shown.unwrap_or_else(|| "…".to_owned())
+    shown.unwrap_or_else(|| NOT_KEPT.to_string())
 }
 
 fn quoted(word: &str) -> String {
@@ -171,6 +194,33 @@ mod tests {
         assert_eq!(has("previous/pytest/test_x.py"), None, "one run is kept");
         drop(Folder::take(root.path()));
         assert_eq!(has("previous/report.json").as_deref(), Some("second"));
+    }
+
+    #[test]
+    fn whoever_is_killed_while_it_moves_files_has_lost_none() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let has = |name: &str| std::fs::read_to_string(root.path().join(name)).ok();
+        // Killed between two moves.
+        put("previous/report.json", "first");
+        put("previous.part/report.json", "second");
+        put("events.ndjson", "second");
+        drop(Folder::take(root.path()));
+        assert_eq!(has("previous/report.json").as_deref(), Some("second"));
+        assert_eq!(has("previous/events.ndjson").as_deref(), Some("second"));
+        // Killed before the last move.
+        std::fs::rename(
+            root.path().join("previous"),
+            root.path().join("previous.part"),
+        )
+        .unwrap();
+        drop(Folder::take(root.path()));
+        assert_eq!(has("previous/report.json").as_deref(), Some("second"));
+        assert!(!root.path().join("previous.part").exists());
     }
 
     #[test]

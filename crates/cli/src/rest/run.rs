@@ -13,7 +13,7 @@ use isobath_exec::database::Address;
 use isobath_exec::document;
 use isobath_exec::http::{Client, Config as HttpConfig, Failure};
 use isobath_exec::process::{Launch, Ready, Service as Process, StartError, wait_for};
-use isobath_rest::auth::{self, Format, User};
+use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
 use isobath_rest::fault::Fault;
 use isobath_rest::feedback::Feedback;
@@ -30,15 +30,20 @@ use super::address::{base, guard, reset_call};
 use super::args::{Budget, RestArgs};
 use super::baseline::Baseline;
 use super::check::{Checked, Checker};
+use super::clock::Clock;
 use super::database::Tapped;
 use super::describe;
 use super::events::EventLog;
 use super::folder::Folder;
 use super::inside::Inside;
 use super::interrupt::Interruption;
+use super::journal::Journal;
 use super::output;
+use super::stopped::{Stopped, tell_lost, tell_resumption};
+use super::users::{secrets, users};
 use super::view::View;
 use crate::exit::Exit;
+use crate::log;
 use crate::terminal::{Terminal, Tone};
 
 /// How long a document may take to come.
@@ -86,6 +91,7 @@ impl Refusal {
 /// Runs the job.
 pub(crate) fn run(args: &RestArgs) -> Exit {
     let terminal = Terminal::new(args.quiet, false).colored(!args.no_color);
+    log::begin();
     match prepare_and_run(args, &terminal) {
         Ok(exit) => exit,
         Err(refusal) => refusal.tell(&terminal),
@@ -103,6 +109,15 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         writer::by_name(language).map_err(|error| Refusal::usage(format!("--lang: {error}")))?;
     }
     let baseline = Baseline::read(&args.baseline)?;
+    let path = args
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("isobath-out").join("rest"));
+    let stopped = if args.resume {
+        Some((Folder::take_over(&path)?, Stopped::read(&path)?))
+    } else {
+        None
+    };
     // Before anything is built or started, which takes time.
     let database = args.database.test_database()?;
     if database.is_some() && args.workers > 1 {
@@ -158,17 +173,21 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     guard(&base, args.remote)?;
     wait(args, &base, terminal)?;
     let started = Instant::now();
-    let folder = args
-        .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("isobath-out").join("rest"));
-    let folder = Folder::take(&folder)?;
+    let (folder, stopped) = match stopped {
+        Some((folder, stopped)) => (folder, Some(stopped)),
+        None => (Folder::take(&path)?, None),
+    };
     let unwritable = |error: io::Error| {
         let path = folder.path().display();
         Refusal::usage(format!("cannot write to {path}: {error}"))
     };
-    folder.plan(args, &base).map_err(unwritable)?;
-    let log = EventLog::create(folder.path(), started).map_err(unwritable)?;
+    if stopped.is_none() {
+        folder.plan(args, &base).map_err(unwritable)?;
+    }
+    let before = stopped.as_ref().map_or(0.0, |stopped| stopped.seconds);
+    let log = EventLog::open(folder.path(), started, before).map_err(unwritable)?;
+    log::hide(secrets(args, &users));
+    log::open(&folder.path().join("isobath.log")).map_err(unwritable)?;
     let client = move |flag: &Arc<AtomicBool>| {
         Client::new(HttpConfig {
             timeout,
@@ -185,16 +204,34 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     let service = Arc::new(service);
     greet(args, &service, terminal);
     let log = Arc::new(Mutex::new(log));
-    begin(args, &service, &log);
+    let clock = Arc::new(Clock::new(before, args.budget));
+    let mut config = config(args, &heard, &clock);
+    match &stopped {
+        Some(stopped) => {
+            let (earlier, strange) = stopped.earlier(&service);
+            tell_resumption(stopped, &earlier, strange, &mut lock(&log), terminal);
+            config.earlier = Some(earlier);
+        }
+        None => {
+            clock.start(started);
+            begin(args, &service, &log);
+        }
+    }
     heard.begin();
-    let config = config(args, &heard, started);
+    let mut journal = Journal::open(folder.path(), &service).map_err(unwritable)?;
     let view = Arc::new(Mutex::new(View::new(
         args.quiet,
         terminal.is_colored(),
         args.budget,
     )));
-    let (writing, showing) = (Arc::clone(&log), Arc::clone(&view));
+    let covered = Arc::new(Mutex::new(BTreeSet::new()));
+    let (writing, showing, covering) = (Arc::clone(&log), Arc::clone(&view), Arc::clone(&covered));
     let outcome = job::run(&service, &client, &config, move |event: &Event<'_>| {
+        clock.on(event);
+        journal.on(event);
+        if let Event::Covered { target, .. } = event {
+            lock(&covering).insert(target.clone());
+        }
         lock(&writing).on(event);
         lock(&showing).on(event);
     });
@@ -206,7 +243,10 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     {
         terminal.insist(Tone::Warning, &format!("warning: {warning}"));
     }
-    let seconds = started.elapsed().as_secs_f64();
+    if let Some(stopped) = &stopped {
+        tell_lost(stopped, &lock(&covered), terminal);
+    }
+    let seconds = before + started.elapsed().as_secs_f64();
     let mut run = output::Run::new(args, &service, &users, &outcome, seconds, &heard)
         .built(built.as_ref())
         .judged(&baseline);
@@ -502,40 +542,13 @@ fn refuse_document(error: &document::LoadError) -> Refusal {
     }
 }
 
-fn users(args: &RestArgs) -> Result<Vec<User>, Refusal> {
-    if let Some(path) = &args.auth {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Refusal::usage(format!("cannot read {}: {error}", path.display())))?;
-        let format = Format::of_file(&path.to_string_lossy());
-        return auth::read(&text, format)
-            .map_err(|error| Refusal::usage(format!("{}: {error}", path.display())));
-    }
-    if args.header.is_empty() {
-        return Ok(Vec::new());
-    }
-    let headers = args
-        .header
-        .iter()
-        .map(|header| {
-            let (name, value) = header
-                .split_once(':')
-                .ok_or_else(|| Refusal::usage(format!("--header `{header}` is not NAME: VALUE")))?;
-            Ok((name.trim().to_owned(), value.trim().to_owned()))
-        })
-        .collect::<Result<_, Refusal>>()?;
-    Ok(vec![User::with_headers("user", headers)])
-}
-
-fn config(args: &RestArgs, heard: &Interruption, started: Instant) -> Config {
-    let (calls, time) = match args.budget {
-        Budget::Calls(calls) => (Some(calls), None),
-        Budget::Time(time) => (None, Some(time)),
+fn config(args: &RestArgs, heard: &Interruption, clock: &Arc<Clock>) -> Config {
+    let calls = match args.budget {
+        Budget::Calls(calls) => Some(calls),
+        Budget::Time(_) => None,
     };
-    let elapsed = move || {
-        time.map_or(0.0, |time| {
-            started.elapsed().as_secs_f64() / time.as_secs_f64()
-        })
-    };
+    let clock = Arc::clone(clock);
+    let elapsed = move || clock.used();
     Config {
         search: isobath_search::Config {
             seed: args.seed,
@@ -556,6 +569,7 @@ fn config(args: &RestArgs, heard: &Interruption, started: Instant) -> Config {
         probes: Choice {
             sql_injection: args.sql_injection,
         },
+        earlier: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The live view: two lines that change on a terminal, a plain line every few seconds elsewhere.
+//! The live view: three lines that change on a terminal, a plain line every few seconds elsewhere.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -9,6 +9,7 @@ use isobath_rest::fault::FaultKind;
 use isobath_rest::job::{Event, Stage};
 
 use super::args::Budget;
+use crate::log;
 
 /// How often the lines on a terminal are drawn anew.
 const BLINK: Duration = Duration::from_millis(100);
@@ -21,11 +22,13 @@ const STEPS: u64 = 1_000;
 pub(super) struct View {
     look: Look,
     budget: Budget,
-    started: Instant,
     drawn: Instant,
+    logged: Instant,
     stage: Stage,
     findings: BTreeMap<FaultKind, usize>,
     deaths: usize,
+    /// What was found last, and when; a fault is worth more than what comes right after it.
+    find: Option<(String, Instant, bool)>,
     at: At,
     /// Calls and time when the rate was last taken, and the rate.
     rate: (u64, Instant, f64),
@@ -45,6 +48,7 @@ enum Look {
     Live {
         bar: ProgressBar,
         facts: ProgressBar,
+        find: ProgressBar,
     },
 }
 
@@ -63,11 +67,12 @@ impl View {
         Self {
             look,
             budget,
-            started: now,
             drawn: now,
+            logged: now,
             stage: Stage::Explore,
             findings: BTreeMap::new(),
             deaths: 0,
+            find: None,
             at: At::default(),
             rate: (0, now, 0.0),
         }
@@ -76,10 +81,33 @@ impl View {
     /// Shows what happened.
     pub(super) fn on(&mut self, event: &Event<'_>) {
         match event {
-            Event::Stage(stage) => self.stage = *stage,
-            Event::Fault { fault, .. } => *self.findings.entry(fault.kind).or_default() += 1,
-            Event::Died { .. } => self.deaths += 1,
-            Event::Covered { .. } => return,
+            Event::Stage(stage) => {
+                self.stage = *stage;
+                log::line(&format!("stage: {}", stage.word()));
+            }
+            Event::Fault { fault, .. } => {
+                *self.findings.entry(fault.kind).or_default() += 1;
+                let find = format!("{}: {}", fault.kind.code(), fault.detail);
+                log::line(&format!("found {find}"));
+                self.find = Some((find, Instant::now(), true));
+            }
+            Event::Died { calls, death } => {
+                self.deaths += 1;
+                let back = if death.is_back {
+                    "it is back"
+                } else {
+                    "it stays away"
+                };
+                let obituary = &death.obituary;
+                log::line(&format!(
+                    "the service died after {calls} calls ({obituary}); {back}"
+                ));
+            }
+            Event::Covered { target, .. } => {
+                self.cover(target);
+                return;
+            }
+            Event::Kept { .. } => return,
             Event::Progress {
                 calls,
                 used,
@@ -94,6 +122,11 @@ impl View {
                 };
             }
         }
+        if self.logged.elapsed() >= PULSE {
+            self.logged = Instant::now();
+            self.measure();
+            log::line(&self.plain());
+        }
         let pause = match self.look {
             Look::Quiet => return,
             Look::Plain => PULSE,
@@ -105,23 +138,48 @@ impl View {
         }
     }
 
+    /// A target was covered, which is shown unless a fault was found just now.
+    fn cover(&mut self, target: &str) {
+        let is_recent = |(_, when, is_fault): &(String, Instant, bool)| {
+            let worth = if *is_fault { PULSE } else { BLINK };
+            when.elapsed() < worth
+        };
+        if !self.find.as_ref().is_some_and(is_recent) {
+            self.find = Some((target.to_owned(), Instant::now(), false));
+        }
+    }
+
     fn draw(&mut self) {
         self.measure();
         let (left, facts) = (self.left(), self.facts());
         match &self.look {
             Look::Quiet => {}
-            Look::Plain => crate::terminal::note(&format!(
-                "{:>3.0} %  {:8}  {facts}  {left}",
-                self.at.used.min(1.0) * 100.0,
-                self.stage.word()
-            )),
-            Look::Live { bar, facts: line } => {
+            Look::Plain => crate::terminal::note(&self.plain()),
+            Look::Live {
+                bar,
+                facts: line,
+                find,
+            } => {
                 bar.set_position((self.at.used.min(1.0) * STEPS as f64) as u64);
                 bar.set_prefix(format!("{:8}", self.stage.word()));
                 bar.set_message(left);
                 line.set_message(facts);
+                if let Some((found, ..)) = &self.find {
+                    find.set_message(format!("latest: {}", one_line(found)));
+                }
             }
         }
+    }
+
+    /// Where the run is, in a line.
+    fn plain(&self) -> String {
+        format!(
+            "{:>3.0} %  {:8}  {}  {}",
+            self.at.used.min(1.0) * 100.0,
+            self.stage.word(),
+            self.facts(),
+            self.left()
+        )
     }
 
     /// Takes the rate of the last moments, not of the whole run: that is what one wants to see change.
@@ -136,11 +194,11 @@ impl View {
 
     fn left(&self) -> String {
         let left = match self.budget {
-            Budget::Time(time) => time.saturating_sub(self.started.elapsed()),
-            Budget::Calls(most) if self.at.calls > 0 => {
-                let each = self.started.elapsed().as_secs_f64() / self.at.calls as f64;
-                let seconds = each * most.saturating_sub(self.at.calls) as f64;
-                Duration::try_from_secs_f64(seconds).unwrap_or_default()
+            Budget::Time(time) => time.mul_f64((1.0 - self.at.used).clamp(0.0, 1.0)),
+            // At the pace of the last moments.
+            Budget::Calls(most) if self.rate.2 > 0.0 => {
+                let calls = (most as f64 * (1.0 - self.at.used)).max(0.0);
+                Duration::try_from_secs_f64(calls / self.rate.2).unwrap_or_default()
             }
             Budget::Calls(_) => return String::new(),
         };
@@ -168,11 +226,17 @@ impl View {
 
     /// Takes the lines away, so that what is printed next is not mixed with them.
     pub(super) fn end(&self) {
-        if let Look::Live { bar, facts } = &self.look {
-            bar.finish_and_clear();
-            facts.finish_and_clear();
+        if let Look::Live { bar, facts, find } = &self.look {
+            for line in [bar, facts, find] {
+                line.finish_and_clear();
+            }
         }
     }
+}
+
+/// A text without its line breaks, so that it takes one line of the view.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `3 findings (2 server-error, 1 timed-out)`, in the order of reports.
@@ -207,9 +271,10 @@ fn live(color: bool) -> Look {
     };
     let lines = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
     let bar = lines.add(ProgressBar::new(STEPS).with_style(bar_style));
-    let facts = lines.add(ProgressBar::new(STEPS).with_style(facts_style));
+    let facts = lines.add(ProgressBar::new(STEPS).with_style(facts_style.clone()));
+    let find = lines.add(ProgressBar::new(STEPS).with_style(facts_style));
     bar.enable_steady_tick(BLINK * 2);
-    Look::Live { bar, facts }
+    Look::Live { bar, facts, find }
 }
 
 #[cfg(test)]

@@ -21,9 +21,18 @@ pub enum Event {
         /// The algorithm.
         algorithm: String,
     },
+    /// A run that was stopped goes on.
+    Resumed {
+        /// Calls that it had made.
+        calls: u64,
+        /// Seconds that it had taken.
+        seconds: f64,
+        /// Candidates of it that are run again.
+        candidates: u64,
+    },
     /// The run is now busy with something else.
     Stage {
-        /// `explore`, `focus`, `probe`, `minimize`, `verify` or `check`.
+        /// `resume`, `explore`, `focus`, `probe`, `minimize`, `verify` or `check`.
         stage: String,
     },
     /// Something of the document is not supported.

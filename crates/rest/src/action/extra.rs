@@ -26,6 +26,26 @@ pub enum ExtraKind {
     Form,
 }
 
+impl ExtraKind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Query,
+        Self::Header,
+        Self::Cookie,
+        Self::Field,
+        Self::Form,
+    ];
+
+    /// What its values may be.
+    fn node(self) -> NodeId {
+        match self {
+            Self::Field => MODELS.anything,
+            Self::Query | Self::Form => MODELS.wire,
+            Self::Header | Self::Cookie => MODELS.text,
+        }
+    }
+}
+
 /// An input that the document does not name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extra {
@@ -71,16 +91,18 @@ impl Extra {
     /// Draws a value.
     #[must_use]
     pub fn sample(kind: ExtraKind, name: Arc<str>, rng: &mut Rng, tuning: &Tuning) -> Self {
-        let node = match kind {
-            ExtraKind::Field => MODELS.anything,
-            ExtraKind::Query | ExtraKind::Form => MODELS.wire,
-            ExtraKind::Header | ExtraKind::Cookie => MODELS.text,
-        };
         Self {
             kind,
             name,
-            gene: Gene::sample(&MODELS.model, node, rng, tuning),
+            gene: Gene::sample(&MODELS.model, kind.node(), rng, tuning),
         }
+    }
+
+    /// The one whose value was stored as `json`; see [`Gene::restore`].
+    #[must_use]
+    pub fn restore(kind: ExtraKind, name: Arc<str>, json: &Json) -> Option<Self> {
+        let gene = Gene::restore(&MODELS.model, kind.node(), json)?;
+        Some(Self { kind, name, gene })
     }
 
     /// Whether it is the one with this name at this place.

@@ -2,7 +2,9 @@
 
 use isobath_search::{Event as SearchEvent, Phase};
 
+use super::Earlier;
 use crate::caller::Service;
+use crate::candidate::Candidate;
 use crate::fault::{Fault, FaultKind};
 use crate::keeper::Death;
 use crate::oracle::death_cause;
@@ -11,6 +13,8 @@ use crate::problem::RestProblem;
 /// What a run is busy with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// What an earlier run covered is covered again.
+    Resume,
     /// Fresh candidates and large populations.
     Explore,
     /// The best candidate of each target, mutated again and again.
@@ -28,6 +32,7 @@ impl Stage {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
+            Self::Resume => "resume",
             Self::Explore => "explore",
             Self::Focus => "focus",
             Self::Probe => "probe",
@@ -38,7 +43,7 @@ impl Stage {
 }
 
 /// Something that happened during a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// A stage began.
     Stage(Stage),
@@ -48,6 +53,11 @@ pub enum Event<'a> {
         calls: u64,
         /// The target as a sentence.
         target: String,
+    },
+    /// A candidate is the first to cover something.
+    Kept {
+        /// The candidate.
+        candidate: &'a Candidate,
     },
     /// A fault was met for the first time.
     Fault {
@@ -103,15 +113,16 @@ pub struct Point {
 }
 
 impl Teller {
-    pub(super) fn new(tell: Tell) -> Self {
+    /// Goes on from where an earlier run was, if there was one.
+    pub(super) fn new(tell: Tell, earlier: Option<&Earlier>) -> Self {
         Self {
             tell,
-            calls: 0,
+            calls: earlier.map_or(0, Earlier::calls),
             targets: 0,
             covered: 0,
             n_faults: 0,
             n_deaths: 0,
-            timeline: Vec::new(),
+            timeline: earlier.map_or_else(Vec::new, |earlier| earlier.timeline.clone()),
         }
     }
 
@@ -147,6 +158,11 @@ impl Teller {
             }
             SearchEvent::Discovered { .. } | SearchEvent::Ended(_) => {}
         }
+    }
+
+    /// A candidate is the first to cover something.
+    pub(super) fn keep(&mut self, candidate: &Candidate) {
+        (self.tell)(&Event::Kept { candidate });
     }
 
     /// Takes note of how far the run is, where it is further than before.

@@ -19,7 +19,7 @@ use isobath_sql::Limitation;
 
 pub use event::{Event, Point, Stage};
 pub use miss::Miss;
-pub use run::{ClientMaker, in_flight, run};
+pub use run::{ClientMaker, SEARCH_ENDS, in_flight, run};
 
 use crate::caller::Lost;
 use crate::candidate::Candidate;
@@ -53,6 +53,31 @@ pub struct Config {
     pub off: BTreeSet<FaultKind>,
     /// Which probes are made.
     pub probes: Choice,
+    /// What an earlier run left that this one goes on from.
+    pub earlier: Option<Earlier>,
+}
+
+/// What a run that was stopped left.
+#[derive(Clone, Debug, Default)]
+pub struct Earlier {
+    /// The candidates that were the first to cover something, in their order.
+    pub candidates: Vec<Candidate>,
+    /// What it had found after so many calls, in order; the last one is where it was stopped.
+    pub timeline: Vec<Point>,
+}
+
+impl Earlier {
+    /// Calls that it made.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.timeline.last().map_or(0, |last| last.calls)
+    }
+
+    /// How many of its calls count: not those that came after the search, which is done anew.
+    fn spent(&self, calls: Option<u64>) -> u64 {
+        let most = calls.map_or(u64::MAX, |calls| (calls as f64 * SEARCH_ENDS) as u64);
+        self.calls().min(most)
+    }
 }
 
 /// A test to hand over.

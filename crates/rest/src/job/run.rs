@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use isobath_exec::http::Client;
-use isobath_search::{Ending, Limits, Search, run as run_alone, run_with_workers};
+use isobath_search::{
+    Ending, Event as SearchEvent, Limits, Observer, Search, run as run_alone, run_with_workers,
+};
 
-use super::event::{Event, Teller, unexplained};
+use super::event::{Event, Stage, Teller, unexplained};
 use super::finish::Finish;
 use super::{Config, Outcome, Rows};
 use crate::caller::{Caller, Lost, Service};
@@ -21,7 +23,7 @@ use crate::problem::RestProblem;
 use crate::state::{Judge, drift};
 
 /// The share of the budget at which the search ends.
-const SEARCH_ENDS: f64 = 0.6;
+pub const SEARCH_ENDS: f64 = 0.6;
 
 /// How many candidates should be on their way at once for so many workers to be busy.
 ///
@@ -45,14 +47,19 @@ pub fn run(
     config: &Config,
     tell: impl FnMut(&Event<'_>) + 'static,
 ) -> io::Result<Outcome> {
-    let teller = Rc::new(RefCell::new(Teller::new(Box::new(tell))));
+    let teller = Teller::new(Box::new(tell), config.earlier.as_ref());
+    let teller = Rc::new(RefCell::new(teller));
     let mut search = search(service, config);
-    let (hearing, about) = (Rc::clone(&teller), Arc::clone(service));
-    search.observe(
-        move |event: &isobath_search::Event, problem: &RestProblem| {
-            hearing.borrow_mut().on(event, problem, &about, SEARCH_ENDS);
-        },
-    );
+    search.observe(Hearing {
+        teller: Rc::clone(&teller),
+        service: Arc::clone(service),
+    });
+    let (mut spent, mut calls) = (0, 0);
+    if let Some(earlier) = &config.earlier {
+        teller.borrow_mut().stage(Stage::Resume);
+        (spent, calls) = (earlier.spent(config.calls), earlier.calls());
+        search.resume(earlier.candidates.iter().cloned(), spent);
+    }
     let ended = evaluate(&mut search, service, client, config)?;
     let found = search.finish();
     let caller = Caller::new(Arc::clone(service), client(&config.stop)?);
@@ -63,7 +70,7 @@ pub fn run(
         caller,
         config,
         teller: &teller,
-        calls: found.cost,
+        calls: spent + found.cost - found.resumed_cost,
         unverified: 0,
         unstable: 0,
         lost: ended.err(),
@@ -81,7 +88,8 @@ pub fn run(
     let uncovered = finish.uncovered();
     Ok(Outcome {
         faults: finish.faults(&tests),
-        calls: finish.calls,
+        // Also those that do not count, because they were made for the second time.
+        calls: finish.calls - spent + calls + found.resumed_cost,
         evaluations: found.evaluations,
         targets: covered + uncovered.len(),
         covered,
@@ -106,6 +114,23 @@ pub fn run(
         lost: finish.lost,
         tests,
     })
+}
+
+/// Passes on what happens in the search.
+struct Hearing {
+    teller: Rc<RefCell<Teller>>,
+    service: Arc<Service>,
+}
+
+impl Observer<RestProblem> for Hearing {
+    fn on(&mut self, event: &SearchEvent, problem: &RestProblem) {
+        let mut teller = self.teller.borrow_mut();
+        teller.on(event, problem, &self.service, SEARCH_ENDS);
+    }
+
+    fn keep(&mut self, candidate: &Candidate, _problem: &RestProblem) {
+        self.teller.borrow_mut().keep(candidate);
+    }
 }
 
 /// What was learned about the rows.

@@ -78,6 +78,7 @@ impl Prepared {
             habits: Habits::default(),
             off: BTreeSet::new(),
             probes: plan.probes,
+            earlier: None,
         };
         Self {
             service: Service {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use isobath_search::{
-    AlgorithmKind, Ask, Config, Ending, Event, Limits, Outcome, Search, TargetId, run,
+    AlgorithmKind, Ask, Config, Ending, Event, Limits, Observer, Outcome, Search, TargetId, run,
     run_with_workers,
 };
 
@@ -237,6 +237,71 @@ fn observers_hear_of_every_target_and_every_evaluation() {
         count(|event| matches!(event, Event::Evaluated { .. })),
         2_000
     );
+}
+
+/// Keeps what is the first to cover something.
+struct Keeping(Arc<Mutex<Vec<List>>>);
+
+impl Observer<Numbers> for Keeping {
+    fn on(&mut self, _event: &Event, _problem: &Numbers) {}
+
+    fn keep(&mut self, candidate: &List, _problem: &Numbers) {
+        let mut kept = self.0.lock().expect("nobody panicked");
+        kept.push(candidate.clone());
+    }
+}
+
+#[test]
+fn a_search_goes_on_from_what_an_earlier_one_covered() {
+    for algorithm in AlgorithmKind::ALL {
+        for in_flight in [1, 4] {
+            let config = Config {
+                in_flight,
+                ..config(algorithm, 1)
+            };
+            let search = |evaluations| {
+                let limits = Limits::default().evaluations(evaluations);
+                Search::new(Numbers::with_goals(2), &config, limits)
+            };
+            let answer = |list: &List| Ok::<_, ()>(list.numbers.clone());
+            let kept = Arc::new(Mutex::new(Vec::new()));
+            let mut first = search(4_000);
+            first.observe(Keeping(Arc::clone(&kept)));
+            run_with_workers(&mut first, vec![answer]).unwrap();
+            let covered = first.finish().archive.n_covered();
+            let kept = std::mem::take(&mut *kept.lock().unwrap());
+            // Chance alone covers nothing here.
+            let is_random = algorithm == AlgorithmKind::Random;
+            assert!(covered > 0 || is_random, "{algorithm}");
+            assert!(kept.len() <= covered && kept.is_empty() == (covered == 0));
+
+            // With no budget at all, what was covered is covered again.
+            let mut again = search(0);
+            again.resume(kept.clone(), 77);
+            run_with_workers(&mut again, vec![answer]).unwrap();
+            let again = again.finish();
+            assert_eq!(again.archive.n_covered(), covered, "{algorithm}");
+            assert_eq!(again.evaluations, kept.len() as u64);
+            assert_eq!(again.cost, again.resumed_cost);
+
+            let mut more = search(4_000);
+            more.resume(kept.clone(), 0);
+            run_with_workers(&mut more, vec![answer]).unwrap();
+            let more = more.finish();
+            assert!(more.archive.n_covered() >= covered, "{algorithm}");
+            assert_eq!(more.evaluations, 4_000 + kept.len() as u64, "{algorithm}");
+        }
+    }
+}
+
+#[test]
+fn what_an_earlier_search_spent_is_spent() {
+    let limits = Limits::default().cost(1_000);
+    let config = config(AlgorithmKind::Mio, 1);
+    let mut search = Search::new(Numbers::with_goals(3), &config, limits);
+    search.resume([], 900);
+    run(&mut search, |list| Ok::<_, ()>(list.numbers.clone())).unwrap();
+    assert!((95..=100).contains(&search.finish().cost));
 }
 
 #[test]

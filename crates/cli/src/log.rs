@@ -1,0 +1,97 @@
+//! `isobath.log`: all that was said to people, quiet or not, with the time and without secrets.
+//!
+//! The folder of a run is not known from the beginning; what is said before waits.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use isobath_rest::said;
+
+/// Lines that wait at most: a run that never gets its folder has nowhere to write them.
+const MOST_WAITING: usize = 2_000;
+/// Shorter values are not taken for secrets: they would be found in every other word.
+const SHORTEST: usize = 3;
+
+static LOG: Mutex<Option<Log>> = Mutex::new(None);
+
+struct Log {
+    started: Instant,
+    file: Option<File>,
+    waiting: Vec<String>,
+    secrets: Vec<String>,
+}
+
+fn log() -> MutexGuard<'static, Option<Log>> {
+    LOG.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on lines are kept.
+pub(crate) fn begin() {
+    *log() = Some(Log {
+        started: Instant::now(),
+        file: None,
+        waiting: Vec::new(),
+        secrets: Vec::new(),
+    });
+}
+
+/// Writes what waits, and from now on everything, to a file; to the end of one that is there.
+///
+/// # Errors
+///
+/// When the file cannot be opened.
+pub(crate) fn open(path: &Path) -> std::io::Result<()> {
+    let mut log = log();
+    let Some(log) = log.as_mut() else {
+        return Ok(());
+    };
+    log.file = Some(File::options().create(true).append(true).open(path)?);
+    for line in std::mem::take(&mut log.waiting) {
+        log.put(&line);
+    }
+    Ok(())
+}
+
+/// These values are not to be seen in the file.
+pub(crate) fn hide<'s>(secrets: impl IntoIterator<Item = &'s str>) {
+    let mut log = log();
+    let Some(log) = log.as_mut() else {
+        return;
+    };
+    let secrets = secrets.into_iter().filter(|value| value.len() >= SHORTEST);
+    log.secrets.extend(secrets.map(str::to_owned));
+    // The longest first: one may be a part of another.
+    log.secrets
+        .sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+}
+
+/// Keeps what is said; nothing when no run keeps lines.
+pub(crate) fn line(text: &str) {
+    let mut log = log();
+    let Some(log) = log.as_mut() else {
+        return;
+    };
+    let seconds = log.started.elapsed().as_secs_f64();
+    let line = format!("{seconds:9.3}  {text}\n");
+    if log.file.is_some() {
+        log.put(&line);
+    } else if log.waiting.len() < MOST_WAITING {
+        log.waiting.push(line);
+    }
+}
+
+impl Log {
+    /// Writes a line. The run does not depend on whether the disk has room for it.
+    fn put(&mut self, line: &str) {
+        let mut line = line.to_owned();
+        for secret in &self.secrets {
+            line = line.replace(secret, "***");
+        }
+        if let Some(file) = &mut self.file {
+            let _ = file.write_all(said::without_secrets(&line).as_bytes());
+        }
+    }
+}
