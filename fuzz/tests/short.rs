@@ -1,0 +1,51 @@
+//! A moment of rubbish for everything that reads what others wrote. More of it: `ISOBATH_FUZZ_RUNS=100` multiplies,
+//! `ISOBATH_FUZZ_SEED=7` begins elsewhere.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use isobath_fuzz::{Mutator, TARGETS, Target};
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    let given = std::env::var(variable).ok();
+    given.map_or(otherwise, |text| text.parse().expect("a number"))
+}
+
+/// Feeds a target with its corpus and with what becomes of it.
+fn check(name: &str) {
+    let target: &Target = TARGETS
+        .iter()
+        .find(|target| target.name == name)
+        .expect("one of the targets");
+    let corpus = (target.corpus)();
+    assert!(!corpus.is_empty(), "{name} has no good inputs");
+    let seed = number("ISOBATH_FUZZ_SEED", 1);
+    let runs = u64::from(target.runs) * number("ISOBATH_FUZZ_RUNS", 1);
+    let mut mutator = Mutator::new(seed);
+    let spoiled = (0..runs).map(|_| mutator.spoiled(&corpus));
+    for (run, input) in corpus.iter().cloned().chain(spoiled).enumerate() {
+        let fed = catch_unwind(AssertUnwindSafe(|| (target.feed)(&input)));
+        if fed.is_err() {
+            panic!(
+                "{name} panics on input {run} of seed {seed}:\n{}",
+                input.escape_ascii()
+            );
+        }
+    }
+}
+
+macro_rules! survives {
+    ($($target:ident)*) => {
+        $(#[test]
+        fn $target() {
+            check(stringify!($target));
+        })*
+
+        #[test]
+        fn all_targets_are_run() {
+            let names = [$(stringify!($target)),*];
+            assert_eq!(TARGETS.map(|target| target.name), names);
+        }
+    };
+}
+
+survives! { auth ddl journal messages openapi pattern query suite tap }
