@@ -9,6 +9,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::Value;
 
+use crate::effect::{a12, median};
+
 type Problem = Box<dyn std::error::Error>;
 
 /// Each adds a technique to the one before; the flag names what is still missing.
@@ -202,24 +204,4 @@ fn run(plan: &Plan<'_>, subject: &Subject, without: &str, seed: u64) -> Result<R
         missed: missed.map(str::to_owned).collect(),
         seconds: report["seconds"].as_f64().unwrap_or_default(),
     })
-}
-
-fn median(values: &[u64]) -> u64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable();
-    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
-}
-
-/// The chance that a value of the first is greater than one of the second, ties counting half.
-fn a12(first: &[u64], second: &[u64]) -> f64 {
-    let wins: f64 = first
-        .iter()
-        .flat_map(|a| second.iter().map(move |b| (a, b)))
-        .map(|(a, b)| match a.cmp(b) {
-            std::cmp::Ordering::Greater => 1.0,
-            std::cmp::Ordering::Equal => 0.5,
-            std::cmp::Ordering::Less => 0.0,
-        })
-        .sum();
-    wins / (first.len() * second.len()).max(1) as f64
 }

@@ -8,7 +8,6 @@
     reason = "and what is wrong with its surroundings"
 )]
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -26,8 +25,6 @@ use isobath_rest::caller::Service;
 use isobath_rest::job::{self, Config, Event};
 use isobath_rest::keeper::Keeper;
 use isobath_rest::openapi::{self, NoLoader};
-use isobath_rest::probe::Choice;
-use isobath_rest::problem::Habits;
 
 use crate::cpu;
 
@@ -244,22 +241,9 @@ fn whole_job(address: &str, workers: usize) -> Option<Measured> {
         feedback: None,
         data: None,
     });
-    let config = Config {
-        search: isobath_search::Config {
-            seed: 1,
-            in_flight: job::in_flight(workers),
-            ..isobath_search::Config::default()
-        },
-        calls: Some(JOB_CALLS),
-        elapsed: Arc::new(|| 0.0),
-        interrupt: Arc::default(),
-        stop: Arc::default(),
-        workers,
-        habits: Habits::default(),
-        off: BTreeSet::new(),
-        probes: Choice::default(),
-        earlier: None,
-    };
+    let mut config = Config::alone(1, JOB_CALLS);
+    config.workers = workers;
+    config.search.in_flight = job::in_flight(workers);
     let client = |flag: &Arc<AtomicBool>| {
         Client::new(HttpConfig {
             interrupt: Some(Arc::clone(flag)),

@@ -6,6 +6,8 @@ mod ablation;
 mod canonical;
 mod coverage;
 mod cpu;
+mod database;
+mod effect;
 mod http;
 mod jvm;
 mod llvm;
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         ["marina", binary, budget] => marina::table(Path::new(binary), budget, 5),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
         ["protocol"] => protocol::table(),
+        ["database", words @ ..] => database::table(words),
         ["whitebox", "effect", samples, program, numbers @ ..] => {
             let number = |at: usize, usual| {
                 let word = numbers.get(at).and_then(|word| word.parse().ok());
@@ -121,6 +124,7 @@ fn main() -> ExitCode {
             eprintln!(
                 "       isobath-bench whitebox effect SAMPLES ISOBATH [SEEDS [CALLS [SUBJECT…]]]"
             );
+            eprintln!("       isobath-bench database [ISOBATH] [SEEDS [CALLS [SERVICE…]]]");
             eprintln!("       isobath-bench jvm SAMPLES ISOBATH [SEEDS [CALLS]]");
             eprintln!("       isobath-bench services WORKSPACE WRAPPER [NAME…]");
             ExitCode::from(2)

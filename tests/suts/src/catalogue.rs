@@ -1,7 +1,9 @@
 //! All services, by name.
 
 use crate::running::Running;
-use crate::{accounts, breakdowns, faults, features, links, papers, sealed, stored, unusual};
+use crate::{
+    accounts, breakdowns, faults, features, links, papers, parcels, sealed, stored, unusual,
+};
 
 /// A service in the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -54,13 +56,14 @@ pub const UNUSUAL: [Sut; 5] = [
 ];
 
 /// All services.
-pub const ALL: [Sut; 35] = [
+pub const ALL: [Sut; 36] = [
     plain("testability", papers::testability),
     plain("hidden_parameter", papers::hidden_parameter),
     plain("hidden_body", papers::hidden_body),
     plain("stored_pair", papers::stored_pair),
     plain("stored_pair_without_post", papers::stored_pair_without_post),
     plain("depot", stored::depot),
+    plain("parcels", parcels::parcels),
     plain("post_get_chain", features::post_get_chain),
     plain("login_token", features::login_token),
     plain("pagination", features::pagination),

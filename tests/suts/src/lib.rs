@@ -20,6 +20,7 @@ pub mod faults;
 pub mod features;
 pub mod links;
 pub mod papers;
+pub mod parcels;
 pub mod rows;
 mod running;
 pub mod sealed;

@@ -96,9 +96,10 @@ impl Store {
     }
 }
 
-type Answer = Result<(StatusCode, Json<Value>), StatusCode>;
+/// What a service over a store answers.
+pub(crate) type Answer = Result<(StatusCode, Json<Value>), StatusCode>;
 
-fn failed(_: rusqlite::Error) -> StatusCode {
+pub(crate) fn failed(_: rusqlite::Error) -> StatusCode {
     StatusCode::INTERNAL_SERVER_ERROR
 }
 
@@ -142,7 +143,7 @@ pub fn depot() -> Running {
     store.serve("depot", router, paths, json!({}))
 }
 
-fn integer(row: &Row, column: usize) -> i64 {
+pub(crate) fn integer(row: &Row, column: usize) -> i64 {
     match row.get(column) {
         Some(rusqlite::types::Value::Integer(number)) => *number,
         _ => 0,

@@ -8,12 +8,14 @@
 
 mod code;
 mod driver;
+mod journal;
 mod tap;
 #[cfg(test)]
 mod tests;
 
 pub use code::{Code, CodeCoverage, FileCoverage, MissedBranch, Share};
 pub use driver::DriverFeedback;
+pub use journal::JournalFeedback;
 pub use tap::{Several, TapFeedback};
 
 use std::sync::Arc;

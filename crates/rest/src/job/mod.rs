@@ -80,6 +80,28 @@ impl Earlier {
     }
 }
 
+impl Config {
+    /// A run by one worker that only calls bound, so that it is the same whenever it is repeated.
+    #[must_use]
+    pub fn alone(seed: u64, calls: u64) -> Self {
+        Self {
+            search: isobath_search::Config {
+                seed,
+                ..isobath_search::Config::default()
+            },
+            calls: Some(calls),
+            elapsed: Arc::new(|| 0.0),
+            interrupt: Arc::default(),
+            stop: Arc::default(),
+            workers: 1,
+            habits: Habits::default(),
+            off: BTreeSet::new(),
+            probes: Choice::default(),
+            earlier: None,
+        }
+    }
+}
+
 /// A test to hand over.
 #[derive(Clone, Debug)]
 pub struct Test {

@@ -2,28 +2,26 @@
 
 #![allow(dead_code, reason = "each test file uses a part of this")]
 
-use std::collections::BTreeSet;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use isobath_emit::http::HttpSuite;
-use isobath_exec::driver::{Event as Statement, Target};
+use isobath_exec::driver::Event as Statement;
 use isobath_exec::http::{Client, Config as HttpConfig, Method, Request};
 use isobath_exec::state::State;
 use isobath_rest::auth::User;
 use isobath_rest::caller::{ResetCall, Service};
 use isobath_rest::data::{self, Data};
-use isobath_rest::feedback::{Feedback, Seen};
+use isobath_rest::feedback::JournalFeedback;
 use isobath_rest::job::{Config, Event, Outcome, run};
 use isobath_rest::keeper::{Keeper, Revive};
 use isobath_rest::openapi::{self, NoLoader};
 use isobath_rest::probe::Choice;
-use isobath_rest::problem::Habits;
 use isobath_rest::session::Session;
 use isobath_rest::suite;
-use isobath_suts::{Journal, Running};
+use isobath_suts::Running;
 
 /// What is searched, and for how long.
 pub(crate) struct Plan<'a> {
@@ -65,21 +63,8 @@ impl Prepared {
         let reset = plan.reset.map(|path| ResetCall {
             request: Request::new(Method::POST, format!("{}{path}", plan.url)),
         });
-        let config = Config {
-            search: isobath_search::Config {
-                seed: plan.seed,
-                ..isobath_search::Config::default()
-            },
-            calls: Some(plan.calls),
-            elapsed: Arc::new(|| 0.0),
-            interrupt: Arc::default(),
-            stop: Arc::default(),
-            workers: 1,
-            habits: Habits::default(),
-            off: BTreeSet::new(),
-            probes: plan.probes,
-            earlier: None,
-        };
+        let mut config = Config::alone(plan.seed, plan.calls);
+        config.probes = plan.probes;
         Self {
             service: Service {
                 api: Arc::new(api),
@@ -108,11 +93,18 @@ impl Prepared {
         let state = State::open(&address, std::slice::from_ref(&address)).expect("a database");
         let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
         self.service.data = Some(Mutex::new(Data::new(state, now, choice, true)));
-        let told = Told {
-            journal: running.journal.clone(),
-            action: 0,
-            events: Vec::new(),
-        };
+        let journal = running.journal.clone();
+        let told = JournalFeedback::new(move |action| {
+            let ran = journal.take().into_iter();
+            let told = ran.map(|ran| Statement::Statement {
+                action,
+                database: "sqlite".into(),
+                text: ran.text,
+                rows: ran.rows,
+                failure: ran.failure,
+            });
+            told.collect()
+        });
         self.service.feedback = Some(Mutex::new(Box::new(told)));
         self
     }
@@ -164,52 +156,6 @@ impl Prepared {
         let service = Arc::new(self.service);
         let outcome = run(&service, &client, &self.config, tell).expect("a client");
         (outcome, service)
-    }
-}
-
-/// Feedback from a service that writes its statements down.
-#[derive(Debug)]
-struct Told {
-    journal: Journal,
-    action: u16,
-    events: Vec<Statement>,
-}
-
-impl Told {
-    fn take(&mut self) {
-        let action = self.action;
-        let ran = self.journal.take().into_iter();
-        self.events.extend(ran.map(|ran| Statement::Statement {
-            action,
-            database: "sqlite".into(),
-            text: ran.text,
-            rows: ran.rows,
-            failure: ran.failure,
-        }));
-    }
-}
-
-impl Feedback for Told {
-    fn targets(&self) -> &[Target] {
-        &[]
-    }
-
-    fn begin(&mut self, _: Vec<String>) {
-        self.take();
-        self.events.clear();
-    }
-
-    fn call(&mut self, number: u16) {
-        self.take();
-        self.action = number;
-    }
-
-    fn end(&mut self) -> Seen {
-        self.take();
-        Seen {
-            events: std::mem::take(&mut self.events),
-            ..Seen::default()
-        }
     }
 }
 

@@ -1,0 +1,130 @@
+//! The coverage rules of statements: which parts of their predicates the rows exercised.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_sql::query::{Query, Relations, distance, parse};
+use isobath_sql::{DialectName, Schema};
+use jiff::civil::DateTime;
+
+/// A rule of a statement, with the values of one text of it.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// What it is known by among the rules of its statement, whatever the values: the label of the rule, and a number where
+    /// there are several.
+    pub label: Arc<str>,
+    /// What the rows must show.
+    pub says: String,
+    /// Returns a row where they do.
+    pub query: Query,
+}
+
+/// How near the rows came to a rule when its statement was run.
+#[derive(Clone, Debug)]
+pub struct Met {
+    /// The rule.
+    pub rule: Arc<Rule>,
+    /// How far they were from it; zero when it is covered.
+    pub distance: f64,
+}
+
+/// What became of a rule in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleReport {
+    /// The label.
+    pub label: String,
+    /// What the rows must show, by the values of the nearest statement.
+    pub says: String,
+    /// How far the nearest rows were from it; zero when it is covered.
+    pub nearest: f64,
+}
+
+/// Rules of one statement that are targets.
+const MOST_RULES: usize = 40;
+/// Texts whose rules are made; values make ever new texts.
+const MOST_READINGS: u64 = 20_000;
+
+/// The rules of all statements, and what became of them.
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    /// By shape of the statement and label.
+    nearest: BTreeMap<Arc<str>, BTreeMap<Arc<str>, RuleReport>>,
+    /// How many texts had their rules made.
+    pub(super) read: u64,
+}
+
+impl Rules {
+    /// The rules of a text; none where they cannot be made, or enough texts were read.
+    pub(super) fn of(
+        &mut self,
+        text: &str,
+        schema: &Schema,
+        dialect: DialectName,
+    ) -> Arc<[Arc<Rule>]> {
+        if self.read >= MOST_READINGS {
+            return Arc::default();
+        }
+        self.read += 1;
+        let made = targets(
+            text,
+            schema,
+            dialect,
+            Criterion::default(),
+            Options::default(),
+        );
+        let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+        let rules = made.unwrap_or_default().into_iter().filter_map(|target| {
+            let label = target.label();
+            let number = numbers.entry(label.clone()).or_default();
+            *number += 1;
+            let label = match *number {
+                1 => label,
+                number => format!("{label} {number}"),
+            };
+            Some(Arc::new(Rule {
+                label: label.into(),
+                says: target.says,
+                query: parse(&target.sql, schema, dialect).ok()?,
+            }))
+        });
+        rules.take(MOST_RULES).collect()
+    }
+
+    /// How near rows come to the rules of a statement.
+    pub(super) fn meet(
+        &mut self,
+        shape: &Arc<str>,
+        rules: &[Arc<Rule>],
+        dialect: DialectName,
+        now: DateTime,
+        rows: &dyn Relations,
+    ) -> Vec<Met> {
+        let known = self.nearest.entry(Arc::clone(shape)).or_default();
+        let met = rules.iter().filter_map(|rule| {
+            let far = distance(&rule.query, rows, &[], Some(now), dialect.dialect());
+            let distance = far.ok()?;
+            let report = || RuleReport {
+                label: rule.label.to_string(),
+                says: rule.says.clone(),
+                nearest: f64::INFINITY,
+            };
+            let report = known.entry(Arc::clone(&rule.label)).or_insert_with(report);
+            if distance < report.nearest {
+                report.nearest = distance;
+                report.says.clone_from(&rule.says);
+            }
+            Some(Met {
+                rule: Arc::clone(rule),
+                distance,
+            })
+        });
+        met.collect()
+    }
+
+    /// What became of the rules of a statement.
+    pub(super) fn report(&self, shape: &str) -> Vec<RuleReport> {
+        let rules = self.nearest.get(shape);
+        rules.map_or_else(Vec::new, |rules| rules.values().cloned().collect())
+    }
+}
