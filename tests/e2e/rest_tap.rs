@@ -206,3 +206,77 @@ fn a_service_that_never_connects_is_warned_about() {
         assert!(run.out.contains("never connected to the tap"), "{run}");
     });
 }
+
+/// A test of a stored suite that brings rows and shows no fault.
+fn with_rows(suite: &Value) -> Option<&str> {
+    let mut tests = suite["tests"].as_array()?.iter();
+    let found = tests.find(|test| test["rows"].is_array() && test["faults"].is_null())?;
+    found["id"].as_str()
+}
+
+#[test]
+fn rules_of_statements_are_in_the_report_and_a_replay_brings_its_rows() {
+    on_each_server("rules of statements", |server| {
+        let address = database(server);
+        let port = free_port();
+        let url = format!("http://127.0.0.1:{port}");
+        let out = tempfile::tempdir().expect("a folder");
+        let folder = out.path().to_str().expect("a plain path");
+        let run = isobath(&[
+            "rest",
+            &format!("{url}/openapi.json"),
+            "--url",
+            &url,
+            "--start",
+            &start(port),
+            "--db",
+            &address,
+            "--db-env",
+            "LEDGER_DB",
+            "--query-coverage",
+            "--budget",
+            "300calls",
+            "--no-run",
+            "--out",
+            folder,
+        ]);
+        let read = |name: &str| -> Value {
+            let text = std::fs::read_to_string(out.path().join(name)).expect("a file");
+            serde_json::from_str(&text).expect("JSON")
+        };
+        let report = read("report.json");
+        let statements = report["database"]["statements"].as_array();
+        let statements = statements.unwrap_or_else(|| panic!("no statements: {run}"));
+        let shown = statements.iter().find(|statement| {
+            let shape = statement["shape"].as_str().unwrap_or_default();
+            shape.starts_with("SELECT email, age FROM account WHERE id = ")
+        });
+        let rules = shown.and_then(|statement| statement["rules"].as_array());
+        let rules = rules.unwrap_or_else(|| panic!("no rules: {statements:?}"));
+        let is_covered = |label: &str| {
+            let rule = rules.iter().find(|rule| rule["label"] == label);
+            rule.is_some_and(|rule| rule["covered"] == true)
+        };
+        // The account of this number, and one of another.
+        assert!(is_covered("WT") && is_covered("WF"), "{rules:?}");
+        let page = std::fs::read_to_string(out.path().join("report.html")).expect("a page");
+        assert!(page.contains("SQL statements"));
+
+        let suite = read("suite.json");
+        let id = with_rows(&suite).unwrap_or_else(|| panic!("no rows: {run}"));
+        let served = format!(
+            "LEDGER_DB='{address}' DATABASE_URL='{address}' {}",
+            start(port)
+        );
+        let words = [
+            "replay", id, "--out", folder, "--url", &url, "--start", &served,
+        ];
+        let again = isobath(&[&words[..], &["--db", &address]].concat());
+        assert_eq!(again.code, 0, "{again}");
+        assert!(again.out.contains("holds "), "{again}");
+        // Without the database nothing can be said.
+        let blind = isobath(&words);
+        assert_eq!(blind.code, 1, "{blind}");
+        assert!(blind.to_string().contains("--db names"), "{blind}");
+    });
+}

@@ -16,7 +16,7 @@ use isobath_rest::job::{self, Config, Event};
 use isobath_rest::keeper::Keeper;
 use isobath_rest::openapi::{self, NoLoader};
 
-use super::Problem;
+use super::{Covered, Problem};
 
 /// The services: figure 1 of "SQL Data Generation to Enhance Search-Based System Testing" with POST and with GET only, one
 /// that can hardly be filled by calls, and one that only calls with the right values fill.
@@ -27,8 +27,13 @@ pub(super) const SERVICES: [&str; 4] = [
     "parcels",
 ];
 
-/// How many targets that every arm has a run covers.
-pub(super) fn covered(name: &str, choice: Choice, calls: u64, seed: u64) -> Result<u64, Problem> {
+/// The targets that every arm has and a run covers.
+pub(super) fn covered(
+    name: &str,
+    choice: Choice,
+    calls: u64,
+    seed: u64,
+) -> Result<Covered, Problem> {
     let sut = isobath_suts::ALL.iter().find(|sut| sut.name == name);
     let running = (sut.ok_or("there is no such service")?.start)();
     let document = running.openapi.to_string();
@@ -76,6 +81,6 @@ pub(super) fn covered(name: &str, choice: Choice, calls: u64, seed: u64) -> Resu
         }
     };
     job::run(&service, &client, &Config::alone(seed, calls), tell)?;
-    let n = targets.borrow().len();
-    Ok(n as u64)
+    let targets = targets.take();
+    Ok(targets)
 }

@@ -9,6 +9,7 @@
 mod inside;
 mod program;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -33,7 +34,11 @@ const ARMS: [(&str, Choice, &[&str]); 3] = [
 const SIGNIFICANT: f64 = 0.05;
 
 const fn arm(rows: bool, distance: bool) -> Choice {
-    Choice { rows, distance }
+    Choice {
+        rows,
+        distance,
+        rules: false,
+    }
 }
 
 /// Runs the arms on the services: in this process, and the example service by a program when that is named.
@@ -89,11 +94,14 @@ fn failed(error: &Problem) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// The targets that a run covers.
+pub(super) type Covered = BTreeSet<String>;
+
 /// What each arm covers, seed by seed. Seeds in the outer loop, so that a machine that is busy is so for all.
 fn arms(
     seeds: u64,
-    covered: &dyn Fn(usize, u64) -> Result<u64, Problem>,
-) -> Result<Vec<Vec<u64>>, Problem> {
+    covered: &dyn Fn(usize, u64) -> Result<Covered, Problem>,
+) -> Result<Vec<Vec<Covered>>, Problem> {
     let mut arms = vec![Vec::new(); ARMS.len()];
     for seed in 1..=seeds {
         for (at, arm) in arms.iter_mut().enumerate() {
@@ -104,21 +112,41 @@ fn arms(
 }
 
 /// Prints the arms of a service, and says how many lose.
-fn print(name: &str, arms: &[Vec<u64>]) -> usize {
+fn print(name: &str, arms: &[Vec<Covered>]) -> usize {
     let mut lost = 0;
-    for (at, covered) in arms.iter().enumerate() {
+    let counts = |at: usize| -> Vec<u64> { arms[at].iter().map(|of| of.len() as u64).collect() };
+    for at in 0..arms.len() {
+        let covered = counts(at);
         print!(
             "{name:<26} {:<5} {:>7} {:>9}",
             ARMS[at].0,
-            median(covered),
+            median(&covered),
             covered.iter().min().copied().unwrap_or_default()
         );
-        for before in &arms[..at] {
-            let (effect, chance) = (a12(covered, before), chance(covered, before));
+        let before: Vec<Vec<u64>> = (0..at).map(counts).collect();
+        for before in &before {
+            let (effect, chance) = (a12(&covered, before), chance(&covered, before));
             print!(" {effect:>9.2} {chance:>8.4}");
-            lost += usize::from(effect < 0.5 && chance < SIGNIFICANT);
         }
         println!();
+        for (earlier, before) in before.iter().enumerate() {
+            if a12(&covered, before) < 0.5 && chance(&covered, before) < SIGNIFICANT {
+                lost += 1;
+                losses(&arms[earlier], &arms[at]);
+            }
+        }
     }
     lost
+}
+
+/// Prints the targets that one arm covers on more seeds than a later one.
+fn losses(earlier: &[Covered], later: &[Covered]) {
+    let all: Covered = earlier.iter().flatten().cloned().collect();
+    for target in all {
+        let seeds = |arm: &[Covered]| arm.iter().filter(|of| of.contains(&target)).count();
+        let (before, after) = (seeds(earlier), seeds(later));
+        if after < before {
+            println!("  on {after} seeds and not {before}: {target}");
+        }
+    }
 }

@@ -5,18 +5,18 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::Problem;
+use super::{Covered, Problem};
 
 /// Where the example service is.
 const MARINA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/marina");
 
-/// How many statuses and branches of the example service a run covers.
+/// The statuses and branches of the example service that a run covers.
 pub(super) fn covered(
     program: &Path,
     flags: &[&str],
     calls: u64,
     seed: u64,
-) -> Result<u64, Problem> {
+) -> Result<Covered, Problem> {
     let folder = tempfile::tempdir()?;
     let database = folder.path().join("marina.db");
     let out = folder.path().join("out");
@@ -46,14 +46,17 @@ pub(super) fn covered(
     })?;
     let report: Value = serde_json::from_str(&report)?;
     let files = report["code"]["files"].as_array().ok_or("no code")?;
-    let branches: u64 = files
-        .iter()
-        .filter_map(|file| file["branches"]["covered"].as_u64())
-        .sum();
-    let operations = report["operations"].as_array().ok_or("no operations")?;
-    let statuses = operations
-        .iter()
-        .filter_map(|operation| operation["statuses"].as_array())
-        .map(|statuses| statuses.len() as u64);
-    Ok(branches + statuses.sum::<u64>())
+    let mut covered = Covered::new();
+    for file in files {
+        // Which ones is not told; how many is what counts.
+        let branches = file["branches"]["covered"].as_u64().unwrap_or_default();
+        let name = file["file"].as_str().unwrap_or_default();
+        covered.extend((1..=branches).map(|n| format!("{n} branches of {name}")));
+    }
+    for operation in report["operations"].as_array().ok_or("no operations")? {
+        let statuses = operation["statuses"].as_array().into_iter().flatten();
+        let name = operation["id"].as_str().unwrap_or_default();
+        covered.extend(statuses.map(|count| format!("{name} answers {}", count["status"])));
+    }
+    Ok(covered)
 }

@@ -9,8 +9,9 @@ use std::process::Command;
 
 use isobath_emit::findings::{
     ConstraintView, DatabaseView, DriftView, Event, FaultView, OperationView, Progress,
-    RestLimitation, RestReport, SCHEMA_VERSION, Severity, SourceLocation, StatusCount, TestCall,
-    TestCase, UncoveredTarget, ViolationView, html, junit, markdown, sarif, wfc,
+    RestLimitation, RestReport, RuleView, SCHEMA_VERSION, Severity, SourceLocation, StatementView,
+    StatusCount, TestCall, TestCase, UncoveredTarget, ViolationView, html, junit, markdown, sarif,
+    wfc,
 };
 use isobath_emit::http::curl;
 use serde_json::{Value, json};
@@ -134,6 +135,26 @@ fn marina() -> RestReport {
                 column: "boats.name".into(),
                 document: "maxLength 255".into(),
                 database: "varchar(100)".into(),
+            }],
+            statements: vec![StatementView {
+                shape: "SELECT id FROM boats WHERE draft < ?".into(),
+                example: "SELECT id FROM boats WHERE draft < 3".into(),
+                times: 9,
+                found: 4,
+                rules: vec![
+                    RuleView {
+                        label: "WT".into(),
+                        says: "`draft < 3` is true".into(),
+                        covered: true,
+                        distance: None,
+                    },
+                    RuleView {
+                        label: "WN".into(),
+                        says: "draft is NULL".into(),
+                        covered: false,
+                        distance: Some(1.0),
+                    },
+                ],
             }],
         }),
         limitations: vec![RestLimitation {
@@ -418,7 +439,7 @@ fn the_page_filters_in_a_browser_without_errors() {
     let dom = String::from_utf8_lossy(&output.stdout);
     let title = dom.split("<title>").nth(1).unwrap_or_default();
     let title = title.split("</title>").next().unwrap_or_default();
-    assert_eq!(title, "probe 2 findings 2 7 | 1 finding 1 2", "{dom}");
+    assert_eq!(title, "probe 2 findings 2 8 | 1 finding 1 2", "{dom}");
 }
 
 #[test]
@@ -564,6 +585,16 @@ fn the_database_is_in_the_readable_formats() {
     | Operation | Property | Document | Column | Database |
     |---|---|---|---|---|
     | POST /boats | name | maxLength 255 | boats.name | varchar(100) |
+
+    ### SQL statements
+
+    | Statement | Times | Found rows | Found none | Rules |
+    |---|---|---|---|---|
+    | SELECT id FROM boats WHERE draft &lt; ? | 9 | 4 | 5 | 1 of 2 |
+
+    Not covered of `SELECT id FROM boats WHERE draft < ?`:
+
+    - WN: draft is NULL (nearest rows 1.000 away)
     ");
     let page = html(&report);
     for part in [
@@ -571,6 +602,8 @@ fn the_database_is_in_the_readable_formats() {
         "maxLength 255",
         "varchar(100)",
         "<td>fault</td>",
+        "SQL statements",
+        "<li>not covered: WN: draft is NULL (nearest rows 1.000 away)</li>",
     ] {
         assert!(page.contains(part), "{part}");
     }

@@ -35,6 +35,8 @@ pub enum Goal {
     Code(u32, Arc<Target>),
     /// A statement of this shape finds rows, or none.
     Statement(Arc<str>, StatementGoal),
+    /// The rows that a statement of this shape finds, or does not, show what one of its coverage rules asks for.
+    Rule(Arc<str>, Arc<str>),
     /// An operation reads a row that the test brought, in which a column has a value that its table speaks of.
     Row(usize, Arc<str>),
 }
@@ -104,7 +106,7 @@ impl Goal {
             | Self::Shape(operation, ..)
             | Self::Chain(_, operation, _)
             | Self::Row(operation, _) => Some(*operation),
-            Self::Fault(..) | Self::Code(..) | Self::Statement(..) => None,
+            Self::Fault(..) | Self::Code(..) | Self::Statement(..) | Self::Rule(..) => None,
         }
     }
 
@@ -117,6 +119,7 @@ impl Goal {
             | Self::Chain(..)
             | Self::Shape(..)
             | Self::Statement(..)
+            | Self::Rule(..)
             | Self::Row(..) => true,
             Self::Code(_, target) => target.kind != Kind::Fault,
             Self::Input(_, _, facet) => {
@@ -187,6 +190,7 @@ impl Goal {
             Self::Row(operation, value) => {
                 write!(f, "{} reads a row with {value}", name(operation))
             }
+            Self::Rule(shape, label) => write!(f, "`{shape}` meets rows for its rule {label}"),
             Self::Statement(shape, StatementGoal::Found) => write!(f, "`{shape}` finds rows"),
             Self::Statement(shape, StatementGoal::NotFound) => {
                 write!(f, "`{shape}` finds no rows")

@@ -322,7 +322,7 @@ impl Problem for RestProblem {
         }
         let (operation, code) = match goal {
             Some(Goal::Code(number, _)) => (self.code.operation(number), Some(number)),
-            Some(Goal::Statement(..)) => {
+            Some(Goal::Statement(..) | Goal::Rule(..)) => {
                 let supply = self.supply.as_ref();
                 let operation = supply.and_then(|supply| supply.operation(aim.target?));
                 (operation, None)

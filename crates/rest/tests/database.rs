@@ -8,10 +8,12 @@ use std::process::Command;
 use std::rc::Rc;
 
 use isobath_emit::http::writer::{self, RunResults};
-use isobath_emit::http::{HttpSuite, WrittenTest};
+use isobath_emit::http::{HttpSuite, RowState, WrittenTest};
+use isobath_exec::http::{Client, Config as HttpConfig};
 use isobath_rest::data::Choice;
 use isobath_rest::job::{Event, Outcome};
 use isobath_rest::probe;
+use isobath_rest::replay::{Player, TestDatabase, Verdict};
 use isobath_suts::{ALL, Running};
 
 use support::{Plan, Prepared, may_have};
@@ -116,6 +118,14 @@ fn results(
     written.tests.iter().map(result).collect()
 }
 
+/// The languages of suites, with what tells whether they can be run here.
+const LANGUAGES: [(&str, &str, &[&str]); 4] = [
+    ("pytest", "python3", &["-c", "import pytest, requests"]),
+    ("js", "node", &["--test-reporter=junit", "--version"]),
+    ("junit", "mvn", &["--version"]),
+    ("rust", "cargo", &["--version"]),
+];
+
 /// The insert form of figure 3: the suite brings its rows, is green on the service, and red where nobody brings them.
 #[test]
 fn suites_bring_their_rows_in_every_language() {
@@ -133,12 +143,7 @@ fn suites_bring_their_rows_in_every_language() {
         text.contains("insert_into(\"foo_entity\").d(\"x\", "),
         "{text}"
     );
-    for (language, tool, probe) in [
-        ("pytest", "python3", &["-c", "import pytest, requests"][..]),
-        ("js", "node", &["--test-reporter=junit", "--version"][..]),
-        ("junit", "mvn", &["--version"][..]),
-        ("rust", "cargo", &["--version"][..]),
-    ] {
+    for (language, tool, probe) in LANGUAGES {
         if !may_have(tool, probe) || !may_have("sqlite3", &["--version"]) {
             continue;
         }
@@ -188,5 +193,135 @@ fn what_needs_rows_is_answered_when_the_test_brings_them() {
         ] {
             assert!(covered.contains_key(wanted), "seed {seed}: {wanted}");
         }
+    }
+}
+
+/// A run of the depot whose statements' rules are targets, or are not.
+fn ruled(rules: bool, seed: u64) -> (Outcome, BTreeMap<String, u64>) {
+    let choice = Choice {
+        rules,
+        ..Choice::default()
+    };
+    run("depot", 2_000, seed, choice)
+}
+
+#[test]
+fn rules_of_statements_are_targets_when_that_is_asked_for() {
+    let (outcome, covered) = ruled(true, 1);
+    let data = outcome.data.expect("there is a database");
+    let stock = data
+        .seen
+        .iter()
+        .find(|statement| statement.shape.contains("JOIN site"))
+        .expect("the stock was asked for");
+    assert!(stock.found > 0 && stock.found < stock.times, "{stock:?}");
+    let met = stock
+        .rules
+        .iter()
+        .filter(|rule| rule.nearest == 0.0)
+        .count();
+    // A price that is NULL, a quantity on its boundary, an item of another site: rows are built for what calls never make.
+    assert!(met >= 6, "{:?}", stock.rules);
+    let price = stock.rules.iter().find(|rule| rule.says.contains("price"));
+    assert_eq!(
+        price.map(|rule| rule.nearest),
+        Some(0.0),
+        "{:?}",
+        stock.rules
+    );
+    let rules = covered
+        .keys()
+        .filter(|target| target.contains(" for its rule "));
+    assert!(rules.count() >= 15);
+    let (outcome, covered) = ruled(false, 1);
+    let data = outcome.data.expect("there is a database");
+    assert!(data.seen.iter().all(|statement| statement.rules.is_empty()));
+    assert!(data.seen.iter().any(|statement| statement.found > 0));
+    assert!(
+        !covered
+            .keys()
+            .any(|target| target.contains(" for its rule "))
+    );
+}
+
+/// What calls wrote is asked for after them, in every language; a service that writes something else fails.
+#[test]
+fn suites_look_at_the_rows_that_calls_leave() {
+    let running = start("depot");
+    let document = running.openapi.to_string();
+    let plan = plan(&running, &document, 1_500, 1);
+    let prepared = Prepared::new(&plan).with_database(&running, Choice::default());
+    let (_, suite) = prepared.run_and_write("depot");
+    let states: Vec<_> = suite.tests.iter().flat_map(|test| &test.state).collect();
+    let has = |table: &str, column: &str| {
+        let mut of_table = states.iter().filter(|state| state.table == table);
+        of_table.any(|state| state.cells.iter().any(|(name, _)| name == column))
+    };
+    assert!(
+        has("reservation", "quantity") && has("item", "quantity"),
+        "{states:?}"
+    );
+    // A number that the database gives out is never asked for as such.
+    let is_number = |state: &&&RowState| {
+        let mut ids = state.cells.iter().filter(|(name, _)| name == "id");
+        state.table == "reservation" && ids.any(|(_, value)| value.as_captured().is_none())
+    };
+    assert_eq!(states.iter().filter(is_number).count(), 0, "{states:?}");
+    let mut wrong = suite.clone();
+    for state in wrong.tests.iter_mut().flat_map(|test| &mut test.state) {
+        state.is_there = !state.is_there;
+    }
+    let n_looking = suite.tests.iter().filter(|test| !test.state.is_empty());
+    let n_looking = n_looking.count();
+    for (language, tool, probe) in LANGUAGES {
+        if !may_have(tool, probe) || !may_have("sqlite3", &["--version"]) {
+            continue;
+        }
+        for (id, (passed, said)) in results(language, &suite, &running) {
+            assert!(passed, "{language}: {id}: {said}");
+        }
+        let failed = results(language, &wrong, &running);
+        let failed = failed.values().filter(|(passed, _)| !passed).count();
+        assert_eq!(failed, n_looking, "{language}");
+    }
+}
+
+/// A replay puts the rows of its tests back, makes their calls, and looks at what these leave.
+#[test]
+fn a_replay_brings_the_rows_and_looks_at_what_is_left() {
+    let running = start("depot");
+    let document = running.openapi.to_string();
+    let plan = plan(&running, &document, 1_500, 1);
+    let prepared = Prepared::new(&plan).with_database(&running, Choice::default());
+    let (_, suite) = prepared.run_and_write("depot");
+    let address = format!("sqlite:{}", running.database.as_ref().expect("a database"));
+    let play = |suite: &HttpSuite, with_rows: bool| -> Vec<Verdict> {
+        let of = suite.database.as_ref().expect("it names its database");
+        let database = with_rows.then(|| TestDatabase::open(&address, of).expect("it is there"));
+        let client = Client::new(HttpConfig::default()).expect("a client");
+        let mut player = Player::new(suite, running.url.as_str(), client, 1, database);
+        suite.tests.iter().map(|test| player.play(test)).collect()
+    };
+    let held = play(&suite, true);
+    assert!(
+        held.iter().all(|verdict| *verdict == Verdict::Held),
+        "{held:?}"
+    );
+    let blind = play(&suite, false);
+    for (test, verdict) in suite.tests.iter().zip(blind) {
+        let cannot_tell = matches!(verdict, Verdict::NotReached(_));
+        assert!(
+            cannot_tell || test.rows.is_empty(),
+            "{}: {verdict:?}",
+            test.id
+        );
+    }
+    let mut wrong = suite.clone();
+    for state in wrong.tests.iter_mut().flat_map(|test| &mut test.state) {
+        state.is_there = !state.is_there;
+    }
+    for (test, verdict) in wrong.tests.iter().zip(play(&wrong, true)) {
+        let differs = matches!(verdict, Verdict::Differs(_));
+        assert_eq!(differs, !test.state.is_empty(), "{}: {verdict:?}", test.id);
     }
 }

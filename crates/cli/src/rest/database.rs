@@ -40,6 +40,14 @@ pub(crate) struct DatabaseArgs {
     /// Do not let the search be led by how far statements are from finding rows.
     #[arg(long, requires = "db")]
     pub no_sql_distance: bool,
+
+    /// Let the coverage rules of the service's statements be targets of the search, as `isobath query` has them for queries.
+    #[arg(long, requires = "db")]
+    pub query_coverage: bool,
+
+    /// Write suites that do not look at the rows that calls leave in the database.
+    #[arg(long, requires = "db")]
+    pub no_state_assertions: bool,
 }
 
 impl DatabaseArgs {
@@ -79,6 +87,7 @@ impl DatabaseArgs {
         let choice = data::Choice {
             rows: !self.no_rows,
             distance: !self.no_sql_distance,
+            rules: self.query_coverage,
         };
         Ok(Some(Data::new(state, now.datetime(), choice, sees)))
     }

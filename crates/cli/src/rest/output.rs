@@ -8,8 +8,8 @@ use std::sync::{Arc, PoisonError};
 
 use isobath_emit::findings::{
     self, CodeView, ConstraintView, DatabaseView, DriftView, FaultView, FileView, MissedBranch,
-    OperationView, Progress, RestLimitation, RestReport, Severity, Share, SourceLocation,
-    StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget, ViolationView,
+    OperationView, Progress, RestLimitation, RestReport, RuleView, Severity, Share, SourceLocation,
+    StatementView, StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget, ViolationView,
 };
 use isobath_emit::http::{HttpSuite, WrittenTest, curl};
 use isobath_rest::auth::User;
@@ -63,6 +63,9 @@ impl<'a> Run<'a> {
         suite.seed = args.seed;
         let start = args.suite_start.as_ref().or(args.start.as_ref());
         suite.service.start = start.cloned();
+        if args.database.no_state_assertions {
+            suite.tests.iter_mut().for_each(|test| test.state.clear());
+        }
         let secrets = if args.inline_secrets {
             BTreeMap::new()
         } else {
@@ -137,7 +140,31 @@ impl<'a> Run<'a> {
                 .collect(),
             constraints: constraints.collect(),
             drift: drift.collect(),
+            statements: self.statements(),
         })
+    }
+
+    /// The statements that the service looked for rows with.
+    fn statements(&self) -> Vec<StatementView> {
+        let seen = self.outcome.data.iter().flat_map(|data| &data.seen);
+        seen.map(|statement| StatementView {
+            shape: statement.shape.clone(),
+            example: statement.example.clone(),
+            times: statement.times,
+            found: statement.found,
+            rules: statement
+                .rules
+                .iter()
+                .map(|rule| RuleView {
+                    label: rule.label.clone(),
+                    says: rule.says.clone(),
+                    covered: rule.nearest == 0.0,
+                    distance: (rule.nearest > 0.0 && rule.nearest.is_finite())
+                        .then_some(rule.nearest),
+                })
+                .collect(),
+        })
+        .collect()
     }
 
     /// The same run, of a service that was built instrumented.

@@ -9,9 +9,10 @@ use isobath_emit::http::{HttpSuite, HttpTest};
 use isobath_exec::http::{Client, Config as HttpConfig};
 use isobath_exec::process::{Launch, Ready, Service as Process, wait_for};
 use isobath_rest::fault::fingerprint;
-use isobath_rest::replay::{Player, Verdict};
+use isobath_rest::replay::{Player, TestDatabase, Verdict};
 
 use super::address::guard;
+use super::database::DatabaseArgs;
 use super::interrupt::Interruption;
 use super::run::Refusal;
 use crate::exit::Exit;
@@ -40,6 +41,15 @@ pub(crate) struct ReplayArgs {
     /// Call a service that is not on this machine.
     #[arg(long)]
     remote: bool,
+
+    /// The TEST database behind the service, to which the rows of tests are written; else the one in the variable
+    /// ISOBATH_DATABASE.
+    #[arg(long, value_name = "URL")]
+    db: Option<String>,
+
+    /// Use a test database that is not on this machine.
+    #[arg(long)]
+    remote_db: bool,
 
     /// Say only what still goes wrong.
     #[arg(long, short)]
@@ -87,13 +97,7 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, Refusal> {
     let client = client.map_err(|error| Refusal::unreachable(error.to_string()))?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let nonce = since.map_or(0, |since| since.as_nanos() as u64);
-    let mut player = Player::new(&suite, base, client, nonce, |test: &HttpTest| {
-        if test.rows.is_empty() {
-            Ok(())
-        } else {
-            Err("it needs rows in the database".to_owned())
-        }
-    });
+    let mut player = Player::new(&suite, base, client, nonce, database(args, &suite)?);
     let mut exit = Exit::Clean;
     for test in tests {
         match player.play(test) {
@@ -106,6 +110,26 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, Refusal> {
         }
     }
     Ok(exit)
+}
+
+/// The test database of the suite, where one is named.
+fn database(args: &ReplayArgs, suite: &HttpSuite) -> Result<Option<TestDatabase>, Refusal> {
+    let Some(of) = &suite.database else {
+        return Ok(None);
+    };
+    let named = args.db.clone().or_else(|| std::env::var(&of.variable).ok());
+    let flags = DatabaseArgs {
+        db: named,
+        remote_db: args.remote_db,
+        ..DatabaseArgs::default()
+    };
+    let (Some(_), Some(address)) = (flags.test_database()?, &flags.db) else {
+        return Ok(None);
+    };
+    let opened = TestDatabase::open(address, of);
+    opened
+        .map(Some)
+        .map_err(|error| Refusal::unreachable(format!("--db: {error}")))
 }
 
 /// The tests that are meant.

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::model::RestReport;
+use super::statements::{self, StatementView};
 use crate::report::markdown::{code, inline};
 use crate::report::page::escape;
 
@@ -31,6 +32,8 @@ pub struct DatabaseView {
     pub constraints: Vec<ConstraintView>,
     /// Where the document allows what a column refuses.
     pub drift: Vec<DriftView>,
+    /// The statements that the service looked for rows with, by shape.
+    pub statements: Vec<StatementView>,
 }
 
 /// A constraint, and how calls that violate it were answered.
@@ -195,10 +198,11 @@ pub(super) fn markdown(out: &mut String, report: &RestReport) {
         out.push_str("\n### Drift between document and database\n\n");
         table(out, &DRIFT, &database.drifted());
     }
+    statements::markdown(out, &database.statements);
     out.push('\n');
 }
 
-fn table<const N: usize>(out: &mut String, heads: &[&str; N], rows: &[[String; N]]) {
+pub(super) fn table<const N: usize>(out: &mut String, heads: &[&str; N], rows: &[[String; N]]) {
     let _ = writeln!(out, "| {} |\n|{}", heads.join(" | "), "---|".repeat(N));
     for row in rows {
         let cells: Vec<String> = row.iter().map(|cell| inline(cell)).collect();
@@ -249,10 +253,11 @@ pub(super) fn html(out: &mut String, report: &RestReport) {
         out.push_str("<h3>Drift between document and database</h3>\n");
         page_table(out, "Drift", &DRIFT, &database.drifted());
     }
+    statements::html(out, &database.statements);
     out.push_str("</details>\n");
 }
 
-fn page_table<const N: usize>(
+pub(super) fn page_table<const N: usize>(
     out: &mut String,
     label: &str,
     heads: &[&str; N],

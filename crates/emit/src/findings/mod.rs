@@ -15,6 +15,7 @@ mod model;
 mod plot;
 mod sarif;
 mod source;
+mod statements;
 mod wfc;
 
 pub use database::{ConstraintView, DatabaseView, DriftView, ViolationView};
@@ -28,4 +29,5 @@ pub use model::{
     SuiteView, TestCall, TestCase, UncoveredTarget,
 };
 pub use sarif::sarif;
+pub use statements::{RuleView, StatementView};
 pub use wfc::wfc;

@@ -93,8 +93,8 @@ pub enum SuiteError {
         /// The test.
         place: String,
     },
-    /// Rows are brought, and the suite does not say to which database.
-    #[error("print {place}: it brings rows, and the suite names no database")]
+    /// Rows are brought or looked for, and the suite does not say in which database.
+    #[error("print {place}: it has rows, and the suite names no database")]
     Rows {
         /// The test.
         place: String,
@@ -140,7 +140,7 @@ impl HttpSuite {
 
     fn check_test(&self, test: &HttpTest) -> Result<(), SuiteError> {
         let place = || format!("test `{}`", test.id);
-        if !test.rows.is_empty() && self.database.is_none() {
+        if !(test.rows.is_empty() && test.state.is_empty()) && self.database.is_none() {
             return Err(SuiteError::Rows { place: place() });
         }
         let mut captured = Captured::new();
@@ -187,6 +187,9 @@ impl HttpSuite {
                 });
             }
             captured = after;
+        }
+        for (_, value) in test.state.iter().flat_map(|row| &row.cells) {
+            check_text(&place(), value, &captured, false)?;
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ pub use check::SuiteError;
 pub use curl::curl;
 pub use place::{Key, Place};
 pub use request::{Body, Content, Hole, Part, Piece, Request, Secret, Text};
-pub use rows::{RowKey, TestRow};
+pub use rows::{RowKey, RowState, TestRow};
 pub use suite::{
     Auth, Capture, Database, FaultMark, Fresh, HttpStep, HttpSuite, HttpTest, Login, Outcome,
     Reset, Sending, Service, Source, Token, User,

@@ -57,6 +57,8 @@ pub(crate) struct Planned<'a> {
     pub(crate) known: Known,
     /// The calls.
     pub(crate) steps: Vec<PlannedStep<'a>>,
+    /// The variables of rows and calls, for what is asked of the database in the end.
+    pub(crate) all_known: Known,
 }
 
 /// A call with its names.
@@ -230,6 +232,7 @@ pub(crate) fn planned<'a>(
         rows,
         known: of_rows,
         steps,
+        all_known: known,
     }
 }
 

@@ -1,16 +1,17 @@
-//! Rows that tests bring: the model, and what all writers print of them.
+//! Rows that tests bring and leave: the model, and what all writers print of them.
 //!
 //! A suite inserts rows through a small language of its own, `insert_into(table).d(column, data).r(column,
 //! key)`, because the number of a row that the database gives out is only known when the test
 //! runs. It talks to the database by the client program that comes with it, so that suites need no
-//! driver in any language.
+//! driver in any language. What calls leave in the database is asked for in the same language,
+//! `row_in(table).d(column, data).is_there()`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::plan::Known;
 use super::request::Text;
-use super::suite::{Database, HttpTest};
+use super::suite::{Database, HttpSuite, HttpTest};
 use crate::suite::SuiteDialect;
 
 /// A row that a test inserts before its calls.
@@ -37,6 +38,42 @@ pub struct RowKey {
     pub sample: Option<Value>,
 }
 
+/// A row that the calls of a test leave in the database, or take from it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RowState {
+    /// The table, as SQL writes it.
+    pub table: String,
+    /// What the row is told by: columns as SQL writes them, each with a literal of SQL, or with a captured key.
+    pub cells: Vec<(String, Text)>,
+    /// Whether there must be such a row; there must be none otherwise.
+    pub is_there: bool,
+}
+
+impl TestRow {
+    /// The INSERT; `key` says what is written in place of a captured key, NULL where it does not know.
+    pub fn insert(&self, key: impl Fn(&str) -> Option<String>) -> String {
+        if self.cells.is_empty() {
+            return format!("INSERT INTO {} DEFAULT VALUES", self.table);
+        }
+        let columns = self.cells.iter().map(|(column, _)| column.as_str());
+        let columns: Vec<&str> = columns.collect();
+        let values = self
+            .cells
+            .iter()
+            .map(|(_, value)| match value.as_captured() {
+                Some(variable) => key(variable).unwrap_or_else(|| "NULL".to_owned()),
+                None => value.literal().unwrap_or_default(),
+            });
+        let values: Vec<String> = values.collect();
+        format!(
+            "INSERT INTO {} ({}) VALUES ({})",
+            self.table,
+            columns.join(", "),
+            values.join(", ")
+        )
+    }
+}
+
 impl HttpTest {
     /// The rows as statements for people, who insert them one after the other: what refers to a key takes the greatest.
     pub fn row_statements(&self) -> Vec<String> {
@@ -51,31 +88,10 @@ impl HttpTest {
                 None => "NULL".to_owned(),
             }
         };
-        let statement = |row: &TestRow| {
-            if row.cells.is_empty() {
-                return format!("INSERT INTO {} DEFAULT VALUES", row.table);
-            }
-            let columns: Vec<&str> = row
-                .cells
-                .iter()
-                .map(|(column, _)| column.as_str())
-                .collect();
-            let values: Vec<String> = row
-                .cells
-                .iter()
-                .map(|(_, value)| match value.as_captured() {
-                    Some(variable) => key_of(variable),
-                    None => value.literal().unwrap_or_default(),
-                })
-                .collect();
-            format!(
-                "INSERT INTO {} ({}) VALUES ({})",
-                row.table,
-                columns.join(", "),
-                values.join(", ")
-            )
-        };
-        self.rows.iter().map(statement).collect()
+        self.rows
+            .iter()
+            .map(|row| row.insert(|variable| Some(key_of(variable))))
+            .collect()
     }
 }
 
@@ -84,6 +100,8 @@ impl HttpTest {
 pub(crate) struct Spelling {
     /// What the function that begins a row is called.
     pub(crate) into: &'static str,
+    /// What the function that begins a row to look for is called, and what says that it is there, or gone.
+    pub(crate) looked_for: (&'static str, &'static str, &'static str),
     /// How a text is written.
     pub(crate) literal: fn(&str) -> String,
     /// What stands before a variable that is handed over.
@@ -92,13 +110,36 @@ pub(crate) struct Spelling {
 
 /// The row as a chain of calls: `insert_into("foo")`, `.d("x", "1")`, …, `.key("id")` or `.run()`.
 pub(crate) fn links(row: &TestRow, known: &Known, spelling: Spelling) -> Vec<String> {
+    let mut links = cells(spelling.into, &row.table, &row.cells, known, spelling);
+    links.push(match &row.key {
+        Some(key) => format!(".key({})", (spelling.literal)(&key.column)),
+        None => ".run()".to_owned(),
+    });
+    links
+}
+
+/// What must be in the database, as a chain of calls: `row_in("foo")`, `.d("x", "1")`, …, `.is_there()`.
+pub(crate) fn state_links(row: &RowState, known: &Known, spelling: Spelling) -> Vec<String> {
+    let (of, is_there, is_gone) = spelling.looked_for;
+    let mut links = cells(of, &row.table, &row.cells, known, spelling);
+    let end = if row.is_there { is_there } else { is_gone };
+    links.push(format!(".{end}()"));
+    links
+}
+
+/// The beginning of a chain: a table and cells.
+fn cells(
+    begin: &str,
+    table: &str,
+    cells: &[(String, Text)],
+    known: &Known,
+    spelling: Spelling,
+) -> Vec<String> {
     let Spelling {
-        into,
-        literal,
-        borrow,
+        literal, borrow, ..
     } = spelling;
-    let mut links = vec![format!("{into}({})", literal(&row.table))];
-    for (column, value) in &row.cells {
+    let mut links = vec![format!("{begin}({})", literal(table))];
+    for (column, value) in cells {
         let column = literal(column);
         let captured = value.as_captured().and_then(|name| known.get(name));
         links.push(match captured {
@@ -109,19 +150,21 @@ pub(crate) fn links(row: &TestRow, known: &Known, spelling: Spelling) -> Vec<Str
             ),
         });
     }
-    links.push(match &row.key {
-        Some(key) => format!(".key({})", literal(&key.column)),
-        None => ".run()".to_owned(),
-    });
     links
 }
 
-/// The parts of the helpers that differ by database: between what marks its branch they stay, all others go.
-pub(crate) fn for_dialect(template: &str, dialect: SuiteDialect) -> String {
+/// The helpers of a suite: what is marked for other databases goes, and so does what nothing asks for the state of
+/// the database with.
+pub(crate) fn helpers(template: &str, suite: &HttpSuite, dialect: SuiteDialect) -> String {
+    let asks = suite.tests.iter().any(|test| !test.state.is_empty());
     let wanted = match dialect {
         SuiteDialect::Sqlite => "sqlite",
         SuiteDialect::Postgres => "postgres",
         SuiteDialect::Mysql => "mysql",
+    };
+    let is_wanted = |branch: &str| {
+        let mut names = branch.split(' ');
+        names.any(|name| name == wanted || (name == "state" && asks))
     };
     let mut out = String::new();
     let mut branch: Option<&str> = None;
@@ -129,7 +172,7 @@ pub(crate) fn for_dialect(template: &str, dialect: SuiteDialect) -> String {
         match line.trim().strip_prefix("@@") {
             Some("end") => branch = None,
             Some(name) => branch = Some(name),
-            None if branch.is_none_or(|name| name.split(' ').any(|name| name == wanted)) => {
+            None if branch.is_none_or(is_wanted) => {
                 out.push_str(line);
                 out.push('\n');
             }

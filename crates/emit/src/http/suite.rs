@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::request::{Request, Text};
-use super::rows::TestRow;
+use super::rows::{RowState, TestRow};
 use super::{Answer, Place};
 use crate::suite::{ReadError, SuiteDialect};
 
@@ -148,7 +148,7 @@ pub enum Sending {
     Query(String),
 }
 
-/// The database behind the service, for tests that bring rows of their own.
+/// The database behind the service, for tests that bring rows of their own or look at those that calls leave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Database {
     /// The environment variable that names the connection.
@@ -185,6 +185,9 @@ pub struct HttpTest {
     pub rows: Vec<TestRow>,
     /// What is called, in order.
     pub steps: Vec<HttpStep>,
+    /// What must be in the database after the calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub state: Vec<RowState>,
 }
 
 /// A fault that a test shows.

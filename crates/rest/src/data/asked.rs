@@ -8,6 +8,8 @@ use isobath_sql::query::{Relations, Sought, distance, evaluate_at, shape, sought
 use isobath_sql::{DialectName, Schema};
 use jiff::civil::DateTime;
 
+use super::rules::{Met, Rule, RuleReport, Rules};
+
 /// A statement that looked for rows.
 #[derive(Clone, Debug)]
 pub struct Asked {
@@ -25,6 +27,33 @@ pub struct Asked {
     pub distance: Option<f64>,
     /// How far it was from finding nothing.
     pub to_none: Option<f64>,
+    /// How near the rows that were there came to its coverage rules, where these are looked at.
+    pub rules: Vec<Met>,
+}
+
+/// A statement that looked for rows, and what became of it in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatementReport {
+    /// The text without its values.
+    pub shape: String,
+    /// One text of it.
+    pub example: String,
+    /// How often it was run.
+    pub times: u64,
+    /// How often it found something.
+    pub found: u64,
+    /// Its coverage rules; empty where these are not looked at, or there are none.
+    pub rules: Vec<RuleReport>,
+}
+
+/// What statements are read by.
+#[derive(Clone, Copy)]
+pub(super) struct Setting<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) dialect: DialectName,
+    pub(super) now: DateTime,
+    /// Whether the coverage rules of statements are looked at.
+    pub(super) rules: bool,
 }
 
 /// A statement that we cannot evaluate.
@@ -46,6 +75,9 @@ pub struct Statements {
     /// By shape.
     unable: BTreeMap<Arc<str>, Unable>,
     shapes: BTreeMap<String, Arc<str>>,
+    /// By shape: a text, how often it was run, and how often it found something.
+    tallies: BTreeMap<Arc<str>, (Arc<str>, u64, u64)>,
+    rules: Rules,
     /// How many statements were looked at, and how many of them were read anew.
     pub met: u64,
     /// How many texts were parsed.
@@ -58,6 +90,8 @@ struct Known {
     shape: Arc<str>,
     constants: Arc<[String]>,
     sought: Option<Arc<Sought>>,
+    /// Made when they are first asked for.
+    rules: Option<Arc<[Arc<Rule>]>>,
 }
 
 /// Texts that are kept.
@@ -68,14 +102,15 @@ const MOST_SHAPES: usize = 2_000;
 const LONGEST: usize = 20_000;
 
 impl Statements {
-    /// What a statement looked for; `None` when it looked for nothing, or was refused.
-    pub fn asked(
+    /// What a statement looked for; `None` when it looked for nothing, or was refused, or found what we cannot evaluate.
+    ///
+    /// `rows` are those at the end of the candidate, `then` those when it was run.
+    pub(super) fn asked(
         &mut self,
         event: &Event,
-        schema: &Schema,
-        dialect: DialectName,
-        now: DateTime,
+        setting: &Setting<'_>,
         rows: &dyn Relations,
+        then: &dyn Relations,
     ) -> Option<Asked> {
         let Event::Statement {
             text,
@@ -90,26 +125,47 @@ impl Statements {
             return None;
         }
         self.met += 1;
-        let known = self.known(text, schema, dialect)?;
+        let known = self.known(text, setting.schema, setting.dialect)?;
+        let mut asked = self.judged(known, *n_rows, setting, rows);
+        let tally = self.tallies.entry(Arc::clone(&asked.shape));
+        let (_, times, found) = tally.or_insert_with(|| (Arc::clone(&asked.text), 0, 0));
+        *times += 1;
+        *found += u64::from(asked.found);
+        if setting.rules && asked.sought.is_some() {
+            let rules = self.rules_of(&asked.text, setting);
+            let Setting { dialect, now, .. } = *setting;
+            asked.rules = self.rules.meet(&asked.shape, &rules, dialect, now, then);
+        }
+        (asked.sought.is_some() || !asked.found).then_some(asked)
+    }
+
+    fn judged(
+        &mut self,
+        known: Known,
+        n_rows: u64,
+        setting: &Setting<'_>,
+        rows: &dyn Relations,
+    ) -> Asked {
         let mut asked = Asked {
             text: known.text,
-            shape: Arc::clone(&known.shape),
+            shape: known.shape,
             sought: known.sought,
             constants: known.constants,
-            found: *n_rows > 0,
+            found: n_rows > 0,
             distance: None,
             to_none: None,
+            rules: Vec::new(),
         };
-        let Some(sought) = &asked.sought else {
-            self.count(&known.shape);
-            return (!asked.found).then_some(asked);
+        let Some(sought) = asked.sought.clone() else {
+            self.count(&asked.shape);
+            return asked;
         };
-        let behaviour = dialect.dialect();
-        if *n_rows > 0 && !sought.always_answers {
+        let (now, dialect) = (Some(setting.now), setting.dialect.dialect());
+        if asked.found && !sought.always_answers {
             asked.distance = Some(0.0);
-            return Some(asked);
+            return asked;
         }
-        match distance(&sought.query, rows, &[], Some(now), behaviour) {
+        match distance(&sought.query, rows, &[], now, dialect) {
             Ok(far) if sought.always_answers => {
                 asked.found = far == 0.0;
                 asked.distance = Some(far);
@@ -120,19 +176,41 @@ impl Statements {
                 let why = stop.to_string();
                 self.unable(&asked.shape, &asked.text, why);
                 asked.sought = None;
+                return asked;
             }
         }
         if asked.found {
-            let evaluated = evaluate_at(
-                &asked.sought.as_ref()?.query,
-                rows,
-                &[],
-                Some(now),
-                behaviour,
-            );
+            let evaluated = evaluate_at(&sought.query, rows, &[], now, dialect);
             asked.to_none = evaluated.ok().map(|evaluated| evaluated.to_empty);
         }
-        Some(asked)
+        asked
+    }
+
+    /// The coverage rules of a text.
+    fn rules_of(&mut self, text: &str, setting: &Setting<'_>) -> Arc<[Arc<Rule>]> {
+        if let Some(rules) = self.known.get(text).and_then(|known| known.rules.clone()) {
+            return rules;
+        }
+        let rules = self.rules.of(text, setting.schema, setting.dialect);
+        if let Some(known) = self.known.get_mut(text) {
+            known.rules = Some(Arc::clone(&rules));
+        }
+        rules
+    }
+
+    /// What became of statements, by shape, and how many texts had their coverage rules made.
+    pub(super) fn report(&self) -> (Vec<StatementReport>, u64) {
+        let statements = self.tallies.iter().map(|(shape, (text, times, found))| {
+            let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            StatementReport {
+                shape: one_line(shape),
+                example: one_line(text),
+                times: *times,
+                found: *found,
+                rules: self.rules.report(shape),
+            }
+        });
+        (statements.collect(), self.rules.read)
     }
 
     /// Statements that we cannot evaluate, by shape.
@@ -174,6 +252,7 @@ impl Statements {
             shape,
             constants: found.constants.into(),
             sought,
+            rules: None,
         };
         if self.known.len() >= MOST_KNOWN {
             self.known.clear();

@@ -10,11 +10,12 @@ use isobath_sql::query::Relations;
 use isobath_sql::{Cell, Row, Schema, Value};
 use jiff::civil::DateTime;
 
-use super::{Choice, Planted, Statements, Unable};
+use super::asked::Setting;
+use super::{Choice, Planted, StatementReport, Statements, Unable};
 use crate::candidate::Candidate;
 use crate::exchange::Exchange;
 use crate::openapi::Api;
-use crate::state::Watch;
+use crate::state::{Effect, Watch};
 
 /// The database while candidates run.
 #[derive(Debug)]
@@ -31,6 +32,10 @@ pub struct Data {
     sees: bool,
     cost: DataCost,
     watch: Watch,
+    /// The rows before each call of the candidate, where coverage rules are looked at.
+    before: Vec<Arc<Snapshot>>,
+    /// The rows now, if nothing was written since they were taken.
+    current: Option<Arc<Snapshot>>,
 }
 
 /// What the database was asked for, beside the service.
@@ -57,6 +62,10 @@ pub struct DataReport {
     pub rows: DataCost,
     /// What resetting and looking cost.
     pub cost: Cost,
+    /// The statements, by shape.
+    pub seen: Vec<StatementReport>,
+    /// Texts whose coverage rules were made.
+    pub ruled: u64,
 }
 
 /// Rows of the database as a query finds them.
@@ -86,6 +95,8 @@ impl Data {
             written: Tables::new(),
             sees,
             cost: DataCost::default(),
+            before: Vec::new(),
+            current: None,
         }
     }
 
@@ -116,7 +127,10 @@ impl Data {
     /// What the run made of it so far.
     #[must_use]
     pub fn report(&self) -> DataReport {
+        let (seen, ruled) = self.statements.report();
         DataReport {
+            seen,
+            ruled,
             shapes: self.statements.n_shapes(),
             statements: self.statements.met,
             read: self.statements.read,
@@ -148,6 +162,8 @@ impl Data {
     ///
     /// When the database is gone, or cannot be reset.
     pub fn begin(&mut self, candidate: &Candidate) -> Result<Planted, DatabaseError> {
+        self.before.clear();
+        self.current = None;
         if !self.sees {
             self.state.reset_all()?;
         } else if !self.written.is_empty() {
@@ -197,18 +213,28 @@ impl Data {
                 _ => None,
             });
         let written = self.state.written_by(texts);
-        if self.choice.distance || self.choice.rows {
-            if !written.is_empty() {
-                self.state.look(&written)?;
-            }
-            let view = View(self.state.image());
-            let dialect = self.state.dialect();
-            for exchange in exchanges.iter_mut() {
-                for event in &exchange.inside.events {
-                    let asked =
-                        self.statements
-                            .asked(event, &self.schema, dialect, self.now, &view);
-                    exchange.inside.asked.extend(asked);
+        if !written.is_empty() {
+            self.state.look(&written)?;
+        }
+        let setting = Setting {
+            schema: &self.schema,
+            dialect: self.state.dialect(),
+            now: self.now,
+            rules: self.choice.rules,
+        };
+        let last = self.state.image();
+        let at = |number: usize| self.before.get(number).map_or(last, |image| &**image);
+        for (number, exchange) in exchanges.iter_mut().enumerate() {
+            // What a statement sees lies between the rows before its call and those after it; where the call
+            // writes, its first statement that does is where it turns.
+            let mut wrote = false;
+            for event in &exchange.inside.events {
+                let then = View(at(number + usize::from(wrote)));
+                let asked = self.statements.asked(event, &setting, &View(last), &then);
+                exchange.inside.asked.extend(asked);
+                if let (true, false, Event::Statement { text, .. }) = (setting.rules, wrote, event)
+                {
+                    wrote = !self.state.written_by([text.as_str()]).is_empty();
                 }
             }
         }
@@ -233,7 +259,18 @@ impl Data {
         base: &str,
         exchange: &mut Exchange,
     ) -> Result<(), DatabaseError> {
+        if self.choice.rules {
+            let state = &self.state;
+            let current = self
+                .current
+                .get_or_insert_with(|| Arc::new(state.image().clone()));
+            self.before.push(Arc::clone(current));
+        }
         let effect = self.watch.look(&mut self.state, api, base, exchange)?;
+        let is_same = |effect: &Effect| effect.is_complete && effect.changes.is_empty();
+        if !effect.as_ref().is_some_and(is_same) {
+            self.current = None;
+        }
         if let Some(effect) = effect {
             let changes = effect.changes.iter();
             self.written.extend(changes.map(|change| change.table));

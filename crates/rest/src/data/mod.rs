@@ -8,6 +8,7 @@
 mod asked;
 mod first;
 mod live;
+mod rules;
 mod score;
 mod supply;
 #[cfg(test)]
@@ -17,8 +18,9 @@ use isobath_rows::set::Inserted;
 use isobath_sql::Value;
 use serde_json::{Number, Value as Json};
 
-pub use asked::{Asked, Statements, Unable};
+pub use asked::{Asked, StatementReport, Statements, Unable};
 pub use live::{Data, DataCost, DataReport};
+pub use rules::{Met, Rule, RuleReport};
 pub use score::StatementGoal;
 pub use supply::Supply;
 
@@ -29,6 +31,8 @@ pub struct Choice {
     pub rows: bool,
     /// How far statements are from finding rows leads the search.
     pub distance: bool,
+    /// The coverage rules of statements are targets of the search.
+    pub rules: bool,
 }
 
 impl Default for Choice {
@@ -36,6 +40,7 @@ impl Default for Choice {
         Self {
             rows: true,
             distance: true,
+            rules: false,
         }
     }
 }

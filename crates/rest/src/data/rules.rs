@@ -48,8 +48,8 @@ const MOST_READINGS: u64 = 20_000;
 /// The rules of all statements, and what became of them.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
-    /// By shape of the statement and label.
-    nearest: BTreeMap<Arc<str>, BTreeMap<Arc<str>, RuleReport>>,
+    /// By shape of the statement, in the order in which rules were met.
+    nearest: BTreeMap<Arc<str>, Vec<RuleReport>>,
     /// How many texts had their rules made.
     pub(super) read: u64,
 }
@@ -104,15 +104,17 @@ impl Rules {
         let met = rules.iter().filter_map(|rule| {
             let far = distance(&rule.query, rows, &[], Some(now), dialect.dialect());
             let distance = far.ok()?;
-            let report = || RuleReport {
-                label: rule.label.to_string(),
-                says: rule.says.clone(),
-                nearest: f64::INFINITY,
-            };
-            let report = known.entry(Arc::clone(&rule.label)).or_insert_with(report);
-            if distance < report.nearest {
-                report.nearest = distance;
-                report.says.clone_from(&rule.says);
+            match known.iter_mut().find(|known| *known.label == *rule.label) {
+                Some(known) if known.nearest <= distance => {}
+                Some(known) => {
+                    known.nearest = distance;
+                    known.says.clone_from(&rule.says);
+                }
+                None => known.push(RuleReport {
+                    label: rule.label.to_string(),
+                    says: rule.says.clone(),
+                    nearest: distance,
+                }),
             }
             Some(Met {
                 rule: Arc::clone(rule),
@@ -124,7 +126,6 @@ impl Rules {
 
     /// What became of the rules of a statement.
     pub(super) fn report(&self, shape: &str) -> Vec<RuleReport> {
-        let rules = self.nearest.get(shape);
-        rules.map_or_else(Vec::new, |rules| rules.values().cloned().collect())
+        self.nearest.get(shape).cloned().unwrap_or_default()
     }
 }

@@ -66,5 +66,10 @@ pub(super) fn score(
         scores.push(Score::of_distance(missed, far));
         note(found, asked);
         note(not_found, asked);
+        for met in &asked.rules {
+            let rule = goals.id(Goal::Rule(asked.shape.clone(), met.rule.label.clone()));
+            scores.push(Score::of_distance(rule, met.distance));
+            note(rule, asked);
+        }
     }
 }

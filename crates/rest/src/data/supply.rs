@@ -7,6 +7,7 @@ use isobath_genes::{Gene, Place, Reference, Value as GeneValue, plain};
 use isobath_rows::set::{self, Ground, Inserted, NewCell, NewRow, Ties};
 use isobath_search::{Rng, Score, TargetId};
 use isobath_sql::Value;
+use isobath_sql::query::Query;
 use isobath_sql::render::literal;
 
 use super::{Asked, Choice, Planted, StatementGoal, column, place, score};
@@ -26,6 +27,8 @@ const AT_A_TIME: usize = 3;
 
 /// That the rows of a candidate are changed, and not its calls.
 const VARIED: f64 = 0.4;
+/// That rows are built for a coverage rule that is aimed at.
+const RULED: f64 = 0.6;
 
 /// What candidates lacked, and how rows are made for them.
 #[derive(Debug)]
@@ -54,7 +57,7 @@ struct Lacks {
     helped: u32,
 }
 
-/// A statement that found nothing.
+/// A statement that found nothing, or has coverage rules that are not met.
 #[derive(Clone, Debug)]
 struct Lack {
     /// The step that caused it.
@@ -207,7 +210,8 @@ impl Supply {
             for asked in &exchange.inside.asked {
                 self.hint(asked);
                 let is_known = |lack: &Lack| lack.asked.text == asked.text;
-                if !asked.found
+                let lacks_rows = !asked.found || asked.rules.iter().any(|met| met.distance > 0.0);
+                if lacks_rows
                     && asked.sought.is_some()
                     && lacks.statements.len() < MOST_LACKS
                     && !lacks.statements.iter().any(is_known)
@@ -275,17 +279,25 @@ impl Supply {
                 None
             }
             Some(Goal::Statement(shape, StatementGoal::Found)) => Some(&**shape),
+            Some(Goal::Rule(shape, label)) if rng.f64() < RULED => {
+                if let Some(child) = self.ruled(rng, parent, shape, label) {
+                    return Some(child);
+                }
+                None
+            }
             _ => None,
         };
         if let Some(lacks) = self.lacks.get_mut(&parent.born)
-            && !lacks.statements.is_empty()
+            && lacks.statements.iter().any(|lack| !lack.asked.found)
             && parent.rows.len() < MOST_ROWS
         {
             // The same rows again teach nothing; what is still lacking may be left so.
             let eagerness = 0.6 / f64::from(1 + lacks.helped);
             if rng.f64() < eagerness.max(0.03) {
                 lacks.helped += 1;
-                let mut order: Vec<usize> = (0..lacks.statements.len()).collect();
+                let mut order: Vec<usize> = (0..lacks.statements.len())
+                    .filter(|&at| !lacks.statements[at].asked.found)
+                    .collect();
                 rng.shuffle(&mut order);
                 let is_aimed = |at: &usize| aimed == Some(&*lacks.statements[*at].asked.shape);
                 order.sort_by_key(|at| !is_aimed(at));
@@ -295,7 +307,11 @@ impl Supply {
                 let planted = lacks.planted.as_deref().unwrap_or(&none);
                 let mut brought = false;
                 for at in order {
-                    brought |= self.bring(rng, &mut child, &lacks.statements[at], planted);
+                    let lack = &lacks.statements[at];
+                    let Some(sought) = &lack.asked.sought else {
+                        continue;
+                    };
+                    brought |= self.bring(rng, &mut child, lack, &sought.query, planted);
                     // One at a time mostly, sometimes all that is lacking.
                     if brought && rng.bool() {
                         break;
@@ -328,22 +344,41 @@ impl Supply {
         None
     }
 
-    /// Adds rows that a statement should find; false when there are none to add.
+    /// A copy with rows for a coverage rule of one of its statements.
+    fn ruled(
+        &self,
+        rng: &mut Rng,
+        parent: &Candidate,
+        shape: &str,
+        label: &str,
+    ) -> Option<Candidate> {
+        let lacks = self.lacks.get(&parent.born)?;
+        let of_shape = lacks.statements.iter();
+        let (lack, met) = of_shape
+            .filter(|lack| *lack.asked.shape == *shape)
+            .flat_map(|lack| lack.asked.rules.iter().map(move |met| (lack, met)))
+            .find(|(_, met)| met.distance > 0.0 && *met.rule.label == *label)?;
+        let mut child = parent.clone();
+        let none = Planted::default();
+        let planted = lacks.planted.as_deref().unwrap_or(&none);
+        self.bring(rng, &mut child, lack, &met.rule.query, planted)
+            .then_some(child)
+    }
+
+    /// Adds rows that a statement, or one of its coverage rules, should find; false when there are none to add.
     fn bring(
         &self,
         rng: &mut Rng,
         candidate: &mut Candidate,
         lack: &Lack,
+        query: &Query,
         planted: &Planted,
     ) -> bool {
-        let Some(sought) = &lack.asked.sought else {
-            return false;
-        };
         let own = stored(&candidate.rows, &planted.rows);
         let made = rng.usize(..20);
-        let built = self.ground.build(&sought.query, &own, made).or_else(|| {
+        let built = self.ground.build(query, &own, made).or_else(|| {
             // As the paper does: any rows of a table that was read, and what the search makes of them.
-            let tables = sought.query.tables();
+            let tables = query.tables();
             let table = *tables.get(rng.usize(..tables.len().max(1)))?;
             let mut built = Vec::new();
             for _ in 0..rng.usize(1..=AT_A_TIME) {

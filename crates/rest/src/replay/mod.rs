@@ -1,12 +1,13 @@
 //! Tests of a stored suite, run without a test language.
 //!
-//! [`Player`] does what a generated test does: brings the first state back, logs users in, makes the
-//! calls with what earlier ones gave, and compares. It tells apart that the call which matters went
+//! [`Player`] does what a generated test does: brings the first state and the rows of the test back, logs
+//! users in, makes the calls with what earlier ones gave, and compares answers and rows. It tells apart that the call which matters went
 //! otherwise ([`Verdict::Differs`]) and that it was never come to ([`Verdict::NotReached`]): a fault is
 //! gone only in the first case.
 
 mod compare;
 mod fill;
+mod rows;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,6 +23,7 @@ use serde_json::Value;
 use crate::session::Proof;
 use compare::compare;
 use fill::Filler;
+pub use rows::TestDatabase;
 
 /// How long a command that resets the service may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,15 +41,12 @@ pub enum Verdict {
     Lost(String),
 }
 
-/// Brings the rows of a test into the database before its calls are made.
-pub type BringRows<'s> = dyn FnMut(&HttpTest) -> Result<(), String> + 's;
-
 /// Runs tests of a suite.
 pub struct Player<'s> {
     suite: &'s HttpSuite,
     base: String,
     client: Client,
-    rows: Box<BringRows<'s>>,
+    database: Option<TestDatabase>,
     /// Makes texts that no other run has used.
     nonce: u64,
 }
@@ -68,31 +67,31 @@ impl From<String> for Stopped {
 }
 
 impl<'s> Player<'s> {
-    /// Runs tests of a suite against the service at `base`. `nonce` must differ from run to run.
+    /// Runs tests of a suite against the service at `base` and its database, where that is known. `nonce` must differ
+    /// from run to run.
     pub fn new(
         suite: &'s HttpSuite,
         base: impl Into<String>,
         client: Client,
         nonce: u64,
-        rows: impl FnMut(&HttpTest) -> Result<(), String> + 's,
+        database: Option<TestDatabase>,
     ) -> Self {
         Self {
             suite,
             base: base.into().trim_end_matches('/').to_owned(),
             client,
-            rows: Box::new(rows),
+            database,
             nonce,
         }
     }
 
     /// Runs a test.
     pub fn play(&mut self, test: &HttpTest) -> Verdict {
-        let proofs = match self.prepare(test) {
-            Ok(proofs) => proofs,
+        let (proofs, mut captured) = match self.prepare(test) {
+            Ok(prepared) => prepared,
             Err(Stopped::Lost(why)) => return Verdict::Lost(why),
             Err(Stopped::Otherwise(why)) => return Verdict::NotReached(why),
         };
-        let mut captured = Captured::new();
         for (at, step) in test.steps.iter().enumerate() {
             let is_last = at + 1 == test.steps.len();
             match self.step(step, &proofs, &mut captured) {
@@ -109,11 +108,17 @@ impl<'s> Player<'s> {
                 }
             }
         }
-        Verdict::Held
+        let Some(database) = self.database.as_mut().filter(|_| !test.state.is_empty()) else {
+            return Verdict::Held;
+        };
+        match database.check(test, &captured) {
+            Ok(()) => Verdict::Held,
+            Err(why) => Verdict::Differs(format!("after the calls: {why}")),
+        }
     }
 
-    /// Brings the first state and the rows, and logs in whoever the test needs.
-    fn prepare(&mut self, test: &HttpTest) -> Result<BTreeMap<String, Proof>, Stopped> {
+    /// Brings the first state and the rows, whose keys it returns, and logs in whoever the test needs.
+    fn prepare(&mut self, test: &HttpTest) -> Result<(BTreeMap<String, Proof>, Captured), Stopped> {
         match &self.suite.service.reset {
             None => {}
             Some(Reset::Call(request)) => {
@@ -134,7 +139,14 @@ impl<'s> Player<'s> {
                 }
             }
         }
-        (self.rows)(test)?;
+        let captured = match &mut self.database {
+            Some(database) => database.bring(test)?,
+            None if test.rows.is_empty() => Captured::new(),
+            None => {
+                let why = "it needs rows in the database of the service, which --db names";
+                return Err(why.to_owned().into());
+            }
+        };
         let mut proofs = BTreeMap::new();
         for step in &test.steps {
             let Some(name) = &step.request.user else {
@@ -146,7 +158,7 @@ impl<'s> Player<'s> {
                 proofs.insert(name.clone(), self.log_in(user)?);
             }
         }
-        Ok(proofs)
+        Ok((proofs, captured))
     }
 
     fn log_in(&mut self, user: &User) -> Result<Proof, Stopped> {

@@ -3,6 +3,7 @@
 mod body;
 mod facts;
 mod rows;
+mod state;
 mod users;
 mod words;
 
@@ -46,7 +47,7 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
         let request = Request::new(reset.request.method.as_str(), path);
         suite.service.reset = Some(isobath_emit::http::Reset::Call(Box::new(request)));
     }
-    let beneath = Beneath::of(service);
+    let beneath = Beneath::of(service, tests);
     suite.database = rows::database(service, tests);
     let mut names = BTreeSet::new();
     let checker = AnswerChecker::new(&service.api);
@@ -199,6 +200,7 @@ impl Printer<'_> {
             printed.captures = captures;
             steps.push(printed);
         }
+        let state = self.state();
         let last = self.test.exchanges.last();
         let group = last
             .and_then(|exchange| exchange.operation)
@@ -232,6 +234,7 @@ impl Printer<'_> {
             ),
             faults,
             rows,
+            state,
             steps,
         }
     }

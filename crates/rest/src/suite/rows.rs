@@ -5,11 +5,12 @@ use std::sync::Arc;
 use isobath_emit::SuiteDialect;
 use isobath_emit::http::{Database, RowKey, TestRow, Text};
 use isobath_exec::driver::Event;
-use isobath_exec::state::Tables;
+use isobath_exec::state::{Snapshot, Tables};
 use isobath_rows::set::{NewCell, NewRow};
 use isobath_sql::render::{identifier, literal, table_name};
 use isobath_sql::{DialectName, Schema};
 
+use super::state::bookkeeping;
 use super::{Printer, slug};
 use crate::caller::Service;
 use crate::data::{self, Planted};
@@ -21,15 +22,21 @@ pub const DATABASE_VARIABLE: &str = "ISOBATH_DATABASE";
 /// What is known of the database when tests are printed.
 #[derive(Clone, Debug)]
 pub(super) struct Beneath {
-    schema: Arc<Schema>,
-    dialect: DialectName,
+    pub(super) schema: Arc<Schema>,
+    pub(super) dialect: DialectName,
+    /// The rows at the start.
+    pub(super) baseline: Snapshot,
+    /// Tables about whose rows no test says anything.
+    pub(super) bookkeeping: Tables,
 }
 
 impl Beneath {
-    pub(super) fn of(service: &Service) -> Option<Self> {
+    pub(super) fn of(service: &Service, tests: &[Test]) -> Option<Self> {
         service.beneath(|data| Self {
             schema: Arc::clone(data.schema()),
             dialect: data.state.dialect(),
+            baseline: data.state.baseline().clone(),
+            bookkeeping: bookkeeping(tests),
         })
     }
 }
@@ -46,6 +53,9 @@ pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
         let mut tables: Tables = data.state.written_by(texts);
         let rows = tests.iter().flat_map(|test| &test.candidate.rows);
         tables.extend(rows.map(|row| row.table));
+        let effects = exchanges().filter_map(|exchange| exchange.inside.effect.as_ref());
+        let changes = effects.flat_map(|effect| &effect.changes);
+        tables.extend(changes.map(|change| change.table));
         Database {
             variable: DATABASE_VARIABLE.to_owned(),
             dialect: match data.state.dialect() {
@@ -59,7 +69,7 @@ pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
 }
 
 /// What became of the rows of a run.
-fn planted(exchanges: &[crate::exchange::Exchange]) -> Option<&Planted> {
+pub(super) fn planted(exchanges: &[crate::exchange::Exchange]) -> Option<&Planted> {
     exchanges.first()?.inside.planted.as_deref()
 }
 

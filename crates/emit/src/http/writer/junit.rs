@@ -176,7 +176,7 @@ fn class_file(
     if let Some(database) = &suite.database {
         let code =
             include_str!("junit/database.java").replace("@VARIABLE@", &literal(&database.variable));
-        out.push_str(&rows::for_dialect(&code, database.dialect));
+        out.push_str(&rows::helpers(&code, suite, database.dialect));
     }
     let uses = plan::uses(suite, chapter);
     if uses.last_segment {
@@ -407,11 +407,19 @@ fn method(out: &mut String, test: &Planned<'_>) {
         }
         self::step(out, step);
     }
+    if !test.test.state.is_empty() {
+        out.push('\n');
+    }
+    for row in &test.test.state {
+        let links = rows::state_links(row, &test.all_known, SPELLING);
+        let _ = writeln!(out, "      {};", links.join("\n          "));
+    }
     out.push_str("    }\n");
 }
 
 const SPELLING: Spelling = Spelling {
     into: "insertInto",
+    looked_for: ("rowIn", "isThere", "isGone"),
     literal,
     borrow: "",
 };

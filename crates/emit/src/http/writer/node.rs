@@ -104,10 +104,13 @@ const RESERVED: &[&str] = &[
     "name",
     "run_sql",
     "insert_into",
+    "row_in",
+    "row_of",
 ];
 
 const SPELLING: Spelling = Spelling {
     into: "insertInto",
+    looked_for: ("rowIn", "isThere", "isGone"),
     literal,
     borrow: "",
 };
@@ -370,7 +373,7 @@ fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         let code = include_str!("node/database.mjs")
             .replace("@GIVEN@", &environment(&database.variable))
             .replace("@VARIABLE@", &literal(&database.variable));
-        out.push_str(&rows::for_dialect(&code, database.dialect));
+        out.push_str(&rows::helpers(&code, suite, database.dialect));
     }
     if uses.captured_cookies {
         out.push_str(include_str!("node/cookie.mjs"));
@@ -480,18 +483,10 @@ fn test(out: &mut String, test: &Planned<'_>, name: &str) {
         let _ = writeln!(out, "    // {remark}");
     }
     for (row, key) in &test.rows {
-        let links = rows::links(row, &test.known, SPELLING);
         let start = key
             .as_ref()
             .map_or(String::new(), |key| format!("const {key} = "));
-        let flat = format!("    {start}{};", links.concat());
-        if flat.chars().count() <= WIDTH {
-            out.push_str(&flat);
-        } else {
-            let _ = write!(out, "    {start}{}", links.join("\n      "));
-            out.push(';');
-        }
-        out.push('\n');
+        chain(out, &start, &rows::links(row, &test.known, SPELLING));
     }
     for (idx, step) in test.steps.iter().enumerate() {
         if idx > 0 || !test.rows.is_empty() {
@@ -499,7 +494,24 @@ fn test(out: &mut String, test: &Planned<'_>, name: &str) {
         }
         self::step(out, step);
     }
+    if !test.test.state.is_empty() {
+        out.push('\n');
+    }
+    for row in &test.test.state {
+        chain(out, "", &rows::state_links(row, &test.all_known, SPELLING));
+    }
     out.push_str("  });\n");
+}
+
+/// A chain of calls, a line each where it is too long for one.
+fn chain(out: &mut String, start: &str, links: &[String]) {
+    let flat = format!("    {start}{};", links.concat());
+    if flat.chars().count() <= WIDTH {
+        out.push_str(&flat);
+    } else {
+        let _ = write!(out, "    {start}{};", links.join("\n      "));
+    }
+    out.push('\n');
 }
 
 fn step(out: &mut String, planned: &PlannedStep<'_>) {

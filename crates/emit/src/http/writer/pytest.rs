@@ -36,6 +36,7 @@ const NOTATION: Notation = Notation {
 
 const SPELLING: Spelling = Spelling {
     into: "insert_into",
+    looked_for: ("row_in", "is_there", "is_gone"),
     literal,
     borrow: "",
 };
@@ -105,6 +106,8 @@ const RESERVED: &[&str] = &[
     "base_url",
     "timeout",
     "insert_into",
+    "row_in",
+    "row",
     "run_sql",
     "first_rows",
 ];
@@ -285,7 +288,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if let Some(database) = &suite.database {
         let code =
             include_str!("pytest/database.py").replace("@VARIABLE@", &literal(&database.variable));
-        out.push_str(&rows::for_dialect(&code, database.dialect));
+        out.push_str(&rows::helpers(&code, suite, database.dialect));
     }
     let mut methods: Vec<&str> = plan::requests(suite, chapter)
         .iter()
@@ -527,21 +530,10 @@ fn function(out: &mut String, test: &Planned<'_>, name: &str) {
         out.push_str("    \"\"\"\n");
     }
     for (row, key) in &test.rows {
-        let links = rows::links(row, &test.known, SPELLING);
         let start = key
             .as_ref()
             .map_or(String::new(), |key| format!("{key} = "));
-        let flat = format!("    {start}{}", links.concat());
-        if flat.chars().count() <= WIDTH {
-            out.push_str(&flat);
-        } else {
-            let _ = write!(out, "    {start}(");
-            for link in &links {
-                let _ = write!(out, "\n        {link}");
-            }
-            out.push_str("\n    )");
-        }
-        out.push('\n');
+        chain(out, &start, &rows::links(row, &test.known, SPELLING));
     }
     for (idx, step) in test.steps.iter().enumerate() {
         if idx > 0 || !test.rows.is_empty() {
@@ -552,6 +544,27 @@ fn function(out: &mut String, test: &Planned<'_>, name: &str) {
     if test.steps.is_empty() {
         out.push_str("    assert api\n");
     }
+    if !test.test.state.is_empty() {
+        out.push('\n');
+    }
+    for row in &test.test.state {
+        chain(out, "", &rows::state_links(row, &test.all_known, SPELLING));
+    }
+}
+
+/// A chain of calls, in parentheses where it is too long for a line.
+fn chain(out: &mut String, start: &str, links: &[String]) {
+    let flat = format!("    {start}{}", links.concat());
+    if flat.chars().count() <= WIDTH {
+        out.push_str(&flat);
+    } else {
+        let _ = write!(out, "    {start}(");
+        for link in links {
+            let _ = write!(out, "\n        {link}");
+        }
+        out.push_str("\n    )");
+    }
+    out.push('\n');
 }
 
 fn step(out: &mut String, planned: &PlannedStep<'_>) {

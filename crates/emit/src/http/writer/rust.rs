@@ -198,7 +198,7 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if let Some(database) = &suite.database {
         let helper = include_str!("rust/database.rs.txt")
             .replace("@VARIABLE@", &literal(&database.variable));
-        code.push_str(&rows::for_dialect(&helper, database.dialect));
+        code.push_str(&rows::helpers(&helper, suite, database.dialect));
         code.insert_str(
             code.find("use std::process").unwrap_or(0),
             "use std::io::Write;\n",
@@ -348,11 +348,19 @@ fn function(out: &mut String, test: &Planned<'_>) {
         out.push('\n');
         self::step(out, step);
     }
+    if !test.test.state.is_empty() {
+        out.push('\n');
+    }
+    for row in &test.test.state {
+        let links = rows::state_links(row, &test.all_known, SPELLING);
+        statement(out, "", &links, &[]);
+    }
     out.push_str("    }\n");
 }
 
 const SPELLING: Spelling = Spelling {
     into: "insert_into",
+    looked_for: ("row_in", "is_there", "is_gone"),
     literal,
     borrow: "&",
 };

@@ -27,27 +27,33 @@
     return said;
   }
 
-  private static InsertInto insertInto(String table) {
-    return new InsertInto(table);
+  private static Row insertInto(String table) {
+    return new Row(table);
   }
+@@state
+
+  private static Row rowIn(String table) {
+    return new Row(table);
+  }
+@@end
 
   /** A row: d gives a column its data as SQL, r the key of another row. */
-  private static final class InsertInto {
+  private static final class Row {
     private final String table;
     private final List<String> columns = new ArrayList<>();
     private final List<String> values = new ArrayList<>();
 
-    InsertInto(String table) {
+    Row(String table) {
       this.table = table;
     }
 
-    InsertInto d(String column, String data) {
+    Row d(String column, String data) {
       columns.add(column);
       values.add(data);
       return this;
     }
 
-    InsertInto r(String column, Object key) {
+    Row r(String column, Object key) {
       return d(column, key.toString());
     }
 
@@ -77,4 +83,25 @@
       }
       return key;
     }
+@@state
+
+    private String query() {
+      List<String> known = new ArrayList<>();
+      for (int i = 0; i < columns.size(); i++) {
+        boolean isNull = values.get(i).equals("NULL");
+        known.add(columns.get(i) + (isNull ? " IS NULL" : " = " + values.get(i)));
+      }
+      return "SELECT COUNT(*) FROM " + table + " WHERE " + String.join(" AND ", known);
+    }
+
+    /** The database has such a row. */
+    void isThere() throws Exception {
+      assertFalse(runSql(query()).equals("0"), "no row for " + query());
+    }
+
+    /** The database has no such row. */
+    void isGone() throws Exception {
+      assertEquals("0", runSql(query()), "rows for " + query());
+    }
+@@end
   }

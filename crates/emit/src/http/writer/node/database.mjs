@@ -24,7 +24,7 @@ function runSql(...statements) {
 }
 
 // A row: d gives a column its data as SQL, r the key of another row.
-function insertInto(table) {
+function rowOf(table) {
   const cells = [];
   const sql = () => {
 @@sqlite postgres
@@ -34,6 +34,15 @@ function insertInto(table) {
     const values = cells.map(([, value]) => value).join(", ");
     return `INSERT INTO ${table} (${columns}) VALUES (${values})`;
   };
+@@state
+  const query = () => {
+    const known = cells.map(([column, value]) =>
+      value === "NULL" ? `${column} IS NULL` : `${column} = ${value}`,
+    );
+    return `SELECT COUNT(*) FROM ${table} WHERE ${known.join(" AND ")}`;
+  };
+  const count = () => Number(runSql(query()));
+@@end
   const row = {
     d: (column, data) => (cells.push([column, data]), row),
     r: (column, key) => (cells.push([column, String(key)]), row),
@@ -42,7 +51,22 @@ function insertInto(table) {
     key: (column) => Number(runSql(`${sql()} RETURNING ${column}`)),
 @@mysql
     key: () => Number(runSql(sql(), "SELECT LAST_INSERT_ID()")),
+@@state
+    // The database has such a row.
+    isThere: () => assert.ok(count() > 0, `no row for ${query()}`),
+    // The database has no such row.
+    isGone: () => assert.equal(count(), 0, `rows for ${query()}`),
 @@end
   };
   return row;
 }
+
+function insertInto(table) {
+  return rowOf(table);
+}
+@@state
+
+function rowIn(table) {
+  return rowOf(table);
+}
+@@end

@@ -29,7 +29,7 @@ def run_sql(*statements):
     return done.stdout.strip()
 
 
-class insert_into:
+class Row:
     """A row: d gives a column its data as SQL, r the key of another row."""
 
     def __init__(self, table):
@@ -63,4 +63,33 @@ class insert_into:
         return int(run_sql(f"{self.sql()} RETURNING {column}"))
 @@mysql
         return int(run_sql(self.sql(), "SELECT LAST_INSERT_ID()"))
+@@state
+
+    def count(self):
+        cells = self.cells.items()
+        known = [f"{c} IS NULL" if v == "NULL" else f"{c} = {v}" for c, v in cells]
+        sql = f"SELECT COUNT(*) FROM {self.table} WHERE {' AND '.join(known)}"
+        return int(run_sql(sql)), sql
+
+    def is_there(self):
+        """The database has such a row."""
+        count, sql = self.count()
+        assert count > 0, f"no row for {sql}"
+
+    def is_gone(self):
+        """The database has no such row."""
+        count, sql = self.count()
+        assert count == 0, f"{count} rows for {sql}"
+@@end
+
+
+def insert_into(table):
+    """A row to insert."""
+    return Row(table)
+@@state
+
+
+def row_in(table):
+    """A row to look for."""
+    return Row(table)
 @@end

@@ -1,0 +1,138 @@
+//! The statements that the service looked for rows with: what they found, and which of their coverage rules were met.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::database::{page_table, table};
+use crate::report::markdown::code;
+use crate::report::page::escape;
+
+/// A statement that the service looked for rows with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatementView {
+    /// The text without its values.
+    pub shape: String,
+    /// One text of it.
+    pub example: String,
+    /// How often it was run.
+    pub times: u64,
+    /// How often it found something.
+    pub found: u64,
+    /// Its coverage rules, in a run with `--query-coverage`.
+    pub rules: Vec<RuleView>,
+}
+
+/// A coverage rule of a statement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RuleView {
+    /// Its label, such as `WT`; a number tells those of the same label apart.
+    pub label: String,
+    /// What the rows must show.
+    pub says: String,
+    /// Whether rows did when the statement was run.
+    pub covered: bool,
+    /// How far the nearest rows were from it, where that is a number.
+    pub distance: Option<f64>,
+}
+
+const HEADS: [&str; 4] = ["Statement", "Times", "Found rows", "Found none"];
+const RULED: [&str; 5] = ["Statement", "Times", "Found rows", "Found none", "Rules"];
+
+/// How many rules are covered, of how many.
+fn share(rules: &[RuleView]) -> String {
+    let covered = rules.iter().filter(|rule| rule.covered).count();
+    format!("{covered} of {}", rules.len())
+}
+
+fn cells(statement: &StatementView) -> [String; 4] {
+    [
+        statement.shape.clone(),
+        statement.times.to_string(),
+        statement.found.to_string(),
+        statement.times.saturating_sub(statement.found).to_string(),
+    ]
+}
+
+fn ruled(statement: &StatementView) -> [String; 5] {
+    let [shape, times, found, none] = cells(statement);
+    [shape, times, found, none, share(&statement.rules)]
+}
+
+/// A rule that was not covered, in a line.
+fn missed(rule: &RuleView) -> String {
+    match rule.distance {
+        Some(far) => format!("{}: {} (nearest rows {far:.3} away)", rule.label, rule.says),
+        None => format!("{}: {}", rule.label, rule.says),
+    }
+}
+
+fn has_rules(statements: &[StatementView]) -> bool {
+    statements
+        .iter()
+        .any(|statement| !statement.rules.is_empty())
+}
+
+/// The section of the report in Markdown.
+pub(super) fn markdown(out: &mut String, statements: &[StatementView]) {
+    if statements.is_empty() {
+        return;
+    }
+    out.push_str("\n### SQL statements\n\n");
+    if !has_rules(statements) {
+        let rows: Vec<_> = statements.iter().map(cells).collect();
+        return table(out, &HEADS, &rows);
+    }
+    let rows: Vec<_> = statements.iter().map(ruled).collect();
+    table(out, &RULED, &rows);
+    for statement in statements {
+        let mut open = statement
+            .rules
+            .iter()
+            .filter(|rule| !rule.covered)
+            .peekable();
+        if open.peek().is_none() {
+            continue;
+        }
+        let _ = writeln!(out, "\nNot covered of {}:\n", code(&statement.shape));
+        for rule in open {
+            let _ = writeln!(out, "- {}", crate::report::markdown::inline(&missed(rule)));
+        }
+    }
+}
+
+/// The section of the page.
+pub(super) fn html(out: &mut String, statements: &[StatementView]) {
+    if statements.is_empty() {
+        return;
+    }
+    out.push_str("<h3 id=\"statements\">SQL statements</h3>\n");
+    if !has_rules(statements) {
+        let rows: Vec<_> = statements.iter().map(cells).collect();
+        return page_table(out, "SQL statements", &HEADS, &rows);
+    }
+    let rows: Vec<_> = statements.iter().map(ruled).collect();
+    page_table(out, "SQL statements", &RULED, &rows);
+    for statement in statements
+        .iter()
+        .filter(|statement| !statement.rules.is_empty())
+    {
+        let _ = writeln!(
+            out,
+            "<details class=\"note\"><summary><code>{}</code> <span class=\"count\">{} rules</span></summary>\n<ul>",
+            escape(&statement.shape),
+            share(&statement.rules)
+        );
+        for rule in &statement.rules {
+            let line = if rule.covered {
+                format!("covered: {}: {}", rule.label, rule.says)
+            } else {
+                format!("not covered: {}", missed(rule))
+            };
+            let _ = writeln!(out, "<li>{}</li>", escape(&line));
+        }
+        out.push_str("</ul></details>\n");
+    }
+}
