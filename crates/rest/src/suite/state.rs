@@ -227,7 +227,7 @@ fn is_lasting(value: &Value) -> bool {
         Value::Text(text) => {
             let day = text.get(..10).unwrap_or_default();
             day.parse::<jiff::civil::Date>().is_err()
-                && text.parse::<jiff::civil::Time>().is_err()
+                && !(text.contains(':') && text.parse::<jiff::civil::Time>().is_ok())
                 && text.chars().count() <= LONGEST
         }
         Value::Float(_)
