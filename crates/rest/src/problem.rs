@@ -8,7 +8,7 @@ use isobath_genes::{Facet, Gene, Place, Tuning, Value as GeneValue};
 use isobath_search::{Aim, Evaluation, Problem, Rng, Score};
 
 use crate::candidate::{Candidate, Step, What};
-use crate::data::Supply;
+use crate::data::{self, Supply};
 use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::feedback::Code;
@@ -323,6 +323,9 @@ impl Problem for RestProblem {
         let (operation, code) = match goal {
             Some(Goal::Code(number, _)) => (self.code.operation(number), Some(number)),
             Some(Goal::Statement(..) | Goal::Rule(..)) => {
+                if let Some(child) = data::fed(self, rng, parent, aim.target) {
+                    return self.registered(child, rng);
+                }
                 let supply = self.supply.as_ref();
                 let operation = supply.and_then(|supply| supply.operation(aim.target?));
                 (operation, None)

@@ -48,7 +48,7 @@ fn pick(problem: &RestProblem, rng: &mut Rng) -> usize {
 }
 
 /// Adds the operation and, before it, what it needs; says the id of its step.
-fn build(
+pub(crate) fn build(
     problem: &RestProblem,
     rng: &mut Rng,
     candidate: &mut Candidate,
@@ -468,7 +468,7 @@ fn odd_values(input: &Gene) -> Vec<(String, GeneValue)> {
 }
 
 /// The input with one value changed, where that is valid.
-fn with_value(input: &Gene, (pointer, value): (String, GeneValue)) -> Option<Gene> {
+pub(crate) fn with_value(input: &Gene, (pointer, value): (String, GeneValue)) -> Option<Gene> {
     let mut copy = input.clone();
     (copy.set(&pointer, value) && copy.check().is_ok()).then_some(copy)
 }
@@ -493,7 +493,7 @@ fn oddity(rng: &mut Rng, input: &mut Gene) {
 }
 
 /// How many of the mutants may break a rule in their last call, or have another caller.
-const SPICED: f64 = 0.25;
+pub(crate) const SPICED: f64 = 0.25;
 
 /// A changed copy; the call of `aimed` is changed rather than others.
 pub(crate) fn mutant(

@@ -325,3 +325,22 @@ fn a_replay_brings_the_rows_and_looks_at_what_is_left() {
         assert_eq!(differs, !test.state.is_empty(), "{}: {verdict:?}", test.id);
     }
 }
+
+/// No call of the parcels names what its statements ask for: only how far they are from finding something tells.
+#[test]
+fn calls_that_fill_tables_are_led_by_what_statements_lack() {
+    let found = |distance: bool| {
+        let choice = Choice {
+            rows: false,
+            distance,
+            ..Choice::default()
+        };
+        let seeds = (1..=3).map(|seed| run("parcels", 3_000, seed, choice).1);
+        let is_found = |target: &&String| target.starts_with("GET") && target.ends_with(" 200");
+        let found = seeds.map(|covered| covered.keys().filter(is_found).count());
+        found.sum::<usize>()
+    };
+    assert_eq!(found(false), 0);
+    let led = found(true);
+    assert!(led >= 3, "{led}");
+}

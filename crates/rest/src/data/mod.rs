@@ -6,6 +6,7 @@
 //! statements of each candidate lacked, and builds rows for them. See `docs/design/database.md`.
 
 mod asked;
+mod feed;
 mod first;
 mod live;
 mod rules;
@@ -19,6 +20,7 @@ use isobath_sql::Value;
 use serde_json::{Number, Value as Json};
 
 pub use asked::{Asked, StatementReport, Statements, Unable};
+pub(crate) use feed::fed;
 pub use live::{Data, DataCost, DataReport};
 pub use rules::{Met, Rule, RuleReport};
 pub use score::StatementGoal;

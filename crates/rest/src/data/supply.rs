@@ -1,6 +1,6 @@
 //! Rows for candidates: built for what their statements lacked, changed, and kept acceptable.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use isobath_genes::{Gene, Place, Reference, Value as GeneValue, plain};
@@ -38,14 +38,26 @@ pub struct Supply {
     /// By the number of the candidate.
     lacks: BTreeMap<u64, Lacks>,
     born: u64,
-    /// The operation whose call met a target of a statement last.
-    operations: BTreeMap<TargetId, usize>,
+    /// Whose calls met the targets of statements.
+    operations: BTreeMap<TargetId, Reader>,
+    /// The operations whose calls added rows, by table.
+    makers: BTreeMap<usize, BTreeSet<usize>>,
     /// Constants of statements, as values to try.
     hints: Vec<Value>,
     /// What the tables speak of, by how it is said: a column and a value.
     spoken_of: BTreeMap<Arc<str>, (usize, usize, Value)>,
     /// The same by table.
     by_table: BTreeMap<usize, Vec<(Arc<str>, usize, Value)>>,
+}
+
+/// An operation whose call met a target of a statement.
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub(super) operation: usize,
+    /// The tables that the statement reads.
+    pub(super) tables: Vec<usize>,
+    /// The constants of the statement, as texts.
+    pub(super) constants: Arc<[String]>,
 }
 
 /// What a candidate lacked.
@@ -82,6 +94,7 @@ impl Supply {
             lacks: BTreeMap::new(),
             born: 0,
             operations: BTreeMap::new(),
+            makers: BTreeMap::new(),
             hints: Vec::new(),
             spoken_of: BTreeMap::new(),
             by_table: BTreeMap::new(),
@@ -170,7 +183,21 @@ impl Supply {
 
     /// The operation whose call met a target of a statement.
     pub(crate) fn operation(&self, target: TargetId) -> Option<usize> {
-        self.operations.get(&target).copied()
+        self.operations.get(&target).map(|reader| reader.operation)
+    }
+
+    /// Who met a target of a statement, and the operations that add rows to the tables which that one reads.
+    pub(super) fn makers(&self, target: TargetId) -> Option<(&Reader, Vec<usize>)> {
+        let reader = self
+            .operations
+            .get(&target)
+            .filter(|_| self.choice.distance)?;
+        let tables = reader.tables.iter();
+        let makers = tables.filter_map(|table| self.makers.get(table));
+        let makers: BTreeSet<usize> = makers.flatten().copied().collect();
+        let makers = makers.into_iter();
+        let makers = makers.filter(|maker| *maker != reader.operation);
+        Some((reader, makers.collect()))
     }
 
     /// Adds the scores of the statements of a call.
@@ -189,15 +216,37 @@ impl Supply {
             return;
         }
         let operations = &mut self.operations;
-        score::score(exchange, goals, scores, from, &mut |target, _| {
-            if let Some(operation) = exchange.operation {
-                operations.insert(target, operation);
-            }
+        score::score(exchange, goals, scores, from, &mut |target, asked| {
+            let Some(operation) = exchange.operation else {
+                return;
+            };
+            operations.entry(target).or_insert_with(|| {
+                let sought = asked.sought.as_ref();
+                Reader {
+                    operation,
+                    tables: sought.map_or_else(Vec::new, |sought| sought.query.tables()),
+                    constants: Arc::clone(&asked.constants),
+                }
+            });
         });
     }
 
     /// Takes note of what a candidate lacked.
     pub(crate) fn note(&mut self, candidate: &Candidate, exchanges: &[Exchange]) {
+        for exchange in exchanges.iter().filter(|exchange| exchange.succeeded()) {
+            let (Some(operation), Some(effect)) = (exchange.operation, &exchange.inside.effect)
+            else {
+                continue;
+            };
+            for change in &effect.changes {
+                if change.before.is_none() {
+                    self.makers
+                        .entry(change.table)
+                        .or_default()
+                        .insert(operation);
+                }
+            }
+        }
         if !self.choice.rows {
             return;
         }

@@ -1,0 +1,129 @@
+//! Calls that fill the tables which a statement reads: a distance over rows is shortened by whoever made these rows.
+
+use std::collections::BTreeSet;
+
+use isobath_genes::{Gene, Value};
+use isobath_search::{Rng, TargetId};
+
+use crate::candidate::{Candidate, Step, What};
+use crate::problem::RestProblem;
+use crate::sample::{SPICED, break_a_rule, build, with_value};
+
+/// That the calls which fill the tables of a statement are changed, and not the one that reads them.
+const FED: f64 = 0.7;
+/// That a constant of the statement is tried as an input of such a call.
+const TOLD: f64 = 0.4;
+/// That a call more fills the tables, where each has one that does.
+const MORE: f64 = 0.1;
+/// The same where a table has none.
+const LACKING: f64 = 0.5;
+/// That a value which is taken from another call stays so.
+const JOINED: f64 = 0.9;
+
+/// A copy of a candidate in which the calls that fill the tables of the aimed statement are others, or more, and calls that have
+/// nothing to do with it are gone; `None` when that is left alone.
+pub(crate) fn fed(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    parent: &Candidate,
+    target: Option<TargetId>,
+) -> Option<Candidate> {
+    let (reader, makers) = problem.supply()?.makers(target?)?;
+    let reads = |step: &Step| step.operation() == Some(reader.operation);
+    let last = parent.steps.iter().rposition(reads)?;
+    if makers.is_empty() || rng.f64() >= FED {
+        return None;
+    }
+    let is_maker = |step: &Step| step.operation().is_some_and(|it| makers.contains(&it));
+    let mut child = trimmed(parent, last, &is_maker);
+    let last = child.steps.len() - 1;
+    let filling: Vec<usize> = (0..last).filter(|&at| is_maker(&child.steps[at])).collect();
+    let is_lacking = |maker: &usize| {
+        let mut filling = filling.iter().map(|&at| &child.steps[at]);
+        !filling.any(|step| step.operation() == Some(*maker))
+    };
+    let lacking: Vec<usize> = makers.iter().copied().filter(is_lacking).collect();
+    let eagerness = if lacking.is_empty() { MORE } else { LACKING };
+    if filling.is_empty() || rng.f64() < eagerness {
+        let wanted = if lacking.is_empty() {
+            &makers
+        } else {
+            &lacking
+        };
+        let maker = wanted[rng.usize(..wanted.len())];
+        let user = child.steps[last].user.unwrap_or(0);
+        let n_before = child.steps.len();
+        build(problem, rng, &mut child, maker, user, 1);
+        let added = child.steps.len() - n_before;
+        // What was added at the end belongs before what reads it.
+        child.steps[last..].rotate_right(added);
+        return (child.steps.len() <= problem.habits.steps).then_some(child);
+    }
+    let at = filling[rng.usize(..filling.len())];
+    // What refuses such calls is found from those that are accepted.
+    if rng.f64() < SPICED * problem.habits.breach {
+        let maker = child.steps[at].operation();
+        return break_a_rule(problem, rng, &mut child, maker).then_some(child);
+    }
+    let What::Call {
+        action,
+        breach: None,
+    } = &mut child.steps[at].what
+    else {
+        return None;
+    };
+    if rng.f64() < TOLD
+        && let Some(told) = told(rng, &action.gene, &reader.constants)
+    {
+        action.gene = told;
+        return Some(child);
+    }
+    let references = action.gene.references();
+    action.mutate(rng, &problem.habits.tuning)?;
+    // What joins rows is worth more than any other value there.
+    for (pointer, reference) in references {
+        if rng.f64() < JOINED {
+            action.gene.bind(&pointer, reference);
+        }
+    }
+    Some(child)
+}
+
+/// A candidate up to a step, with what that step refers to and what fills the tables that it reads.
+fn trimmed(parent: &Candidate, last: usize, is_maker: &dyn Fn(&Step) -> bool) -> Candidate {
+    let mut child = parent.clone();
+    child.steps.truncate(last + 1);
+    let mut needed = BTreeSet::new();
+    let mut kept = Vec::new();
+    for (at, step) in child.steps.drain(..).enumerate().rev() {
+        if at != last && !is_maker(&step) && !needed.contains(&step.id) {
+            continue;
+        }
+        let references = step.input().map(Gene::references).unwrap_or_default();
+        needed.extend(references.iter().map(|(_, reference)| reference.source));
+        kept.push(step);
+    }
+    kept.reverse();
+    child.steps = kept;
+    child
+}
+
+/// An input with a constant of a statement in it, or one beside it, where that is valid.
+fn told(rng: &mut Rng, input: &Gene, constants: &[String]) -> Option<Gene> {
+    let constant = constants.get(rng.usize(..constants.len().max(1)))?;
+    let number: Option<i128> = constant.parse().ok();
+    let number = number.map(|number| number + i128::from(rng.i8(-1..=1)));
+    let mut places = Vec::new();
+    input.walk(|place| match (place.value, number) {
+        (Value::Integer(_), Some(number)) => {
+            places.push((place.pointer.to_owned(), Value::Integer(number)));
+        }
+        (Value::Text(_), _) => {
+            let text = Value::Text(constant.as_str().into());
+            places.push((place.pointer.to_owned(), text));
+        }
+        _ => {}
+    });
+    let chosen = places.get(rng.usize(..places.len().max(1)))?;
+    with_value(input, chosen.clone())
+}
