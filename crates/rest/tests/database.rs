@@ -4,11 +4,10 @@ mod support;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::process::Command;
 use std::rc::Rc;
 
-use isobath_emit::http::writer::{self, RunResults};
-use isobath_emit::http::{HttpSuite, RowState, WrittenTest};
+use isobath_emit::http::writer;
+use isobath_emit::http::{HttpSuite, RowState};
 use isobath_exec::http::{Client, Config as HttpConfig};
 use isobath_rest::data::Choice;
 use isobath_rest::job::{Event, Outcome};
@@ -16,11 +15,16 @@ use isobath_rest::probe;
 use isobath_rest::replay::{Player, TestDatabase, Verdict};
 use isobath_suts::{ALL, Running};
 
-use support::{Plan, Prepared, may_have};
+use support::{Plan, Prepared, may_have, results};
 
 fn start(service: &str) -> Running {
     let sut = ALL.iter().find(|sut| sut.name == service);
     (sut.expect("a service of this name").start)()
+}
+
+fn address_of(running: &Running) -> String {
+    let path = running.database.as_ref().expect("a database");
+    format!("sqlite:{path}")
 }
 
 fn plan<'a>(running: &'a Running, document: &'a str, calls: u64, seed: u64) -> Plan<'a> {
@@ -68,56 +72,6 @@ fn the_stored_pair_is_found_with_post_and_without() {
     }
 }
 
-/// The tests of a suite in one language, with whether each passes while the service is up.
-fn results(
-    language: &str,
-    suite: &HttpSuite,
-    running: &Running,
-) -> BTreeMap<String, (bool, String)> {
-    let folder = tempfile::tempdir().expect("room for a suite");
-    let writer = writer::by_name(language).expect("a language");
-    let written = writer.write(suite).expect("a sound suite");
-    for file in &written.files {
-        let path = folder.path().join(&file.path);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        std::fs::write(path, &file.text).expect("a file");
-    }
-    let database = running.database.as_ref().expect("a database");
-    let output = Command::new(&written.run.command[0])
-        .args(&written.run.command[1..])
-        .current_dir(folder.path())
-        .env("ISOBATH_DATABASE", format!("sqlite:{database}"))
-        .env(
-            "CARGO_TARGET_DIR",
-            concat!(env!("CARGO_TARGET_TMPDIR"), "/emitted-rest"),
-        )
-        .output()
-        .expect("a program");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut texts = Vec::new();
-    match &written.run.results {
-        RunResults::Libtest => texts.push(said.clone()),
-        RunResults::JunitXml { folder: inner, .. } => {
-            for entry in std::fs::read_dir(folder.path().join(inner)).expect("a folder") {
-                let path = entry.expect("a file").path();
-                if path.extension().is_some_and(|extension| extension == "xml")
-                    && path.file_name().is_some_and(|name| name != "pom.xml")
-                {
-                    texts.push(std::fs::read_to_string(path).expect("a text"));
-                }
-            }
-        }
-    }
-    let read = |text: &String| written.run.results.read(text).unwrap_or_default();
-    let found: Vec<_> = texts.iter().flat_map(read).collect();
-    let result = |test: &WrittenTest| {
-        let result = found.iter().find(|result| result.name == test.name);
-        let result = result.map(|result| (result.passed, result.message.clone()));
-        (test.id.clone(), result.unwrap_or((false, said.clone())))
-    };
-    written.tests.iter().map(result).collect()
-}
-
 /// The languages of suites, with what tells whether they can be run here.
 const LANGUAGES: [(&str, &str, &[&str]); 4] = [
     ("pytest", "python3", &["-c", "import pytest, requests"]),
@@ -130,6 +84,7 @@ const LANGUAGES: [(&str, &str, &[&str]); 4] = [
 #[test]
 fn suites_bring_their_rows_in_every_language() {
     let running = start("stored_pair_without_post");
+    let address = address_of(&running);
     let document = running.openapi.to_string();
     let plan = plan(&running, &document, 200, 1);
     let prepared = Prepared::new(&plan).with_database(&running, Choice::default());
@@ -147,12 +102,12 @@ fn suites_bring_their_rows_in_every_language() {
         if !may_have(tool, probe) || !may_have("sqlite3", &["--version"]) {
             continue;
         }
-        for (id, (passed, said)) in results(language, &suite, &running) {
+        for (id, (passed, said)) in results(language, &suite, &address) {
             assert!(passed, "{language}: {id}: {said}");
         }
         let mut without = suite.clone();
         without.tests.iter_mut().for_each(|test| test.rows.clear());
-        let failed = results(language, &without, &running);
+        let failed = results(language, &without, &address);
         let failed = failed.values().filter(|(passed, _)| !passed).count();
         assert_eq!(failed, 1, "{language}");
     }
@@ -169,7 +124,7 @@ fn suites_refer_to_keys_that_the_database_gives_out() {
     let keys = suite.tests.iter().flat_map(|test| &test.rows);
     assert!(keys.filter(|row| row.key.is_some()).count() > 3);
     if may_have("python3", &["-c", "import pytest, requests"]) {
-        for (id, (passed, said)) in results("pytest", &suite, &running) {
+        for (id, (passed, said)) in results("pytest", &suite, &address_of(&running)) {
             assert!(passed, "{id}: {said}");
         }
     }
@@ -277,10 +232,10 @@ fn suites_look_at_the_rows_that_calls_leave() {
         if !may_have(tool, probe) || !may_have("sqlite3", &["--version"]) {
             continue;
         }
-        for (id, (passed, said)) in results(language, &suite, &running) {
+        for (id, (passed, said)) in results(language, &suite, &address_of(&running)) {
             assert!(passed, "{language}: {id}: {said}");
         }
-        let failed = results(language, &wrong, &running);
+        let failed = results(language, &wrong, &address_of(&running));
         let failed = failed.values().filter(|(passed, _)| !passed).count();
         assert_eq!(failed, n_looking, "{language}");
     }

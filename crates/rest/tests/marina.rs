@@ -45,7 +45,7 @@ fn search_with_rows(faults: Faults, calls: u64, seed: u64) -> Outcome {
         probes: Choice::default(),
     };
     Prepared::new(&plan)
-        .with_rows(&file.display().to_string())
+        .with_rows(&format!("sqlite:{}", file.display()))
         .run()
 }
 

@@ -4,17 +4,32 @@ mod support;
 
 use std::collections::BTreeSet;
 
+use isobath_exec::engine::Engine;
 use isobath_rest::fault::FaultKind;
 use isobath_rest::job::Outcome;
 use isobath_rest::probe::Choice;
-use isobath_suts::Running;
-use isobath_suts::rows::{RowFault, library};
+use isobath_suts::rows::{RowFault, library_at, library_tables};
 
-use support::{Plan, Prepared};
+use support::{Place, Plan, Prepared};
 
-fn prepared(service: &Running, seed: u64, calls: u64) -> Prepared {
+/// Runs the job on a library with a database of its own.
+fn run(engine: Engine, fault: Option<RowFault>, seed: u64, calls: u64) -> Option<Outcome> {
+    run_without(engine, fault, seed, calls, None)
+}
+
+/// The same, with a kind of fault that is not looked for.
+fn run_without(
+    engine: Engine,
+    fault: Option<RowFault>,
+    seed: u64,
+    calls: u64,
+    off: Option<FaultKind>,
+) -> Option<Outcome> {
+    let place = Place::new(engine, "rows of a library")?;
+    let tables = library_tables(&place.at);
+    let place = place.with(&tables);
+    let service = library_at(&place.at, fault);
     let document = service.openapi.to_string();
-    let path = service.database.as_ref().expect("a library has a database");
     let plan = Plan {
         url: &service.url,
         document: &document,
@@ -24,7 +39,9 @@ fn prepared(service: &Running, seed: u64, calls: u64) -> Prepared {
         seed,
         probes: Choice::default(),
     };
-    Prepared::new(&plan).with_rows(path)
+    let mut prepared = Prepared::new(&plan).with_rows(&place.address);
+    prepared.config.off.extend(off);
+    Some(prepared.run())
 }
 
 fn kind(fault: RowFault) -> FaultKind {
@@ -50,11 +67,13 @@ fn about_rows(outcome: &Outcome) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn each_fault_is_found_in_the_rows_and_nothing_else() {
+/// Each fault is found in the rows, with a test that shows it, and nothing else is.
+fn each_fault_is_found_on(engine: Engine, calls: u64) {
     let mut wrong = Vec::new();
     for fault in RowFault::ALL {
-        let outcome = prepared(&library(Some(fault)), 1, 2_000).run();
+        let Some(outcome) = run(engine, Some(fault), 1, calls) else {
+            return;
+        };
         let found: BTreeSet<FaultKind> = outcome
             .faults
             .iter()
@@ -72,31 +91,55 @@ fn each_fault_is_found_in_the_rows_and_nothing_else() {
             assert!(test.is_some(), "no test shows {fault:?}");
         }
     }
-    assert_eq!(wrong, [] as [String; 0]);
+    assert_eq!(wrong, [] as [String; 0], "{engine}");
+}
+
+#[test]
+fn each_fault_is_found_in_the_rows_and_nothing_else_on_sqlite() {
+    each_fault_is_found_on(Engine::Sqlite, 2_000);
+}
+
+#[test]
+fn each_fault_is_found_in_the_rows_and_nothing_else_on_postgresql() {
+    each_fault_is_found_on(Engine::Postgres, 2_000);
+}
+
+#[test]
+fn each_fault_is_found_in_the_rows_and_nothing_else_on_mariadb() {
+    each_fault_is_found_on(Engine::MariaDb, 2_000);
 }
 
 #[test]
 fn a_correct_service_with_a_log_views_and_soft_deletes_is_not_accused() {
-    for seed in 1..3 {
-        let outcome = prepared(&library(None), seed, 2_000).run();
-        assert_eq!(about_rows(&outcome), [] as [String; 0], "seed {seed}");
-        assert!(outcome.covered > 50, "{}", outcome.covered);
+    for (engine, seeds) in [
+        (Engine::Sqlite, 1..3),
+        (Engine::Postgres, 3..4),
+        (Engine::MariaDb, 4..5),
+    ] {
+        for seed in seeds {
+            let Some(outcome) = run(engine, None, seed, 2_000) else {
+                break;
+            };
+            let accused = about_rows(&outcome);
+            assert_eq!(accused, [] as [String; 0], "{engine}, seed {seed}");
+            assert!(outcome.covered > 50, "{engine}: {}", outcome.covered);
+        }
     }
 }
 
 #[test]
 fn kinds_about_rows_can_be_switched_off() {
-    let service = library(Some(RowFault::ReadMarks));
-    let mut prepared = prepared(&service, 1, 1_000);
-    prepared.config.off.insert(FaultKind::GetWrote);
-    let outcome = prepared.run();
+    let off = Some(FaultKind::GetWrote);
+    let outcome = run_without(Engine::Sqlite, Some(RowFault::ReadMarks), 1, 1_000, off);
+    let outcome = outcome.expect("SQLite is built in");
     assert!(outcome.calls > 500, "{} {:?}", outcome.calls, outcome.lost);
     assert_eq!(about_rows(&outcome), [] as [String; 0]);
 }
 
 #[test]
 fn a_finding_shows_the_difference_of_the_rows() {
-    let outcome = prepared(&library(Some(RowFault::ForgetsNote)), 1, 2_000).run();
+    let outcome = run(Engine::Sqlite, Some(RowFault::ForgetsNote), 1, 2_000);
+    let outcome = outcome.expect("SQLite is built in");
     let (fault, _) = outcome
         .faults
         .iter()

@@ -24,6 +24,7 @@ pub mod parcels;
 pub mod rows;
 mod running;
 pub mod sealed;
+mod store;
 pub mod stored;
 pub mod unusual;
 pub mod wired;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::api::{in_text, operation, required};
 use crate::running::{Running, serve};
-use crate::stored::Store;
+use crate::store::{Store, in_words_of};
 
 /// A date of 2019, the number 42 and one of two words, all as text in a path, are answered `OK`.
 ///
@@ -82,32 +82,43 @@ pub fn hidden_body() -> Running {
 ///
 /// After figure 1 of "SQL Data Generation to Enhance Search-Based System Testing".
 pub fn stored_pair() -> Running {
-    pair(true)
+    pair(Store::own(PAIR), true)
 }
 
 /// As [`stored_pair`], without the POST: only who writes to the database can be answered 200.
 pub fn stored_pair_without_post() -> Running {
-    pair(false)
+    pair(Store::own(PAIR), false)
 }
 
-fn pair(with_post: bool) -> Running {
+/// As [`stored_pair`], on a database with the tables of [`pair_tables`].
+pub fn stored_pair_at(database: &str, with_post: bool) -> Running {
+    pair(Store::at(database), with_post)
+}
+
+/// The tables of [`stored_pair`], in the words of a database.
+#[must_use]
+pub fn pair_tables(database: &str) -> String {
+    in_words_of(database, PAIR)
+}
+
+const PAIR: &str = "CREATE TABLE foo_entity (id COUNTED KEY, x INT NOT NULL, y INT NOT NULL)";
+
+fn pair(store: Store, with_post: bool) -> Running {
     async fn store_pair(State(store): State<Store>) -> StatusCode {
-        match store.change("INSERT INTO foo_entity (x, y) VALUES (42, 77)", []) {
+        let insert = "INSERT INTO foo_entity (x, y) VALUES (42, 77)";
+        match store.change(insert, &[]).await {
             Ok(_) => StatusCode::OK,
             Err(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
     async fn find(State(store): State<Store>, Path((x, y)): Path<(i32, i32)>) -> StatusCode {
         let query = "SELECT id, x, y FROM foo_entity WHERE x = ?1 AND y = ?2";
-        match store.rows(query, [x, y]) {
+        match store.rows(query, &[x.into(), y.into()]).await {
             Ok(rows) if rows.is_empty() => StatusCode::BAD_REQUEST,
             Ok(_) => StatusCode::OK,
             Err(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
-    let store = Store::new(
-        "CREATE TABLE foo_entity (id INTEGER PRIMARY KEY AUTOINCREMENT, x INT NOT NULL, y INT NOT NULL)",
-    );
     let number = || json!({ "type": "integer", "format": "int32" });
     let parameters = ["x", "y"].map(|name| required(name, "path", number()));
     let none = Value::Null;
@@ -119,5 +130,5 @@ fn pair(with_post: bool) -> Running {
         paths["/api/foo"] = json!({ "post": operation("store", Vec::new(), None, &[(200, none)]) });
         router = router.route("/api/foo", post(store_pair));
     }
-    store.serve("stored pair", router, paths, json!({}))
+    store.serve(0, "stored pair", router, paths, json!({}))
 }

@@ -1,4 +1,4 @@
-//! A library on SQLite whose faults show in its rows only, and its correct twin.
+//! A library whose faults show in its rows only, and its correct twin.
 //!
 //! The twin does what services may do to rows: it writes an audit log at every call, counts views at every read, marks loans
 //! as removed, deletes books with their shelf without a foreign key, answers a repeated request from memory.
@@ -12,12 +12,12 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
 
 use crate::api::{body, id, operation, schema};
 use crate::features::error_schema;
-use crate::running::{Running, serve};
+use crate::running::Running;
+use crate::store::{Cell, Row, Store, in_words_of};
 
 /// What is wrong with the rows of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,31 +65,28 @@ impl RowFault {
 
 const TABLES: &str = "
     CREATE TABLE shelves (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, room TEXT, capacity INTEGER NOT NULL, mark TEXT NOT NULL DEFAULT '');
+        id COUNTED KEY, name TEXT NOT NULL, room TEXT, capacity INTEGER NOT NULL, mark TEXT NOT NULL DEFAULT '');
     CREATE TABLE books (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, shelf_id INTEGER NOT NULL, title VARCHAR(40) NOT NULL,
-        pages INTEGER NOT NULL CONSTRAINT some_pages CHECK (pages > 0), note TEXT, views INTEGER NOT NULL DEFAULT 0, updated_at TEXT);
+        id COUNTED KEY, shelf_id COUNTED NOT NULL, title VARCHAR(40) NOT NULL,
+        pages INTEGER NOT NULL, note TEXT, views INTEGER NOT NULL DEFAULT 0, updated_at TIMESTAMP NULL,
+        CONSTRAINT some_pages CHECK (pages > 0));
     CREATE TABLE loans (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, book_id INTEGER NOT NULL REFERENCES books (id) ON DELETE CASCADE,
-        reader TEXT NOT NULL, removed INTEGER NOT NULL DEFAULT 0);
-    CREATE TABLE requests (token TEXT PRIMARY KEY, answer TEXT NOT NULL);
-    CREATE TABLE happened (number INTEGER PRIMARY KEY AUTOINCREMENT, what TEXT NOT NULL);
+        id COUNTED KEY, book_id COUNTED NOT NULL, reader TEXT NOT NULL, removed INTEGER NOT NULL DEFAULT 0,
+        FOREIGN KEY (book_id) REFERENCES books (id) ON DELETE CASCADE);
+    CREATE TABLE requests (token VARCHAR(12) PRIMARY KEY, answer TEXT NOT NULL);
+    CREATE TABLE happened (number COUNTED KEY, what TEXT NOT NULL);
     INSERT INTO shelves (name, room, capacity) VALUES ('first', 'hall', 10), ('second', NULL, 20);
     INSERT INTO books (shelf_id, title, pages, note) VALUES (1, 'a thin book', 40, 'torn'), (2, 'a thick book', 900, NULL);
 ";
 
 #[derive(Clone)]
 struct Library {
-    db: Arc<Mutex<Connection>>,
+    store: Store,
     hidden: Arc<Mutex<BTreeSet<i64>>>,
     fault: Option<RowFault>,
 }
 
 impl Library {
-    fn db(&self) -> MutexGuard<'_, Connection> {
-        self.db.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn hidden(&self) -> MutexGuard<'_, BTreeSet<i64>> {
         self.hidden.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,9 +99,9 @@ impl Library {
 /// Why a request was not served.
 struct Refused(StatusCode, String);
 
-impl From<rusqlite::Error> for Refused {
-    fn from(error: rusqlite::Error) -> Self {
-        Self(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+impl From<String> for Refused {
+    fn from(said: String) -> Self {
+        Self(StatusCode::INTERNAL_SERVER_ERROR, said)
     }
 }
 
@@ -120,23 +117,27 @@ fn refused<T>(status: StatusCode, why: &str) -> Result<T, Refused> {
     Err(Refused(status, why.to_owned()))
 }
 
-/// Starts a library with a fault, or without.
-///
-/// # Panics
-///
-/// When there is no folder for its database.
+/// Starts a library on SQLite with a fault, or without.
 #[must_use]
 pub fn library(fault: Option<RowFault>) -> Running {
-    let folder = tempfile::tempdir().expect("a folder for the database");
-    let path = folder.path().join("library.db").display().to_string();
-    let db = Connection::open(&path).expect("a new database");
-    db.execute_batch(
-        "PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF",
-    )
-    .expect("settings of a new database");
-    db.execute_batch(TABLES).expect("tables of a new database");
+    serve(Store::own(TABLES), fault)
+}
+
+/// Starts a library on a database with the tables of [`library_tables`].
+#[must_use]
+pub fn library_at(database: &str, fault: Option<RowFault>) -> Running {
+    serve(Store::at(database), fault)
+}
+
+/// The tables and first rows of a [`library`], in the words of a database.
+#[must_use]
+pub fn library_tables(database: &str) -> String {
+    in_words_of(database, TABLES)
+}
+
+fn serve(store: Store, fault: Option<RowFault>) -> Running {
     let library = Library {
-        db: Arc::new(Mutex::new(db)),
+        store: store.clone(),
         hidden: Arc::default(),
         fault,
     };
@@ -152,7 +153,7 @@ pub fn library(fault: Option<RowFault>) -> Running {
         .route("/loans/{id}", get(show_loan).delete(remove_loan))
         .layer(middleware::from_fn_with_state(library.clone(), take_down))
         .with_state(library);
-    serve("library", router, paths(), schemas()).with_database(folder, &path)
+    store.serve(0, "library", router, paths(), schemas())
 }
 
 /// Writes every call down, whatever comes of it.
@@ -164,10 +165,8 @@ async fn take_down(
     next: Next,
 ) -> Response {
     let what = format!("{method} {}", uri.path());
-    let written = library
-        .db()
-        .execute("INSERT INTO happened (what) VALUES (?1)", [what]);
-    match written {
+    let insert = "INSERT INTO happened (what) VALUES (?1)";
+    match library.store.change(insert, &[(&what).into()]).await {
         Ok(_) => next.run(request).await,
         Err(error) => Refused::from(error).into_response(),
     }
@@ -262,39 +261,53 @@ fn object(sent: &[u8]) -> Result<Value, Refused> {
     }
 }
 
-/// What is found, else 404.
-fn found<T>(row: rusqlite::Result<T>) -> Result<T, Refused> {
-    match row.optional()? {
-        Some(row) => Ok(row),
-        None => refused(StatusCode::NOT_FOUND, "there is none"),
+impl Library {
+    /// The only row that a query finds, else 404.
+    async fn one(&self, sql: &str, id: i64) -> Result<Row, Refused> {
+        let found = self.store.rows(sql, &[id.into()]).await?;
+        match found.into_iter().next() {
+            Some(row) => Ok(row),
+            None => refused(StatusCode::NOT_FOUND, "there is none"),
+        }
     }
-}
 
-fn shelf(db: &Connection, id: i64) -> Result<Value, Refused> {
-    found(db.query_row(
-        "SELECT id, name, room, capacity FROM shelves WHERE id = ?1",
-        [id],
-        |row| {
-            Ok(
-                json!({ "id": row.get::<_, i64>(0)?, "name": row.get::<_, String>(1)?,
-            "room": row.get::<_, Option<String>>(2)?, "capacity": row.get::<_, i64>(3)? }),
-            )
-        },
-    ))
-}
+    async fn shelf(&self, id: i64) -> Result<Value, Refused> {
+        let sql = "SELECT id, name, room, capacity FROM shelves WHERE id = ?1";
+        let row = self.one(sql, id).await?;
+        Ok(
+            json!({ "id": row[0].json(), "name": row[1].json(), "room": row[2].json(), "capacity": row[3].json() }),
+        )
+    }
 
-fn book(db: &Connection, id: i64) -> Result<Value, Refused> {
-    found(db.query_row("SELECT id, shelf_id, title, pages, note FROM books WHERE id = ?1", [id], |row| {
-        Ok(json!({ "id": row.get::<_, i64>(0)?, "shelfId": row.get::<_, i64>(1)?, "title": row.get::<_, String>(2)?,
-            "pages": row.get::<_, i64>(3)?, "note": row.get::<_, Option<String>>(4)? }))
-    }))
-}
+    async fn book(&self, id: i64) -> Result<Value, Refused> {
+        let sql = "SELECT id, shelf_id, title, pages, note FROM books WHERE id = ?1";
+        let row = self.one(sql, id).await?;
+        Ok(
+            json!({ "id": row[0].json(), "shelfId": row[1].json(), "title": row[2].json(), "pages": row[3].json(),
+            "note": row[4].json() }),
+        )
+    }
 
-fn loan(db: &Connection, id: i64) -> Result<Value, Refused> {
-    let sql = "SELECT id, book_id, reader FROM loans WHERE id = ?1 AND removed = 0";
-    found(db.query_row(sql, [id], |row| {
-        Ok(json!({ "id": row.get::<_, i64>(0)?, "bookId": row.get::<_, i64>(1)?, "reader": row.get::<_, String>(2)? }))
-    }))
+    async fn loan(&self, id: i64) -> Result<Value, Refused> {
+        let sql = "SELECT id, book_id, reader FROM loans WHERE id = ?1 AND removed = 0";
+        let row = self.one(sql, id).await?;
+        Ok(json!({ "id": row[0].json(), "bookId": row[1].json(), "reader": row[2].json() }))
+    }
+
+    /// Runs a statement that changes rows.
+    async fn change(&self, sql: &str, values: &[Cell]) -> Result<(), Refused> {
+        self.store.change(sql, values).await?;
+        Ok(())
+    }
+
+    /// Inserts a row, and tells its key.
+    async fn insert(&self, sql: &str, values: &[Cell]) -> Result<i64, Refused> {
+        let made = self
+            .store
+            .rows(&format!("{sql} RETURNING id"), values)
+            .await?;
+        Ok(made.first().map_or(0, |row| row[0].int()))
+    }
 }
 
 async fn create_shelf(
@@ -313,61 +326,72 @@ async fn create_shelf(
     if !(8..=12).contains(&key.len()) || !key.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return refused(StatusCode::BAD_REQUEST, "Idempotency-Key");
     }
-    let db = library.db();
-    let earlier: Option<String> = db
-        .query_row(
+    let store = &library.store;
+    let earlier = store
+        .rows(
             "SELECT answer FROM requests WHERE token = ?1",
-            [key],
-            |row| row.get(0),
+            &[key.into()],
         )
-        .optional()?;
-    if let Some(earlier) = earlier.filter(|_| !library.has(RowFault::RepeatsCreation)) {
-        let answer = serde_json::from_str(&earlier).unwrap_or(Value::Null);
+        .await?;
+    if let Some(row) = earlier.first()
+        && !library.has(RowFault::RepeatsCreation)
+    {
+        let answer = match &row[0] {
+            Cell::Text(answer) => serde_json::from_str(answer).unwrap_or(Value::Null),
+            Cell::Null | Cell::Int(_) => Value::Null,
+        };
         return Ok((StatusCode::CREATED, Json(answer)));
     }
     if library.has(RowFault::LostCreation) && capacity > 30 {
-        let next: i64 =
-            db.query_row("SELECT coalesce(max(id), 0) + 1 FROM shelves", [], |row| {
-                row.get(0)
-            })?;
+        let last = store
+            .rows("SELECT coalesce(max(id), 0) FROM shelves", &[])
+            .await?;
+        let next = last.first().map_or(0, |row| row[0].int()) + 1;
         let shelf = json!({ "id": next, "name": name, "room": room, "capacity": capacity });
         return Ok((StatusCode::CREATED, Json(shelf)));
     }
-    db.execute(
-        "INSERT INTO shelves (name, room, capacity) VALUES (?1, ?2, ?3)",
-        params![name, room, capacity],
-    )?;
-    let answer = shelf(&db, db.last_insert_rowid())?;
-    db.execute(
-        "INSERT OR REPLACE INTO requests VALUES (?1, ?2)",
-        params![key, answer.to_string()],
-    )?;
+    let id = library
+        .insert(
+            "INSERT INTO shelves (name, room, capacity) VALUES (?1, ?2, ?3)",
+            &[(&name).into(), room.as_ref().into(), capacity.into()],
+        )
+        .await?;
+    let answer = library.shelf(id).await?;
+    let values = [key.into(), (&answer.to_string()).into()];
+    if earlier.is_empty() {
+        let insert = "INSERT INTO requests (token, answer) VALUES (?1, ?2)";
+        library.change(insert, &values).await?;
+    } else {
+        let update = "UPDATE requests SET answer = ?2 WHERE token = ?1";
+        library.change(update, &values).await?;
+    }
     Ok((StatusCode::CREATED, Json(answer)))
 }
 
 async fn list_shelves(State(library): State<Library>) -> Answer {
-    let db = library.db();
-    let mut ids = db.prepare("SELECT id FROM shelves ORDER BY id")?;
-    let ids = ids
-        .query_map([], |row| row.get(0))?
-        .collect::<Result<Vec<i64>, _>>()?;
-    let hidden = library.hidden();
-    let ids = ids.into_iter().filter(|id| !hidden.contains(id));
-    let shelves = ids
-        .map(|id| shelf(&db, id))
-        .collect::<Result<Vec<_>, _>>()?;
+    let ids = library
+        .store
+        .rows("SELECT id FROM shelves ORDER BY id", &[])
+        .await?;
+    let mut shelves = Vec::new();
+    for row in ids {
+        let id = row[0].int();
+        if !library.hidden().contains(&id) {
+            shelves.push(library.shelf(id).await?);
+        }
+    }
     Ok((StatusCode::OK, Json(Value::Array(shelves))))
 }
 
 async fn show_shelf(State(library): State<Library>, Path(id): Path<i64>) -> Answer {
-    let db = library.db();
     if library.hidden().contains(&id) {
         return refused(StatusCode::NOT_FOUND, "there is none");
     }
     if library.has(RowFault::ReadMarks) {
-        db.execute("UPDATE shelves SET mark = mark || '*' WHERE id = ?1", [id])?;
+        let mark = "UPDATE shelves SET mark = concat(mark, '*') WHERE id = ?1";
+        library.change(mark, &[id.into()]).await?;
     }
-    Ok((StatusCode::OK, Json(shelf(&db, id)?)))
+    Ok((StatusCode::OK, Json(library.shelf(id).await?)))
 }
 
 async fn replace_shelf(
@@ -379,36 +403,41 @@ async fn replace_shelf(
     let name = needed(text(&sent, "name", 20)?, "name")?;
     let room = text(&sent, "room", 20)?;
     let capacity = needed(number(&sent, "capacity", 60)?, "capacity")?;
-    let db = library.db();
-    shelf(&db, id)?;
+    library.shelf(id).await?;
     let keeps = library.has(RowFault::KeepsCapacity) && capacity > 30;
-    db.execute(
-        "UPDATE shelves SET name = ?1, room = ?2, capacity = CASE WHEN ?5 THEN capacity ELSE ?3 END WHERE id = ?4",
-        params![name, room, capacity, id, keeps],
-    )?;
+    let capacity = (!keeps).then_some(capacity);
+    library
+        .change(
+            "UPDATE shelves SET name = ?1, room = ?2, capacity = coalesce(?3, capacity) WHERE id = ?4",
+            &[(&name).into(), room.as_ref().into(), capacity.into(), id.into()],
+        )
+        .await?;
     if library.has(RowFault::RenamesAll) {
-        db.execute("UPDATE shelves SET name = ?1", [name])?;
+        let rename = "UPDATE shelves SET name = ?1";
+        library.change(rename, &[(&name).into()]).await?;
     }
-    Ok((StatusCode::OK, Json(shelf(&db, id)?)))
+    Ok((StatusCode::OK, Json(library.shelf(id).await?)))
 }
 
 async fn delete_shelf(
     State(library): State<Library>,
     Path(id): Path<i64>,
 ) -> Result<StatusCode, Refused> {
-    let db = library.db();
-    shelf(&db, id)?;
+    library.shelf(id).await?;
     if library.has(RowFault::HiddenNotDeleted) {
         library.hidden().insert(id);
         return Ok(StatusCode::NO_CONTENT);
     }
     if library.has(RowFault::TakesThickBooks) {
-        db.execute("DELETE FROM books WHERE pages > 500", [])?;
+        let delete = "DELETE FROM books WHERE pages > 500";
+        library.change(delete, &[]).await?;
     }
     if !library.has(RowFault::LeavesBooks) {
-        db.execute("DELETE FROM books WHERE shelf_id = ?1", [id])?;
+        let delete = "DELETE FROM books WHERE shelf_id = ?1";
+        library.change(delete, &[id.into()]).await?;
     }
-    db.execute("DELETE FROM shelves WHERE id = ?1", [id])?;
+    let delete = "DELETE FROM shelves WHERE id = ?1";
+    library.change(delete, &[id.into()]).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -418,33 +447,31 @@ async fn create_book(State(library): State<Library>, sent: axum::body::Bytes) ->
     let title = needed(text(&sent, "title", 40)?, "title")?;
     let pages = needed(number(&sent, "pages", 3000)?, "pages")?;
     let note = text(&sent, "note", 30)?;
-    let db = library.db();
-    shelf(&db, shelf_id)?;
+    library.shelf(shelf_id).await?;
     let is_too_thick = pages > 2000;
     if is_too_thick && !library.has(RowFault::RefusedAfterWrite) {
         return refused(StatusCode::UNPROCESSABLE_ENTITY, "too thick");
     }
-    db.execute(
-        "INSERT INTO books (shelf_id, title, pages, note, updated_at) VALUES (?1, ?2, ?3, ?4, datetime('now'))",
-        params![shelf_id, title, pages, note],
-    )?;
-    let id = db.last_insert_rowid();
+    let id = library
+        .insert(
+            "INSERT INTO books (shelf_id, title, pages, note, updated_at) VALUES (?1, ?2, ?3, ?4, CURRENT_TIMESTAMP)",
+            &[shelf_id.into(), (&title).into(), pages.into(), note.as_ref().into()],
+        )
+        .await?;
     if is_too_thick {
         return refused(StatusCode::UNPROCESSABLE_ENTITY, "too thick");
     }
     if library.has(RowFault::HalfWritten) && pages > 1000 {
-        db.execute(
-            "INSERT INTO loans (book_id, reader) VALUES (?1, NULL)",
-            [id],
-        )?;
+        let insert = "INSERT INTO loans (book_id, reader) VALUES (?1, NULL)";
+        library.change(insert, &[id.into()]).await?;
     }
-    Ok((StatusCode::CREATED, Json(book(&db, id)?)))
+    Ok((StatusCode::CREATED, Json(library.book(id).await?)))
 }
 
 async fn show_book(State(library): State<Library>, Path(id): Path<i64>) -> Answer {
-    let db = library.db();
-    db.execute("UPDATE books SET views = views + 1 WHERE id = ?1", [id])?;
-    Ok((StatusCode::OK, Json(book(&db, id)?)))
+    let count = "UPDATE books SET views = views + 1 WHERE id = ?1";
+    library.change(count, &[id.into()]).await?;
+    Ok((StatusCode::OK, Json(library.book(id).await?)))
 }
 
 async fn change_book(
@@ -455,45 +482,51 @@ async fn change_book(
     let sent = object(&sent)?;
     let (title, pages) = (text(&sent, "title", 40)?, number(&sent, "pages", 3000)?);
     let note = text(&sent, "note", 30)?;
-    let db = library.db();
-    book(&db, id)?;
+    library.book(id).await?;
     if pages.is_some_and(|pages| pages > 2000) {
         return refused(StatusCode::UNPROCESSABLE_ENTITY, "too thick");
     }
-    db.execute(
-        "UPDATE books SET title = coalesce(?1, title), pages = coalesce(?2, pages), \
-         note = CASE WHEN ?5 THEN ?3 ELSE coalesce(?3, note) END, updated_at = datetime('now') WHERE id = ?4",
-        params![title, pages, note, id, library.has(RowFault::ForgetsNote)],
-    )?;
-    Ok((StatusCode::OK, Json(book(&db, id)?)))
+    let noted = if library.has(RowFault::ForgetsNote) {
+        "?3"
+    } else {
+        "coalesce(?3, note)"
+    };
+    let update = format!(
+        "UPDATE books SET title = coalesce(?1, title), pages = coalesce(?2, pages), note = {noted}, \
+         updated_at = CURRENT_TIMESTAMP WHERE id = ?4"
+    );
+    let values = [
+        title.as_ref().into(),
+        pages.into(),
+        note.as_ref().into(),
+        id.into(),
+    ];
+    library.change(&update, &values).await?;
+    Ok((StatusCode::OK, Json(library.book(id).await?)))
 }
 
 async fn create_loan(State(library): State<Library>, sent: axum::body::Bytes) -> Answer {
     let sent = object(&sent)?;
     let book_id = needed(number(&sent, "bookId", 9)?, "bookId")?;
     let reader = needed(text(&sent, "reader", 20)?, "reader")?;
-    let db = library.db();
-    book(&db, book_id)?;
-    db.execute(
-        "INSERT INTO loans (book_id, reader) VALUES (?1, ?2)",
-        params![book_id, reader],
-    )?;
-    Ok((
-        StatusCode::CREATED,
-        Json(loan(&db, db.last_insert_rowid())?),
-    ))
+    library.book(book_id).await?;
+    let insert = "INSERT INTO loans (book_id, reader) VALUES (?1, ?2)";
+    let id = library
+        .insert(insert, &[book_id.into(), (&reader).into()])
+        .await?;
+    Ok((StatusCode::CREATED, Json(library.loan(id).await?)))
 }
 
 async fn show_loan(State(library): State<Library>, Path(id): Path<i64>) -> Answer {
-    Ok((StatusCode::OK, Json(loan(&library.db(), id)?)))
+    Ok((StatusCode::OK, Json(library.loan(id).await?)))
 }
 
 async fn remove_loan(
     State(library): State<Library>,
     Path(id): Path<i64>,
 ) -> Result<StatusCode, Refused> {
-    let db = library.db();
-    loan(&db, id)?;
-    db.execute("UPDATE loans SET removed = 1 WHERE id = ?1", [id])?;
+    library.loan(id).await?;
+    let remove = "UPDATE loans SET removed = 1 WHERE id = ?1";
+    library.change(remove, &[id.into()]).await?;
     Ok(StatusCode::NO_CONTENT)
 }

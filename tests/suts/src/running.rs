@@ -21,7 +21,7 @@ pub struct Running {
     pub database: Option<String>,
     /// The statements that it ran on its database, if it tells.
     pub journal: Journal,
-    folder: Option<TempDir>,
+    folder: Option<Arc<TempDir>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -133,7 +133,7 @@ pub(crate) fn serve_at(
 
 impl Running {
     /// The same service, with the database that it works on and the folder that goes with it.
-    pub(crate) fn with_database(mut self, folder: TempDir, path: &str) -> Self {
+    pub(crate) fn with_database(mut self, folder: Arc<TempDir>, path: &str) -> Self {
         self.folder = Some(folder);
         self.database = Some(path.to_owned());
         self

@@ -90,7 +90,9 @@ impl Store {
         let journal = self.journal.clone();
         let running = serve(title, router.with_state(self), paths, schemas).with_journal(journal);
         match folder {
-            Some((folder, path)) => running.with_database(folder, &path.display().to_string()),
+            Some((folder, path)) => {
+                running.with_database(Arc::new(folder), &path.display().to_string())
+            }
             None => running,
         }
     }

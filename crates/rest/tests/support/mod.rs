@@ -1,6 +1,13 @@
 //! Runs the job on a service that is up.
 
-#![allow(dead_code, reason = "each test file uses a part of this")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test file uses a part of this"
+)]
+
+mod place;
+mod results;
 
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -14,7 +21,7 @@ use isobath_exec::state::State;
 use isobath_rest::auth::User;
 use isobath_rest::caller::{ResetCall, Service};
 use isobath_rest::data::{self, Data};
-use isobath_rest::feedback::JournalFeedback;
+use isobath_rest::feedback::{Feedback, JournalFeedback};
 use isobath_rest::job::{Config, Event, Outcome, run};
 use isobath_rest::keeper::{Keeper, Revive};
 use isobath_rest::openapi::{self, NoLoader};
@@ -22,6 +29,9 @@ use isobath_rest::probe::Choice;
 use isobath_rest::session::Session;
 use isobath_rest::suite;
 use isobath_suts::Running;
+
+pub(crate) use place::{Place, on_each};
+pub(crate) use results::results;
 
 /// What is searched, and for how long.
 pub(crate) struct Plan<'a> {
@@ -87,35 +97,28 @@ impl Prepared {
     }
 
     /// The same run with the database of a service, and with the statements that it writes down.
-    pub(crate) fn with_database(mut self, running: &Running, choice: data::Choice) -> Self {
+    pub(crate) fn with_database(self, running: &Running, choice: data::Choice) -> Self {
         let path = running.database.as_ref().expect("a database");
-        let address = format!("sqlite:{path}");
-        let state = State::open(&address, std::slice::from_ref(&address)).expect("a database");
-        let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
-        self.service.data = Some(Mutex::new(Data::new(state, now, choice, true)));
-        let journal = running.journal.clone();
-        let told = JournalFeedback::new(move |action| {
-            let ran = journal.take().into_iter();
-            let told = ran.map(|ran| Statement::Statement {
-                action,
-                database: "sqlite".into(),
-                text: ran.text,
-                rows: ran.rows,
-                failure: ran.failure,
-            });
-            told.collect()
-        });
-        self.service.feedback = Some(Mutex::new(Box::new(told)));
-        self
+        let told = told(running);
+        self.with_data(&format!("sqlite:{path}"), choice, Some(told))
     }
 
-    /// The same run with the database of a service, whose statements are not seen.
-    pub(crate) fn with_rows(mut self, path: &str) -> Self {
-        let address = format!("sqlite:{path}");
-        let state = State::open(&address, std::slice::from_ref(&address)).expect("a database");
+    /// The same run with a database whose statements are not seen.
+    pub(crate) fn with_rows(self, address: &str) -> Self {
+        self.with_data(address, data::Choice::default(), None)
+    }
+
+    /// The same run with a database, and with whoever tells the statements of the service.
+    pub(crate) fn with_data(
+        mut self,
+        address: &str,
+        choice: data::Choice,
+        ear: Option<Box<dyn Feedback>>,
+    ) -> Self {
+        let state = State::open(address, &[address.to_owned()]).expect("a database");
         let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
-        let data = Data::new(state, now, data::Choice::default(), false);
-        self.service.data = Some(Mutex::new(data));
+        self.service.data = Some(Mutex::new(Data::new(state, now, choice, ear.is_some())));
+        self.service.feedback = ear.map(Mutex::new);
         self
     }
 
@@ -138,9 +141,15 @@ impl Prepared {
 
     /// Runs it, and makes a suite of what it found.
     pub(crate) fn run_and_write(self, name: &str) -> (Outcome, HttpSuite) {
+        let (outcome, suite, _) = self.run_and_keep(name);
+        (outcome, suite)
+    }
+
+    /// The same; whoever told statements goes on as long as what is given back.
+    pub(crate) fn run_and_keep(self, name: &str) -> (Outcome, HttpSuite, Arc<Service>) {
         let (outcome, service) = self.run_for(|_| {});
         let suite = suite::suite(name, &service, &[], &outcome.tests);
-        (outcome, suite)
+        (outcome, suite, service)
     }
 
     /// Runs it, tells what happens, and gives back what was called.
@@ -157,6 +166,22 @@ impl Prepared {
         let outcome = run(&service, &client, &self.config, tell).expect("a client");
         (outcome, service)
     }
+}
+
+/// Who tells the statements of a service that writes them down.
+fn told(running: &Running) -> Box<dyn Feedback> {
+    let journal = running.journal.clone();
+    Box::new(JournalFeedback::new(move |action| {
+        let ran = journal.take().into_iter();
+        let told = ran.map(|ran| Statement::Statement {
+            action,
+            database: "sqlite".into(),
+            text: ran.text,
+            rows: ran.rows,
+            failure: ran.failure,
+        });
+        told.collect()
+    }))
 }
 
 /// Runs the job with one worker and no clock.
