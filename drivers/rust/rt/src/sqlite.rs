@@ -58,10 +58,29 @@ fn row(statement: usize) {
     }
 }
 
-/// A statement has finished.
-fn finished(statement: usize) {
-    let running = running().remove(&statement);
-    running.into_iter().for_each(tell);
+/// A statement has finished; `changed` tells how many rows the connection changed last.
+fn finished(statement: usize, changed: impl FnOnce() -> Option<u64>) {
+    let Some(mut running) = running().remove(&statement) else {
+        return;
+    };
+    // Other statements leave the number of an earlier one standing, and so does one of whose rows only some are read.
+    if running.rows == 0
+        && may_change(&running.text)
+        && let Some(changed) = changed()
+    {
+        running.rows = changed;
+    }
+    tell(running);
+}
+
+/// Whether a statement is one of those that count the rows that they change.
+fn may_change(text: &str) -> bool {
+    let text = text.trim_start();
+    let end = text.find(|c: char| !c.is_ascii_alphabetic());
+    let first = &text[..end.unwrap_or(text.len())];
+    ["INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"]
+        .iter()
+        .any(|word| first.eq_ignore_ascii_case(word))
 }
 
 fn tell(running: Running) {
@@ -89,12 +108,16 @@ fn running() -> MutexGuard<'static, BTreeMap<usize, Running>> {
 mod hooks {
     use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-    // The addresses of four functions of SQLite, each zero when the program has none.
+    // The addresses of functions of SQLite, each zero when the program has none.
     std::arch::global_asm!(
         ".weak sqlite3_auto_extension",
         ".weak sqlite3_trace_v2",
         ".weak sqlite3_expanded_sql",
         ".weak sqlite3_free",
+        ".weak sqlite3_db_handle",
+        ".weak sqlite3_stmt_readonly",
+        ".weak sqlite3_changes64",
+        ".weak sqlite3_changes",
         ".pushsection .data.rel.ro.isobath_sqlite,\"aw\",%progbits",
         ".balign 8",
         ".hidden isobath_sqlite",
@@ -104,6 +127,10 @@ mod hooks {
         ".quad sqlite3_trace_v2",
         ".quad sqlite3_expanded_sql",
         ".quad sqlite3_free",
+        ".quad sqlite3_db_handle",
+        ".quad sqlite3_stmt_readonly",
+        ".quad sqlite3_changes64",
+        ".quad sqlite3_changes",
         ".popsection",
     );
 
@@ -117,9 +144,14 @@ mod hooks {
         trace: Option<unsafe extern "C" fn(*mut c_void, c_uint, Trace, *mut c_void) -> c_int>,
         expanded: Option<unsafe extern "C" fn(*mut c_void) -> *mut c_char>,
         free: Option<unsafe extern "C" fn(*mut c_void)>,
+        connection: Option<unsafe extern "C" fn(*mut c_void) -> *mut c_void>,
+        is_readonly: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
+        /// Since 3.37.
+        changes64: Option<unsafe extern "C" fn(*mut c_void) -> i64>,
+        changes: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
     }
 
-    // SAFETY: the assembly above defines it, with the layout of four nullable pointers.
+    // SAFETY: the assembly above defines it, with the layout of nullable pointers.
     unsafe extern "C" {
         #[link_name = "isobath_sqlite"]
         safe static FUNCTIONS: Functions;
@@ -167,10 +199,29 @@ mod hooks {
                 super::started(name, text);
             }
             ROW => super::row(name),
-            PROFILE => super::finished(name),
+            PROFILE => super::finished(name, || changed(statement)),
             _ => {}
         }
         0
+    }
+
+    /// How many rows the statement that has just finished changed; `None` when it only reads.
+    fn changed(statement: *mut c_void) -> Option<u64> {
+        let (connection, is_readonly) = (FUNCTIONS.connection?, FUNCTIONS.is_readonly?);
+        // SAFETY: `statement` is the prepared statement that SQLite is tracing.
+        if unsafe { is_readonly(statement) } != 0 {
+            return None;
+        }
+        // SAFETY: as before; the connection outlives its statements.
+        let db = unsafe { connection(statement) };
+        let changes = match (FUNCTIONS.changes64, FUNCTIONS.changes) {
+            // SAFETY: `db` is a connection, and asking for a number changes nothing of it.
+            (Some(changes), _) => unsafe { changes(db) },
+            // SAFETY: as before.
+            (None, Some(changes)) => unsafe { changes(db) }.into(),
+            (None, None) => return None,
+        };
+        u64::try_from(changes).ok()
     }
 
     /// The text of a statement with its values filled in.
@@ -198,6 +249,67 @@ mod hooks {
 mod hooks {
     /// Weak symbols are written differently elsewhere; nothing is seen there.
     pub(super) fn install() {
-        let _ = (super::started, super::row, super::finished);
+        let _ = (super::started, super::row);
+        let _ = |statement| super::finished(statement, || None);
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use isobath_protocol::channel;
+
+    use super::*;
+
+    /// The statements that are told of what is done with a new database, with their rows.
+    fn told(work: impl FnOnce(&rusqlite::Connection)) -> Vec<(String, u64)> {
+        let _turn = crate::tests::map();
+        let (near, mut far) = UnixStream::pair().expect("two ends");
+        queue::open(near);
+        watch();
+        let connection = rusqlite::Connection::open_in_memory().expect("a database");
+        work(&connection);
+        settle();
+        queue::answer(&Event::Synced { token: 1 });
+        let mut told = Vec::new();
+        loop {
+            match channel::receive(&mut far).expect("an event") {
+                Event::Statement { text, rows, .. } => told.push((text, rows)),
+                Event::Synced { .. } => break,
+                _ => {}
+            }
+        }
+        queue::close();
+        told
+    }
+
+    #[test]
+    fn statements_tell_the_rows_that_they_return_or_change() {
+        let told = told(|db| {
+            db.execute_batch(
+                "CREATE TABLE t (x INT); INSERT INTO t VALUES (1), (2), (3);
+                 UPDATE t SET x = x + 1 WHERE x > 1; UPDATE t SET x = 0 WHERE x = 77;
+                 CREATE TABLE u (y INT); DELETE FROM t WHERE x = 4; DELETE FROM t WHERE x = 4;
+                 WITH a AS (SELECT 9 AS n) UPDATE t SET x = (SELECT n FROM a)",
+            )
+            .expect("sound statements");
+            let rows = db.query_row("WITH a AS (SELECT 1) SELECT * FROM a WHERE 0", [], |_| {
+                Ok(())
+            });
+            assert!(rows.is_err(), "there is none");
+            let made: i64 = db
+                .query_row("INSERT INTO t VALUES (5) RETURNING x", [], |row| row.get(0))
+                .expect("a row");
+            assert_eq!(made, 5);
+            let n: i64 = db
+                .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+                .expect("a number");
+            assert_eq!(n, 3);
+        });
+        let rows: Vec<u64> = told.iter().map(|(_, rows)| *rows).collect();
+        // CREATE, INSERT, UPDATE of two and of none, CREATE, DELETE of one and of none, WITH … UPDATE, WITH … SELECT of none,
+        // INSERT that returns, SELECT.
+        assert_eq!(rows, [0, 3, 2, 0, 0, 1, 0, 2, 0, 1, 1], "{told:#?}");
     }
 }

@@ -14,7 +14,7 @@ use crate::view::View;
 use crate::{Val, arms, c, call, flag, hit, link, measure, p, q};
 
 /// The one map of this process; tests take turns.
-fn map() -> MutexGuard<'static, &'static Map> {
+pub(crate) fn map() -> MutexGuard<'static, &'static Map> {
     static TURN: OnceLock<Mutex<&'static Map>> = OnceLock::new();
     let turn = TURN.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
