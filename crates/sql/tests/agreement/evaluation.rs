@@ -58,10 +58,11 @@ pub(crate) fn agree(engine: Engine) {
         tally.cases,
     );
     let share = tally.unsupported as f64 / tally.cases as f64;
-    println!(
-        "{engine}: {} cases, {:.1} % unsupported",
+    super::summary(
+        engine,
+        "expressions over rows",
         tally.cases,
-        share * 100.0
+        tally.unsupported,
     );
     for (tag, (seen, unsupported)) in &tally.seen {
         println!("  {tag}: {unsupported} of {seen}");

@@ -22,12 +22,24 @@ mod query_shapes;
 mod query_text;
 mod storage;
 
+use std::io::Write;
+
 use isobath_exec::engine::{Engine, Provisioned, provision};
 use isobath_exec::server::or_left_out;
 
 /// An empty database, or `None` after saying that the test was left out.
 fn database(what: &str, engine: Engine) -> Option<Provisioned> {
     or_left_out(&format!("{what} on {engine}"), provision(engine))
+}
+
+/// Says what was compared, past the capture of the test runner: how much has no answer is part of the result.
+fn summary(engine: Engine, what: &str, cases: usize, unsupported: usize) {
+    let share = unsupported as f64 / cases.max(1) as f64 * 100.0;
+    let line = format!(
+        "agreement: {cases} {what} on {engine}, 0 disagreements, {unsupported} unsupported ({share:.2} %)"
+    );
+    // A closed terminal is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// The seeds of this run.

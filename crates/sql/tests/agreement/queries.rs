@@ -200,10 +200,8 @@ impl Tally {
             self.queries,
         );
         let unsupported: usize = self.unsupported.values().sum();
-        println!(
-            "{engine}: {} queries, {} without rows, {unsupported} unsupported",
-            self.queries, self.empty
-        );
+        super::summary(engine, "queries", self.queries, unsupported);
+        println!("{engine}: {} queries without rows", self.empty);
         for (why, count) in &self.unsupported {
             println!("  {count} {why}");
         }
