@@ -13,10 +13,12 @@ use isobath_exec::engine::Engine;
 use isobath_exec::server;
 use isobath_exec::tap::{Tap, environment};
 
+use crate::cpu;
+
 /// Seconds of one measurement.
-const SECONDS: &str = "3";
-/// Measurements of each kind, of which the median counts.
-const ROUNDS: usize = 5;
+const SECONDS: &str = "2";
+/// Pairs of measurements, one right after the other, of whose ratios the median counts.
+const ROUNDS: usize = 7;
 /// The share of throughput that a tap may cost where all cores are busy.
 const MOST: f64 = 0.10;
 /// How often what was heard is asked for, as a run does between candidates.
@@ -41,10 +43,13 @@ fn measure() -> Result<bool, Box<dyn Error>> {
     let tap = Tap::open(&database, None)?;
     let tapped = environment::url(&database, tap.at()).ok_or("the database has no address")?;
     pgbench(&address, &["--initialize", "--quiet", "--scale=5"])?;
-    println!("pgbench --select-only, transactions per second, median of {ROUNDS} × {SECONDS} s");
     println!(
-        "{:>8} {:>9} {:>10} {:>10} {:>7}",
-        "clients", "protocol", "direct", "tap", "cost"
+        "pgbench --select-only on {} cores, transactions per second, medians of {ROUNDS} pairs of {SECONDS} s",
+        std::thread::available_parallelism().map_or(0, usize::from)
+    );
+    println!(
+        "{:>8} {:>9} {:>10} {:>10} {:>7} {:>15} {:>22}",
+        "clients", "protocol", "direct", "tap", "cost", "from … to", "CPU µs per statement"
     );
     let mut is_cheap = true;
     for (clients, protocol) in [
@@ -62,16 +67,39 @@ fn measure() -> Result<bool, Box<dyn Error>> {
             &format!("--time={SECONDS}"),
         ];
         let (mut direct, mut through) = (Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            direct.push(throughput(&pgbench(&address, &options)?)?);
-            let said = asking(&tap, || pgbench(&tapped, &options))?;
-            through.push(throughput(&said)?);
+        let (mut costs, mut micros) = (Vec::new(), Vec::new());
+        for round in 0..ROUNDS {
+            let tapped = || -> Result<(f64, f64), Box<dyn Error>> {
+                let before = (cpu::spent_by_all(), tap.counts().statements);
+                let said = asking(&tap, || pgbench(&tapped, &options))?;
+                let spent = cpu::spent_by_all() - before.0;
+                let passed = tap.counts().statements - before.1;
+                let micros = spent.as_secs_f64() * 1e6 / passed.max(1) as f64;
+                Ok((throughput(&said)?, micros))
+            };
+            // Whoever comes first has no advantage of it.
+            let (without, (with, spent)) = if round % 2 == 0 {
+                let without = throughput(&pgbench(&address, &options)?)?;
+                (without, tapped()?)
+            } else {
+                let with = tapped()?;
+                (throughput(&pgbench(&address, &options)?)?, with)
+            };
+            direct.push(without);
+            through.push(with);
+            costs.push(1.0 - with / without);
+            micros.push(spent);
         }
-        let (direct, through) = (median(direct), median(through));
-        let cost = 1.0 - through / direct;
+        costs.sort_by(f64::total_cmp);
+        let cost = costs[ROUNDS / 2];
+        let percent = |share: f64| format!("{:.1}%", share * 100.0);
         println!(
-            "{clients:>8} {protocol:>9} {direct:>10.0} {through:>10.0} {:>6.1}%",
-            cost * 100.0
+            "{clients:>8} {protocol:>9} {:>10.0} {:>10.0} {:>7} {:>15} {:>22.1}",
+            median(direct),
+            median(through),
+            percent(cost),
+            format!("{} … {}", percent(costs[0]), percent(costs[ROUNDS - 1])),
+            median(micros)
         );
         is_cheap &= clients == "1" || cost < MOST;
     }
