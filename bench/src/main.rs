@@ -8,6 +8,7 @@ mod coverage;
 mod cpu;
 mod database;
 mod effect;
+mod foo;
 mod http;
 mod jvm;
 mod llvm;
@@ -60,6 +61,8 @@ fn main() -> ExitCode {
         ["search"] => search::table(),
         ["http"] => http::table(),
         ["tap"] => tap::table(),
+        ["foo"] => foo::table(10),
+        ["foo", seeds] => foo::table(seeds.parse().unwrap_or(10)),
         ["marina", binary] => marina::table(Path::new(binary), "60s", 5),
         ["marina", binary, budget] => marina::table(Path::new(binary), budget, 5),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
@@ -109,6 +112,7 @@ fn main() -> ExitCode {
             eprintln!("       isobath-bench search");
             eprintln!("       isobath-bench http");
             eprintln!("       isobath-bench tap");
+            eprintln!("       isobath-bench foo [SEEDS]");
             eprintln!("       isobath-bench marina BINARY [BUDGET]");
             eprintln!("       isobath-bench openapi FOLDER [BINARY]");
             eprintln!("       isobath-bench rest FOLDER BINARY");

@@ -1,5 +1,7 @@
 //! A database for a service, on each engine, with somebody who tells what the service asks of it.
 
+use std::path::Path;
+
 use isobath_exec::database::Address;
 use isobath_exec::engine::Engine;
 use isobath_exec::server::{or_left_out, shared};
@@ -18,7 +20,8 @@ pub(crate) struct Place {
     /// Where the service finds it: at the tap, if there is one.
     pub(crate) at: String,
     tap: Option<Tap>,
-    _folder: Option<TempDir>,
+    /// What goes with it.
+    folder: Option<TempDir>,
 }
 
 impl Place {
@@ -26,14 +29,9 @@ impl Place {
     pub(crate) fn new(engine: Engine, what: &str) -> Option<Self> {
         if engine == Engine::Sqlite {
             let folder = tempfile::tempdir().expect("room for a database");
-            let address = format!("sqlite:{}", folder.path().join("test.db").display());
-            return Some(Self {
-                engine,
-                at: address.clone(),
-                address,
-                tap: None,
-                _folder: Some(folder),
-            });
+            let mut place = Self::sqlite(folder.path());
+            place.folder = Some(folder);
+            return Some(place);
         }
         let server = or_left_out(&format!("{what} on {engine}"), shared(engine))?;
         let address = server.create_database().expect("a database");
@@ -44,8 +42,20 @@ impl Place {
             at: environment::url(&database, tap.at()).expect("an address at the tap"),
             address,
             tap: Some(tap),
-            _folder: None,
+            folder: None,
         })
+    }
+
+    /// A SQLite file in a folder.
+    pub(crate) fn sqlite(folder: &Path) -> Self {
+        let address = format!("sqlite:{}", folder.join("test.db").display());
+        Self {
+            engine: Engine::Sqlite,
+            at: address.clone(),
+            address,
+            tap: None,
+            folder: None,
+        }
     }
 
     /// A connection past the tap.

@@ -1,0 +1,160 @@
+//! A database whose disk is full in the middle of a run: calls fail, the reason is shown, the run goes on.
+
+mod support;
+
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use isobath_exec::engine::Engine;
+use isobath_exec::server::{or_left_out, shared};
+use isobath_exec::{Database, writable};
+use isobath_rest::job::Outcome;
+use isobath_rest::probe::Choice;
+use isobath_suts::wired::ledger;
+use tempfile::TempDir;
+
+use support::{Place, Plan, Prepared};
+
+/// A disk that holds little; gone when dropped.
+struct Disk {
+    folder: TempDir,
+}
+
+impl Disk {
+    /// `None` where this user may not mount anything, after saying so.
+    fn new() -> Option<Self> {
+        let folder = tempfile::tempdir().expect("room for a folder");
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=4m,mode=755", "isobath-test"])
+            .arg(folder.path())
+            .output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self { folder });
+        }
+        // Past the capture of the test runner, as for servers that are not there.
+        let why = "left out: a full disk, because nothing may be mounted here (it takes root)";
+        let _ = writeln!(std::io::stderr(), "{why}");
+        None
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let mut unmount = Command::new("umount");
+        // A server may still have a file open there.
+        let _ = unmount.arg("-l").arg(self.path()).status();
+    }
+}
+
+/// The table of the ledger on the disk, and its database.
+fn on_disk(engine: Engine, disk: &Disk) -> Option<Place> {
+    const COLUMNS: &str = "id INT PRIMARY KEY, email VARCHAR(100) NOT NULL, age INT NOT NULL";
+    static NAMES: AtomicU64 = AtomicU64::new(0);
+    if engine == Engine::Sqlite {
+        let place = Place::sqlite(disk.path());
+        return Some(place.with(&format!("CREATE TABLE account ({COLUMNS})")));
+    }
+    let server = or_left_out(&format!("a full disk on {engine}"), shared(engine))?;
+    let folder = disk.path().join("tables");
+    std::fs::create_dir(&folder).expect("an empty disk");
+    let process = format!("/proc/{}", server.pid().expect("it runs"));
+    let owner = std::fs::metadata(process).expect("it runs");
+    std::os::unix::fs::chown(&folder, Some(owner.uid()), Some(owner.gid())).expect("we are root");
+    let place = Place::new(engine, "a full disk")?;
+    let folder = folder.display();
+    let tables = if engine == Engine::Postgres {
+        let name = format!("tiny_{}", NAMES.fetch_add(1, Ordering::Relaxed));
+        // It cannot be made together with anything else.
+        let made = format!("CREATE TABLESPACE {name} LOCATION '{folder}'");
+        place.open().command(&made).expect("a tablespace");
+        format!("CREATE TABLE account ({COLUMNS}) TABLESPACE {name}")
+    } else {
+        format!(
+            "SET GLOBAL innodb_file_per_table = ON; CREATE TABLE account ({COLUMNS}) DATA DIRECTORY='{folder}'"
+        )
+    };
+    Some(place.with(&tables))
+}
+
+/// Inserts rows until not even a short one fits.
+fn fill(database: &mut dyn Database) {
+    let mut next = 1_000_000;
+    for width in [60, 1] {
+        let mut rows = 1_000;
+        while rows > 0 {
+            let values: Vec<String> = (next..next + rows)
+                .map(|id| format!("({id}, '{:x>width$}', 1)", ""))
+                .collect();
+            let insert = format!("INSERT INTO account VALUES {}", values.join(", "));
+            // SQLite says that its disk is full as if the connection were lost.
+            let is_done = database.execute(&insert).is_ok_and(|done| done.is_done());
+            if is_done {
+                next += rows;
+            } else {
+                rows /= 10;
+            }
+        }
+    }
+}
+
+fn run(mut place: Place) -> Outcome {
+    let service = ledger(&place.at, 0);
+    let document = service.openapi.to_string();
+    let mut prepared = Prepared::new(&Plan {
+        url: &service.url,
+        document: &document,
+        users: &[],
+        reset: None,
+        calls: 150,
+        seed: 1,
+        probes: Choice::default(),
+    });
+    let ear = place.ear(&service);
+    prepared.service.feedback = Some(std::sync::Mutex::new(ear));
+    let address = place.address.clone();
+    let mut calls = 0;
+    prepared.run_telling(move |_| {
+        calls += 1;
+        if calls == 5 {
+            let mut database = writable(&address, std::slice::from_ref(&address));
+            fill(database.as_mut().expect("a connection").as_mut());
+        }
+    })
+}
+
+fn full_disk_on(engine: Engine) {
+    let Some(disk) = Disk::new() else { return };
+    let Some(place) = on_disk(engine, &disk) else {
+        return;
+    };
+    let outcome = run(place);
+    assert!(outcome.lost.is_none(), "{engine}: {:?}", outcome.lost);
+    assert!(!outcome.tests.is_empty(), "{engine}: results are kept");
+    let faults = outcome.faults.iter();
+    let faults: Vec<String> = faults.map(|(fault, _)| format!("{fault:?}")).collect();
+    let words = ["No space left on device", "is full"];
+    let is_said = |fault: &String| words.iter().any(|word| fault.contains(word));
+    assert!(faults.iter().any(is_said), "{engine}: {faults:?}");
+}
+
+#[test]
+fn a_full_disk_fails_calls_and_not_the_run_on_sqlite() {
+    full_disk_on(Engine::Sqlite);
+}
+
+#[test]
+fn a_full_disk_fails_calls_and_not_the_run_on_postgresql() {
+    full_disk_on(Engine::Postgres);
+}
+
+#[test]
+fn a_full_disk_fails_calls_and_not_the_run_on_mariadb() {
+    full_disk_on(Engine::MariaDb);
+}
