@@ -95,13 +95,15 @@ struct Run {
 }
 
 impl Run {
-    /// `isobath rest` on a sample.
+    /// `isobath rest` on a sample; another document than its first is named before all flags.
     fn of(sample: &str, more: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the results");
         let sample_folder = root().join("tests/suts/jvm").join(sample);
+        let document = more.first().filter(|name| name.ends_with(".json"));
+        let more = &more[usize::from(document.is_some())..];
         let output = Command::new(env!("CARGO_BIN_EXE_isobath"))
             .arg("rest")
-            .arg(sample_folder.join("openapi.json"))
+            .arg(sample_folder.join(document.unwrap_or(&"openapi.json")))
             .arg("--jvm")
             .arg(sample_folder.join(format!("target/{sample}.jar")))
             .args(["--port", &port(), "--no-run", "--start-timeout", "120"])
@@ -207,6 +209,43 @@ fn the_agent_also_comes_by_a_start_command() {
     let report = report.unwrap_or_else(|error| panic!("{error}: {said}"));
     assert!(report.contains("papers/Figure7.java"), "{said}");
     assert!(!report.contains("papers/Figure9.java"), "it is left out");
+}
+
+#[test]
+fn answers_that_depend_on_rows_in_memory_are_covered_with_a_post_that_makes_them() {
+    if !is_built() {
+        return;
+    }
+    let run = Run::of("rows", &["--budget", "300calls"]);
+    run.covers("rows/FooRest.java");
+    assert!(
+        run.said().contains("h2 inside the service"),
+        "{}",
+        run.said()
+    );
+}
+
+#[test]
+fn answers_that_depend_on_rows_in_memory_are_covered_where_nothing_makes_them() {
+    if !is_built() {
+        return;
+    }
+    let run = Run::of("rows", &["openapi-read.json", "--budget", "300calls"]);
+    let report = run.report();
+    let code = report["code"]["branches"].clone();
+    assert_eq!(code["covered"], code["total"], "{}", run.said());
+    let suite = run.folder.path().join("pytest");
+    let mut files = std::fs::read_dir(suite).expect("a suite").flatten();
+    let tests = files.find(|file| file.file_name().to_string_lossy().starts_with("test_"));
+    let tests = std::fs::read_to_string(tests.expect("tests").path()).expect("tests");
+    assert!(tests.contains("insert_into(\"FOO_ENTITY\")"), "{tests}");
+    let nothing = Run::of(
+        "rows",
+        &["openapi-read.json", "--budget", "300calls", "--no-rows"],
+    );
+    let report = nothing.report();
+    let code = report["code"]["branches"].clone();
+    assert_ne!(code["covered"], code["total"], "rows are what makes it");
 }
 
 /// A service on H2 in memory, started with the agent, and the driver in it.

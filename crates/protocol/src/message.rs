@@ -186,5 +186,10 @@ records! {
             /// The statements.
             text: String,
         },
+        /// Asks for the definitions of the tables that RunSql would work on: the database system in the first row, then a statement of SQL in each.
+        6 => Describe {
+            /// Comes back in the Answer.
+            request: u32,
+        },
     }
 }

@@ -105,5 +105,6 @@ fn commands() -> Vec<Command> {
             request: 7,
             text: "DELETE FROM t".into(),
         },
+        Command::Describe { request: 8 },
     ]
 }

@@ -115,6 +115,10 @@ pub(crate) struct RestArgs {
     #[arg(skip)]
     pub resume: bool,
 
+    /// The same, in suites that bring rows to a database in the memory of the service.
+    #[arg(skip)]
+    pub suite_start_with_rows: Option<String>,
+
     /// Whether faults are told in a line each.
     #[arg(skip)]
     pub brief: bool,

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::Args;
+use isobath_exec::DatabaseError;
 use isobath_exec::database::Address;
 use isobath_exec::state::State;
 use isobath_exec::tap::{Tap, environment};
@@ -10,6 +11,7 @@ use isobath_rest::data::{self, Data};
 use isobath_rest::feedback::{Feedback, Several, TapFeedback};
 
 use super::args::RestArgs;
+use super::inside::Rows;
 use super::run::Refusal;
 use crate::terminal::{Terminal, Tone};
 
@@ -34,11 +36,11 @@ pub(crate) struct DatabaseArgs {
     pub remote_db: bool,
 
     /// Insert no rows: only what the service writes itself is there.
-    #[arg(long, requires = "db")]
+    #[arg(long)]
     pub no_rows: bool,
 
     /// Do not let the search be led by how far statements are from finding rows.
-    #[arg(long, requires = "db")]
+    #[arg(long)]
     pub no_sql_distance: bool,
 
     /// Let the coverage rules of the service's statements be targets of the search, as `isobath query` has them for queries.
@@ -83,13 +85,41 @@ impl DatabaseArgs {
         }
         let state = State::open(text, std::slice::from_ref(text))
             .map_err(|error| Refusal::unreachable(format!("--db: {error}")))?;
+        Ok(Some(self.data_of(state, sees)))
+    }
+
+    /// The database in the memory of the service, where the driver in it reaches one.
+    ///
+    /// To be asked for when the service is up, as [`data`](Self::data).
+    pub(super) fn data_inside(
+        &self,
+        rows: Option<Rows>,
+        terminal: &Terminal,
+    ) -> Result<Option<Data>, Refusal> {
+        let Some(Rows { driver, door }) = rows else {
+            return Ok(None);
+        };
+        match State::inside(driver) {
+            Ok(state) => {
+                let (place, tables) = (state.place(), state.schema().tables.len());
+                let said = format!("  {place} is read, written and reset: {tables} tables");
+                terminal.say(Tone::Faint, &said);
+                Ok(Some(self.data_of(state, true).behind(door)))
+            }
+            // Most services have none, or one that is not ours to write to.
+            Err(DatabaseError::NoDatabase { .. }) => Ok(None),
+            Err(error) => Err(Refusal::unreachable(error.to_string())),
+        }
+    }
+
+    fn data_of(&self, state: State, sees: bool) -> Data {
         let now = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
         let choice = data::Choice {
             rows: !self.no_rows,
             distance: !self.no_sql_distance,
             rules: self.query_coverage,
         };
-        Ok(Some(Data::new(state, now.datetime(), choice, sees)))
+        Data::new(state, now.datetime(), choice, sees)
     }
 }
 

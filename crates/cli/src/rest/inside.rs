@@ -1,5 +1,6 @@
 //! A service that the run looks into, whatever it is written in.
 
+use isobath_exec::driver::SharedDriver;
 use isobath_rest::feedback::Feedback;
 use isobath_rewrite::build::Built;
 
@@ -17,8 +18,24 @@ pub(super) enum Inside {
     Jvm(Watched),
 }
 
-/// What looks into a service that is up, and what its build left.
-pub(super) type Insight = (Box<dyn Feedback>, Option<Built>);
+/// What looks into a service that is up.
+#[derive(Default)]
+pub(super) struct Insight {
+    /// What tells of its code; nothing for a black box.
+    pub(super) feedback: Option<Box<dyn Feedback>>,
+    /// What its build left.
+    pub(super) built: Option<Built>,
+    /// Who may reach a database in its memory.
+    pub(super) rows: Option<Rows>,
+}
+
+/// Who may reach a database in the memory of a service.
+pub(super) struct Rows {
+    /// The driver in it.
+    pub(super) driver: SharedDriver,
+    /// Where suites bring rows.
+    pub(super) door: String,
+}
 
 impl Inside {
     /// Prepares what the flags name; nothing for a black box.
@@ -53,9 +70,13 @@ impl Inside {
             Self::Rust(service) => {
                 service.describe(terminal);
                 let (feedback, built) = service.feedback()?;
-                Ok((feedback, Some(built)))
+                Ok(Insight {
+                    feedback: Some(feedback),
+                    built: Some(built),
+                    rows: None,
+                })
             }
-            Self::Jvm(service) => Ok((service.feedback(terminal)?, None)),
+            Self::Jvm(service) => service.feedback(terminal),
         }
     }
 }

@@ -8,6 +8,7 @@ use isobath_exec::process::free_port;
 use isobath_rest::feedback::{DriverFeedback, Feedback};
 
 use super::args::RestArgs;
+use super::inside::{Insight, Rows};
 use super::run::Refusal;
 use super::rust::{FIRST_PORT, PATIENCE, Technique, quoted};
 use crate::terminal::{Terminal, Tone};
@@ -53,13 +54,19 @@ pub(super) struct Watched {
     agent: PathBuf,
     /// Where the service is and what starts it, with the agent and plain; nothing when the user says.
     own: Option<Own>,
+    /// The port at which suites bring rows to a database in the memory of the service.
+    door: u16,
 }
 
 struct Own {
     port: u16,
     start: String,
     plain: String,
+    with_agent: String,
 }
+
+/// How far from the port of the service the one for rows is looked for.
+const DOOR: u16 = 1000;
 
 impl Watched {
     /// Finds the agent and the service that the flags name.
@@ -91,10 +98,12 @@ impl Watched {
             }
         };
         let listener = Listener::open_loopback().map_err(system)?;
+        let port = own.as_ref().map_or(FIRST_PORT, |own| own.port);
         Ok(Self {
             listener,
             agent,
             own,
+            door: free_port(port.saturating_add(DOOR)).map_err(system)?,
         })
     }
 
@@ -107,6 +116,15 @@ impl Watched {
             flags.start = Some(own.start.clone());
             flags.suite_start = Some(own.plain.clone());
         }
+        let open = format!("{DOOR_VARIABLE}={}", self.door);
+        flags.suite_start_with_rows = match (&self.own, &args.start) {
+            (Some(own), _) => Some(format!("env {open} {}", own.with_agent)),
+            (None, Some(start)) => {
+                let options = quoted(&self.tool_options());
+                Some(format!("env {open} {TOOL_OPTIONS}={options} {start}"))
+            }
+            (None, None) => None,
+        };
         flags
     }
 
@@ -119,12 +137,9 @@ impl Watched {
                     set(name, own.port.to_string());
                 }
             }
-            None => {
-                let before = std::env::var(TOOL_OPTIONS).unwrap_or_default();
-                let flag = agent_flag(&self.agent);
-                set(TOOL_OPTIONS, format!("{before} {flag}").trim().to_owned());
-            }
+            None => set(TOOL_OPTIONS, self.tool_options()),
         }
+        set(DOOR_VARIABLE, self.door.to_string());
         for (name, patterns) in [
             ("ISOBATH_INCLUDE", &args.white.include),
             ("ISOBATH_EXCLUDE", &args.white.exclude),
@@ -139,8 +154,15 @@ impl Watched {
         variables
     }
 
+    /// What is handed to any JVM that the service is started by.
+    fn tool_options(&self) -> String {
+        let before = std::env::var(TOOL_OPTIONS).unwrap_or_default();
+        let flag = agent_flag(&self.agent);
+        format!("{before} {flag}").trim().to_owned()
+    }
+
     /// What looks into the service, once it is up.
-    pub(super) fn feedback(self, terminal: &Terminal) -> Result<Box<dyn Feedback>, Refusal> {
+    pub(super) fn feedback(self, terminal: &Terminal) -> Result<Insight, Refusal> {
         let feedback = DriverFeedback::new(self.listener, PATIENCE).map_err(|error| {
             Refusal::unreachable(format!(
                 "{error} The agent says on the service's own output why it cannot work."
@@ -162,7 +184,15 @@ impl Watched {
                 files.len()
             ),
         );
-        Ok(Box::new(feedback))
+        let rows = Rows {
+            driver: feedback.driver(),
+            door: format!("http://127.0.0.1:{}", self.door),
+        };
+        Ok(Insight {
+            feedback: Some(Box::new(feedback)),
+            built: None,
+            rows: Some(rows),
+        })
     }
 }
 
@@ -176,6 +206,9 @@ const PORTS: [&str; 4] = [
 
 /// The variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// The variable that tells the agent where suites bring rows.
+const DOOR_VARIABLE: &str = "ISOBATH_DOOR";
 
 impl Own {
     fn new(args: &RestArgs, agent: &Path, jar: &Path, port: u16) -> Self {
@@ -203,10 +236,12 @@ impl Own {
         let jar = quoted(&jar.to_string_lossy());
         let java = quoted(&java);
         let flag = quoted(&agent_flag(agent));
+        let ports = format!("env SERVER_PORT={port} PORT={port}");
         Self {
             port,
             start: format!("exec {java}{options} {flag} -jar {jar}{service}"),
-            plain: format!("SERVER_PORT={port} PORT={port} {java}{options} -jar {jar}{service}"),
+            plain: format!("{ports} {java}{options} -jar {jar}{service}"),
+            with_agent: format!("{ports} {java}{options} {flag} -jar {jar}{service}"),
         }
     }
 }

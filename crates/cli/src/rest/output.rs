@@ -61,7 +61,10 @@ impl<'a> Run<'a> {
         let mut suite = suite::suite(&name(&service.api), service, users, &outcome.tests);
         suite.source.clone_from(&args.spec);
         suite.seed = args.seed;
-        let start = args.suite_start.as_ref().or(args.start.as_ref());
+        let is_inside = suite.database.as_ref().is_some_and(|of| of.door.is_some());
+        let with_rows = args.suite_start_with_rows.as_ref().filter(|_| is_inside);
+        let plain = args.suite_start.as_ref().or(args.start.as_ref());
+        let start = with_rows.or(plain);
         suite.service.start = start.cloned();
         if args.database.no_state_assertions {
             suite.tests.iter_mut().for_each(|test| test.state.clear());

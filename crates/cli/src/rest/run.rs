@@ -35,7 +35,7 @@ use super::database::Tapped;
 use super::describe;
 use super::events::EventLog;
 use super::folder::Folder;
-use super::inside::Inside;
+use super::inside::{Inside, Insight};
 use super::interrupt::Interruption;
 use super::journal::Journal;
 use super::output;
@@ -140,17 +140,15 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         (Some(command), false) => Some(start(args, command, &heard, terminal)?),
         _ => None,
     };
-    let (driver, built) = match inside {
-        Some(service) => {
-            let (feedback, built) = service.feedback(terminal)?;
-            (Some(feedback), built)
-        }
-        None => (None, None),
+    let insight = match inside {
+        Some(service) => service.feedback(terminal)?,
+        None => Insight::default(),
     };
+    let built = insight.built;
     let is_tapped = tapped.is_some();
     let feedback = match tapped {
-        Some(tapped) => Some(tapped.feedback(driver)),
-        None => driver,
+        Some(tapped) => Some(tapped.feedback(insight.feedback)),
+        None => insight.feedback,
     };
     if args.spec.contains("://") {
         wait(args, &args.spec, terminal)?;
@@ -200,7 +198,11 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     // After the users have logged in, who are rows in many a database. A driver in Rust sees what is said to SQLite.
     let is_sqlite = matches!(database, Some(Address::SqliteFile(_)));
     let sees = is_tapped || (service.feedback.is_some() && (is_sqlite || args.jvm.is_wanted()));
-    service.data = args.database.data(sees)?.map(Mutex::new);
+    service.data = match args.database.data(sees)? {
+        Some(data) => Some(data),
+        None => args.database.data_inside(insight.rows, terminal)?,
+    }
+    .map(Mutex::new);
     let service = Arc::new(service);
     greet(args, &service, terminal);
     let log = Arc::new(Mutex::new(log));
@@ -250,9 +252,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     let mut run = output::Run::new(args, &service, &users, &outcome, seconds, &heard)
         .built(built.as_ref())
         .judged(&baseline);
-    if let Some(database) = &args.database.db {
-        run.secrets
-            .insert(DATABASE_VARIABLE.to_owned(), database.clone());
+    let door = service.beneath(|data| data.door().map(str::to_owned));
+    if let Some(database) = args.database.db.clone().or(door.flatten()) {
+        run.secrets.insert(DATABASE_VARIABLE.to_owned(), database);
     }
     let (suites, files) = hand_over(args, &run, folder.path(), &heard, &log).map_err(unwritable)?;
     lock(&log).write(&Line::Ended {

@@ -153,14 +153,24 @@ fn cells(
     links
 }
 
-/// The helpers of a suite: what is marked for other databases goes, and so does what nothing asks for the state of
-/// the database with.
-pub(crate) fn helpers(template: &str, suite: &HttpSuite, dialect: SuiteDialect) -> String {
+/// The helpers of a suite for its database, with the literals of its variable and of its door filled in: what is marked
+/// for other databases goes, and so does what nothing asks for the state of the database with.
+pub(crate) fn helpers(
+    template: &str,
+    suite: &HttpSuite,
+    database: &Database,
+    literal: impl Fn(&str) -> String,
+) -> String {
     let asks = suite.tests.iter().any(|test| !test.state.is_empty());
-    let wanted = match dialect {
-        SuiteDialect::Sqlite => "sqlite",
-        SuiteDialect::Postgres => "postgres",
-        SuiteDialect::Mysql => "mysql",
+    let door = database.door.as_deref().unwrap_or_default();
+    let template = template
+        .replace("@VARIABLE@", &literal(&database.variable))
+        .replace("@DOOR@", &literal(door));
+    let wanted = match (database.dialect, &database.door) {
+        (_, Some(_)) => "inside",
+        (SuiteDialect::Sqlite, None) => "sqlite",
+        (SuiteDialect::Postgres, None) => "postgres",
+        (SuiteDialect::Mysql, None) => "mysql",
     };
     let is_wanted = |branch: &str| {
         let mut names = branch.split(' ');
@@ -184,6 +194,12 @@ pub(crate) fn helpers(template: &str, suite: &HttpSuite, dialect: SuiteDialect) 
 
 /// The lines that say what a suite needs to bring rows.
 pub(crate) fn environment(database: &Database) -> String {
+    if let Some(door) = &database.door {
+        return format!(
+            "{}: where the agent inside the service takes rows for its database in memory, {door} when not set; written to by curl",
+            database.variable
+        );
+    }
     let (client, example) = match database.dialect {
         SuiteDialect::Sqlite => ("sqlite3", "sqlite:PATH"),
         SuiteDialect::Postgres => ("psql", "postgres://user@localhost/test"),

@@ -155,6 +155,10 @@ pub struct Database {
     pub variable: String,
     /// The SQL the statements are written in.
     pub dialect: SuiteDialect,
+    /// For a database in the memory of the service, where the agent inside takes statements by HTTP; the variable may name
+    /// another such place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub door: Option<String>,
     /// Statements that put the first rows back, run before every test, after the reset hook.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,

@@ -49,6 +49,18 @@ pub fn read(address: &str) -> Result<Loaded, DatabaseError> {
 ///
 /// When the connection is lost or the database does not show its catalogue.
 pub fn definitions(database: &mut dyn Database) -> Result<Definitions, DatabaseError> {
+    if let Some(told) = database.told_definitions() {
+        let sources = told.iter().enumerate();
+        return Ok(Definitions {
+            name: database.place().to_owned(),
+            sources: sources
+                .map(|(at, sql)| {
+                    source(database, "definition", &at.to_string(), format!("{sql};\n"))
+                })
+                .collect(),
+            limitations: Vec::new(),
+        });
+    }
     match database.dialect() {
         DialectName::Sqlite => sqlite::definitions(database),
         DialectName::Postgres => postgres::definitions(database),

@@ -4,6 +4,7 @@ mod address;
 mod answer;
 mod error;
 mod gate;
+mod inside;
 pub(crate) mod mariadb;
 pub(crate) mod postgres;
 mod refusal;
@@ -18,11 +19,13 @@ pub use address::{Address, connect, masked};
 pub use answer::{Answer, Rows};
 pub use error::DatabaseError;
 pub use gate::writable;
+pub(crate) use inside::Inside;
 pub use refusal::{Refusal, RefusalKind};
 
 /// An open connection.
 ///
-/// Implementors: SQLite, PostgreSQL and MariaDB (which also speaks to MySQL).
+/// Implementors: SQLite, PostgreSQL, MariaDB (which also speaks to MySQL), and whatever is in the memory of a service
+/// with a driver in it.
 ///
 /// Every method blocks. An error means that the connection is of no more use;
 /// a statement that the database refuses is an [`Answer`].
@@ -75,6 +78,29 @@ pub trait Database: Send {
     fn fire_triggers(&mut self, on: bool) -> Result<(), DatabaseError> {
         let _ = on;
         Ok(())
+    }
+
+    /// The definitions of its tables as SQL, where they were told when it was opened; else its catalogue is asked.
+    fn told_definitions(&self) -> Option<&[String]> {
+        None
+    }
+
+    /// Remembers all rows the first time, and puts them back later; `false` where that is not its own business.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is lost, or rows cannot be put back.
+    fn put_back(&mut self) -> Result<bool, DatabaseError> {
+        Ok(false)
+    }
+
+    /// How much others have written so far, where that is counted instead of asked for by SQL.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is lost.
+    fn writes(&mut self) -> Result<Option<u64>, DatabaseError> {
+        Ok(None)
     }
 
     /// Begins a transaction.

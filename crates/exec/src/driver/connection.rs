@@ -22,6 +22,10 @@ pub struct Driver {
     process: u32,
     token: u64,
     request: u32,
+    /// Events that came before the answer to a request, until they are asked for.
+    pending: Vec<Event>,
+    /// How many statements that may write were told so far, those included that were left out.
+    writes: u64,
 }
 
 /// What a statement returned: rows of texts.
@@ -44,6 +48,8 @@ impl Driver {
             process,
             token: 0,
             request: 0,
+            pending: Vec::new(),
+            writes: 0,
         }
     }
 
@@ -98,19 +104,34 @@ impl Driver {
     /// When the service is gone or does not answer. What it said before is lost here; a
     /// panic can still be had from [`Driver::last_events`].
     pub fn events(&mut self) -> Result<Vec<Event>, DriverError> {
+        self.sync()?;
+        Ok(std::mem::take(&mut self.pending))
+    }
+
+    /// Has all events so far told, which are kept for [`Driver::events`].
+    fn sync(&mut self) -> Result<(), DriverError> {
         self.token += 1;
         let token = self.token;
         channel::send(&mut self.stream, &Command::Sync { token })?;
-        self.until(|event| matches!(event, Event::Synced { token: t } if *t == token))
-            .map(|(events, _)| events)
+        self.until(|event| matches!(event, Event::Synced { token: t } if *t == token))?;
+        Ok(())
+    }
+
+    /// How many statements that are no SELECT the service has sent to its database so far; more only when it sent more.
+    ///
+    /// # Errors
+    ///
+    /// When the service is gone or does not answer.
+    pub fn writes(&mut self) -> Result<u64, DriverError> {
+        self.sync()?;
+        Ok(self.writes)
     }
 
     /// Runs SQL on the connection of the service, where its driver can.
     ///
     /// # Errors
     ///
-    /// When the service is gone, or its driver or database refuses. Events that
-    /// come before the answer are dropped.
+    /// When the service is gone, or its driver or database refuses.
     pub fn run_sql(&mut self, text: &str) -> Result<Rows, DriverError> {
         self.request += 1;
         let request = self.request;
@@ -126,8 +147,7 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// When the service is gone, or its driver refuses. Events that come before the
-    /// answer are dropped.
+    /// When the service is gone, or its driver refuses.
     pub fn reset(&mut self) -> Result<(), DriverError> {
         self.request += 1;
         let request = self.request;
@@ -135,10 +155,24 @@ impl Driver {
         self.answer(request).map(drop)
     }
 
+    /// The definitions of the tables of the service's database, where its driver can reach it: the database system,
+    /// then statements of SQL.
+    ///
+    /// # Errors
+    ///
+    /// When the service is gone, or its driver refuses.
+    pub fn describe(&mut self) -> Result<Vec<String>, DriverError> {
+        self.request += 1;
+        let request = self.request;
+        channel::send(&mut self.stream, &Command::Describe { request })?;
+        let rows = self.answer(request)?;
+        Ok(rows.into_iter().flatten().flatten().collect())
+    }
+
     fn answer(&mut self, request: u32) -> Result<Rows, DriverError> {
         let answers =
             |event: &Event| matches!(event, Event::Answer { request: r, .. } if *r == request);
-        match self.until(answers)?.1 {
+        match self.until(answers)? {
             Event::Answer {
                 failure: Some(failure),
                 ..
@@ -150,7 +184,7 @@ impl Driver {
 
     /// What a service that is gone has still said.
     pub fn last_events(mut self) -> Vec<Event> {
-        let mut events = Vec::new();
+        let mut events = std::mem::take(&mut self.pending);
         // Whoever holds the other end without being the service must not hold us.
         let _ = self.stream.set_read_timeout(Duration::from_millis(200));
         while let Ok(event) = channel::receive(&mut self.stream) {
@@ -159,22 +193,36 @@ impl Driver {
         events
     }
 
-    fn until(&mut self, last: impl Fn(&Event) -> bool) -> Result<(Vec<Event>, Event), DriverError> {
+    /// Takes events in until one of them is the last.
+    fn until(&mut self, last: impl Fn(&Event) -> bool) -> Result<Event, DriverError> {
         self.stream
             .set_read_timeout(PATIENCE)
             .map_err(|error| DriverError::Channel(error.into()))?;
-        let mut events = Vec::new();
         loop {
             match channel::receive(&mut self.stream)? {
-                event if last(&event) => return Ok((events, event)),
+                event if last(&event) => return Ok(event),
                 Event::Targets { targets } => self.table.extend(targets),
                 Event::Unwatched { name, reason } => {
                     self.unwatched.push(format!("{name}: {reason}"));
                 }
-                event => events.push(event),
+                event => {
+                    match &event {
+                        Event::Statement { text, .. } if !is_select(text) => self.writes += 1,
+                        Event::Dropped { .. } => self.writes += 1,
+                        _ => {}
+                    }
+                    self.pending.push(event);
+                }
             }
         }
     }
+}
+
+fn is_select(text: &str) -> bool {
+    let start = text.trim_start().as_bytes();
+    start
+        .get(..6)
+        .is_some_and(|word| word.eq_ignore_ascii_case(b"select"))
 }
 
 /// Why a driver cannot be used, or not any more.

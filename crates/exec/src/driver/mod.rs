@@ -3,12 +3,15 @@
 //! [`Listener`] waits for the driver inside a service; the service is started
 //! with its [`variables`](Listener::variables) in the environment. [`Driver`] is
 //! the connection: candidates and actions begin, targets are read, events come.
+//! [`SharedDriver`] is one that also the database behind it is reached through.
 
 mod connection;
 mod listener;
+mod shared;
 mod stream;
 
 pub use connection::{Driver, DriverError, Rows};
 pub use listener::Listener;
+pub use shared::{Current, SharedDriver};
 
 pub use isobath_protocol::{Event, Kind, Place, Reached, Role, Table, Target};

@@ -103,7 +103,10 @@ impl State {
         }
         let sql = format!("{sql} RETURNING {}", columns(table, dialect));
         let answer = self.database.query(&sql)?;
-        Ok(answer.map(|rows| rows.rows.into_iter().next().unwrap_or_default()))
+        Ok(answer.map(|rows| {
+            let rows = super::typed::rows(rows.rows, table, dialect);
+            rows.into_iter().next().unwrap_or_default()
+        }))
     }
 }
 

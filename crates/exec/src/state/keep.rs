@@ -34,6 +34,8 @@ pub(super) struct Kept {
     pub(super) too_big: Tables,
     /// Whether foreign keys and triggers can be switched off for our connection.
     is_master: bool,
+    /// Whether the database keeps its first rows itself.
+    is_inside: bool,
     counters: Counters,
 }
 
@@ -57,7 +59,8 @@ pub(super) fn prepare(database: &mut dyn Database) -> Result<(), DatabaseError> 
         }
         // A service that keeps a transaction open must not keep us waiting for ever.
         DialectName::Postgres => database.command("SET lock_timeout = '5s'"),
-        DialectName::MySql | DialectName::Ansi => {
+        DialectName::Ansi => Ok(()),
+        DialectName::MySql => {
             database.command("SET innodb_lock_wait_timeout = 5, lock_wait_timeout = 5")
         }
     }
@@ -69,6 +72,12 @@ impl Kept {
         database: &mut dyn Database,
         schema: &Schema,
     ) -> Result<Self, DatabaseError> {
+        if database.put_back()? {
+            return Ok(Self {
+                is_inside: true,
+                ..Self::default()
+            });
+        }
         let dialect = database.dialect();
         let mut kept = Self {
             is_master: may_switch_off(database)?,
@@ -105,6 +114,13 @@ impl Kept {
         schema: &Schema,
         written: &Tables,
     ) -> Result<Reset, DatabaseError> {
+        if self.is_inside {
+            database.put_back()?;
+            return Ok(Reset {
+                tables: (0..schema.tables.len()).collect(),
+                ..Reset::default()
+            });
+        }
         let written: Tables = written
             .iter()
             .copied()

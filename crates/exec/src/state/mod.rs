@@ -10,6 +10,7 @@ mod insert;
 mod keep;
 mod snapshot;
 mod stamp;
+mod typed;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,7 +21,8 @@ use isobath_sql::touched::touched;
 use isobath_sql::{DialectName, Limitation, Schema};
 
 use crate::catalogue::definitions;
-use crate::database::{Database, DatabaseError, writable};
+use crate::database::{Database, DatabaseError, Inside, writable};
+use crate::driver::SharedDriver;
 
 pub use insert::{Reference, Unfit};
 pub use keep::Reset;
@@ -83,7 +85,20 @@ impl State {
     ///
     /// [`DatabaseError::NotATestDatabase`] when it is none, and whatever connecting and reading may meet.
     pub fn open(address: &str, test_databases: &[String]) -> Result<Self, DatabaseError> {
-        let mut database = writable(address, test_databases)?;
+        Self::of(writable(address, test_databases)?)
+    }
+
+    /// Takes the database in the memory of a service, which its driver reaches; it vanishes with the service, so there is
+    /// nothing to lose in it.
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseError::NoDatabase`] when the driver reaches none, and whatever reading may meet.
+    pub fn inside(driver: SharedDriver) -> Result<Self, DatabaseError> {
+        Self::of(Box::new(Inside::open(driver)?))
+    }
+
+    fn of(mut database: Box<dyn Database>) -> Result<Self, DatabaseError> {
         keep::prepare(database.as_mut())?;
         let definitions = definitions(database.as_mut())?;
         let loaded = ddl::load(
@@ -146,6 +161,11 @@ impl State {
         &self.kept.too_big
     }
 
+    /// Whether it is in the memory of the service, and ends with it.
+    pub fn is_inside(&self) -> bool {
+        self.database.told_definitions().is_some()
+    }
+
     /// What resetting and looking have cost so far.
     pub fn cost(&self) -> Cost {
         self.cost
@@ -199,7 +219,7 @@ impl State {
                 table_name(table, dialect),
                 MOST_READ + 1
             );
-            let mut rows = self.database.rows(&sql)?.rows;
+            let mut rows = typed::rows(self.database.rows(&sql)?.rows, table, dialect);
             let is_complete = rows.len() <= MOST_READ;
             rows.truncate(MOST_READ);
             snapshot.put(index, Content { rows, is_complete });

@@ -97,7 +97,12 @@ fn counter(
             "UPDATE sqlite_sequence SET seq = {greatest} WHERE name = {}",
             literal(&Value::text(of.name.as_str()), dialect)
         ),
-        DialectName::Postgres | DialectName::Ansi => format!(
+        DialectName::Ansi => format!(
+            "ALTER TABLE {name} ALTER COLUMN {} RESTART WITH {}",
+            identifier(&of.columns[column].name, dialect),
+            greatest + 1
+        ),
+        DialectName::Postgres => format!(
             "SELECT setval(pg_get_serial_sequence({}, {}), {}, {})",
             literal(&Value::text(name), dialect),
             literal(&Value::text(of.columns[column].name.as_str()), dialect),

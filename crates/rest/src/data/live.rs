@@ -36,6 +36,8 @@ pub struct Data {
     before: Vec<Arc<Snapshot>>,
     /// The rows now, if nothing was written since they were taken.
     current: Option<Arc<Snapshot>>,
+    /// Where suites bring rows, for a database in the memory of the service.
+    door: Option<String>,
 }
 
 /// What the database was asked for, beside the service.
@@ -97,7 +99,21 @@ impl Data {
             cost: DataCost::default(),
             before: Vec::new(),
             current: None,
+            door: None,
         }
+    }
+
+    /// The same database, in the memory of the service, for which the driver inside takes rows at an address.
+    #[must_use]
+    pub fn behind(mut self, door: String) -> Self {
+        self.door = Some(door);
+        self
+    }
+
+    /// Where suites bring rows, for a database in the memory of the service.
+    #[must_use]
+    pub fn door(&self) -> Option<&str> {
+        self.door.as_deref()
     }
 
     /// What may be done with it.
@@ -214,7 +230,13 @@ impl Data {
             });
         let written = self.state.written_by(texts);
         if !written.is_empty() {
-            self.state.look(&written)?;
+            let looked = self.state.look(&written);
+            // A database in the memory of a service that died is gone with it; what is known of the candidate stays.
+            if looked.is_err() && self.state.is_inside() {
+                self.distrust();
+            } else {
+                looked?;
+            }
         }
         let setting = Setting {
             schema: &self.schema,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use isobath_exec::driver::{Driver, DriverError, Event, Listener, Target};
+use isobath_exec::driver::{DriverError, Event, Listener, SharedDriver, Target};
 
 use super::{Feedback, Seen};
 
@@ -11,12 +11,10 @@ use super::{Feedback, Seen};
 /// A service that was started again has a new driver, which is taken up when the next candidate begins.
 #[derive(Debug)]
 pub struct DriverFeedback {
-    listener: Listener,
+    driver: SharedDriver,
     targets: Vec<Target>,
     at_start: Vec<u32>,
     unwatched: Vec<String>,
-    /// Nothing while the service is gone.
-    driver: Option<Driver>,
     lost_events: u64,
 }
 
@@ -27,18 +25,27 @@ impl DriverFeedback {
     ///
     /// When no driver connects in time, or one that cannot be used.
     pub fn new(listener: Listener, patience: Duration) -> Result<Self, DriverError> {
-        let driver = listener.accept(patience)?;
+        let shared = SharedDriver::accept(listener, patience)?;
         let mut reached = Vec::new();
-        driver.read(&mut reached);
+        let mut targets = Vec::new();
+        if let Some(driver) = &shared.lock().driver {
+            driver.read(&mut reached);
+            targets.extend_from_slice(driver.table().targets());
+        }
         let covered = reached.iter().filter(|reached| reached.score >= 1.0);
         Ok(Self {
             at_start: covered.map(|reached| reached.target).collect(),
-            targets: driver.table().targets().to_vec(),
+            targets,
             unwatched: Vec::new(),
-            listener,
-            driver: Some(driver),
+            driver: shared,
             lost_events: 0,
         })
+    }
+
+    /// The driver, for whoever asks it for more.
+    #[must_use]
+    pub fn driver(&self) -> SharedDriver {
+        self.driver.clone()
     }
 }
 
@@ -60,10 +67,9 @@ impl Feedback for DriverFeedback {
     }
 
     fn begin(&mut self, inputs: Vec<String>) {
-        while let Ok(driver) = self.listener.accept(Duration::ZERO) {
-            self.driver = Some(driver);
-        }
-        if let Some(driver) = &mut self.driver {
+        let mut current = self.driver.lock();
+        current.renew();
+        if let Some(driver) = &mut current.driver {
             // A driver that is gone is noticed when the candidate ends.
             let _ = driver.track(inputs);
             driver.begin_candidate();
@@ -71,14 +77,15 @@ impl Feedback for DriverFeedback {
     }
 
     fn call(&mut self, number: u16) {
-        if let Some(driver) = &self.driver {
+        if let Some(driver) = &self.driver.lock().driver {
             driver.begin_action(number);
         }
     }
 
     fn end(&mut self) -> Seen {
         let mut seen = Seen::default();
-        if let Some(mut driver) = self.driver.take() {
+        let mut current = self.driver.lock();
+        if let Some(mut driver) = current.driver.take() {
             match driver.events() {
                 Ok(events) => {
                     seen.events = events;
@@ -86,7 +93,7 @@ impl Feedback for DriverFeedback {
                     if driver.unwatched().len() > self.unwatched.len() {
                         self.unwatched = driver.unwatched().to_vec();
                     }
-                    self.driver = Some(driver);
+                    current.driver = Some(driver);
                 }
                 Err(_) => {
                     // What the service did up to its end is still in the map, and panics were sent at once.

@@ -56,16 +56,19 @@ pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
         let effects = exchanges().filter_map(|exchange| exchange.inside.effect.as_ref());
         let changes = effects.flat_map(|effect| &effect.changes);
         tables.extend(changes.map(|change| change.table));
-        Database {
+        // Where nothing is written, a suite does not need the agent inside the service.
+        let is_needed = data.door().is_none() || !tables.is_empty();
+        is_needed.then(|| Database {
             variable: DATABASE_VARIABLE.to_owned(),
             dialect: match data.state.dialect() {
                 DialectName::Sqlite => SuiteDialect::Sqlite,
                 DialectName::MySql => SuiteDialect::Mysql,
                 DialectName::Postgres | DialectName::Ansi => SuiteDialect::Postgres,
             },
+            door: data.door().map(str::to_owned),
             setup: data.first_rows(&tables),
-        }
-    })
+        })
+    })?
 }
 
 /// What became of the rows of a run.

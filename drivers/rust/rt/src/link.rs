@@ -112,11 +112,13 @@ fn obey(mut stream: UnixStream) {
                 failure: Some("a Rust service is reset by a restart".into()),
                 rows: Vec::new(),
             }),
-            Command::RunSql { request, .. } => queue::answer(&Event::Answer {
-                request,
-                failure: Some("this driver runs no SQL".into()),
-                rows: Vec::new(),
-            }),
+            Command::RunSql { request, .. } | Command::Describe { request } => {
+                queue::answer(&Event::Answer {
+                    request,
+                    failure: Some("this driver runs no SQL".into()),
+                    rows: Vec::new(),
+                })
+            }
         }
     }
     queue::close();

@@ -174,9 +174,8 @@ fn class_file(
     users(&mut out, suite, chapter);
     out.push_str(include_str!("junit/helpers.java"));
     if let Some(database) = &suite.database {
-        let code =
-            include_str!("junit/database.java").replace("@VARIABLE@", &literal(&database.variable));
-        out.push_str(&rows::helpers(&code, suite, database.dialect));
+        let code = include_str!("junit/database.java");
+        out.push_str(&rows::helpers(code, suite, database, literal));
     }
     let uses = plan::uses(suite, chapter);
     if uses.last_segment {

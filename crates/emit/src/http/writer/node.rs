@@ -370,10 +370,9 @@ fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     };
     out.push_str(&call);
     if let Some(database) = &suite.database {
-        let code = include_str!("node/database.mjs")
-            .replace("@GIVEN@", &environment(&database.variable))
-            .replace("@VARIABLE@", &literal(&database.variable));
-        out.push_str(&rows::helpers(&code, suite, database.dialect));
+        let code =
+            include_str!("node/database.mjs").replace("@GIVEN@", &environment(&database.variable));
+        out.push_str(&rows::helpers(&code, suite, database, literal));
     }
     if uses.captured_cookies {
         out.push_str(include_str!("node/cookie.mjs"));

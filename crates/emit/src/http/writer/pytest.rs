@@ -286,9 +286,8 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     service_fixture(out, suite);
     api_fixture(out, suite);
     if let Some(database) = &suite.database {
-        let code =
-            include_str!("pytest/database.py").replace("@VARIABLE@", &literal(&database.variable));
-        out.push_str(&rows::helpers(&code, suite, database.dialect));
+        let code = include_str!("pytest/database.py");
+        out.push_str(&rows::helpers(code, suite, database, literal));
     }
     let mut methods: Vec<&str> = plan::requests(suite, chapter)
         .iter()

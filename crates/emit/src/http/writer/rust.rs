@@ -196,9 +196,8 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     }
     code = code.replace("    @USERS@\n", &users);
     if let Some(database) = &suite.database {
-        let helper = include_str!("rust/database.rs.txt")
-            .replace("@VARIABLE@", &literal(&database.variable));
-        code.push_str(&rows::helpers(&helper, suite, database.dialect));
+        let helper = include_str!("rust/database.rs.txt");
+        code.push_str(&rows::helpers(helper, suite, database, literal));
         code.insert_str(
             code.find("use std::process").unwrap_or(0),
             "use std::io::Write;\n",

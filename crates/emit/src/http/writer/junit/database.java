@@ -1,7 +1,13 @@
 
   /** Runs statements by the client of the database; returns what it prints. */
   private static String runSql(String... statements) throws Exception {
+@@sqlite postgres mysql
     String address = environment(@VARIABLE@, null);
+@@inside
+    String address = environment(@VARIABLE@, @DOOR@);
+    List<String> client =
+        List.of("curl", "-sS", "--noproxy", "*", "--fail-with-body", "--data-binary", "@-", address);
+    ProcessBuilder builder = new ProcessBuilder(client);
 @@sqlite
     String path = address.replaceFirst("^sqlite:(//)?", "");
     List<String> client = List.of("sqlite3", "-batch", "-bail", "-cmd", ".timeout 5000", path);
@@ -58,7 +64,7 @@
     }
 
     private String sql() {
-@@sqlite postgres
+@@sqlite postgres inside
       if (columns.isEmpty()) {
         return "INSERT INTO " + table + " DEFAULT VALUES";
       }
@@ -73,7 +79,7 @@
 
     /** Inserts the row; returns the number that the database gave it. */
     Object key(String column) throws Exception {
-@@sqlite postgres
+@@sqlite postgres inside
       long key = Long.parseLong(runSql(sql() + " RETURNING " + column));
 @@mysql
       long key = Long.parseLong(runSql(sql(), "SELECT LAST_INSERT_ID()"));

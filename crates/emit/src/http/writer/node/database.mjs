@@ -1,9 +1,15 @@
 
 // Runs statements by the client of the database; returns what it prints.
 function runSql(...statements) {
+@@sqlite postgres mysql
   const address = @GIVEN@;
   assert.ok(address, "set " + @VARIABLE@);
+@@inside
+  const address = @GIVEN@ ?? @DOOR@;
+@@end
   const env = { ...process.env };
+@@inside
+  const client = ["curl", "-sS", "--noproxy", "*", "--fail-with-body", "--data-binary", "@-", address];
 @@sqlite
   const path = address.replace(/^sqlite:(\/\/)?/, "");
   const client = ["sqlite3", "-batch", "-bail", "-cmd", ".timeout 5000", path];
@@ -27,7 +33,7 @@ function runSql(...statements) {
 function rowOf(table) {
   const cells = [];
   const sql = () => {
-@@sqlite postgres
+@@sqlite postgres inside
     if (cells.length === 0) return `INSERT INTO ${table} DEFAULT VALUES`;
 @@end
     const columns = cells.map(([column]) => column).join(", ");
@@ -47,7 +53,7 @@ function rowOf(table) {
     d: (column, data) => (cells.push([column, data]), row),
     r: (column, key) => (cells.push([column, String(key)]), row),
     run: () => void runSql(sql()),
-@@sqlite postgres
+@@sqlite postgres inside
     key: (column) => Number(runSql(`${sql()} RETURNING ${column}`)),
 @@mysql
     key: () => Number(runSql(sql(), "SELECT LAST_INSERT_ID()")),

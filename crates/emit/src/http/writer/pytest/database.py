@@ -2,9 +2,15 @@
 
 def run_sql(*statements):
     """Runs statements by the client of the database; returns what it prints."""
+@@sqlite postgres mysql
     address = os.environ.get(@VARIABLE@)
     assert address, "set " + @VARIABLE@
+@@inside
+    address = os.environ.get(@VARIABLE@, @DOOR@)
+@@end
     environment = dict(os.environ)
+@@inside
+    client = ["curl", "-sS", "--noproxy", "*", "--fail-with-body", "--data-binary", "@-", address]
 @@sqlite
     path = address.removeprefix("sqlite:").removeprefix("//")
     client = ["sqlite3", "-batch", "-bail", "-cmd", ".timeout 5000", path]
@@ -45,7 +51,7 @@ class Row:
         return self
 
     def sql(self):
-@@sqlite postgres
+@@sqlite postgres inside
         if not self.cells:
             return f"INSERT INTO {self.table} DEFAULT VALUES"
 @@end
@@ -59,7 +65,7 @@ class Row:
 
     def key(self, column):
         """Inserts the row; returns the number that the database gave it."""
-@@sqlite postgres
+@@sqlite postgres inside
         return int(run_sql(f"{self.sql()} RETURNING {column}"))
 @@mysql
         return int(run_sql(self.sql(), "SELECT LAST_INSERT_ID()"))

@@ -1,6 +1,7 @@
 package isobath.agent;
 
 import isobath.agent.jdbc.Database;
+import isobath.agent.jdbc.Door;
 import isobath.agent.jdbc.Jdbc;
 import isobath.agent.link.Frame;
 import isobath.agent.link.Link;
@@ -34,7 +35,21 @@ public final class Agent {
     public static void start(String arguments, Instrumentation instrumentation) throws IOException {
         Settings settings = Settings.of(System.getenv(), arguments);
         String command = System.getProperty("sun.java.command", "");
-        if (settings.address == null || isLauncher(command)) {
+        if (isLauncher(command)) {
+            return;
+        }
+        if (settings.door > 0) {
+            try {
+                Door.open(settings.door);
+            } catch (IOException taken) {
+                System.err.println("isobath-agent: tests cannot bring rows at port " + settings.door + ": " + taken);
+            }
+        }
+        if (settings.address == null) {
+            if (settings.door > 0) {
+                // Only to know how the service reaches its database.
+                instrumentation.addTransformer(Transformer.ofDrivers());
+            }
             return;
         }
         Map<String, byte[]> classes =
@@ -96,6 +111,11 @@ public final class Agent {
         @Override
         public List<List<String>> runSql(String text) throws Exception {
             return Database.run(text);
+        }
+
+        @Override
+        public List<List<String>> describe() throws Exception {
+            return Database.describe();
         }
     }
 }

@@ -19,10 +19,14 @@ public final class Settings {
     /** Whether replaced methods have distances. */
     public final boolean methods;
 
+    /** The port at which test suites bring rows, or 0. */
+    public final int door;
+
     private Settings(Map<String, String> environment, String arguments) {
         address = environment.get("ISOBATH_ADDRESS");
         token = environment.getOrDefault("ISOBATH_TOKEN", "");
         methods = !"off".equals(environment.get("ISOBATH_METHODS"));
+        door = Integer.parseInt(environment.getOrDefault("ISOBATH_DOOR", "0"));
         include = patterns(argument(arguments, "include"), environment.get("ISOBATH_INCLUDE"));
         exclude = patterns(argument(arguments, "exclude"), environment.get("ISOBATH_EXCLUDE"));
     }

@@ -11,7 +11,7 @@ import java.util.List;
  * is defined in a loader of its own.
  */
 public final class Database {
-    private static final String ACCESS = "isobath.agent.sql.Access";
+    private static final String PACKAGE = "isobath.agent.sql.";
     private static Session session;
     private static boolean isKept;
 
@@ -24,17 +24,34 @@ public final class Database {
 
         /** Remembers all rows, the first time; puts them back, later. */
         void reset() throws Exception;
+
+        /** The database system, then its tables as SQL. */
+        List<List<String>> describe() throws Exception;
+    }
+
+    private interface Work<T> {
+        T on(Session session) throws Exception;
+    }
+
+    /** Does something of ours, of which nothing is told. */
+    private static <T> T ours(Work<T> work) throws Exception {
+        Jdbc.ours(true);
+        try {
+            return work.on(session());
+        } finally {
+            Jdbc.ours(false);
+        }
     }
 
     /** Runs statements on the database of the service. */
     public static synchronized List<List<String>> run(String text) throws Exception {
-        Jdbc.ours(true);
-        try {
-            Jdbc.touch();
-            return session().run(Text.split(text));
-        } finally {
-            Jdbc.ours(false);
+        List<String> statements = Text.split(text);
+        for (String statement : statements) {
+            if (!statement.trim().regionMatches(true, 0, "SELECT", 0, 6)) {
+                Jdbc.touch();
+            }
         }
+        return ours(session -> session.run(statements));
     }
 
     /** Puts the rows back that were there when this was called first. */
@@ -42,13 +59,17 @@ public final class Database {
         if (!Jdbc.takeChanged() && isKept) {
             return;
         }
-        Jdbc.ours(true);
-        try {
-            session().reset();
-            isKept = true;
-        } finally {
-            Jdbc.ours(false);
-        }
+        ours(
+                session -> {
+                    session.reset();
+                    return null;
+                });
+        isKept = true;
+    }
+
+    /** The database system, then its tables as SQL. */
+    public static synchronized List<List<String>> describe() throws Exception {
+        return ours(Session::describe);
     }
 
     private static Session session() throws Exception {
@@ -61,13 +82,15 @@ public final class Database {
             if (!isInMemory(source.url)) {
                 throw new IllegalStateException("only databases in memory are written to; name others by --db");
             }
-            Class<?> access = new Loader(source.driver.getClass().getClassLoader()).loadClass(ACCESS);
-            session =
-                    (Session)
-                            access.getConstructor(Object.class, String.class, Object.class)
-                                    .newInstance(source.driver, source.url, source.properties);
+            session = connect(source.driver, source.url, source.properties);
         }
         return session;
+    }
+
+    /** A connection of our own. */
+    static Session connect(Object driver, String url, Object properties) throws Exception {
+        Class<?> access = new Loader(driver.getClass().getClassLoader()).loadClass(PACKAGE + "Access");
+        return (Session) access.getConstructor(Object.class, String.class, Object.class).newInstance(driver, url, properties);
     }
 
     static boolean isInMemory(String url) {
@@ -77,7 +100,7 @@ public final class Database {
                 || url.startsWith("jdbc:sqlite::memory:");
     }
 
-    /** Defines one class, and what is in it, where {@code java.sql} and the driver can be seen. */
+    /** Defines the classes of one package where {@code java.sql} and the driver can be seen. */
     private static final class Loader extends ClassLoader {
         Loader(ClassLoader parent) {
             super(parent);
@@ -85,7 +108,7 @@ public final class Database {
 
         @Override
         protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-            if (!name.startsWith(ACCESS)) {
+            if (!name.startsWith(PACKAGE)) {
                 return super.loadClass(name, resolve);
             }
             synchronized (getClassLoadingLock(name)) {

@@ -52,11 +52,19 @@ public final class Link {
 
         /** Runs SQL and returns rows of texts. */
         List<List<String>> runSql(String text) throws Exception;
+
+        /** The tables that SQL would be run on. */
+        List<List<String>> describe() throws Exception;
     }
 
     /** The connection, or null. */
     public static Link current() {
         return current;
+    }
+
+    /** A connection to nobody, for tests of what is told. */
+    public static void alone(ByteBuffer map, OutputStream out) {
+        current = new Link(null, new Queue(out), map);
     }
 
     /** Greets the core with these targets; nothing is recorded before. */
@@ -167,6 +175,9 @@ public final class Link {
                     int request = command.getInt();
                     String sql = text(command);
                     answer(request, () -> services.runSql(sql));
+                    break;
+                case 6:
+                    answer(command.getInt(), services::describe);
                     break;
                 default:
                     // A newer core may say more than we know.

@@ -62,7 +62,7 @@ public final class Queue {
     }
 
     /** Sends what waits, and then this, if there is something. */
-    void flush(Frame last) throws IOException {
+    public void flush(Frame last) throws IOException {
         synchronized (out) {
             byte[] first = null;
             byte[] bytes;

@@ -2,33 +2,28 @@ package isobath.agent.sql;
 
 import isobath.agent.jdbc.Database;
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.Driver;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
-import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A connection to the database of the service. Defined where {@code java.sql} can be seen, never on the bootstrap path. */
 public final class Access implements Database.Session {
-    /** More rows of one table are not kept, and the table is then left alone. */
-    private static final int MOST_ROWS = 20_000;
+    private static final String NAME = "(?:\"(?:[^\"]|\"\")*\"|\\w+)";
+    private static final Pattern RETURNING =
+            Pattern.compile(
+                    "(INSERT INTO ((?:" + NAME + "\\.)?" + NAME + ").*) RETURNING (" + NAME + "(?:, ?" + NAME + ")*)",
+                    Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
     private final Connection connection;
-    private Map<String, Kept> kept;
-
-    private static final class Kept {
-        final List<Object[]> rows = new ArrayList<>();
-        final List<String> columns = new ArrayList<>();
-        String identity;
-    }
+    private FirstRows first;
 
     /** Connects as the service did. */
     public Access(Object driver, String url, Object properties) throws SQLException {
@@ -42,17 +37,84 @@ public final class Access implements Database.Session {
         }
     }
 
+    /** The database system in lower case. */
+    static String engine(Connection connection) throws SQLException {
+        String name = connection.getMetaData().getDatabaseProductName().toLowerCase();
+        if (name.startsWith("hsql")) {
+            return "hsqldb";
+        }
+        return name.contains("derby") ? "derby" : name;
+    }
+
     @Override
     public List<List<String>> run(List<String> statements) throws SQLException {
         List<List<String>> rows = Collections.emptyList();
         try (Statement statement = connection.createStatement()) {
             for (String text : statements) {
-                if (statement.execute(text)) {
+                Matcher returning = RETURNING.matcher(text);
+                if (isTransaction(text)) {
+                    rows = Collections.emptyList();
+                } else if (returning.matches()) {
+                    rows = insert(returning.group(1), returning.group(2), returning.group(3));
+                } else if (statement.execute(text)) {
                     rows = rows(statement.getResultSet());
+                } else {
+                    rows = Collections.emptyList();
                 }
             }
+        } catch (SQLException refusal) {
+            String state = refusal.getSQLState();
+            throw state == null ? refusal : new SQLException(refusal.getMessage() + " (SQLSTATE " + state + ")", refusal);
         }
         return rows;
+    }
+
+    /** Begins or ends a transaction the way that all drivers know. */
+    private boolean isTransaction(String text) throws SQLException {
+        switch (text.trim().toUpperCase()) {
+            case "BEGIN":
+                connection.setAutoCommit(false);
+                return true;
+            case "COMMIT":
+                if (!connection.getAutoCommit()) {
+                    connection.commit();
+                    connection.setAutoCommit(true);
+                }
+                return true;
+            case "ROLLBACK":
+                if (!connection.getAutoCommit()) {
+                    connection.rollback();
+                    connection.setAutoCommit(true);
+                }
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    /** Inserts a row and returns columns of it as they are stored; few databases in memory know RETURNING. */
+    private List<List<String>> insert(String text, String table, String columns) throws SQLException {
+        List<String> names = new ArrayList<>();
+        Matcher name = Pattern.compile(NAME).matcher(columns);
+        while (name.find()) {
+            String one = name.group();
+            names.add(one.startsWith("\"") ? one.substring(1, one.length() - 1).replace("\"\"", "\"") : one);
+        }
+        if (engine(connection).equals("h2")) {
+            try (PreparedStatement insert = connection.prepareStatement(text, names.toArray(new String[0]))) {
+                insert.executeUpdate();
+                return rows(insert.getGeneratedKeys());
+            }
+        }
+        // Others give back only what they made themselves, so the new row is the one that was not there before.
+        String all = "SELECT " + columns + " FROM " + table;
+        try (Statement statement = connection.createStatement()) {
+            List<List<String>> before = rows(statement.executeQuery(all));
+            statement.executeUpdate(text);
+            List<List<String>> after = rows(statement.executeQuery(all));
+            before.forEach(after::remove);
+            return after;
+        }
     }
 
     private static List<List<String>> rows(ResultSet from) throws SQLException {
@@ -61,185 +123,47 @@ public final class Access implements Database.Session {
         while (from.next()) {
             List<String> row = new ArrayList<>();
             for (int column = 1; column <= columns; column++) {
-                row.add(from.getString(column));
+                row.add(text(from, column));
             }
             rows.add(row);
         }
         return rows;
     }
 
+    private static String text(ResultSet from, int column) throws SQLException {
+        switch (from.getMetaData().getColumnType(column)) {
+            case java.sql.Types.BINARY:
+            case java.sql.Types.VARBINARY:
+            case java.sql.Types.LONGVARBINARY:
+            case java.sql.Types.BLOB:
+                byte[] bytes = from.getBytes(column);
+                if (bytes == null || "UUID".equalsIgnoreCase(from.getMetaData().getColumnTypeName(column))) {
+                    return from.getString(column);
+                }
+                StringBuilder digits = new StringBuilder();
+                for (byte one : bytes) {
+                    digits.append(Character.forDigit(one >> 4 & 15, 16)).append(Character.forDigit(one & 15, 16));
+                }
+                return digits.toString();
+            default:
+                return from.getString(column);
+        }
+    }
+
     @Override
     public void reset() throws SQLException {
-        if (kept == null) {
-            kept = keep();
-            return;
+        if (!connection.getAutoCommit()) {
+            isTransaction("ROLLBACK");
         }
-        String engine = connection.getMetaData().getDatabaseProductName().toLowerCase();
-        String[] loosen = {};
-        String[] tighten = {};
-        if (engine.startsWith("h2")) {
-            loosen = new String[] {"SET REFERENTIAL_INTEGRITY FALSE"};
-            tighten = new String[] {"SET REFERENTIAL_INTEGRITY TRUE"};
-        } else if (engine.startsWith("hsql")) {
-            loosen = new String[] {"SET DATABASE REFERENTIAL INTEGRITY FALSE"};
-            tighten = new String[] {"SET DATABASE REFERENTIAL INTEGRITY TRUE"};
-        } else if (engine.startsWith("mysql") || engine.startsWith("mariadb")) {
-            loosen = new String[] {"SET FOREIGN_KEY_CHECKS = 0"};
-            tighten = new String[] {"SET FOREIGN_KEY_CHECKS = 1"};
-        }
-        try (Statement statement = connection.createStatement()) {
-            for (String text : loosen) {
-                statement.execute(text);
-            }
-            try {
-                clear(statement, engine);
-                restore();
-            } finally {
-                for (String text : tighten) {
-                    statement.execute(text);
-                }
-            }
+        if (first == null) {
+            first = new FirstRows(connection);
+        } else {
+            first.putBack();
         }
     }
 
-    /** Without a way to loosen foreign keys, tables are emptied again and again until none refuses. */
-    private void clear(Statement statement, String engine) throws SQLException {
-        List<String> left = new ArrayList<>(kept.keySet());
-        SQLException refusal = null;
-        for (int round = 0; round <= kept.size() && !left.isEmpty(); round++) {
-            List<String> refused = new ArrayList<>();
-            for (String table : left) {
-                try {
-                    if (engine.startsWith("h2")) {
-                        statement.execute("TRUNCATE TABLE " + table + " RESTART IDENTITY");
-                    } else {
-                        statement.execute("DELETE FROM " + table);
-                    }
-                } catch (SQLException complaint) {
-                    refusal = complaint;
-                    refused.add(table);
-                }
-            }
-            left = refused;
-        }
-        if (!left.isEmpty() && refusal != null) {
-            throw refusal;
-        }
-        for (Map.Entry<String, Kept> table : kept.entrySet()) {
-            if (!engine.startsWith("h2") && table.getValue().identity != null && table.getValue().rows.isEmpty()) {
-                try {
-                    statement.execute("ALTER TABLE " + table.getKey() + " ALTER COLUMN " + table.getValue().identity + " RESTART WITH 1");
-                } catch (SQLException otherDialect) {
-                    // Numbers then go on from where they were.
-                }
-            }
-        }
-    }
-
-    private void restore() throws SQLException {
-        Map<String, Kept> left = new LinkedHashMap<>(kept);
-        SQLException refusal = null;
-        for (int round = 0; round <= kept.size() && !left.isEmpty(); round++) {
-            Map<String, Kept> refused = new LinkedHashMap<>();
-            for (Map.Entry<String, Kept> table : left.entrySet()) {
-                try {
-                    insert(table.getKey(), table.getValue());
-                } catch (SQLException complaint) {
-                    refusal = complaint;
-                    refused.put(table.getKey(), table.getValue());
-                }
-            }
-            left = refused;
-        }
-        if (!left.isEmpty() && refusal != null) {
-            throw refusal;
-        }
-    }
-
-    private void insert(String table, Kept rows) throws SQLException {
-        if (rows.rows.isEmpty()) {
-            return;
-        }
-        String marks = String.join(", ", Collections.nCopies(rows.columns.size(), "?"));
-        String text = "INSERT INTO " + table + " (" + String.join(", ", rows.columns) + ") VALUES (" + marks + ")";
-        long highest = 0;
-        try (PreparedStatement insert = connection.prepareStatement(text)) {
-            for (Object[] row : rows.rows) {
-                for (int at = 0; at < row.length; at++) {
-                    insert.setObject(at + 1, row[at]);
-                    if (rows.columns.get(at).equals(rows.identity) && row[at] instanceof Number) {
-                        highest = Math.max(highest, ((Number) row[at]).longValue());
-                    }
-                }
-                insert.executeUpdate();
-            }
-        }
-        if (rows.identity != null) {
-            try (Statement statement = connection.createStatement()) {
-                statement.execute("ALTER TABLE " + table + " ALTER COLUMN " + rows.identity + " RESTART WITH " + (highest + 1));
-            } catch (SQLException otherDialect) {
-                // As above.
-            }
-        }
-    }
-
-    private Map<String, Kept> keep() throws SQLException {
-        Map<String, Kept> all = new LinkedHashMap<>();
-        DatabaseMetaData about = connection.getMetaData();
-        String quote = about.getIdentifierQuoteString().trim();
-        try (ResultSet tables = about.getTables(connection.getCatalog(), null, "%", null)) {
-            while (tables.next()) {
-                String schema = tables.getString("TABLE_SCHEM");
-                String type = tables.getString("TABLE_TYPE");
-                boolean isData = type != null && type.toUpperCase().endsWith("TABLE") && !type.toUpperCase().contains("SYSTEM");
-                if (isData && !isSystem(schema)) {
-                    String name = quoted(tables.getString("TABLE_NAME"), quote);
-                    all.put(schema == null ? name : quoted(schema, quote) + "." + name, new Kept());
-                }
-            }
-        }
-        for (String table : new ArrayList<>(all.keySet())) {
-            if (!read(table, all.get(table), quote)) {
-                all.remove(table);
-            }
-        }
-        return all;
-    }
-
-    private boolean read(String table, Kept into, String quote) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT * FROM " + table)) {
-            ResultSetMetaData columns = rows.getMetaData();
-            for (int at = 1; at <= columns.getColumnCount(); at++) {
-                String column = quoted(columns.getColumnName(at), quote);
-                into.columns.add(column);
-                if (columns.isAutoIncrement(at)) {
-                    into.identity = column;
-                }
-            }
-            while (rows.next()) {
-                if (into.rows.size() == MOST_ROWS) {
-                    return false;
-                }
-                Object[] row = new Object[columns.getColumnCount()];
-                for (int at = 0; at < row.length; at++) {
-                    row[at] = rows.getObject(at + 1);
-                }
-                into.rows.add(row);
-            }
-            return true;
-        }
-    }
-
-    private static boolean isSystem(String schema) {
-        if (schema == null) {
-            return false;
-        }
-        String name = schema.toUpperCase();
-        return name.startsWith("INFORMATION_SCHEMA") || name.startsWith("SYS") || name.startsWith("PG_") || name.startsWith("NULLID");
-    }
-
-    private static String quoted(String name, String quote) {
-        return quote.isEmpty() ? name : quote + name.replace(quote, quote + quote) + quote;
+    @Override
+    public List<List<String>> describe() throws SQLException {
+        return Definitions.of(connection);
     }
 }

@@ -1,0 +1,52 @@
+//! A driver that several look through: whoever follows candidates, and whoever asks for rows.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::{Driver, DriverError, Listener};
+
+/// The driver of a service, also after the service was started again.
+#[derive(Clone, Debug)]
+pub struct SharedDriver {
+    current: Arc<Mutex<Current>>,
+}
+
+/// The driver that is connected now, and where the next one will be.
+#[derive(Debug)]
+pub struct Current {
+    listener: Listener,
+    /// Nothing while the service is gone.
+    pub driver: Option<Driver>,
+}
+
+impl SharedDriver {
+    /// Takes up the driver of a service that was started with the variables of the listener.
+    ///
+    /// # Errors
+    ///
+    /// When no driver connects in time, or one that cannot be used.
+    pub fn accept(listener: Listener, patience: Duration) -> Result<Self, DriverError> {
+        let driver = listener.accept(patience)?;
+        let current = Current {
+            listener,
+            driver: Some(driver),
+        };
+        Ok(Self {
+            current: Arc::new(Mutex::new(current)),
+        })
+    }
+
+    /// What is connected, for one at a time.
+    pub fn lock(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Current {
+    /// Takes up the driver of a service that was started again, if it was.
+    pub fn renew(&mut self) {
+        while let Ok(driver) = self.listener.accept(Duration::ZERO) {
+            self.driver = Some(driver);
+        }
+    }
+}

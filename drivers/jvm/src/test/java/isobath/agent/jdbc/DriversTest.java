@@ -1,0 +1,220 @@
+package isobath.agent.jdbc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import isobath.agent.Recordings;
+import isobath.agent.link.Cells;
+import isobath.agent.link.Link;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.Driver;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Drivers as they are published, woven, and asked for what a service asks for. */
+class DriversTest {
+    private final ByteArrayOutputStream told = new ByteArrayOutputStream();
+
+    @BeforeEach
+    void listen() {
+        ByteBuffer map = Recordings.fresh();
+        map.putLong(Cells.CANDIDATE, 1);
+        Link.alone(map, told);
+    }
+
+    @AfterEach
+    void forget() {
+        Recordings.fresh();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "org.h2.Driver, jdbc:h2:mem:drivers;DB_CLOSE_DELAY=-1, h2",
+        "org.hsqldb.jdbc.JDBCDriver, jdbc:hsqldb:mem:drivers, hsqldb",
+        "org.apache.derby.iapi.jdbc.AutoloadedDriver, jdbc:derby:memory:drivers;create=true, derby",
+    })
+    void statementsAreToldWithTheirValuesAndRowsWhateverTheDriver(String driver, String url, String name) throws Exception {
+        try (Connection connection = woven(driver).connect(url, new Properties())) {
+            assertNotNull(connection);
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("CREATE TABLE boats (id INT PRIMARY KEY, name VARCHAR(20))");
+            }
+            try (PreparedStatement insert = connection.prepareStatement("INSERT INTO boats VALUES (?, ?)")) {
+                insert.setInt(1, 7);
+                insert.setString(2, "Gull's");
+                assertEquals(1, insert.executeUpdate());
+                insert.setInt(1, 8);
+                insert.setNull(2, java.sql.Types.VARCHAR);
+                insert.addBatch();
+                insert.setInt(1, 9);
+                insert.addBatch();
+                insert.executeBatch();
+                assertThrows(SQLException.class, insert::executeUpdate);
+            }
+            try (PreparedStatement select = connection.prepareStatement("SELECT * FROM boats WHERE id > ?")) {
+                select.setLong(1, 7);
+                try (ResultSet rows = select.executeQuery()) {
+                    while (rows.next()) {
+                        assertTrue(rows.getInt(1) > 7);
+                    }
+                }
+            }
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("SELECT id FROM boats");
+                ResultSet rows = statement.getResultSet();
+                rows.next();
+            }
+        }
+        List<String> told = told();
+        assertEquals(7, told.size(), told.toString());
+        assertEquals(name + " CREATE TABLE boats (id INT PRIMARY KEY, name VARCHAR(20)) 0", told.get(0));
+        assertEquals(name + " INSERT INTO boats VALUES (7, 'Gull''s') 1", told.get(1));
+        assertEquals(name + " INSERT INTO boats VALUES (8, NULL) 1", told.get(2));
+        assertEquals(name + " INSERT INTO boats VALUES (9, NULL) 1", told.get(3));
+        assertTrue(told.get(4).startsWith(name + " INSERT INTO boats VALUES (9, NULL) 0 "), told.get(4));
+        assertEquals(name + " SELECT * FROM boats WHERE id > 7 2", told.get(5));
+        assertEquals(name + " SELECT id FROM boats 1", told.get(6));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "org.h2.Driver, jdbc:h2:mem:reached;DB_CLOSE_DELAY=-1, h2",
+        "org.hsqldb.jdbc.JDBCDriver, jdbc:hsqldb:mem:reached, hsqldb",
+        "org.apache.derby.iapi.jdbc.AutoloadedDriver, jdbc:derby:memory:reached;create=true, derby",
+    })
+    void databasesInMemoryAreDescribedWrittenAndPutBack(String type, String url, String name) throws Exception {
+        Driver driver = (Driver) Class.forName(type).getDeclaredConstructor().newInstance();
+        isobath.agent.jdbc.Database.Session session = Database.connect(driver, url, new Properties());
+        session.run(
+                List.of(
+                        "CREATE TABLE ports (code CHAR(3) PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE)",
+                        "CREATE TABLE ships (id INT GENERATED BY DEFAULT AS IDENTITY (START WITH 1) PRIMARY KEY, port CHAR(3) REFERENCES ports"
+                                + " ON DELETE CASCADE, depth DECIMAL(6,2) DEFAULT 1.5 CHECK (depth > 0), built DATE)",
+                        "INSERT INTO ports VALUES ('OSL', 'Oslo')",
+                        "INSERT INTO ships (port, built) VALUES ('OSL', DATE('2020-01-02'))".replace("DATE('2020-01-02')", name.equals("derby") ? "'2020-01-02'" : "DATE '2020-01-02'")));
+        List<String> tables = session.describe().stream().map(row -> row.get(0)).collect(Collectors.toList());
+        assertEquals(name, tables.get(0));
+        String all = String.join("\n", tables);
+        assertTrue(all.contains("CREATE TABLE \"PORTS\" (\"CODE\" CHAR(3) NOT NULL, \"NAME\" VARCHAR(20) NOT NULL, PRIMARY KEY (\"CODE\"), UNIQUE (\"NAME\"))"), all);
+        assertTrue(all.contains("\"ID\" INTEGER GENERATED BY DEFAULT AS IDENTITY NOT NULL"), all);
+        assertTrue(all.contains("\"DEPTH\" DECIMAL(6, 2) DEFAULT 1.5"), all);
+        assertTrue(all.contains("ALTER TABLE \"SHIPS\" ADD FOREIGN KEY (\"PORT\") REFERENCES \"PORTS\" (\"CODE\") ON DELETE CASCADE"), all);
+        assertTrue(all.toUpperCase().contains("ALTER TABLE \"SHIPS\" ADD CHECK ("), all);
+        session.reset();
+        session.run(List.of("BEGIN", "DELETE FROM SHIPS", "ROLLBACK"));
+        assertEquals(List.of(List.of("1")), session.run(List.of("SELECT COUNT(*) FROM SHIPS")));
+        List<List<String>> row =
+                session.run(List.of("INSERT INTO SHIPS (PORT, DEPTH) VALUES ('OSL', 2) RETURNING \"ID\", DEPTH, PORT"));
+        assertEquals(List.of(List.of("2", "2.00", "OSL")), row);
+        SQLException refused =
+                assertThrows(SQLException.class, () -> session.run(List.of("INSERT INTO PORTS VALUES ('OSL', 'Again')")));
+        assertTrue(refused.getMessage().endsWith(" (SQLSTATE 23505)"), refused.getMessage());
+        session.run(List.of("DELETE FROM PORTS"));
+        session.reset();
+        assertEquals(List.of(List.of("1", "OSL")), session.run(List.of("SELECT ID, PORT FROM SHIPS")));
+        row = session.run(List.of("INSERT INTO SHIPS (PORT) VALUES ('OSL') RETURNING ID"));
+        assertEquals(List.of(List.of("2")), row);
+    }
+
+    @Test
+    void driversOfServersAreWovenIntoClassesThatTheJvmAccepts() throws Exception {
+        String[][] drivers = {
+            {"org.postgresql.Driver", "org.postgresql.jdbc.PgConnection", "org.postgresql.jdbc.PgPreparedStatement", "org.postgresql.jdbc.PgResultSet"},
+            {"com.mysql.cj.jdbc.NonRegisteringDriver", "com.mysql.cj.jdbc.ConnectionImpl", "com.mysql.cj.jdbc.ClientPreparedStatement", "com.mysql.cj.jdbc.result.ResultSetImpl"},
+            {"org.mariadb.jdbc.Driver", "org.mariadb.jdbc.Connection", "org.mariadb.jdbc.ClientPreparedStatement", "org.mariadb.jdbc.client.result.CompleteResult"},
+        };
+        for (String[] names : drivers) {
+            Weaving loader = new Weaving();
+            for (String name : names) {
+                Class.forName(name, true, loader);
+                assertTrue(loader.woven.contains(name) || name.endsWith("CompleteResult"), name);
+            }
+        }
+        // One that cannot connect says so, as it always did.
+        assertThrows(SQLException.class, () -> woven("org.postgresql.Driver").connect("jdbc:postgresql://127.0.0.1:1/none", new Properties()));
+    }
+
+    private static Driver woven(String name) throws Exception {
+        return (Driver) Class.forName(name, true, new Weaving()).getDeclaredConstructor().newInstance();
+    }
+
+    /** Defines drivers anew, woven, instead of asking its parent for them. */
+    private static final class Weaving extends ClassLoader {
+        final List<String> woven = new ArrayList<>();
+
+        Weaving() {
+            super(DriversTest.class.getClassLoader());
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            boolean isDriver = name.matches("org\\.(h2|hsqldb|apache\\.derby|postgresql|mariadb)\\..*|com\\.mysql\\..*");
+            if (!isDriver) {
+                return super.loadClass(name, resolve);
+            }
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> known = findLoadedClass(name);
+                return known != null ? known : define(name);
+            }
+        }
+
+        private Class<?> define(String name) throws ClassNotFoundException {
+            try (InputStream in = getResourceAsStream(name.replace('.', '/') + ".class")) {
+                if (in == null) {
+                    throw new ClassNotFoundException(name);
+                }
+                byte[] bytes = in.readAllBytes();
+                byte[] telling = JdbcWeaver.weave(this, bytes);
+                if (telling != null) {
+                    woven.add(name);
+                    bytes = telling;
+                }
+                return defineClass(name, bytes, 0, bytes.length);
+            } catch (java.io.IOException unreadable) {
+                throw new ClassNotFoundException(name, unreadable);
+            }
+        }
+    }
+
+    /** Statements so far, each with its database, rows and complaint. */
+    private List<String> told() throws Exception {
+        Jdbc.settle();
+        Link.current().queue().flush(isobath.agent.link.Frame.synced(0));
+        List<String> statements = new ArrayList<>();
+        ByteBuffer bytes = ByteBuffer.wrap(told.toByteArray()).order(ByteOrder.LITTLE_ENDIAN);
+        while (bytes.hasRemaining()) {
+            int end = bytes.getInt() + bytes.position();
+            if (bytes.get() == 4) {
+                bytes.getShort();
+                String statement = text(bytes) + " " + text(bytes) + " " + bytes.getLong();
+                statements.add(bytes.get() == 1 ? statement + " " + text(bytes) : statement);
+            }
+            bytes.position(end);
+        }
+        return statements;
+    }
+
+    private static String text(ByteBuffer bytes) {
+        byte[] text = new byte[bytes.getInt()];
+        bytes.get(text);
+        return new String(text, StandardCharsets.UTF_8);
+    }
+}
