@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use isobath_exec::driver::Listener;
 use isobath_exec::http::{Client, Config, Request};
 use isobath_exec::process::{Launch, Ready, Service, free_port};
+use serde_json::Value;
 
 type Problem = Box<dyn std::error::Error>;
 
@@ -43,15 +44,29 @@ pub(crate) struct Plan<'a> {
     pub(crate) seeds: u64,
     /// How many calls each search may make.
     pub(crate) calls: u64,
+    /// The only part to measure, if not all: `probes`, `throughput`, `figures`, or a service of functions.
+    pub(crate) only: Option<&'a str>,
 }
 
 /// Measures, prints, and says whether every number is reached.
 pub(crate) fn table(plan: &Plan<'_>) -> ExitCode {
-    let measured = probes(plan).and_then(|cheap| {
-        let fast = throughput(plan)?;
-        Ok(coverage(plan)? && cheap && fast)
-    });
-    match measured {
+    let measured = || -> Result<bool, Problem> {
+        let mut good = true;
+        if plan.wants("probes") {
+            good &= probes(plan)?;
+        }
+        if plan.wants("throughput") {
+            good &= throughput(plan)?;
+        }
+        if plan.wants("figures") {
+            good &= figures(plan)?;
+        }
+        if SUBJECTS.into_iter().any(|subject| plan.wants(subject)) {
+            good &= coverage(plan)?;
+        }
+        Ok(good)
+    };
+    match measured() {
         Ok(true) => {
             println!("every number is reached");
             ExitCode::SUCCESS
@@ -68,6 +83,10 @@ pub(crate) fn table(plan: &Plan<'_>) -> ExitCode {
 }
 
 impl Plan<'_> {
+    fn wants(&self, part: &str) -> bool {
+        self.only.is_none_or(|only| only == part)
+    }
+
     fn driver(&self) -> Result<PathBuf, Problem> {
         Ok(self.samples.join("../../../drivers/jvm").canonicalize()?)
     }
@@ -178,12 +197,14 @@ fn coverage(plan: &Plan<'_>) -> Result<bool, Problem> {
         plan.calls, plan.seeds
     );
     let mut good = true;
-    for subject in SUBJECTS {
+    let subjects = SUBJECTS.into_iter().filter(|subject| plan.wants(subject));
+    for subject in subjects {
         for (stage, without) in STAGES {
             let mut shares = Vec::new();
             let mut total = 0;
             for seed in 1..=plan.seeds {
                 let (covered, lines) = measure(plan, tools.path(), subject, without, seed)?;
+                println!("  {subject} {stage}, seed {seed}: {covered} of {lines}");
                 shares.push(covered);
                 total = lines;
             }
@@ -193,13 +214,123 @@ fn coverage(plan: &Plan<'_>) -> Result<bool, Problem> {
             good &= reached;
             println!(
                 "{subject:<10} {stage:<22} median {} least {least} of {total} ({:.1} %){}",
-                shares[shares.len() / 2],
-                100.0 * least as f64 / total as f64,
+                median(&shares),
+                100.0 * median(&shares) as f64 / total as f64,
                 if reached { "" } else { "  NOT REACHED" }
             );
         }
     }
     Ok(good)
+}
+
+/// The lower middle of sorted numbers.
+fn median(sorted: &[u64]) -> u64 {
+    let middle = sorted.len().saturating_sub(1) / 2;
+    sorted.get(middle).copied().unwrap_or_default()
+}
+
+/// The examples of the papers: the service, its document, the files to cover with all of their branches, and calls.
+const FIGURES: [(&str, &str, &[&str], u64); 4] = [
+    (
+        "papers",
+        "openapi.json",
+        &["Figure1", "Figure7", "Figure9"],
+        12_000,
+    ),
+    (
+        "older",
+        "openapi.json",
+        &["Figure1", "Figure7", "Figure9"],
+        12_000,
+    ),
+    ("rows", "openapi.json", &["FooRest"], 600),
+    ("rows", "openapi-read.json", &["FooRest"], 600),
+];
+
+/// The seconds in which an example of a paper must be covered.
+const IN_TIME: f64 = 60.0;
+
+/// Whether the examples of the papers are covered in time, on all seeds.
+fn figures(plan: &Plan<'_>) -> Result<bool, Problem> {
+    let mut good = true;
+    for (sample, document, files, calls) in FIGURES {
+        let mut seconds = Vec::new();
+        for seed in 1..=plan.seeds {
+            let folder = tempfile::tempdir()?;
+            let port = free_port(9_300)?;
+            let mut search = Command::new(plan.program);
+            search
+                .arg("rest")
+                .arg(plan.samples.join(sample).join(document))
+                .args(["--jvm", &plan.jar(sample)?])
+                .args(["--port", &port.to_string(), "--seed", &seed.to_string()])
+                .args(["--budget", &format!("{calls}calls"), "--quiet", "--no-run"])
+                .args(["--start-timeout", "120", "--out"])
+                .arg(folder.path())
+                .stdout(Stdio::null());
+            // Findings are what the examples are for.
+            search.status()?;
+            let report = std::fs::read_to_string(folder.path().join("report.json"))?;
+            let events = std::fs::read_to_string(folder.path().join("events.ndjson"))?;
+            let missed = missed(&serde_json::from_str(&report)?, files);
+            let time = time_of(&events, files)?;
+            println!(
+                "  {sample}/{document}, seed {seed}: {missed} branches missed, the last came after {time:.1} s"
+            );
+            good &= missed == 0 && time <= IN_TIME;
+            seconds.push(time);
+        }
+        seconds.sort_by(f64::total_cmp);
+        let middle = seconds.get(seconds.len().saturating_sub(1) / 2);
+        let most = seconds.last().copied().unwrap_or_default();
+        println!(
+            "{sample}/{document}: median {:.1} s, most {most:.1} s{}",
+            middle.copied().unwrap_or_default(),
+            if good { "" } else { "  NOT REACHED" }
+        );
+    }
+    Ok(good)
+}
+
+/// How many branches of some files are not covered; without a file, one.
+fn missed(report: &Value, files: &[&str]) -> u64 {
+    let of = |name: &str| {
+        let entries = report["code"]["files"].as_array().into_iter().flatten();
+        let mut entries = entries.filter(|entry| {
+            let file = entry["file"].as_str().unwrap_or_default();
+            file.ends_with(&format!("/{name}.java"))
+        });
+        entries.next().map_or(1, |entry| {
+            let number = |which: &str| entry["branches"][which].as_u64().unwrap_or_default();
+            number("total").saturating_sub(number("covered"))
+        })
+    };
+    files.iter().map(|name| of(name)).sum()
+}
+
+/// When the last branch or line of some files was covered, as far as the log of events tells times.
+fn time_of(events: &str, files: &[&str]) -> Result<f64, Problem> {
+    let mut last = 0;
+    let mut times = Vec::new();
+    for line in events.lines() {
+        let event: Value = serde_json::from_str(line)?;
+        let calls = event["calls"].as_u64().unwrap_or_default();
+        match event["event"].as_str() {
+            Some("covered") => {
+                let target = event["target"].as_str().unwrap_or_default();
+                let names = |file: &&str| target.contains(&format!("/{file}.java:"));
+                if files.iter().any(names) {
+                    last = last.max(calls);
+                }
+            }
+            Some("progress" | "ended") => {
+                times.push((calls, event["seconds"].as_f64().unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+    let time = times.iter().find(|(calls, _)| *calls >= last);
+    Ok(time.map_or(f64::INFINITY, |(_, seconds)| *seconds))
 }
 
 /// Searches a service and runs the written suite on the plain one; lines covered, of how many.

@@ -98,6 +98,7 @@ fn main() -> ExitCode {
                 program: Path::new(program),
                 seeds: number(0, 3),
                 calls: number(1, 20_000),
+                only: numbers.get(2).copied(),
             })
         }
         ["services", folder, wrapper, names @ ..] => {
@@ -129,7 +130,9 @@ fn main() -> ExitCode {
                 "       isobath-bench whitebox effect SAMPLES ISOBATH [SEEDS [CALLS [SUBJECT…]]]"
             );
             eprintln!("       isobath-bench database [ISOBATH] [SEEDS [CALLS [SERVICE…]]]");
-            eprintln!("       isobath-bench jvm SAMPLES ISOBATH [SEEDS [CALLS]]");
+            eprintln!(
+                "       isobath-bench jvm SAMPLES ISOBATH [SEEDS [CALLS [probes|throughput|figures|numbers|texts]]]"
+            );
             eprintln!("       isobath-bench services WORKSPACE WRAPPER [NAME…]");
             ExitCode::from(2)
         }
