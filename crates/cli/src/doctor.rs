@@ -31,7 +31,7 @@ struct Need {
     packages: [&'static str; 3],
 }
 
-const NEEDS: [Need; 8] = [
+const NEEDS: [Need; 10] = [
     Need {
         name: "Rust toolchain",
         purpose: "white-box runs of Rust services, Rust suites",
@@ -95,6 +95,20 @@ const NEEDS: [Need; 8] = [
         programs: &["node"],
         version: &["--version"],
         packages: ["nodejs", "nodejs", "node"],
+    },
+    Need {
+        name: "curl",
+        purpose: "running the scripts that show faults",
+        programs: &["curl"],
+        version: &["--version"],
+        packages: ["curl", "curl", "curl"],
+    },
+    Need {
+        name: "jq",
+        purpose: "running those of several calls",
+        programs: &["jq"],
+        version: &["--version"],
+        packages: ["jq", "jq", "jq"],
     },
 ];
 
