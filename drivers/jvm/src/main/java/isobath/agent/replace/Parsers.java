@@ -38,312 +38,132 @@ public final class Parsers {
         return near > 0 ? near : Shape.outOfRange(text);
     }
 
-    /** {@code Integer.parseInt(String)}. */
-    public static int parseInt(String text, int target) {
-        seen(text, "i32", target);
-        int value;
+    private interface Parser<T> {
+        T parse();
+    }
+
+    /** Parses a text as a type of the protocol, whose form a refused text is compared with. */
+    private static <T> T parsed(String text, String type, String shape, int target, Parser<T> parser) {
+        seen(text, type, target);
+        T value;
         try {
-            value = Integer.parseInt(text);
+            value = parser.parse();
         } catch (RuntimeException refusal) {
-            refused(text, "int", target);
+            refused(text, shape, target);
             throw refusal;
         }
         Probe.outcome(true, -1, target);
         return value;
+    }
+
+    /** {@code Integer.parseInt(String)}. */
+    public static int parseInt(String text, int target) {
+        return parsed(text, "i32", "int", target, () -> Integer.parseInt(text));
     }
 
     /** {@code Integer.parseInt(String, int)}. */
     public static int parseInt(String text, int radix, int target) {
-        seen(text, "i32", target);
-        int value;
-        try {
-            value = Integer.parseInt(text, radix);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i32", "int", target, () -> Integer.parseInt(text, radix));
     }
 
     /** {@code Integer.valueOf(String)}. */
     public static Integer valueOfInteger(String text, int target) {
-        seen(text, "i32", target);
-        Integer value;
-        try {
-            value = Integer.valueOf(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i32", "int", target, () -> Integer.valueOf(text));
     }
 
     /** {@code Integer.decode}. */
     public static Integer decodeInteger(String text, int target) {
-        seen(text, "i32", target);
-        Integer value;
-        try {
-            value = Integer.decode(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i32", "int", target, () -> Integer.decode(text));
     }
 
     /** {@code Long.parseLong(String)}. */
     public static long parseLong(String text, int target) {
-        seen(text, "i64", target);
-        long value;
-        try {
-            value = Long.parseLong(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i64", "int", target, () -> Long.parseLong(text));
     }
 
     /** {@code Long.parseLong(String, int)}. */
     public static long parseLong(String text, int radix, int target) {
-        seen(text, "i64", target);
-        long value;
-        try {
-            value = Long.parseLong(text, radix);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i64", "int", target, () -> Long.parseLong(text, radix));
     }
 
     /** {@code Long.valueOf(String)}. */
     public static Long valueOfLong(String text, int target) {
-        seen(text, "i64", target);
-        Long value;
-        try {
-            value = Long.valueOf(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i64", "int", target, () -> Long.valueOf(text));
     }
 
     /** {@code Long.decode}. */
     public static Long decodeLong(String text, int target) {
-        seen(text, "i64", target);
-        Long value;
-        try {
-            value = Long.decode(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i64", "int", target, () -> Long.decode(text));
     }
 
     /** {@code Short.parseShort(String)}. */
     public static short parseShort(String text, int target) {
-        seen(text, "i16", target);
-        short value;
-        try {
-            value = Short.parseShort(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i16", "int", target, () -> Short.parseShort(text));
     }
 
     /** {@code Short.parseShort(String, int)}. */
     public static short parseShort(String text, int radix, int target) {
-        seen(text, "i16", target);
-        short value;
-        try {
-            value = Short.parseShort(text, radix);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i16", "int", target, () -> Short.parseShort(text, radix));
     }
 
     /** {@code Short.valueOf(String)}. */
     public static Short valueOfShort(String text, int target) {
-        seen(text, "i16", target);
-        Short value;
-        try {
-            value = Short.valueOf(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i16", "int", target, () -> Short.valueOf(text));
     }
 
     /** {@code Short.decode}. */
     public static Short decodeShort(String text, int target) {
-        seen(text, "i16", target);
-        Short value;
-        try {
-            value = Short.decode(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i16", "int", target, () -> Short.decode(text));
     }
 
     /** {@code Byte.parseByte(String)}. */
     public static byte parseByte(String text, int target) {
-        seen(text, "i8", target);
-        byte value;
-        try {
-            value = Byte.parseByte(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i8", "int", target, () -> Byte.parseByte(text));
     }
 
     /** {@code Byte.parseByte(String, int)}. */
     public static byte parseByte(String text, int radix, int target) {
-        seen(text, "i8", target);
-        byte value;
-        try {
-            value = Byte.parseByte(text, radix);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i8", "int", target, () -> Byte.parseByte(text, radix));
     }
 
     /** {@code Byte.valueOf(String)}. */
     public static Byte valueOfByte(String text, int target) {
-        seen(text, "i8", target);
-        Byte value;
-        try {
-            value = Byte.valueOf(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i8", "int", target, () -> Byte.valueOf(text));
     }
 
     /** {@code Byte.decode}. */
     public static Byte decodeByte(String text, int target) {
-        seen(text, "i8", target);
-        Byte value;
-        try {
-            value = Byte.decode(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "int", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "i8", "int", target, () -> Byte.decode(text));
     }
 
     /** {@code Double.parseDouble}. */
     public static double parseDouble(String text, int target) {
-        seen(text, "f64", target);
-        double value;
-        try {
-            value = Double.parseDouble(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "float", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "f64", "float", target, () -> Double.parseDouble(text));
     }
 
     /** {@code Double.valueOf(String)}. */
     public static Double valueOfDouble(String text, int target) {
-        seen(text, "f64", target);
-        Double value;
-        try {
-            value = Double.valueOf(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "float", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "f64", "float", target, () -> Double.valueOf(text));
     }
 
     /** {@code Float.parseFloat}. */
     public static float parseFloat(String text, int target) {
-        seen(text, "f64", target);
-        float value;
-        try {
-            value = Float.parseFloat(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "float", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "f64", "float", target, () -> Float.parseFloat(text));
     }
 
     /** {@code Float.valueOf(String)}. */
     public static Float valueOfFloat(String text, int target) {
-        seen(text, "f64", target);
-        Float value;
-        try {
-            value = Float.valueOf(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "float", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "f64", "float", target, () -> Float.valueOf(text));
     }
 
     /** {@code UUID.fromString}. */
     public static UUID uuid(String text, int target) {
-        seen(text, "uuid", target);
-        UUID value;
-        try {
-            value = UUID.fromString(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "uuid", "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", target, () -> UUID.fromString(text));
     }
 
     /** {@code URI.create}. */
     public static URI uri(String text, int target) {
-        seen(text, "url", target);
-        URI value;
-        try {
-            value = URI.create(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "", target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "url", "", target, () -> URI.create(text));
     }
 
     /** {@code Boolean.parseBoolean}. */

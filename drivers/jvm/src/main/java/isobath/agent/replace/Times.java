@@ -59,199 +59,92 @@ public final class Times {
         Parsers.refused(text, pattern == null ? shape : Formats.shape(pattern), target);
     }
 
-    /** {@code LocalDate.parse(CharSequence)}. */
-    public static LocalDate parseLocalDate(CharSequence text, int target) {
-        String pattern = null;
-        seen(text, "date", pattern, target);
-        LocalDate value;
+    private interface Parser<T> {
+        T parse();
+    }
+
+    private static String pattern(DateTimeFormatter formatter) {
+        return formatter == null ? null : FORMATS.get(formatter);
+    }
+
+    /** Parses a text as a type of the protocol; a refused one is compared with the pattern, or else with the usual form. */
+    private static <T> T parsed(
+            CharSequence text, String type, String shape, String pattern, int target, Parser<T> parser) {
+        seen(text, type, pattern, target);
+        T value;
         try {
-            value = LocalDate.parse(text);
+            value = parser.parse();
         } catch (RuntimeException refusal) {
-            refused(text, DATE, pattern, target);
+            refused(text, shape, pattern, target);
             throw refusal;
         }
         Probe.outcome(true, -1, target);
         return value;
+    }
+
+    /** {@code LocalDate.parse(CharSequence)}. */
+    public static LocalDate parseLocalDate(CharSequence text, int target) {
+        return parsed(text, "date", DATE, null, target, () -> LocalDate.parse(text));
     }
 
     /** {@code LocalDate.parse(CharSequence, DateTimeFormatter)}. */
     public static LocalDate parseLocalDate(CharSequence text, DateTimeFormatter formatter, int target) {
-        String pattern = formatter == null ? null : FORMATS.get(formatter);
-        seen(text, "date", pattern, target);
-        LocalDate value;
-        try {
-            value = LocalDate.parse(text, formatter);
-        } catch (RuntimeException refusal) {
-            refused(text, DATE, pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "date", DATE, pattern(formatter), target, () -> LocalDate.parse(text, formatter));
     }
 
     /** {@code LocalTime.parse(CharSequence)}. */
     public static LocalTime parseLocalTime(CharSequence text, int target) {
-        String pattern = null;
-        seen(text, "time", pattern, target);
-        LocalTime value;
-        try {
-            value = LocalTime.parse(text);
-        } catch (RuntimeException refusal) {
-            refused(text, TIME, pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "time", TIME, null, target, () -> LocalTime.parse(text));
     }
 
     /** {@code LocalTime.parse(CharSequence, DateTimeFormatter)}. */
     public static LocalTime parseLocalTime(CharSequence text, DateTimeFormatter formatter, int target) {
-        String pattern = formatter == null ? null : FORMATS.get(formatter);
-        seen(text, "time", pattern, target);
-        LocalTime value;
-        try {
-            value = LocalTime.parse(text, formatter);
-        } catch (RuntimeException refusal) {
-            refused(text, TIME, pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "time", TIME, pattern(formatter), target, () -> LocalTime.parse(text, formatter));
     }
 
     /** {@code LocalDateTime.parse(CharSequence)}. */
     public static LocalDateTime parseLocalDateTime(CharSequence text, int target) {
-        String pattern = "yyyy-MM-dd'T'HH:mm:ss";
-        seen(text, "datetime", pattern, target);
-        LocalDateTime value;
-        try {
-            value = LocalDateTime.parse(text);
-        } catch (RuntimeException refusal) {
-            refused(text, DATE + "T" + TIME, pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "datetime", DATE + "T" + TIME, "yyyy-MM-dd'T'HH:mm:ss", target, () -> LocalDateTime.parse(text));
     }
 
     /** {@code LocalDateTime.parse(CharSequence, DateTimeFormatter)}. */
     public static LocalDateTime parseLocalDateTime(CharSequence text, DateTimeFormatter formatter, int target) {
-        String pattern = formatter == null ? null : FORMATS.get(formatter);
-        seen(text, "datetime", pattern, target);
-        LocalDateTime value;
-        try {
-            value = LocalDateTime.parse(text, formatter);
-        } catch (RuntimeException refusal) {
-            refused(text, DATE + "T" + TIME, pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "datetime", DATE + "T" + TIME, pattern(formatter), target, () -> LocalDateTime.parse(text, formatter));
     }
 
     /** {@code OffsetDateTime.parse(CharSequence)}. */
     public static OffsetDateTime parseOffsetDateTime(CharSequence text, int target) {
-        String pattern = null;
-        seen(text, "datetime", pattern, target);
-        OffsetDateTime value;
-        try {
-            value = OffsetDateTime.parse(text);
-        } catch (RuntimeException refusal) {
-            refused(text, DATE + "T" + TIME + "Z", pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "datetime", DATE + "T" + TIME + "Z", null, target, () -> OffsetDateTime.parse(text));
     }
 
     /** {@code OffsetDateTime.parse(CharSequence, DateTimeFormatter)}. */
     public static OffsetDateTime parseOffsetDateTime(CharSequence text, DateTimeFormatter formatter, int target) {
-        String pattern = formatter == null ? null : FORMATS.get(formatter);
-        seen(text, "datetime", pattern, target);
-        OffsetDateTime value;
-        try {
-            value = OffsetDateTime.parse(text, formatter);
-        } catch (RuntimeException refusal) {
-            refused(text, DATE + "T" + TIME + "Z", pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "datetime", DATE + "T" + TIME + "Z", pattern(formatter), target, () -> OffsetDateTime.parse(text, formatter));
     }
 
     /** {@code ZonedDateTime.parse(CharSequence)}. */
     public static ZonedDateTime parseZonedDateTime(CharSequence text, int target) {
-        String pattern = null;
-        seen(text, "datetime", pattern, target);
-        ZonedDateTime value;
-        try {
-            value = ZonedDateTime.parse(text);
-        } catch (RuntimeException refusal) {
-            refused(text, DATE + "T" + TIME + "Z", pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "datetime", DATE + "T" + TIME + "Z", null, target, () -> ZonedDateTime.parse(text));
     }
 
     /** {@code ZonedDateTime.parse(CharSequence, DateTimeFormatter)}. */
     public static ZonedDateTime parseZonedDateTime(CharSequence text, DateTimeFormatter formatter, int target) {
-        String pattern = formatter == null ? null : FORMATS.get(formatter);
-        seen(text, "datetime", pattern, target);
-        ZonedDateTime value;
-        try {
-            value = ZonedDateTime.parse(text, formatter);
-        } catch (RuntimeException refusal) {
-            refused(text, DATE + "T" + TIME + "Z", pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "datetime", DATE + "T" + TIME + "Z", pattern(formatter), target, () -> ZonedDateTime.parse(text, formatter));
     }
 
     /** {@code Instant.parse(CharSequence)}. */
     public static Instant parseInstant(CharSequence text, int target) {
-        String pattern = null;
-        seen(text, "datetime", pattern, target);
-        Instant value;
-        try {
-            value = Instant.parse(text);
-        } catch (RuntimeException refusal) {
-            refused(text, DATE + "T" + TIME + "Z", pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "datetime", DATE + "T" + TIME + "Z", null, target, () -> Instant.parse(text));
     }
 
     /** {@code YearMonth.parse(CharSequence)}. */
     public static YearMonth parseYearMonth(CharSequence text, int target) {
-        String pattern = "yyyy-MM";
-        seen(text, "date", pattern, target);
-        YearMonth value;
-        try {
-            value = YearMonth.parse(text);
-        } catch (RuntimeException refusal) {
-            refused(text, "####-##", pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "date", "####-##", "yyyy-MM", target, () -> YearMonth.parse(text));
     }
 
     /** {@code YearMonth.parse(CharSequence, DateTimeFormatter)}. */
     public static YearMonth parseYearMonth(CharSequence text, DateTimeFormatter formatter, int target) {
-        String pattern = formatter == null ? null : FORMATS.get(formatter);
-        seen(text, "date", pattern, target);
-        YearMonth value;
-        try {
-            value = YearMonth.parse(text, formatter);
-        } catch (RuntimeException refusal) {
-            refused(text, "####-##", pattern, target);
-            throw refusal;
-        }
-        Probe.outcome(true, -1, target);
-        return value;
+        return parsed(text, "date", "####-##", pattern(formatter), target, () -> YearMonth.parse(text, formatter));
     }
 
     /** {@code DateFormat.parse(String)}. */
