@@ -15,6 +15,7 @@ import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.FrameNode;
 import org.objectweb.asm.tree.InsnList;
 import org.objectweb.asm.tree.InsnNode;
+import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.JumpInsnNode;
 import org.objectweb.asm.tree.LabelNode;
 import org.objectweb.asm.tree.LineNumberNode;
@@ -31,6 +32,7 @@ final class MethodWeaver {
 
     private final MethodNode method;
     private final Targets targets;
+    private final References references;
     private final InsnList code;
     /** Whether what is inserted will be executed; if not, only the targets count. */
     private final boolean live;
@@ -39,9 +41,10 @@ final class MethodWeaver {
     private final SwitchWeaver switches;
     private int line;
 
-    MethodWeaver(MethodNode method, Targets targets, boolean live) {
+    MethodWeaver(MethodNode method, Targets targets, References references, boolean live) {
         this.method = method;
         this.targets = targets;
+        this.references = references;
         this.code = method.instructions;
         this.live = live;
         this.switches = new SwitchWeaver(code, targets, live, told);
@@ -80,6 +83,8 @@ final class MethodWeaver {
         }
         if (node instanceof MethodInsnNode) {
             call((MethodInsnNode) node);
+        } else if (node instanceof InvokeDynamicInsnNode) {
+            references.weave((InvokeDynamicInsnNode) node, targets, line, live);
         } else if (opcode >= Opcodes.LCMP && opcode <= Opcodes.DCMPG) {
             compare(node);
         } else if (node instanceof JumpInsnNode && opcode != Opcodes.GOTO && opcode != Opcodes.JSR) {

@@ -48,6 +48,7 @@ public final class Weaver {
         ClassNode type = new ClassNode();
         reader.accept(type, 0);
         Targets targets = new Targets(first, type.name, type.sourceFile);
+        References references = new References(type);
         for (int at = 0; at < type.methods.size(); at++) {
             MethodNode method = type.methods.get(at);
             boolean isBridge = (method.access & Opcodes.ACC_BRIDGE) != 0;
@@ -61,11 +62,12 @@ public final class Weaver {
             boolean keep = left.contains(method.name + method.desc);
             MethodNode woven = keep ? copy(method) : method;
             targets.in(type.name.replace('/', '.') + "." + method.name);
-            new MethodWeaver(woven, targets, write && !keep).weave();
+            new MethodWeaver(woven, targets, references, write && !keep).weave();
         }
         if (!write) {
             return new Woven(null, targets.all(), plain);
         }
+        references.finish();
         ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
         type.accept(writer);
         return new Woven(writer.toByteArray(), targets.all(), plain);

@@ -95,9 +95,9 @@ class DifferenceTest {
             return value instanceof Object[] ? Arrays.toString((Object[]) value) : value instanceof Matcher ? value.toString() : String.valueOf(value);
         } catch (InvocationTargetException thrown) {
             Throwable cause = thrown.getCause();
-            // What the JVM itself says of null names the variables of whoever called, or nothing where the code is hot.
+            // What the JVM itself says of null names the variables of whoever called.
             String message = cause.getMessage();
-            boolean isHelp = cause instanceof NullPointerException && (message == null || message.startsWith("Cannot "));
+            boolean isHelp = cause instanceof NullPointerException && String.valueOf(message).startsWith("Cannot ");
             return cause.getClass().getName() + (isHelp ? "" : ": " + message);
         }
     }

@@ -212,6 +212,19 @@ final class Torture {
         return late.get() + (n == 2 ? parse.apply(word(n)) : "none");
     }
 
+    static String methodReferences(int n) {
+        Function<String, Integer> parse = Integer::parseInt;
+        java.util.function.Predicate<String> bound = word(n)::equals;
+        java.util.function.BiPredicate<String, String> free = String::startsWith;
+        java.util.function.ToIntFunction<String> wide = Integer::valueOf;
+        java.util.function.Predicate<Object> among = java.util.List.of("1", "foo", word(n))::contains;
+        Map<String, String> map = Map.of("1", "one");
+        Function<String, Object> get = map::get;
+        boolean all = java.util.stream.Stream.of("bar", word(n)).allMatch(bound);
+        return all + " " + free.test(word(n), "f") + among.test("1") + get.apply("1")
+                + (n > 5 ? parse.apply("" + n) + wide.applyAsInt("-" + n) : bound.test("bar"));
+    }
+
     static Object records(int n) {
         Form form = n % 2 == 0 ? new Circle(n) : new Square(n, word(n));
         if (form instanceof Circle circle && circle.radius() > 3) {

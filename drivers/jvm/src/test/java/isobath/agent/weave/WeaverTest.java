@@ -73,6 +73,14 @@ class WeaverTest {
         assertTrue(Recordings.count() > 100);
     }
 
+    @Test
+    void referencesToReplacedMethodsHaveTargets() throws Exception {
+        String all = Weaver.plan(bytes(Torture.class), 0).targets.toString();
+        for (String reference : new String[] {"Integer::parseInt", "String::equals", "String::startsWith", "List::contains", "Map::get"}) {
+            assertTrue(all.contains(reference), reference);
+        }
+    }
+
     private static String outcome(Method method, int input) throws Exception {
         try {
             method.setAccessible(true);
