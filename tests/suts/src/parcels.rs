@@ -13,11 +13,12 @@ use serde_json::{Value, json};
 
 use crate::api::{body, operation};
 use crate::running::Running;
-use crate::stored::{Answer, Store, failed, integer};
+use crate::store::{Row, Store};
+use crate::stored::{Answer, failed};
 
 /// Carriers and parcels, and who asks for some of them: by a range, by a pattern, by a join, by a group.
 pub fn parcels() -> Running {
-    let store = Store::new(
+    let store = Store::own(
         "CREATE TABLE carrier (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, rating INT NOT NULL);
          CREATE TABLE parcel (id INTEGER PRIMARY KEY AUTOINCREMENT, carrier INT REFERENCES carrier (id), label TEXT NOT NULL,
             weight INT NOT NULL, value INT NOT NULL)",
@@ -47,7 +48,7 @@ pub fn parcels() -> Running {
         .route("/parcels/marked", get(marked))
         .route("/parcels/trusted", get(trusted))
         .route("/carriers/busy", get(busy));
-    store.serve("parcels", router, paths, json!({}))
+    store.serve(0, "parcels", router, paths, json!({}))
 }
 
 #[derive(Deserialize)]
@@ -64,8 +65,8 @@ struct Parcel {
     value: i32,
 }
 
-fn created(made: &[Vec<rusqlite::types::Value>]) -> (StatusCode, Json<Value>) {
-    let id = made.first().map_or(0, |row| integer(row, 0));
+fn created(made: &[Row]) -> (StatusCode, Json<Value>) {
+    let id = made.first().map_or(0, |row| row[0].int());
     (StatusCode::CREATED, Json(json!({ "id": id })))
 }
 
@@ -74,10 +75,12 @@ async fn add_carrier(
     body: Result<Json<Carrier>, JsonRejection>,
 ) -> Answer {
     let Json(carrier) = body.map_err(|_| StatusCode::UNPROCESSABLE_ENTITY)?;
-    let made = store.rows(
-        "INSERT INTO carrier (name, rating) VALUES (?1, ?2) RETURNING id",
-        rusqlite::params![carrier.name, carrier.rating],
-    );
+    let made = store
+        .rows(
+            "INSERT INTO carrier (name, rating) VALUES (?1, ?2) RETURNING id",
+            &[(&carrier.name).into(), carrier.rating.into()],
+        )
+        .await;
     made.map(|made| created(&made)).map_err(failed)
 }
 
@@ -87,15 +90,22 @@ async fn add_parcel(
 ) -> Answer {
     let Json(parcel) = body.map_err(|_| StatusCode::UNPROCESSABLE_ENTITY)?;
     // A carrier that is not there is as good as none.
-    let made = store.rows(
+    let made = store
+        .rows(
         "INSERT INTO parcel (carrier, label, weight, value) VALUES ((SELECT id FROM carrier WHERE id = ?1), ?2, ?3, ?4) RETURNING id",
-        rusqlite::params![parcel.carrier, parcel.label, parcel.weight, parcel.value],
-    );
+        &[
+            parcel.carrier.into(),
+            (&parcel.label).into(),
+            parcel.weight.into(),
+            parcel.value.into(),
+        ],
+        )
+        .await;
     made.map(|made| created(&made)).map_err(failed)
 }
 
-fn found(store: &Store, sql: &str) -> Answer {
-    let rows = store.rows(sql, []).map_err(failed)?;
+async fn found(store: &Store, sql: &str) -> Answer {
+    let rows = store.rows(sql, &[]).await.map_err(failed)?;
     if rows.is_empty() {
         return Err(StatusCode::NO_CONTENT);
     }
@@ -107,6 +117,7 @@ async fn heavy(State(store): State<Store>) -> Answer {
         &store,
         "SELECT id FROM parcel WHERE weight BETWEEN 40000 AND 40100 AND value < -1000",
     )
+    .await
 }
 
 async fn marked(State(store): State<Store>) -> Answer {
@@ -114,6 +125,7 @@ async fn marked(State(store): State<Store>) -> Answer {
         &store,
         "SELECT id FROM parcel WHERE label LIKE 'X-%9' AND weight > 0",
     )
+    .await
 }
 
 async fn trusted(State(store): State<Store>) -> Answer {
@@ -121,6 +133,7 @@ async fn trusted(State(store): State<Store>) -> Answer {
         &store,
         "SELECT p.id FROM parcel p JOIN carrier c ON c.id = p.carrier WHERE c.rating BETWEEN 700 AND 720 AND p.value > 5000",
     )
+    .await
 }
 
 async fn busy(State(store): State<Store>) -> Answer {
@@ -128,4 +141,5 @@ async fn busy(State(store): State<Store>) -> Answer {
         &store,
         "SELECT c.id FROM carrier c JOIN parcel p ON p.carrier = c.id GROUP BY c.id HAVING COUNT(*) > 1 AND MAX(p.weight) < -300",
     )
+    .await
 }
