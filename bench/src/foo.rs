@@ -111,6 +111,7 @@ fn run(engine: Engine, with_post: bool, seed: u64) -> Result<Reached, Box<dyn Er
         reset: None,
         feedback: Some(Mutex::new(feedback)),
         data: Some(Mutex::new(data)),
+        outside: None,
     });
     let config = Config::alone(seed, CALLS);
     let mut wanted: BTreeSet<&str> = BTreeSet::from([

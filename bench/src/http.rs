@@ -240,6 +240,7 @@ fn whole_job(address: &str, workers: usize) -> Option<Measured> {
         keeper: Keeper::default(),
         feedback: None,
         data: None,
+        outside: None,
     });
     let mut config = Config::alone(1, JOB_CALLS);
     config.workers = workers;

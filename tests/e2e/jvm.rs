@@ -32,7 +32,7 @@ fn is_built() -> bool {
             eprintln!("left out: there is no JDK with Maven");
             return false;
         }
-        let samples = ["papers", "older", "rows", "numbers", "texts"];
+        let samples = ["papers", "older", "rows", "numbers", "texts", "outside"];
         let samples = samples.map(|name| format!("tests/suts/jvm/{name}/target/{name}.jar"));
         let agent = "drivers/jvm/target/isobath-agent.jar".to_owned();
         for (project, jars) in [
@@ -473,4 +473,57 @@ fn a_jar_that_is_not_there_is_named() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("--jvm nowhere/app.jar"), "{said}");
+}
+
+#[test]
+fn answers_of_outside_services_are_searched_for_by_property_and_by_proxy() {
+    if !is_built() {
+        return;
+    }
+    let mail = root().join("tests/suts/jvm/outside/mail.json");
+    let mail = format!("http://mail.invalid,{}", mail.display());
+    let rates = "rates.url=https://rates.example/v1";
+    let mut more = vec!["--mock", rates, "--mock", &mail, "--mock-port", "9060"];
+    more.extend(["--budget", "3000calls"]);
+    let run = Run::of("outside", &more);
+    for file in ["Prices", "Mails"] {
+        run.covers(&format!("outside/{file}.java"));
+    }
+    let report = run.report();
+    let called = report["outgoing"].as_array().cloned().unwrap_or_default();
+    let called: Vec<String> = called
+        .iter()
+        .map(|one| format!("{} {} {}", one["service"], one["path"], one["mocked"]))
+        .collect();
+    assert_eq!(
+        called,
+        [
+            r#""mail.invalid" "/send/*" true"#,
+            r#""rates.url" "/v1/latest/*" true"#
+        ]
+    );
+}
+
+#[test]
+fn without_anybody_to_answer_calls_to_outside_services_are_listed() {
+    if !is_built() {
+        return;
+    }
+    // Nobody is there, so that nothing leaves this machine.
+    let more = [
+        "--budget",
+        "200calls",
+        "--jvm-option=-Drates.url=http://127.0.0.1:1/v1",
+        "--jvm-option=-Djdk.net.hosts.file=/dev/null",
+    ];
+    let run = Run::of("outside", &more);
+    let report = run.report();
+    let called = report["outgoing"].as_array().cloned().unwrap_or_default();
+    let rates = called
+        .iter()
+        .find(|one| one["service"] == "http://127.0.0.1:1")
+        .unwrap_or_else(|| panic!("{called:?}"));
+    assert_eq!(rates["path"], "/v1/latest/*");
+    assert_eq!(rates["operations"][0], "GET /prices/{item}");
+    assert_eq!(rates["mocked"], false);
 }

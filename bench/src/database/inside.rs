@@ -62,6 +62,7 @@ pub(super) fn covered(
         reset: None,
         feedback: Some(Mutex::new(Box::new(feedback))),
         data: Some(Mutex::new(Data::new(state, now, choice, true))),
+        outside: None,
     });
     let client = |flag: &Arc<AtomicBool>| {
         Client::new(HttpConfig {

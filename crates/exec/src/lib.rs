@@ -14,7 +14,7 @@
 //! tests run on, [`engine`] for an empty database to work in, [`catalogue`] for
 //! the schema of a live database, [`state`] for the rows of a test database. For services: [`http`] to call one,
 //! [`process`] to start one, [`driver`] for what happens inside, [`tap`] for what it
-//! asks of its database, [`document`] to read what it says about itself, [`tool`] to
+//! asks of its database, [`responder`] for whom it calls, [`document`] to read what it says about itself, [`tool`] to
 //! run the tests of another language.
 //!
 //! # Example
@@ -40,6 +40,7 @@ pub mod driver;
 pub mod engine;
 pub mod http;
 pub mod process;
+pub mod responder;
 pub mod server;
 pub mod state;
 pub mod statement;

@@ -151,6 +151,13 @@ records! {
             /// Why not.
             reason: String,
         },
+        /// The system under test is about to call another service.
+        12 => Called {
+            /// The action during which it did.
+            action: u16,
+            /// The URL, without query and user.
+            url: String,
+        },
     }
 }
 

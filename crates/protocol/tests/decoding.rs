@@ -98,6 +98,7 @@ fn event() -> impl Strategy<Value = Event> {
             }),
         any::<u32>().prop_map(|events| Event::Dropped { events }),
         (text(), text()).prop_map(|(name, reason)| Event::Unwatched { name, reason }),
+        (any::<u16>(), text()).prop_map(|(action, url)| Event::Called { action, url }),
     ]
 }
 

@@ -14,6 +14,7 @@ use crate::exchange::Exchange;
 use crate::feedback::{Feedback, Seen};
 use crate::keeper::{Fate, Keeper};
 use crate::openapi::Api;
+use crate::outside::Outbound;
 use crate::said;
 use crate::session::{LoginError, Proof, Session};
 
@@ -51,6 +52,8 @@ pub struct Service {
     pub feedback: Option<Mutex<Box<dyn Feedback>>>,
     /// Its database, where that is known and ours to change.
     pub data: Option<Mutex<Data>>,
+    /// The services that it calls, where somebody stands for them.
+    pub outside: Option<Mutex<Outbound>>,
 }
 
 impl Service {
@@ -66,6 +69,13 @@ impl Service {
         let data = self.data.as_ref()?;
         let mut data = data.lock().unwrap_or_else(PoisonError::into_inner);
         Some(ask(&mut data))
+    }
+
+    /// Asks whoever stands for the services that it calls.
+    pub fn outwards<R>(&self, ask: impl FnOnce(&mut Outbound) -> R) -> Option<R> {
+        let outside = self.outside.as_ref()?;
+        let mut outside = outside.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(ask(&mut outside))
     }
 }
 
@@ -150,6 +160,7 @@ impl Caller {
             self.settle()?;
             self.service
                 .inside(|feedback| feedback.begin(candidate.texts()));
+            self.service.outwards(|outside| outside.begin(candidate));
             let attempt = self.attempt(candidate, planted.as_ref());
             let seen: Option<Seen> = self.service.inside(|feedback| feedback.end());
             match attempt? {
@@ -157,6 +168,8 @@ impl Caller {
                     if let Some(seen) = seen {
                         seen.give_to(&mut exchanges);
                     }
+                    self.service
+                        .outwards(|outside| outside.end(candidate, &mut exchanges));
                     self.look_beneath(&mut exchanges, planted)?;
                     return Ok(exchanges);
                 }
@@ -209,6 +222,7 @@ impl Caller {
             };
             let number = u16::try_from(exchanges.len()).unwrap_or(u16::MAX);
             self.service.inside(|feedback| feedback.call(number));
+            self.service.outwards(|outside| outside.call(number));
             let since = self.service.keeper.mark();
             let mut call = whole(self.client.call(&request));
             if call.status() == Some(401)

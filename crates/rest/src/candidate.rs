@@ -1,20 +1,26 @@
 //! A test under evolution: steps that call operations, each with its input and its user.
 
+use std::collections::BTreeSet;
+
 use isobath_genes::{Breach, Gene, Place};
 use isobath_rows::set::{self, NewRow};
 
 use crate::action::Action;
+use crate::exchange::Exchange;
+use crate::outside::NewAnswer;
 
 /// Shorter texts than this are met by accident.
 const RECOGNIZABLE: usize = 4;
 
-/// Rows for the database, and then a sequence of calls.
+/// Rows for the database, answers of outside services, and then a sequence of calls.
 ///
 /// Invariant: the ids of rows and steps are unique; references lead to rows or to earlier steps.
 #[derive(Clone, Debug, Default)]
 pub struct Candidate {
     /// The rows that are inserted first, in this order.
     pub rows: Vec<NewRow>,
+    /// What outside services answer while it runs, each kind of call in this order.
+    pub answers: Vec<NewAnswer>,
     /// Its number among the candidates of the run, where somebody counts.
     pub born: u64,
     /// The steps, in the order in which they are made.
@@ -165,18 +171,37 @@ impl Candidate {
         Some(copy)
     }
 
-    /// How many parts it has: steps, and rows.
+    /// How many parts it has: steps, rows, and answers.
     #[must_use]
     pub fn size(&self) -> usize {
-        self.steps.len() + self.rows.len()
+        self.steps.len() + self.rows.len() + self.answers.len()
     }
 
-    /// The candidate without one of its parts, the steps before the rows.
+    /// The candidate without one of the answers of outside services.
+    #[must_use]
+    pub fn without_answer(&self, at: usize) -> Option<Self> {
+        self.answers.get(at)?;
+        let mut copy = self.clone();
+        copy.answers.remove(at);
+        Some(copy)
+    }
+
+    /// Drops the answers of outside services that nobody asked for in these exchanges.
+    pub fn keep_answers<'a>(&mut self, exchanges: impl Iterator<Item = &'a Exchange>) {
+        let calls = exchanges.flat_map(|exchange| &exchange.inside.outgoing);
+        let used: BTreeSet<usize> = calls.filter_map(|call| call.answer).collect();
+        let mut at = 0..;
+        self.answers
+            .retain(|_| at.next().is_some_and(|at| used.contains(&at)));
+    }
+
+    /// The candidate without one of its parts, the steps before the rows, and these before the answers.
     #[must_use]
     pub fn without_part(&self, part: usize) -> Option<Self> {
         match part.checked_sub(self.steps.len()) {
             None => self.without(part),
-            Some(row) => self.without_row(row),
+            Some(row) if row < self.rows.len() => self.without_row(row),
+            Some(rest) => self.without_answer(rest - self.rows.len()),
         }
     }
 
@@ -215,13 +240,19 @@ impl Candidate {
                 }
             }
         }
+        for answer in &self.answers {
+            if let Some(body) = &answer.body {
+                body.walk(&mut add);
+            }
+        }
         texts
     }
 
-    /// The same rows with other steps.
+    /// The same rows and answers with other steps.
     fn with(&self, steps: Vec<Step>) -> Self {
         Self {
             rows: self.rows.clone(),
+            answers: self.answers.clone(),
             born: 0,
             steps,
         }

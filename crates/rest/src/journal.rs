@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::action::{Action, Extra, ExtraKind};
 use crate::candidate::{Candidate, Step, What};
 use crate::openapi::Api;
+use crate::outside::NewAnswer;
 
 /// A candidate as [`restore`] reads it.
 #[must_use]
@@ -27,7 +28,12 @@ pub fn store(api: &Api, schema: Option<&Schema>, candidate: &Candidate) -> Json 
         .iter()
         .map(|step| store_step(api, step))
         .collect();
-    json!({ "rows": rows, "steps": steps })
+    let mut json = json!({ "rows": rows, "steps": steps });
+    if !candidate.answers.is_empty() {
+        let answers = candidate.answers.iter();
+        json["answers"] = answers.map(NewAnswer::store).collect();
+    }
+    json
 }
 
 /// The candidate that was stored as `json`; `None` when something in it is unknown here.
@@ -48,8 +54,15 @@ pub fn restore(
         .iter()
         .map(|step| restore_step(api, n_users, step))
         .collect();
+    let answers = json["answers"].as_array();
+    let answers: Option<Vec<NewAnswer>> = answers
+        .into_iter()
+        .flatten()
+        .map(NewAnswer::restore)
+        .collect();
     let candidate = Candidate {
         rows: rows?,
+        answers: answers?,
         born: 0,
         steps: steps?,
     };

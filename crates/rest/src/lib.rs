@@ -69,6 +69,7 @@ pub mod keeper;
 pub mod lore;
 pub mod openapi;
 pub mod oracle;
+pub mod outside;
 mod pool;
 pub mod probe;
 pub mod problem;

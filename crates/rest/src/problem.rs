@@ -10,12 +10,13 @@ use isobath_search::{Aim, Evaluation, Problem, Rng, Score};
 use crate::candidate::{Candidate, Step, What};
 use crate::data::{self, Supply};
 use crate::exchange::Exchange;
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::feedback::Code;
 use crate::goal::{Goal, Goals, Shape};
 use crate::lore::{Lore, Techniques};
 use crate::openapi::Api;
 use crate::oracle::Oracle;
+use crate::outside::{Called, Repertoire};
 use crate::pool::Pool;
 use crate::resource::Resources;
 use crate::sample;
@@ -78,6 +79,8 @@ pub struct RestProblem {
     lore: Lore,
     supply: Option<Supply>,
     rows: Option<Judge>,
+    outside: Option<Repertoire>,
+    called: Called,
 }
 
 impl RestProblem {
@@ -106,6 +109,8 @@ impl RestProblem {
             lore: Lore::default(),
             supply: None,
             rows: None,
+            outside: None,
+            called: Called::default(),
         }
     }
 
@@ -141,6 +146,19 @@ impl RestProblem {
     #[must_use]
     pub fn rows(&self) -> Option<&Judge> {
         self.rows.as_ref()
+    }
+
+    /// The same problem, with outside services whose answers candidates bring.
+    #[must_use]
+    pub fn with_outside(mut self, repertoire: Repertoire) -> Self {
+        self.outside = Some(repertoire);
+        self
+    }
+
+    /// What the service was seen to call, from inside.
+    #[must_use]
+    pub fn called(&self) -> &Called {
+        &self.called
     }
 
     /// The code to cover, and what is covered of it.
@@ -202,7 +220,13 @@ impl RestProblem {
                 What::Call { breach, .. } => breach.as_ref(),
                 What::Follow(_) => None,
             });
-            faults.extend(self.oracle.judge(&self.api, exchange, breach));
+            let judged = self.oracle.judge(&self.api, exchange, breach);
+            let is_passed_on = is_passed_on(exchange);
+            faults.extend(
+                judged
+                    .into_iter()
+                    .filter(|fault| fault.kind != FaultKind::ServerError || !is_passed_on),
+            );
         }
         faults.extend(self.judge_rows(exchanges));
         faults
@@ -214,6 +238,23 @@ impl RestProblem {
             supply.register(&mut candidate, rng);
         }
         candidate
+    }
+
+    /// The parent with other answers of outside services, where these may matter; not always, since inputs matter too.
+    fn answered_otherwise(
+        &self,
+        rng: &mut Rng,
+        parent: &Candidate,
+        aimed: Option<usize>,
+    ) -> Option<Candidate> {
+        let outside = self.outside.as_ref()?;
+        let is_aimed = aimed.is_some_and(|operation| outside.is_run_by(operation));
+        if rng.f64() >= if is_aimed { 0.45 } else { 0.15 } {
+            return None;
+        }
+        let mut child = parent.clone();
+        let is_changed = outside.change(rng, &self.habits.tuning, &mut child);
+        is_changed.then_some(child)
     }
 
     /// The faults that the exchanges of a candidate show in the rows of the database.
@@ -306,6 +347,9 @@ impl Problem for RestProblem {
 
     fn sample(&mut self, rng: &mut Rng) -> Candidate {
         let mut candidate = sample::candidate(self, rng);
+        if let Some(outside) = &self.outside {
+            outside.season(rng, &self.habits.tuning, &mut candidate);
+        }
         self.lore.season(rng, &self.habits.tuning, &mut candidate);
         self.registered(candidate, rng)
     }
@@ -334,6 +378,9 @@ impl Problem for RestProblem {
             None => (None, None),
         };
         self.lore.advance(aim.progress, aim.focused);
+        if let Some(child) = self.answered_otherwise(rng, parent, operation) {
+            return self.registered(child, rng);
+        }
         if !self.lore.is_awake() {
             return sample::mutant(self, rng, parent, operation);
         }
@@ -363,6 +410,7 @@ impl Problem for RestProblem {
             if let Some(supply) = &mut self.supply {
                 supply.score(candidate, exchange, &mut self.goals, &mut scores, from);
             }
+            self.called.learn(exchange);
             if let Some(judge) = &mut self.rows {
                 judge.learn(&self.api, exchange);
             }
@@ -373,6 +421,9 @@ impl Problem for RestProblem {
         for fault in self.judge(candidate, &exchanges) {
             let goal = self.note(fault);
             scores.push(Score::covered(self.goals.id(goal)));
+        }
+        if let Some(outside) = &mut self.outside {
+            outside.learn(&exchanges);
         }
         self.lore.learn(&self.api, candidate, &exchanges);
         Evaluation::new(scores, exchanges.len() as u64)
@@ -390,6 +441,11 @@ impl Problem for RestProblem {
     fn without(&self, candidate: &Candidate, part: usize) -> Option<Candidate> {
         candidate.without_part(part)
     }
+}
+
+/// Whether a failure is rightly blamed on an outside service: 502, 503 and 504 are for that.
+fn is_passed_on(exchange: &Exchange) -> bool {
+    matches!(exchange.status(), Some(502..=504)) && !exchange.inside.outgoing.is_empty()
 }
 
 /// Recipes kept for one operation.

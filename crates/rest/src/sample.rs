@@ -6,6 +6,7 @@ use isobath_search::Rng;
 
 use crate::action::Action;
 use crate::candidate::{Candidate, Step, What};
+use crate::outside::NewAnswer;
 use crate::problem::{RestProblem, fresh};
 use crate::resource::{Need, Producer};
 
@@ -639,6 +640,12 @@ pub(crate) fn splice(
             }
         }
         child.rows.push(row);
+    }
+    for answer in &tail.answers {
+        let is_there = |own: &NewAnswer| own.errand == answer.errand;
+        if !head.answers.iter().any(is_there) {
+            child.answers.push(answer.clone());
+        }
     }
     for step in tail.steps.iter().skip(from) {
         if child.steps.len() >= most {

@@ -87,6 +87,10 @@ fn events() -> Vec<Event> {
             name: "shop.Prices".into(),
             reason: "too long".into(),
         },
+        Event::Called {
+            action: 4,
+            url: "https://rates.example/v1/latest".into(),
+        },
     ]
 }
 

@@ -11,6 +11,7 @@ use isobath_search::AlgorithmKind;
 use super::baseline::BaselineArgs;
 use super::database::DatabaseArgs;
 use super::jvm::JvmArgs;
+use super::mock::MockArgs;
 use super::rust::RustArgs;
 
 /// Tests for a REST API from its OpenAPI document.
@@ -127,6 +128,10 @@ pub(crate) struct RestArgs {
     #[arg(skip)]
     pub variables: Vec<(String, String)>,
 
+    /// What points the service at us in place of others, by the place where we listen.
+    #[arg(skip)]
+    pub outside_settings: Vec<Vec<String>>,
+
     /// Which faults fail the run.
     #[command(flatten)]
     pub baseline: BaselineArgs,
@@ -134,6 +139,10 @@ pub(crate) struct RestArgs {
     /// The database behind the service.
     #[command(flatten)]
     pub database: DatabaseArgs,
+
+    /// The services that the service calls.
+    #[command(flatten)]
+    pub mock: MockArgs,
 
     /// White-box runs.
     #[command(flatten)]

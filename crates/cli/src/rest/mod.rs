@@ -13,6 +13,7 @@ mod inside;
 mod interrupt;
 mod journal;
 mod jvm;
+mod mock;
 mod output;
 pub(crate) mod replay;
 pub(crate) mod resume;

@@ -1,6 +1,6 @@
 //! What a run leaves behind: the suite, the report, and the summary.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -8,10 +8,11 @@ use std::sync::{Arc, PoisonError};
 
 use isobath_emit::findings::{
     self, CodeView, ConstraintView, DatabaseView, DriftView, FaultView, FileView, MissedBranch,
-    OperationView, Progress, RestLimitation, RestReport, RuleView, Severity, Share, SourceLocation,
-    StatementView, StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget, ViolationView,
+    OperationView, OutgoingView, Progress, RestLimitation, RestReport, RuleView, Severity, Share,
+    SourceLocation, StatementView, StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget,
+    ViolationView,
 };
-use isobath_emit::http::{HttpSuite, WrittenTest, curl};
+use isobath_emit::http::{HttpSuite, HttpTest, WrittenTest, curl};
 use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
 use isobath_rest::fault::{Fault, FaultKind};
@@ -68,6 +69,9 @@ impl<'a> Run<'a> {
         suite.service.start = start.cloned();
         if args.database.no_state_assertions {
             suite.tests.iter_mut().for_each(|test| test.state.clear());
+        }
+        for (outside, settings) in suite.outside.iter_mut().zip(&args.outside_settings) {
+            outside.settings.clone_from(settings);
         }
         let secrets = if args.inline_secrets {
             BTreeMap::new()
@@ -391,6 +395,7 @@ impl<'a> Run<'a> {
             ended_early: self.ended_early(),
             code: self.code(),
             database: self.database(),
+            outgoing: self.outgoing(),
             operations: self.operations(),
             faults: outcome
                 .faults
@@ -492,6 +497,7 @@ impl<'a> Run<'a> {
             message: fault.detail.clone(),
             details: std::iter::once(fault.kind.explanation().to_owned())
                 .chain(fault.evidence.iter().cloned())
+                .chain(shown.map(HttpTest::answer_lines).unwrap_or_default())
                 .collect(),
             severity: severity(fault.kind),
             seen: 1,
@@ -531,6 +537,80 @@ impl<'a> Run<'a> {
                 }),
         );
         all
+    }
+
+    /// What the service asked of others.
+    fn outgoing(&self) -> Vec<OutgoingView> {
+        let seen = self.outcome.outgoing.iter();
+        let views = seen.map(|(errand, tally)| OutgoingView {
+            service: errand.service.to_string(),
+            method: errand.method.to_string(),
+            path: errand.path.to_string(),
+            calls: tally.calls,
+            statuses: tally.statuses.iter().map(|(a, b)| (*a, *b)).collect(),
+            operations: tally
+                .operations
+                .iter()
+                .map(|operation| self.service.api.operations[*operation].name())
+                .collect(),
+            mocked: !tally.statuses.is_empty() && !tally.encrypted,
+            example: tally.example.clone(),
+            note: if tally.encrypted {
+                Some("encrypted and refused; name the variable of its base URL by --mock".into())
+            } else if tally.statuses.is_empty() {
+                Some("seen from inside, and not answered by us; --mock would".into())
+            } else {
+                None
+            },
+        });
+        views.collect()
+    }
+
+    /// Says whom the service called, and who was never called though somebody stands for it.
+    fn tell_of_outside(&self, terminal: &Terminal) {
+        let seen = &self.outcome.outgoing;
+        let stations = self
+            .service
+            .outwards(|outside| outside.stations().to_vec())
+            .unwrap_or_default();
+        let (seen, others): (Vec<_>, Vec<_>) = seen
+            .iter()
+            .partition(|(_, tally)| !tally.statuses.is_empty());
+        if !others.is_empty() {
+            let services: BTreeSet<&str> = others.iter().map(|(one, _)| &*one.service).collect();
+            let services: Vec<&str> = services.into_iter().collect();
+            terminal.say(
+                Tone::Plain,
+                &format!(
+                    "outside: the service called {}; --mock would answer in their place",
+                    services.join(", ")
+                ),
+            );
+        }
+        if !seen.is_empty() {
+            let calls: u64 = seen.iter().map(|(_, tally)| tally.calls).sum();
+            let services: BTreeSet<&str> = seen.iter().map(|(one, _)| &*one.service).collect();
+            let services: Vec<&str> = services.into_iter().collect();
+            terminal.say(
+                Tone::Plain,
+                &format!(
+                    "outside: {calls} calls of {} kinds to {}, answered by us",
+                    seen.len(),
+                    services.join(", ")
+                ),
+            );
+        }
+        for station in stations.iter().filter(|station| !station.name.is_empty()) {
+            if !seen.iter().any(|(one, _)| *one.service == *station.name) {
+                terminal.insist(
+                    Tone::Warning,
+                    &format!(
+                        "warning: the service never called {}, which is answered at {}; is that where it finds its address?",
+                        station.name, station.at
+                    ),
+                );
+            }
+        }
     }
 
     /// Says what the database was used for.
@@ -597,6 +677,7 @@ impl<'a> Run<'a> {
             );
         }
         self.tell_of_data(terminal);
+        self.tell_of_outside(terminal);
         self.count_faults(terminal);
         if let Some(lost) = &outcome.lost {
             terminal.complain(&format!("error: {lost}; what was found before is kept"));

@@ -14,6 +14,7 @@ use isobath_rest::replay::{Player, TestDatabase, Verdict};
 use super::address::guard;
 use super::database::DatabaseArgs;
 use super::interrupt::Interruption;
+use super::mock;
 use super::run::Refusal;
 use crate::exit::Exit;
 use crate::nearest::nearest;
@@ -87,7 +88,8 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, Refusal> {
     let base = args.url.clone().or(variable);
     let base = base.unwrap_or_else(|| suite.service.base_url.clone());
     guard(&base, args.remote)?;
-    // It lives as long as this.
+    // Who stands for others must be there before the service is. Both live as long as this.
+    let responder = mock::of_suite(&suite)?;
     let _process = start(args, &suite, &base, &heard, terminal)?;
     let client = Client::new(HttpConfig {
         timeout: Duration::from_millis(suite.service.timeout_millis),
@@ -100,6 +102,9 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, Refusal> {
     let mut player = Player::new(&suite, base, client, nonce, database(args, &suite)?);
     let mut exit = Exit::Clean;
     for test in tests {
+        if let Some(responder) = &responder {
+            responder.begin(mock::prepared(test));
+        }
         match player.play(test) {
             Verdict::Lost(why) => return Err(Refusal::unreachable(why)),
             verdict => {

@@ -20,6 +20,7 @@ use isobath_rest::feedback::Feedback;
 use isobath_rest::job::{self, Config, Event};
 use isobath_rest::keeper::{Keeper, Revived};
 use isobath_rest::openapi::{self, Api, Loader};
+use isobath_rest::outside::Outbound;
 use isobath_rest::probe::Choice;
 use isobath_rest::problem::Habits;
 use isobath_rest::said;
@@ -38,6 +39,7 @@ use super::folder::Folder;
 use super::inside::{Inside, Insight};
 use super::interrupt::Interruption;
 use super::journal::Journal;
+use super::mock::Mocked;
 use super::output;
 use super::stopped::{Stopped, tell_lost, tell_resumption};
 use super::users::{secrets, users};
@@ -135,6 +137,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     let tapped = Tapped::open(args, terminal)?;
     let adapted = tapped.as_ref().map(|tapped| tapped.flags(args));
     let args = adapted.as_ref().unwrap_or(args);
+    let mocked = Mocked::open(args, terminal)?;
+    let adapted = mocked.as_ref().map(|mocked| mocked.flags(args));
+    let args = adapted.as_ref().unwrap_or(args);
     // The document may be served by the service itself, so that must be up first.
     let process = match (&args.start, args.dry_run) {
         (Some(command), false) => Some(start(args, command, &heard, terminal)?),
@@ -153,7 +158,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     if args.spec.contains("://") {
         wait(args, &args.spec, terminal)?;
     }
-    let document = document::load(&args.spec, PATIENCE).map_err(|error| refuse_document(&error))?;
+    let document = document(&args.spec)?;
     let api = openapi::read(&document.text, &document.location, &Documents)
         .map_err(|error| Refusal::usage(error.to_string()))?;
     if api.operations.is_empty() {
@@ -203,6 +208,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         None => args.database.data_inside(insight.rows, terminal)?,
     }
     .map(Mutex::new);
+    service.outside = mocked.map(|mocked| Mutex::new(mocked.outbound()));
     let service = Arc::new(service);
     greet(args, &service, terminal);
     let log = Arc::new(Mutex::new(log));
@@ -330,6 +336,8 @@ fn hand_over(
         lock(log).write(&Line::Stage {
             stage: "check".to_owned(),
         });
+        // The suites stand for outside services themselves, where the service looks for them.
+        run.service.outwards(Outbound::pause);
         suites = while_listening(run.service.feedback.as_ref(), || check(None))?;
         files = run.write(folder, &suites)?;
     }
@@ -452,6 +460,7 @@ fn service(
         keeper,
         feedback: None,
         data: None,
+        outside: None,
     })
 }
 
@@ -526,6 +535,11 @@ fn title(api: &Api) -> &str {
     }
 }
 
+/// A document, wherever it is.
+pub(super) fn document(place: &str) -> Result<document::Document, Refusal> {
+    document::load(place, PATIENCE).map_err(|error| refuse_document(&error))
+}
+
 fn refuse_document(error: &document::LoadError) -> Refusal {
     let mut why = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -576,7 +590,7 @@ fn config(args: &RestArgs, heard: &Interruption, clock: &Arc<Clock>) -> Config {
 }
 
 /// Documents that a document refers to.
-struct Documents;
+pub(super) struct Documents;
 
 impl Loader for Documents {
     fn load(&self, location: &str) -> Result<String, String> {

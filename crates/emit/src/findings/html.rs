@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::database;
 use super::model::{FaultView, OperationView, RestReport, TestCase};
+use super::outgoing;
 use super::plot;
 use super::source::source;
 use crate::report::page::{self, escape, fact, meter, snippet, tile};
@@ -37,6 +38,7 @@ pub fn html(report: &RestReport) -> String {
     }
     code(&mut out, report);
     database::html(&mut out, report);
+    outgoing::html(&mut out, report);
     uncovered(&mut out, report);
     limitations(&mut out, report);
     tests(&mut out, report);

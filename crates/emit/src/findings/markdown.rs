@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::database;
 use super::model::{FaultView, OperationView, RestReport};
+use super::outgoing;
 use crate::report::markdown::{code, fenced, inline};
 
 /// How many uncovered targets are listed; the others are counted.
@@ -34,6 +35,7 @@ pub fn markdown(report: &RestReport) -> String {
     operations(&mut out, report);
     source(&mut out, report);
     database::markdown(&mut out, report);
+    outgoing::markdown(&mut out, report);
     uncovered(&mut out, report);
     limitations(&mut out, report);
     out

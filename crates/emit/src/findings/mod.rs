@@ -12,6 +12,7 @@ mod html;
 mod junit;
 mod markdown;
 mod model;
+mod outgoing;
 mod plot;
 mod sarif;
 mod source;
@@ -28,6 +29,7 @@ pub use model::{
     RestLimitation, RestReport, SCHEMA_VERSION, Severity, Share, SourceLocation, StatusCount,
     SuiteView, TestCall, TestCase, UncoveredTarget,
 };
+pub use outgoing::OutgoingView;
 pub use sarif::sarif;
 pub use statements::{RuleView, StatementView};
 pub use wfc::wfc;

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::database::DatabaseView;
+use super::outgoing::OutgoingView;
 use crate::suite::ReadError;
 
 /// The version of the schema of `report.json`.
@@ -51,6 +52,8 @@ pub struct RestReport {
     pub code: Option<CodeView>,
     /// What became of the rows of the test database, where there is one.
     pub database: Option<DatabaseView>,
+    /// What the service asked of outside services, where that was seen.
+    pub outgoing: Vec<OutgoingView>,
     /// The operations of the document.
     pub operations: Vec<OperationView>,
     /// The faults, one per root cause.

@@ -7,6 +7,7 @@
 mod answer;
 mod check;
 mod curl;
+mod outside;
 mod place;
 mod plan;
 mod request;
@@ -17,6 +18,7 @@ pub mod writer;
 pub use answer::{Answer, Check, HeaderCheck, JsonType};
 pub use check::SuiteError;
 pub use curl::curl;
+pub use outside::{Outside, TestAnswer, TestReply};
 pub use place::{Key, Place};
 pub use request::{Body, Content, Hole, Part, Piece, Request, Secret, Text};
 pub use rows::{RowKey, RowState, TestRow};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::outside;
 use super::request::{Request, Text};
 use super::rows::{self, TestRow};
 use super::suite::{Auth, Capture, Fresh, HttpStep, HttpSuite, HttpTest, Outcome, Reset};
@@ -342,6 +343,7 @@ pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
         ));
     }
     lines.extend(suite.database.as_ref().map(rows::environment));
+    lines.extend(outside::environment(suite));
     for secret in secrets(suite) {
         lines.push(match &secret.value {
             Some(_) => format!("{}: overrides a secret of the suite", secret.variable),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::outside::{Outside, TestAnswer};
 use super::request::{Request, Text};
 use super::rows::{RowState, TestRow};
 use super::{Answer, Place};
@@ -38,6 +39,9 @@ pub struct HttpSuite {
     /// The service's database, when tests bring rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<Database>,
+    /// The services that the tests stand for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<Outside>,
     /// The tests, in the order in which they are printed.
     pub tests: Vec<HttpTest>,
 }
@@ -187,6 +191,9 @@ pub struct HttpTest {
     /// The rows that the test brings, in the order in which they are inserted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<TestRow>,
+    /// What outside services answer, each kind of call in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<TestAnswer>,
     /// What is called, in order.
     pub steps: Vec<HttpStep>,
     /// What must be in the database after the calls.
@@ -284,6 +291,7 @@ impl HttpSuite {
             service: Service::at(base_url),
             users: Vec::new(),
             database: None,
+            outside: Vec::new(),
             tests: Vec::new(),
         }
     }

@@ -2,6 +2,7 @@
 
 mod bad_days;
 mod documents;
+mod outside;
 mod processes;
 mod tls;
 

@@ -24,6 +24,7 @@ use isobath_exec::driver::{Event, Reached, Target};
 
 use crate::data::{Asked, Planted};
 use crate::exchange::Exchange;
+use crate::outside::OutCall;
 use crate::state::Effect;
 
 /// Looks into a service while candidates run, one at a time.
@@ -79,6 +80,8 @@ pub struct Inside {
     pub events: Vec<Event>,
     /// What it looked for in the database, in order.
     pub asked: Vec<Asked>,
+    /// What it asked of outside services, in order.
+    pub outgoing: Vec<OutCall>,
     /// What became of the rows that the candidate brought.
     pub planted: Option<Arc<Planted>>,
     /// What it did to the rows of the database, where that was looked at.
@@ -177,7 +180,8 @@ impl Seen {
                 Event::Statement { action, .. }
                 | Event::Tracked { action, .. }
                 | Event::Parameter { action, .. }
-                | Event::Panicked { action, .. } => usize::from(*action),
+                | Event::Panicked { action, .. }
+                | Event::Called { action, .. } => usize::from(*action),
                 _ => continue,
             };
             if let Some(exchange) = exchanges.get_mut(call) {

@@ -333,7 +333,7 @@ impl Finish<'_> {
     /// faults do not show again keeps those that do.
     fn run_twice(
         &mut self,
-        candidate: Candidate,
+        mut candidate: Candidate,
         covers: Vec<Goal>,
         faults: Vec<Fault>,
     ) -> Option<Test> {
@@ -365,6 +365,7 @@ impl Finish<'_> {
             self.unstable += 1;
             return None;
         }
+        candidate.keep_answers(exchanges.iter().chain(&again));
         Some(Test {
             candidate,
             exchanges,

@@ -29,6 +29,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::feedback::CodeCoverage;
 use crate::goal::Goal;
 use crate::keeper::Death;
+use crate::outside::{Errand, Tally};
 use crate::probe::Choice;
 use crate::problem::Habits;
 use crate::state::{Drift, Guarded};
@@ -173,4 +174,6 @@ pub struct Outcome {
     pub statements: Vec<String>,
     /// What the database was used for, where there is one.
     pub data: Option<DataReport>,
+    /// What the service asked of outside services, as far as that was seen.
+    pub outgoing: Vec<(Errand, Tally)>,
 }

@@ -19,6 +19,7 @@ use crate::candidate::Candidate;
 use crate::data::{Data, Supply};
 use crate::feedback::Code;
 use crate::oracle::Oracle;
+use crate::outside::{Errand, Repertoire, Tally};
 use crate::problem::RestProblem;
 use crate::state::{Judge, drift};
 
@@ -111,6 +112,7 @@ pub fn run(
             .collect(),
         rows: rows(service, &finish.problem),
         data: service.beneath(|data| data.report()),
+        outgoing: outgoing(service, &finish.problem),
         lost: finish.lost,
         tests,
     })
@@ -131,6 +133,14 @@ impl Observer<RestProblem> for Hearing {
     fn keep(&mut self, candidate: &Candidate, _problem: &RestProblem) {
         self.teller.borrow_mut().keep(candidate);
     }
+}
+
+/// What the service asked of others: what we answered, and what a driver told of besides.
+fn outgoing(service: &Service, problem: &RestProblem) -> Vec<(Errand, Tally)> {
+    let answered = service.outwards(|outside| (outside.tallies(), outside.stations().to_vec()));
+    let (mut all, stations) = answered.unwrap_or_default();
+    all.extend(problem.called().unanswered(&stations));
+    all
 }
 
 /// What was learned about the rows.
@@ -168,6 +178,11 @@ fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
     let supply = service.beneath(|data| Supply::new(data.ground(), data.choice()));
     let problem = match supply {
         Some(supply) => problem.with_data(supply),
+        None => problem,
+    };
+    let described = service.outwards(|outside| outside.described().to_vec());
+    let problem = match described {
+        Some(described) => problem.with_outside(Repertoire::new(described)),
         None => problem,
     };
     let judge = service.beneath(|data| Judge::new(data.state.schema().clone().into()));

@@ -212,6 +212,9 @@ fn pick<'a, T>(rng: &mut Rng, list: &'a [T]) -> Option<&'a T> {
 
 /// The gene of a text; `None` where an input breaks a rule on purpose, which must stay as it is.
 fn gene<'a>(candidate: &'a mut Candidate, sent: &Sent) -> Option<&'a mut Gene> {
+    if let Some(at) = sent.answer {
+        return candidate.answers.get_mut(at)?.body.as_mut();
+    }
     match &mut candidate.steps.get_mut(sent.step)?.what {
         What::Call {
             action,

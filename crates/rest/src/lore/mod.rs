@@ -87,6 +87,8 @@ struct Sent {
     step: usize,
     /// The extra input that it is, or a part of the documented ones.
     extra: Option<usize>,
+    /// The answer of an outside service that it is a part of, in place of a step.
+    answer: Option<usize>,
     pointer: String,
     key: Key,
     text: String,
@@ -148,7 +150,9 @@ impl Lore {
                         self.tracked(sent, exchange, input, *role, arguments, *target);
                     }
                     Event::Parameter { place, name, .. } if self.techniques.expansion => {
-                        if let Some(operation) = exchange.operation {
+                        if let Some(operation) = exchange.operation
+                            && !is_about_answers(api, exchange, *place)
+                        {
                             self.expand(api, operation, *place, name);
                         }
                     }
@@ -302,6 +306,9 @@ impl Lore {
     }
 }
 
+/// Stands for an operation where texts come from outside services.
+const OUTSIDE: usize = usize::MAX;
+
 /// The chance of a marker at the start of a search.
 const EAGERNESS: f64 = 0.5;
 
@@ -317,6 +324,14 @@ const OUR_HEADERS: [&str; 9] = [
     "upgrade",
     "cookie",
 ];
+
+/// Whether a field that was read is rather one of an answer of an outside service: the operation has no body.
+fn is_about_answers(api: &Api, exchange: &Exchange, place: Place) -> bool {
+    let described = exchange.operation.and_then(|at| api.operations.get(at));
+    place == Place::Field
+        && !exchange.inside.outgoing.is_empty()
+        && described.is_some_and(|operation| operation.body.is_none())
+}
 
 /// Whether a body of the operation has a property of this name at its top.
 fn documented_field(api: &Api, operation: usize, name: &str) -> bool {
@@ -351,6 +366,7 @@ fn texts(candidate: &Candidate) -> Vec<Sent> {
                 sent.push(Sent {
                     step: at,
                     extra,
+                    answer: None,
                     pointer: place.pointer.to_owned(),
                     key: (action.operation, key.into()),
                     text,
@@ -362,6 +378,22 @@ fn texts(candidate: &Candidate) -> Vec<Sent> {
             let prefix = extra.key();
             extra.gene.walk(|place| add(Some(number), &prefix, place));
         }
+    }
+    for (at, answer) in candidate.answers.iter().enumerate() {
+        let Some(body) = &answer.body else { continue };
+        body.walk(|place| {
+            if let Some(text) = place.text() {
+                let key = format!("{} {}", answer.errand, stable_pointer(place.pointer));
+                sent.push(Sent {
+                    step: usize::MAX,
+                    extra: None,
+                    answer: Some(at),
+                    pointer: place.pointer.to_owned(),
+                    key: (OUTSIDE, key.into()),
+                    text,
+                });
+            }
+        });
     }
     sent
 }

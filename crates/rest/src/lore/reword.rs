@@ -37,6 +37,11 @@ pub(crate) fn reworded(candidate: &Candidate, length: Length) -> Vec<Candidate> 
         })
         .collect();
     let apply = |candidate: &mut Candidate, (sent, text): &(super::Sent, String)| -> bool {
+        if let Some(at) = sent.answer {
+            let answer = candidate.answers.get_mut(at);
+            let body = answer.and_then(|answer| answer.body.as_mut());
+            return body.is_some_and(|body| body.mark(&sent.pointer, text));
+        }
         let Some(step) = candidate.steps.get_mut(sent.step) else {
             return false;
         };

@@ -2,6 +2,7 @@
 
 mod body;
 mod facts;
+mod outside;
 mod rows;
 mod state;
 mod users;
@@ -49,6 +50,7 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
     }
     let beneath = Beneath::of(service, tests);
     suite.database = rows::database(service, tests);
+    suite.outside = outside::stations(service);
     let mut names = BTreeSet::new();
     let checker = AnswerChecker::new(&service.api);
     for test in tests {
@@ -235,6 +237,7 @@ impl Printer<'_> {
             faults,
             rows,
             state,
+            answers: self.answers(),
             steps,
         }
     }
@@ -299,6 +302,9 @@ impl Printer<'_> {
         }
         if let Some(tables) = self.tables() {
             name.push_str(&format!(" with rows in {tables}"));
+        }
+        if let Some(outside) = self.outside() {
+            name.push_str(&format!(" when {outside}"));
         }
         name
     }

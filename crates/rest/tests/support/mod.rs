@@ -84,6 +84,7 @@ impl Prepared {
                 reset,
                 feedback: None,
                 data: None,
+                outside: None,
             },
             config,
             timeout: Duration::from_secs(10),

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::value::spliced;
 use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
+use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
 use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source};
@@ -50,6 +51,12 @@ const TAKEN: &[&str] = &[
     "login",
     "start",
     "stop",
+    "stand_in",
+    "standin",
+    "listen",
+    "reply",
+    "fits",
+    "answers",
 ];
 
 /// Classes that the file uses itself.
@@ -71,6 +78,10 @@ const CLASSES: &[&str] = &[
     "Files",
     "Proof",
     "Base64",
+    "Prepared",
+    "HttpServer",
+    "HttpExchange",
+    "InetSocketAddress",
 ];
 
 /// Writes a JUnit 5 class over REST Assured.
@@ -177,6 +188,13 @@ fn class_file(
         let code = include_str!("junit/database.java");
         out.push_str(&rows::helpers(code, suite, database, literal));
     }
+    if !suite.outside.is_empty() {
+        let stations = suite.outside.iter();
+        let stations: String = stations
+            .map(|one| format!("    listen({}, {});\n", literal(&one.name), one.port))
+            .collect();
+        out.push_str(&include_str!("junit/outside.java").replace("@STATIONS@", &stations));
+    }
     let uses = plan::uses(suite, chapter);
     if uses.last_segment {
         out.push_str(include_str!("junit/last_segment.java"));
@@ -246,6 +264,9 @@ fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         }
     }
     out.push_str("\n  @BeforeEach\n  void reset() throws Exception {\n    proofs.clear();\n");
+    if !suite.outside.is_empty() {
+        out.push_str("    synchronized (ANSWERS) {\n      ANSWERS.clear();\n    }\n");
+    }
     match &service.reset {
         None => {}
         Some(Reset::Command(command)) => {
@@ -388,6 +409,10 @@ fn method(out: &mut String, test: &Planned<'_>) {
         literal(&one_line(&test.test.name)),
         test.name
     );
+    for answer in &test.test.answers {
+        let call = outside::text_call("standIn", answer, literal);
+        let _ = writeln!(out, "      {call};");
+    }
     for (row, key) in &test.rows {
         let links = rows::links(row, &test.known, SPELLING);
         let start = key
@@ -401,7 +426,7 @@ fn method(out: &mut String, test: &Planned<'_>) {
         let _ = writeln!(out, "      {start}{};", links.join(between));
     }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 || !test.rows.is_empty() {
+        if idx > 0 || !test.rows.is_empty() || !test.test.answers.is_empty() {
             out.push('\n');
         }
         self::step(out, step);

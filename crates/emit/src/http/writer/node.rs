@@ -7,11 +7,12 @@ use serde_json::{Number, Value};
 
 use super::value::{Notation, every_scalar, spliced};
 use super::{HttpWriter, LeftOut, Lines, Run, RunResults, WrittenSuite, WrittenTest};
+use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
 use crate::http::suite::{Auth, HttpSuite, HttpTest, Login, Outcome, Reset, Sending, Source};
 use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Part, Piece, Place, Request};
-use crate::http::{SuiteError, Text, User};
+use crate::http::{SuiteError, TestAnswer, Text, User};
 use crate::writer::File;
 use crate::writer::layout::Piece as Layout;
 use crate::writer::name::slug;
@@ -106,6 +107,11 @@ const RESERVED: &[&str] = &[
     "insert_into",
     "row_in",
     "row_of",
+    "stand_in",
+    "answers",
+    "fits",
+    "reply",
+    "listen",
 ];
 
 const SPELLING: Spelling = Spelling {
@@ -258,11 +264,17 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         let names = children.join(", ");
         let _ = writeln!(out, "import {{ {names} }} from \"node:child_process\";");
     }
+    if !suite.outside.is_empty() {
+        out.push_str("import { createServer } from \"node:http\";\n");
+    }
     let mut names = Vec::new();
     if service.start.is_some() {
         names.push("after");
     }
-    let before = service.reset.is_some() || !users.is_empty() || suite.database.is_some();
+    let before = service.reset.is_some()
+        || !users.is_empty()
+        || suite.database.is_some()
+        || !suite.outside.is_empty();
     if before {
         names.push("beforeEach");
     }
@@ -294,6 +306,16 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             ),
         };
     }
+    if !suite.outside.is_empty() {
+        let stations = suite
+            .outside
+            .iter()
+            .map(|one| Layout::Atom(format!("[{}, {}]", literal(&one.name), one.port)));
+        Layout::list("const OUTSIDE = [", stations, "]").render_by(2, out, 0, WIDTH, 1);
+        out.push_str(";\n");
+        out.push_str(include_str!("node/outside.mjs"));
+        out.push_str("\nawait Promise.all(OUTSIDE.map(listen));\n");
+    }
     match &service.start {
         None => out.push_str(
             "\n// Fails here when the service is not up.\nawait fetch(BASE_URL, { redirect: \"manual\" });\n",
@@ -317,6 +339,9 @@ fn before_each(out: &mut String, suite: &HttpSuite, users: bool) {
     out.push_str("\nbeforeEach(async () => {\n");
     if users {
         out.push_str("  proofs = {};\n");
+    }
+    if !suite.outside.is_empty() {
+        out.push_str("  answers = [];\n");
     }
     match &suite.service.reset {
         None => {}
@@ -481,6 +506,9 @@ fn test(out: &mut String, test: &Planned<'_>, name: &str) {
     for remark in plan::remarks(test.test) {
         let _ = writeln!(out, "    // {remark}");
     }
+    for answer in &test.test.answers {
+        stand_in(out, answer);
+    }
     for (row, key) in &test.rows {
         let start = key
             .as_ref()
@@ -488,7 +516,7 @@ fn test(out: &mut String, test: &Planned<'_>, name: &str) {
         chain(out, &start, &rows::links(row, &test.known, SPELLING));
     }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 || !test.rows.is_empty() {
+        if idx > 0 || !test.rows.is_empty() || !test.test.answers.is_empty() {
             out.push('\n');
         }
         self::step(out, step);
@@ -511,6 +539,15 @@ fn chain(out: &mut String, start: &str, links: &[String]) {
         let _ = write!(out, "    {start}{};", links.join("\n      "));
     }
     out.push('\n');
+}
+
+/// `standIn("rates", "GET", "/latest", 200, {…});`
+fn stand_in(out: &mut String, answer: &TestAnswer) {
+    let (first, value, last) = outside::value_arguments(answer, literal);
+    let mut arguments: Vec<Layout> = first.into_iter().map(Layout::Atom).collect();
+    arguments.extend(value.map(|value| NOTATION.layout("", value, &|_| None)));
+    arguments.extend(last.map(Layout::Atom));
+    line(out, Layout::list("standIn(", arguments, ")"));
 }
 
 fn step(out: &mut String, planned: &PlannedStep<'_>) {

@@ -7,11 +7,13 @@ use serde_json::Value;
 
 use super::value::Notation;
 use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
+use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
 use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source, Token};
 use crate::http::{
-    Answer, Body, Check, Content, Hole, JsonType, Key, Piece, Place, Request, Text, User,
+    Answer, Body, Check, Content, Hole, JsonType, Key, Piece, Place, Request, TestAnswer, Text,
+    User,
 };
 use crate::http::{SuiteError, request::Part};
 use crate::suite::SuiteDialect;
@@ -110,6 +112,9 @@ const RESERVED: &[&str] = &[
     "row",
     "run_sql",
     "first_rows",
+    "outside",
+    "stand_in",
+    "fits",
 ];
 
 /// Writes a pytest module over requests.
@@ -214,7 +219,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if uses.base64 {
         imports.push("base64");
     }
-    if needs_json(suite, chapter) {
+    if needs_json(suite, chapter) || !suite.outside.is_empty() {
         imports.push("json");
     }
     if service.start.is_some() {
@@ -222,6 +227,9 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     }
     if in_shell || suite.database.is_some() {
         imports.push("subprocess");
+    }
+    if !suite.outside.is_empty() {
+        imports.push("threading");
     }
     let is_mysql = suite
         .database
@@ -232,11 +240,17 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         let _ = writeln!(out, "import {import}");
     }
     out.push_str("from functools import partialmethod\n");
+    if !suite.outside.is_empty() {
+        out.push_str("from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer\n");
+    }
     let from_parse: Vec<&str> = [
         (uses.encoding, "quote"),
         (uses.last_segment || is_mysql, "unquote"),
         (uses.references, "urljoin"),
-        (uses.last_segment || is_mysql, "urlsplit"),
+        (
+            uses.last_segment || is_mysql || !suite.outside.is_empty(),
+            "urlsplit",
+        ),
     ]
     .into_iter()
     .filter_map(|(used, name)| used.then_some(name))
@@ -282,6 +296,15 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             let _ = writeln!(out, "    {},", literal(statement));
         }
         out.push_str("]\n");
+    }
+    if !suite.outside.is_empty() {
+        let stations = suite
+            .outside
+            .iter()
+            .map(|one| Layout::Atom(format!("({}, {})", literal(&one.name), one.port)));
+        Layout::list("OUTSIDE = [", stations, "]").render(out, 0, WIDTH, 0);
+        out.push('\n');
+        out.push_str(include_str!("pytest/outside.py"));
     }
     service_fixture(out, suite);
     api_fixture(out, suite);
@@ -344,11 +367,19 @@ fn constant(variable: &str) -> String {
 }
 
 fn service_fixture(out: &mut String, suite: &HttpSuite) {
+    // Somebody must listen for the service before it starts, and only as long as it runs.
+    let with_outside = |code: &str| {
+        if suite.outside.is_empty() {
+            return code.to_owned();
+        }
+        code.replace("scope=\"session\"", "scope=\"module\"")
+            .replace("def service():", "def service(outside):")
+    };
     let Some(start) = &suite.service.start else {
-        out.push_str(include_str!("pytest/running.py"));
+        out.push_str(&with_outside(include_str!("pytest/running.py")));
         return;
     };
-    let code = include_str!("pytest/started.py")
+    let code = with_outside(include_str!("pytest/started.py"))
         .replace("@VARIABLE@", &literal(&suite.service.base_url_variable))
         .replace("@START@", &literal(start));
     out.push_str(&code);
@@ -356,10 +387,16 @@ fn service_fixture(out: &mut String, suite: &HttpSuite) {
 
 fn api_fixture(out: &mut String, suite: &HttpSuite) {
     out.push_str("\n\n@pytest.fixture\ndef api(service):\n");
-    let first_rows = match &suite.database {
-        Some(database) if !database.setup.is_empty() => "    run_sql(*FIRST_ROWS)\n",
-        _ => "",
-    };
+    let mut first_rows = String::new();
+    if !suite.outside.is_empty() {
+        first_rows.push_str("    Outside.answers = []\n");
+    }
+    match &suite.database {
+        Some(database) if !database.setup.is_empty() => {
+            first_rows.push_str("    run_sql(*FIRST_ROWS)\n");
+        }
+        _ => {}
+    }
     match &suite.service.reset {
         None if first_rows.is_empty() => {
             out.push_str("    \"\"\"The service, for one test.\"\"\"\n    return Api()\n");
@@ -528,6 +565,9 @@ fn function(out: &mut String, test: &Planned<'_>, name: &str) {
         }
         out.push_str("    \"\"\"\n");
     }
+    for answer in &test.test.answers {
+        stand_in(out, answer);
+    }
     for (row, key) in &test.rows {
         let start = key
             .as_ref()
@@ -535,7 +575,7 @@ fn function(out: &mut String, test: &Planned<'_>, name: &str) {
         chain(out, &start, &rows::links(row, &test.known, SPELLING));
     }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 || !test.rows.is_empty() {
+        if idx > 0 || !test.rows.is_empty() || !test.test.answers.is_empty() {
             out.push('\n');
         }
         self::step(out, step);
@@ -563,6 +603,17 @@ fn chain(out: &mut String, start: &str, links: &[String]) {
         }
         out.push_str("\n    )");
     }
+    out.push('\n');
+}
+
+/// `stand_in("rates", "GET", "/latest", 200, {…})`
+fn stand_in(out: &mut String, answer: &TestAnswer) {
+    let (first, value, last) = outside::value_arguments(answer, literal);
+    let mut arguments: Vec<Layout> = first.into_iter().map(Layout::Atom).collect();
+    arguments.extend(value.map(|value| NOTATION.layout("", value, &|_| None)));
+    arguments.extend(last.map(Layout::Atom));
+    out.push_str("    ");
+    Layout::list("stand_in(", arguments, ")").render(out, 4, WIDTH, 0);
     out.push('\n');
 }
 

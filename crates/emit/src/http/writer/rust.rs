@@ -7,6 +7,7 @@ use serde_json::{Number, Value};
 
 use super::value::Notation;
 use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
+use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
 use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source};
@@ -56,6 +57,7 @@ const TAKEN: &[&str] = &[
     "ok",
     "err",
     "super",
+    "stand_in",
 ];
 
 /// Writes a Rust integration test over reqwest.
@@ -203,6 +205,29 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             "use std::io::Write;\n",
         );
     }
+    if !suite.outside.is_empty() {
+        code.push_str(include_str!("rust/outside.rs.txt"));
+        let stations = suite.outside.iter();
+        let stations: Vec<String> = stations
+            .map(|one| format!("({}, {})", literal(&one.name), one.port))
+            .collect();
+        let _ = write!(
+            code,
+            "\nconst OUTSIDE: &[(&str, u16)] = &[{}];\n",
+            stations.join(", ")
+        );
+        code = code.replace(
+            "        api.up().await;\n",
+            "        listen_outside();\n        api.up().await;\n",
+        );
+        let uses = if suite.database.is_some() {
+            "use std::io::Read;\n"
+        } else {
+            "use std::io::{Read, Write};\n"
+        };
+        let uses = format!("{uses}use std::net::{{TcpListener, TcpStream}};\n");
+        code.insert_str(code.find("use std::process").unwrap_or(0), &uses);
+    }
     for line in code.lines() {
         if !line.is_empty() {
             out.push_str("    ");
@@ -333,8 +358,12 @@ fn function(out: &mut String, test: &Planned<'_>) {
             let _ = writeln!(out, "        let {name} = api.{name}().await;");
         }
     }
-    if !test.rows.is_empty() {
+    if !test.rows.is_empty() || !test.test.answers.is_empty() {
         out.push('\n');
+    }
+    for answer in &test.test.answers {
+        let call = outside::text_call("stand_in", answer, literal);
+        let _ = writeln!(out, "        #[rustfmt::skip]\n        {call};");
     }
     for (row, key) in &test.rows {
         let links = rows::links(row, &test.known, SPELLING);

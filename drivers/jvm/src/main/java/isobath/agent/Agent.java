@@ -8,6 +8,7 @@ import isobath.agent.link.Link;
 import isobath.agent.link.Target;
 import isobath.agent.probe.Recording;
 import isobath.agent.service.Failures;
+import isobath.agent.service.Outgoing;
 import isobath.agent.service.ServiceClasses;
 import isobath.agent.track.Track;
 import isobath.agent.weave.Weaver;
@@ -76,6 +77,7 @@ public final class Agent {
         Link link = Link.open(settings, targets, targets.size());
         Recording.into(link.map(), settings.methods);
         Failures.watch(names);
+        Outgoing.watch();
         for (Frame frame : unwatched) {
             link.queue().add(frame);
         }

@@ -94,6 +94,7 @@ class ConformanceTest {
             Frame.answer(9, "no such table: t", Collections.singletonList(Arrays.asList("1", null))),
             Frame.dropped(12),
             Frame.unwatched("shop.Prices", "too long"),
+            Frame.called(4, "https://rates.example/v1/latest"),
         };
         for (int at = 0; at < frames.length; at++) {
             String wanted = (String) all.get(at).get("bytes");

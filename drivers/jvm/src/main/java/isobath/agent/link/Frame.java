@@ -87,6 +87,11 @@ public final class Frame {
         return new Frame(11).text(name).text(reason);
     }
 
+    /** An outside service was called. */
+    public static Frame called(int action, String url) {
+        return new Frame(12).u16(action).text(url);
+    }
+
     /** Whether it can be sent. */
     public boolean fits() {
         return length - 4 <= LONGEST;

@@ -1,0 +1,387 @@
+//! `--mock`: stands for the services that the service calls.
+
+use std::sync::Arc;
+
+use clap::Args;
+use isobath_emit::http::{HttpSuite, HttpTest};
+use isobath_exec::responder::{Prepared, Reply, Responder, Station};
+use isobath_rest::openapi;
+use isobath_rest::outside::{Described, Outbound};
+use url::Url;
+
+use super::args::RestArgs;
+use super::run::{Documents, Refusal, document};
+use super::rust::quoted;
+use crate::terminal::{Terminal, Tone};
+
+/// The flags about the services that the service calls.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct MockArgs {
+    /// An outside service to stand for: the variable that holds its base URL (or the property of the JVM, with a dot in its
+    /// name), such as RATES_URL=https://rates.example/v1, or an http:// URL alone to catch calls by a proxy; after a comma its
+    /// OpenAPI document.
+    #[arg(long, value_name = "NAME=URL[,SPEC]")]
+    pub mock: Vec<String>,
+
+    /// Where looking for free ports to stand for outside services begins.
+    #[arg(long, value_name = "PORT", default_value_t = 8940)]
+    pub mock_port: u16,
+}
+
+/// An outside service that a flag names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Meant {
+    /// What it is called; through the proxy, its host.
+    name: String,
+    setting: Setting,
+    url: Url,
+    spec: Option<String>,
+}
+
+/// How the service is pointed at us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Setting {
+    /// A variable of the environment.
+    Variable,
+    /// A property of the JVM.
+    Property,
+    /// The variables and properties that name a proxy.
+    Proxy,
+}
+
+impl Meant {
+    fn read(flag: &str, given: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let (what, spec) = match flag.split_once(',') {
+            Some((what, spec)) if !spec.is_empty() => (what, Some(spec.to_owned())),
+            Some((what, _)) => (what, None),
+            None => (flag, None),
+        };
+        let is_url = |text: &str| text.contains("://");
+        let (name, url) = match what.split_once('=') {
+            Some((name, url)) if !is_url(name) => (name, url.to_owned()),
+            _ if is_url(what) => ("", what.to_owned()),
+            _ => {
+                let found = given(what);
+                let missing = || {
+                    format!(
+                        "`{what}` is not set; say where it leads, as in {what}=https://rates.example/v1"
+                    )
+                };
+                (what, found.ok_or_else(missing)?)
+            }
+        };
+        let parsed = Url::parse(&url).map_err(|error| format!("`{url}` is no URL: {error}"))?;
+        let host = match (parsed.scheme(), parsed.host_str()) {
+            ("http" | "https", Some(host)) => host.to_owned(),
+            _ => return Err(format!("`{url}` does not begin with http:// or https://")),
+        };
+        if name.is_empty() && parsed.scheme() == "https" {
+            return Err(format!(
+                "calls to {url} are encrypted and cannot be answered by a proxy; name the variable in which the service finds that URL, as in RATES_URL={url}"
+            ));
+        }
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+        if !name.chars().all(is_name) {
+            return Err(format!("`{name}` is no name of a variable"));
+        }
+        Ok(Self {
+            setting: match name {
+                "" => Setting::Proxy,
+                name if name.contains('.') => Setting::Property,
+                _ => Setting::Variable,
+            },
+            name: if name.is_empty() {
+                host
+            } else {
+                name.to_owned()
+            },
+            url: parsed,
+            spec,
+        })
+    }
+
+    /// What its paths begin with.
+    fn base(&self) -> String {
+        self.url.path().trim_end_matches('/').to_owned()
+    }
+}
+
+/// Outside services that we stand for, before the service is started.
+pub(super) struct Mocked {
+    meant: Vec<Meant>,
+    responder: Responder,
+    described: Vec<Described>,
+}
+
+/// The variable from which every JVM takes options.
+const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+/// Who is never called through the proxy.
+const NOT_BY_PROXY: &str = "localhost,127.0.0.1,::1";
+
+impl Mocked {
+    /// Listens in place of the services that the flags name.
+    pub(super) fn open(args: &RestArgs, terminal: &Terminal) -> Result<Option<Self>, Refusal> {
+        if args.mock.mock.is_empty() {
+            return Ok(None);
+        }
+        let usage = |why: String| Refusal::usage(format!("--mock: {why}"));
+        let meant: Vec<Meant> = args
+            .mock
+            .mock
+            .iter()
+            .map(|flag| Meant::read(flag, |name| std::env::var(name).ok()))
+            .collect::<Result<_, _>>()
+            .map_err(usage)?;
+        for (at, one) in meant.iter().enumerate() {
+            if meant[..at].iter().any(|other| other.name == one.name) {
+                return Err(usage(format!("{} is named twice", one.name)));
+            }
+        }
+        let mut described = Vec::new();
+        for one in &meant {
+            if let Some(spec) = &one.spec {
+                let document = document(spec)?;
+                let api = openapi::read(&document.text, &document.location, &Documents)
+                    .map_err(|error| usage(error.to_string()))?;
+                described.push(Described {
+                    name: one.name.clone(),
+                    base: one.base(),
+                    api: Arc::new(api),
+                });
+            }
+        }
+        if args.dry_run {
+            return Ok(None);
+        }
+        if args.workers > 1 {
+            return Err(Refusal::usage(
+                "--mock needs --workers 1: what a call asks of others cannot be told from what another one does",
+            ));
+        }
+        if args.start.is_none() {
+            return Err(Refusal::usage(
+                "--mock needs --start, --rust or --jvm: the service is pointed at us when it is started",
+            ));
+        }
+        let own = meant.iter().filter(|one| one.setting != Setting::Proxy);
+        let mut names: Vec<String> = own.map(|one| one.name.clone()).collect();
+        if meant.iter().any(|one| one.setting == Setting::Proxy) {
+            names.push(String::new());
+        }
+        let responder = Responder::open(names, args.mock.mock_port)
+            .map_err(|error| Refusal::unreachable(error.to_string()))?;
+        let mocked = Self {
+            meant,
+            responder,
+            described,
+        };
+        for one in &mocked.meant {
+            let at = mocked.address(one);
+            terminal.say(Tone::Faint, &format!("{} is answered at {at}", one.name));
+        }
+        Ok(Some(mocked))
+    }
+
+    /// Where the service finds an outside one now.
+    fn address(&self, meant: &Meant) -> String {
+        let name = match meant.setting {
+            Setting::Proxy => "",
+            _ => meant.name.as_str(),
+        };
+        let mut stations = self.responder.stations().iter();
+        match stations.find(|station| station.name == name) {
+            Some(station) => address(station, meant),
+            None => String::new(),
+        }
+    }
+
+    /// The variables that point the service at a station; options of the JVM are put together by the caller.
+    fn settings(&self, station: &Station) -> (Vec<(String, String)>, Vec<String>) {
+        let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        if station.name.is_empty() {
+            let (host, port) = (station.at.ip(), station.at.port());
+            let url = format!("http://{}", station.at);
+            let mut variables = Vec::new();
+            for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"] {
+                variables.push(set(name, &url));
+            }
+            for name in ["no_proxy", "NO_PROXY"] {
+                variables.push(set(name, NOT_BY_PROXY));
+            }
+            let mut options = vec!["-Dhttp.nonProxyHosts=localhost|127.*|[::1]".to_owned()];
+            for kind in ["http", "https"] {
+                options.push(format!("-D{kind}.proxyHost={host}"));
+                options.push(format!("-D{kind}.proxyPort={port}"));
+            }
+            return (variables, options);
+        }
+        let mut meant = self.meant.iter();
+        let Some(meant) = meant.find(|one| one.name == station.name) else {
+            return (Vec::new(), Vec::new());
+        };
+        let url = address(station, meant);
+        match meant.setting {
+            Setting::Property => (Vec::new(), vec![format!("-D{}={url}", meant.name)]),
+            Setting::Variable | Setting::Proxy => (vec![set(&meant.name, &url)], Vec::new()),
+        }
+    }
+
+    /// The flags of a run whose service is pointed at us.
+    pub(super) fn flags(&self, args: &RestArgs) -> RestArgs {
+        let mut args = args.clone();
+        let mut plain: Vec<(String, String)> = Vec::new();
+        let mut options: Vec<String> = Vec::new();
+        for station in self.responder.stations() {
+            let (variables, own) = self.settings(station);
+            let mut settings = variables.clone();
+            if !own.is_empty() {
+                settings.push((TOOL_OPTIONS.to_owned(), own.join(" ")));
+            }
+            args.outside_settings.push(
+                settings
+                    .iter()
+                    .map(|(name, value)| format!("{name}={}", quoted(value)))
+                    .collect(),
+            );
+            plain.extend(variables);
+            options.extend(own);
+        }
+        args.variables.extend(plain.iter().cloned());
+        if !options.is_empty() {
+            let options = options.join(" ");
+            let mut before = args.variables.iter().rev();
+            let before = match before.find(|(name, _)| name == TOOL_OPTIONS) {
+                Some((_, value)) => value.clone(),
+                None => std::env::var(TOOL_OPTIONS).unwrap_or_default(),
+            };
+            args.variables.retain(|(name, _)| name != TOOL_OPTIONS);
+            let all = format!("{before} {options}").trim().to_owned();
+            args.variables.push((TOOL_OPTIONS.to_owned(), all));
+            plain.push((TOOL_OPTIONS.to_owned(), options));
+        }
+        let start = args.suite_start.as_ref().or(args.start.as_ref());
+        args.suite_start = start.map(|start| with_variables(start, &plain));
+        args
+    }
+
+    /// What the run knows of the services.
+    pub(super) fn outbound(self) -> Outbound {
+        Outbound::new(self.responder, self.described)
+    }
+}
+
+/// Where the service finds an outside one now.
+fn address(station: &Station, meant: &Meant) -> String {
+    match meant.setting {
+        Setting::Proxy => format!("http://{}", station.at),
+        Setting::Variable | Setting::Property => format!("http://{}{}", station.at, meant.base()),
+    }
+}
+
+/// A command with variables of its own, as one that a shell can `exec`.
+fn with_variables(command: &str, variables: &[(String, String)]) -> String {
+    let set: String = variables
+        .iter()
+        .map(|(name, value)| format!(" {name}={}", quoted(value)))
+        .collect();
+    let command = command.strip_prefix("exec ").unwrap_or(command);
+    if command.contains(['&', ';', '|', '\n', '(', '<', '>']) {
+        format!("env{set} sh -c {}", quoted(command))
+    } else {
+        format!("env{set} {command}")
+    }
+}
+
+/// Stands for the outside services of a stored suite.
+pub(super) fn of_suite(suite: &HttpSuite) -> Result<Option<Responder>, Refusal> {
+    if suite.outside.is_empty() {
+        return Ok(None);
+    }
+    let stations = suite.outside.iter().map(|outside| Station {
+        name: outside.name.clone(),
+        at: ([127, 0, 0, 1], outside.port).into(),
+    });
+    let responder = Responder::at(stations.collect());
+    responder
+        .map(Some)
+        .map_err(|error| Refusal::unreachable(error.to_string()))
+}
+
+/// The answers of a stored test, as the responder gives them.
+pub(super) fn prepared(test: &HttpTest) -> Vec<Prepared> {
+    let answers = test.answers.iter().map(|answer| {
+        let (status, content_type, body) = answer.reply.parts();
+        Prepared {
+            service: answer.service.clone(),
+            method: answer.method.clone(),
+            path: answer.path.clone(),
+            reply: match status {
+                0 => Reply::Close,
+                status => Reply::Answer {
+                    status,
+                    content_type: content_type.to_owned(),
+                    body: body.into_bytes(),
+                },
+            },
+        }
+    });
+    answers.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(flag: &str) -> Result<Meant, String> {
+        Meant::read(flag, |name| {
+            (name == "SET").then(|| "http://set.example/".to_owned())
+        })
+    }
+
+    #[test]
+    fn a_service_is_named_by_its_variable_property_or_host() {
+        let told = |flag: &str| {
+            let meant = read(flag).expect("a good flag");
+            let spec = meant.spec.clone().unwrap_or_default();
+            format!("{:?} {} {}|{spec}", meant.setting, meant.name, meant.base())
+        };
+        assert_eq!(
+            [
+                "RATES_URL=https://rates.example/v1/,rates.yaml",
+                "rates.url=http://rates.example",
+                "http://rates.example:8080/v1?a=b,http://x/y.json",
+                "SET",
+            ]
+            .map(told),
+            [
+                "Variable RATES_URL /v1|rates.yaml",
+                "Property rates.url |",
+                "Proxy rates.example /v1|http://x/y.json",
+                "Variable SET |",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_stood_for_is_refused_with_the_next_step() {
+        for (flag, says) in [
+            ("UNSET", "say where it leads"),
+            ("A=ftp://x", "does not begin with http"),
+            ("A=nothing", "is no URL"),
+            ("https://rates.example", "name the variable"),
+            ("A B=http://x", "no name of a variable"),
+        ] {
+            let why = read(flag).expect_err("a bad flag");
+            assert!(why.contains(says), "{flag}: {why}");
+        }
+    }
+
+    #[test]
+    fn commands_keep_their_meaning_with_variables() {
+        let variables = [("A".to_owned(), "x y".to_owned())];
+        let with = |command: &str| with_variables(command, &variables);
+        assert_eq!(with("exec ./run 1"), "env A='x y' ./run 1");
+        assert_eq!(with("PORT=1 ./run"), "env A='x y' PORT=1 ./run");
+        assert_eq!(with("cd a && ./run"), "env A='x y' sh -c 'cd a && ./run'");
+    }
+}
