@@ -420,15 +420,21 @@ fn a_named_module_in_a_signed_jar_is_watched() {
     let sign = [&key[..4], &["shop.jar", "shop"]].concat();
     tool(at, "jarsigner", &sign);
 
+    is_watched(
+        "java",
+        &format!("-p '{}' -m shop/shop.Main", at.join("shop.jar").display()),
+    );
+}
+
+/// Starts the shop by a `java` with the agent, and fails unless the agent tells how near a call came.
+fn is_watched(java: &str, what: &str) {
     let listener = Listener::open_loopback().expect("a place to listen");
     let port = port();
     let url = format!("http://127.0.0.1:{port}/");
+    let agent = root().join("drivers/jvm/target/isobath-agent.jar");
     let command = format!(
-        "exec java -javaagent:'{}' -p '{}' -m shop/shop.Main {port}",
-        root()
-            .join("drivers/jvm/target/isobath-agent.jar")
-            .display(),
-        at.join("shop.jar").display(),
+        "exec '{java}' -javaagent:'{}' {what} {port}",
+        agent.display()
     );
     let launch = Launch {
         variables: listener.variables(None),
@@ -444,7 +450,7 @@ fn a_named_module_in_a_signed_jar_is_watched() {
         .status();
     assert_eq!(status, Some(404));
     driver.events().expect("the service lives");
-    assert_eq!(driver.unwatched(), [] as [String; 0]);
+    assert_eq!(driver.unwatched(), [] as [String; 0], "{java}");
     let mut reached = Vec::new();
     driver.read(&mut reached);
     let table = driver.table().targets();
@@ -453,7 +459,34 @@ fn a_named_module_in_a_signed_jar_is_watched() {
         let is_call = target.is_some_and(|target| target.text == "String.startsWith");
         is_call && reached.score > 0.5 && reached.score < 1.0
     });
-    assert!(near, "{reached:?}");
+    assert!(near, "{java}: {reached:?}");
+}
+
+/// All that can be told from the releases of Java on this machine: one that is not there is not tried.
+#[test]
+fn a_service_for_java_8_is_watched_on_every_jdk_of_this_machine() {
+    if !is_built() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    std::fs::create_dir_all(at.join("shop")).expect("a folder");
+    std::fs::write(at.join("shop/Main.java"), MAIN).expect("a file");
+    tool(
+        at,
+        "javac",
+        &["-g", "--release", "8", "-d", "classes", "shop/Main.java"],
+    );
+    let homes = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten();
+    let javas = homes.flatten().map(|home| home.path().join("bin/java"));
+    let javas: std::collections::BTreeSet<PathBuf> =
+        javas.filter_map(|java| java.canonicalize().ok()).collect();
+    for java in javas {
+        is_watched(
+            &java.to_string_lossy(),
+            &format!("-cp '{}' shop.Main", at.join("classes").display()),
+        );
+    }
 }
 
 #[test]
