@@ -8,7 +8,7 @@ use super::outside;
 use super::request::{Request, Text};
 use super::rows::{self, TestRow};
 use super::suite::{Auth, Capture, Fresh, HttpStep, HttpSuite, HttpTest, Outcome, Reset};
-use super::{Body, Check, Content, Piece, Secret, Source, User};
+use super::{Body, Check, Content, Hole, Piece, Place, Secret, Source, User};
 use crate::writer::name::{Names, readable, slug};
 use crate::writer::text::{one_line, sentence};
 
@@ -77,7 +77,68 @@ pub(crate) struct PlannedStep<'a> {
 }
 
 /// The captured variables by their names in the suite.
-pub(crate) type Known = BTreeMap<String, Variable>;
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known(BTreeMap<String, Variable>);
+
+impl Known {
+    /// None.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// A variable, if it is known.
+    pub(crate) fn get(&self, variable: &str) -> Option<&Variable> {
+        self.0.get(variable)
+    }
+
+    fn insert(&mut self, variable: String, known: Variable) {
+        self.0.insert(variable, known);
+    }
+
+    /// The identifier of a variable. A suite that was checked has no others than those that are known.
+    pub(crate) fn name(&self, variable: &str) -> String {
+        let known = self.get(variable);
+        known.map_or_else(|| slug(variable), |variable| variable.name.clone())
+    }
+
+    /// Whether what a variable holds may stand in a path as it is.
+    pub(crate) fn is_plain(&self, variable: &str) -> bool {
+        self.get(variable).is_some_and(|variable| variable.plain)
+    }
+
+    /// An expression that keeps the type of a captured value; anything else is made a text by `string`.
+    pub(crate) fn expression(
+        &self,
+        text: &Text,
+        string: impl Fn(&Text, &Self) -> String,
+    ) -> String {
+        match text.as_captured() {
+            Some(variable) => self.name(variable),
+            None => string(text, self),
+        }
+    }
+
+    /// What fills a place, if it is a hole.
+    pub(crate) fn filled(
+        &self,
+        holes: &[Hole],
+        place: &Place,
+        string: impl Fn(&Text, &Self) -> String,
+    ) -> Option<String> {
+        let hole = holes.iter().find(|hole| hole.at == *place)?;
+        Some(self.expression(&hole.value, string))
+    }
+}
+
+/// Adds the media type of a body to headers that do not name one.
+pub(crate) fn name_type(headers: &mut Vec<(String, Text)>, content_type: &str) {
+    let given = headers
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    if !given {
+        headers.push(("Content-Type".into(), content_type.into()));
+    }
+}
 
 /// A captured value in a test.
 #[derive(Clone, Debug)]

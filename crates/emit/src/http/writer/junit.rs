@@ -172,13 +172,7 @@ fn class_file(
             }
             let start_line = lines.at(&out);
             method(&mut out, test);
-            tests.push(WrittenTest {
-                id: test.test.id.clone(),
-                name: test.name.clone(),
-                path: path.into(),
-                start_line,
-                end_line: lines.at(&out) - 1,
-            });
+            tests.push(lines.written(&out, test, test.name.clone(), path, start_line));
         }
         out.push_str("  }\n");
     }
@@ -536,7 +530,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
         } => writeln!(
             out,
             "      assertEquals({}, {});",
-            variable_name(variable, &planned.after),
+            planned.after.name(variable),
             at(answer, place)
         ),
         Check::Type { at: place, is } => {
@@ -649,7 +643,7 @@ fn call(out: &mut String, request: &Request, known: &Known, indent: usize) {
         links.push(format!(
             ".queryParam({}, {})",
             literal(name),
-            object(value, known)
+            known.expression(value, string)
         ));
     }
     let mut headers = request.headers.clone();
@@ -709,14 +703,7 @@ fn call(out: &mut String, request: &Request, known: &Known, indent: usize) {
 /// The links that carry a body; `headers` gets the media type where REST Assured would not set
 /// it.
 fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Vec<String> {
-    let mut typed = |content_type: &str| {
-        let given = headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-        if !given {
-            headers.push(("Content-Type".into(), content_type.into()));
-        }
-    };
+    let mut typed = |content_type: &str| plan::name_type(headers, content_type);
     match body {
         Body::Json {
             value,
@@ -732,7 +719,11 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Vec<St
             let fields = fields.iter();
             fields
                 .map(|(name, value)| {
-                    format!(".formParam({}, {})", literal(name), object(value, known))
+                    format!(
+                        ".formParam({}, {})",
+                        literal(name),
+                        known.expression(value, string)
+                    )
                 })
                 .collect()
         }
@@ -766,7 +757,7 @@ fn filled(value: &Value, holes: &[Hole], known: &Known) -> String {
         &|place| {
             let hole = holes.iter().find(|hole| hole.at == *place)?;
             fill.borrow_mut()
-                .push(format!("toJson({})", object(&hole.value, known)));
+                .push(format!("toJson({})", known.expression(&hole.value, string)));
             Some("%s".into())
         },
         &|text| {
@@ -845,7 +836,7 @@ fn path(path: &Text, known: &Known) -> (String, Vec<String>) {
                 }
             }
             Piece::Captured(variable) => {
-                let name = variable_name(variable, known);
+                let name = known.name(variable);
                 let _ = write!(template, "{{{name}}}");
                 fills.push(name);
             }
@@ -876,21 +867,6 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn variable_name(variable: &str, known: &Known) -> String {
-    known.get(variable).map_or_else(
-        || plan::camel(&slug(variable)),
-        |variable| variable.name.clone(),
-    )
-}
-
-/// An expression that keeps the type of a captured value.
-fn object(text: &Text, known: &Known) -> String {
-    match text.as_captured() {
-        Some(variable) => variable_name(variable, known),
-        None => string(text, known),
-    }
-}
-
 /// An expression of type `String`.
 fn string(text: &Text, known: &Known) -> String {
     if let Some(text) = text.literal() {
@@ -899,7 +875,7 @@ fn string(text: &Text, known: &Known) -> String {
     match text.0.as_slice() {
         [Piece::Secret(secret)] => return constant(&secret.variable),
         [Piece::Captured(variable)] => {
-            return format!("{}.toString()", variable_name(variable, known));
+            return format!("{}.toString()", known.name(variable));
         }
         _ => {}
     }
@@ -908,7 +884,7 @@ fn string(text: &Text, known: &Known) -> String {
         .iter()
         .map(|piece| match piece {
             Piece::Literal(text) => literal(text),
-            Piece::Captured(variable) => variable_name(variable, known),
+            Piece::Captured(variable) => known.name(variable),
             Piece::Secret(secret) => constant(&secret.variable),
         })
         .collect();

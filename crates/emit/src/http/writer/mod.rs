@@ -1,6 +1,7 @@
 //! A writer of HTTP suites per test language, chosen by name from a closed registry.
 
 use super::check::SuiteError;
+use super::plan::Planned;
 use super::suite::{HttpSuite, HttpTest};
 use crate::writer::File;
 
@@ -109,5 +110,36 @@ impl Lines {
         self.line += out[self.seen..].matches('\n').count();
         self.seen = out.len();
         self.line + 1
+    }
+
+    /// Where a test stands that began at a line and ends before the one that `out` is at.
+    fn written(
+        &mut self,
+        out: &str,
+        test: &Planned<'_>,
+        name: String,
+        path: &str,
+        start_line: usize,
+    ) -> WrittenTest {
+        WrittenTest {
+            id: test.test.id.clone(),
+            name,
+            path: path.into(),
+            start_line,
+            end_line: self.at(out) - 1,
+        }
+    }
+}
+
+/// A run of a program on files, which leaves its results beside them.
+fn run_on(program: &[&str], files: &[File]) -> Run {
+    let program = program.iter().map(|word| (*word).to_owned());
+    let files = files.iter().map(|file| file.path.clone());
+    Run {
+        command: program.chain(files).collect(),
+        results: RunResults::JunitXml {
+            folder: String::new(),
+            prefix: "results".into(),
+        },
     }
 }

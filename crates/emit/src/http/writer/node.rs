@@ -6,12 +6,12 @@ use std::fmt::Write;
 use serde_json::{Number, Value};
 
 use super::value::{Notation, every_scalar, spliced};
-use super::{HttpWriter, LeftOut, Lines, Run, RunResults, WrittenSuite, WrittenTest};
+use super::{HttpWriter, LeftOut, Lines, WrittenSuite, WrittenTest, run_on};
 use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
 use crate::http::suite::{Auth, HttpSuite, HttpTest, Login, Outcome, Reset, Sending, Source};
-use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Part, Piece, Place, Request};
+use crate::http::{Answer, Body, Check, Content, JsonType, Key, Part, Piece, Place, Request};
 use crate::http::{SuiteError, TestAnswer, Text, User};
 use crate::writer::File;
 use crate::writer::layout::Piece as Layout;
@@ -141,28 +141,20 @@ impl HttpWriter for Node {
             let text = module(&suite, &chapter, &path, &mut names, &mut tests);
             files.push(File { path, text });
         }
-        let mut command: Vec<String> = [
+        let program = [
             "node",
             "--test",
             // Files would run at once, and share the service.
             "--test-concurrency=1",
             "--test-reporter=junit",
             "--test-reporter-destination=results.xml",
-        ]
-        .map(String::from)
-        .into();
-        command.extend(files.iter().map(|file| file.path.clone()));
+        ];
+        let run = run_on(&program, &files);
         Ok(WrittenSuite {
             files,
             tests,
             left_out,
-            run: Run {
-                command,
-                results: RunResults::JunitXml {
-                    folder: String::new(),
-                    prefix: "results".into(),
-                },
-            },
+            run,
         })
     }
 }
@@ -231,13 +223,7 @@ fn module(
                 format!("{sentence} ({})", test.name)
             };
             self::test(&mut out, test, &name);
-            tests.push(WrittenTest {
-                id: test.test.id.clone(),
-                name,
-                path: path.into(),
-                start_line,
-                end_line: lines.at(&out) - 1,
-            });
+            tests.push(lines.written(&out, test, name, path, start_line));
         }
         out.push_str("});\n");
     }
@@ -633,7 +619,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
             holes,
         } => {
             let actual = Layout::Atom(at(&body, place));
-            let hole = |place: &Place| filled(holes, place, &planned.after);
+            let hole = |place: &Place| planned.after.filled(holes, place, string);
             let expected = NOTATION.layout("", value, &hole);
             let deep = value.is_array() || value.is_object();
             let method = if deep { "deepEqual" } else { "equal" };
@@ -647,7 +633,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
             "deepEqual",
             vec![
                 Layout::Atom(at(&body, place)),
-                Layout::Atom(variable_name(variable, &planned.after)),
+                Layout::Atom(planned.after.name(variable)),
             ],
         ),
         Check::Type { at: place, is } => {
@@ -784,21 +770,14 @@ fn property(name: &str, value: &str) -> Layout {
 
 /// The option that carries the body; `headers` gets the media type where fetch would not set it.
 fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout {
-    let mut typed = |content_type: &str| {
-        let given = headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-        if !given {
-            headers.push(("Content-Type".into(), content_type.into()));
-        }
-    };
+    let mut typed = |content_type: &str| plan::name_type(headers, content_type);
     match body {
         Body::Json {
             value,
             holes,
             content_type,
         } => {
-            let hole = |place: &Place| filled(holes, place, known);
+            let hole = |place: &Place| known.filled(holes, place, string);
             if content_type != "application/json" {
                 typed(content_type);
             }
@@ -849,12 +828,6 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout
     }
 }
 
-/// What fills a place, if it is a hole.
-fn filled(holes: &[Hole], place: &Place, known: &Known) -> Option<String> {
-    let hole = holes.iter().find(|hole| hole.at == *place)?;
-    Some(expression(&hole.value, known))
-}
-
 /// The arguments of `FormData.append`.
 fn part(part: &Part, known: &Known) -> Layout {
     let content = match &part.content {
@@ -899,31 +872,16 @@ fn path(path: &Text, known: &Known) -> String {
         return template(path, known, true);
     }
     let reference = match path.as_captured() {
-        Some(variable) => variable_name(variable, known),
+        Some(variable) => known.name(variable),
         None => template(path, known, false),
     };
     format!("new URL({reference}, BASE_URL).href")
 }
 
-fn variable_name(variable: &str, known: &Known) -> String {
-    known.get(variable).map_or_else(
-        || plan::camel(&slug(variable)),
-        |variable| variable.name.clone(),
-    )
-}
-
-/// An expression that keeps the type of a captured value.
-fn expression(text: &Text, known: &Known) -> String {
-    match text.as_captured() {
-        Some(variable) => variable_name(variable, known),
-        None => string(text, known),
-    }
-}
-
 fn string(text: &Text, known: &Known) -> String {
     match text.0.as_slice() {
         [Piece::Secret(secret)] => constant(&secret.variable),
-        [Piece::Captured(variable)] => variable_name(variable, known),
+        [Piece::Captured(variable)] => known.name(variable),
         _ => template(text, known, false),
     }
 }
@@ -936,8 +894,8 @@ fn template(text: &Text, known: &Known, in_path: bool) -> String {
         Piece::Literal(text) => in_template(text),
         Piece::Secret(secret) => format!("${{{}}}", constant(&secret.variable)),
         Piece::Captured(variable) => {
-            let name = variable_name(variable, known);
-            let plain = known.get(variable).is_some_and(|variable| variable.plain);
+            let name = known.name(variable);
+            let plain = known.is_plain(variable);
             if in_path && !plain {
                 format!("${{encodeURIComponent({name})}}")
             } else {

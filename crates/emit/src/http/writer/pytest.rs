@@ -6,14 +6,13 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::value::Notation;
-use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
+use super::{HttpWriter, Lines, WrittenSuite, WrittenTest, run_on};
 use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
 use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source, Token};
 use crate::http::{
-    Answer, Body, Check, Content, Hole, JsonType, Key, Piece, Place, Request, TestAnswer, Text,
-    User,
+    Answer, Body, Check, Content, JsonType, Key, Piece, Place, Request, TestAnswer, Text, User,
 };
 use crate::http::{SuiteError, request::Part};
 use crate::suite::SuiteDialect;
@@ -135,7 +134,7 @@ impl HttpWriter for Pytest {
             let text = module(suite, &chapter, &path, &mut tests);
             files.push(File { path, text });
         }
-        let mut command: Vec<String> = [
+        let program = [
             "python3",
             "-m",
             "pytest",
@@ -143,21 +142,13 @@ impl HttpWriter for Pytest {
             "-p",
             "no:cacheprovider",
             "--junitxml=results.xml",
-        ]
-        .map(String::from)
-        .into();
-        command.extend(files.iter().map(|file| file.path.clone()));
+        ];
+        let run = run_on(&program, &files);
         Ok(WrittenSuite {
             files,
             tests,
             left_out: Vec::new(),
-            run: Run {
-                command,
-                results: RunResults::JunitXml {
-                    folder: String::new(),
-                    prefix: "results".into(),
-                },
-            },
+            run,
         })
     }
 }
@@ -197,13 +188,7 @@ fn module(
             let start_line = lines.at(&out);
             let name = format!("test_{}", test.name);
             function(&mut out, test, &name);
-            tests.push(WrittenTest {
-                id: test.test.id.clone(),
-                name,
-                path: path.into(),
-                start_line,
-                end_line: lines.at(&out) - 1,
-            });
+            tests.push(lines.written(&out, test, name, path, start_line));
         }
     }
     out
@@ -702,7 +687,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, body: &str, check: &Check)
             holes,
         } => {
             let found = at(body, place);
-            let hole = |place: &Place| filled(holes, place, &planned.after);
+            let hole = |place: &Place| planned.after.filled(holes, place, string);
             match value {
                 Value::Null | Value::Bool(_) => assertion(out, found, "is", &NOTATION.flat(value)),
                 Value::Object(_) | Value::Array(_) => {
@@ -721,12 +706,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, body: &str, check: &Check)
             at: place,
             variable,
         } => {
-            assertion(
-                out,
-                at(body, place),
-                "==",
-                &variable_name(variable, &planned.after),
-            );
+            assertion(out, at(body, place), "==", &planned.after.name(variable));
         }
         Check::Type { at: place, is } => {
             let found = at(body, place);
@@ -837,7 +817,7 @@ fn pairs(prefix: &str, pairs: &[(String, Text)], known: &Known, only_strings: bo
         if only_strings {
             string(text, known)
         } else {
-            expression(text, known)
+            known.expression(text, string)
         }
     };
     let mut names: Vec<&str> = pairs.iter().map(|(name, _)| name.as_str()).collect();
@@ -858,21 +838,14 @@ fn pairs(prefix: &str, pairs: &[(String, Text)], known: &Known, only_strings: bo
 /// The argument that carries the body; `headers` gets the media type where requests would not
 /// set it.
 fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout {
-    let mut typed = |content_type: &str| {
-        let given = headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-        if !given {
-            headers.push(("Content-Type".into(), content_type.into()));
-        }
-    };
+    let mut typed = |content_type: &str| plan::name_type(headers, content_type);
     match body {
         Body::Json {
             value,
             holes,
             content_type,
         } => {
-            let hole = |place: &Place| filled(holes, place, known);
+            let hole = |place: &Place| known.filled(holes, place, string);
             if value.is_null() || content_type != "application/json" {
                 typed(content_type);
                 let document = NOTATION.layout("", value, &hole);
@@ -908,12 +881,6 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout
     }
 }
 
-/// What fills a place, if it is a hole.
-fn filled(holes: &[Hole], place: &Place, known: &Known) -> Option<String> {
-    let hole = holes.iter().find(|hole| hole.at == *place)?;
-    Some(expression(&hole.value, known))
-}
-
 fn part(part: &Part, known: &Known) -> Layout {
     let file_name = part.file_name.as_deref().map_or("None".into(), literal);
     let content = match &part.content {
@@ -941,31 +908,17 @@ fn path(path: &Text, known: &Known) -> String {
         return formatted(path, known, true);
     }
     let reference = match path.as_captured() {
-        Some(variable) => variable_name(variable, known),
+        Some(variable) => known.name(variable),
         None => formatted(path, known, false),
     };
     format!("urljoin(BASE_URL, {reference})")
-}
-
-fn variable_name(variable: &str, known: &Known) -> String {
-    known
-        .get(variable)
-        .map_or_else(|| slug(variable), |variable| variable.name.clone())
-}
-
-/// An expression that keeps the type of a captured value.
-fn expression(text: &Text, known: &Known) -> String {
-    match text.as_captured() {
-        Some(variable) => variable_name(variable, known),
-        None => string(text, known),
-    }
 }
 
 /// An expression of type `str`.
 fn string(text: &Text, known: &Known) -> String {
     match text.0.as_slice() {
         [Piece::Secret(secret)] => constant(&secret.variable),
-        [Piece::Captured(variable)] => format!("str({})", variable_name(variable, known)),
+        [Piece::Captured(variable)] => format!("str({})", known.name(variable)),
         _ => formatted(text, known, false),
     }
 }
@@ -983,8 +936,8 @@ fn formatted(text: &Text, known: &Known, in_path: bool) -> String {
                 whole.push_str(&text.replace('{', "{{").replace('}', "}}"));
             }
             Piece::Captured(variable) => {
-                let name = variable_name(variable, known);
-                let plain = known.get(variable).is_some_and(|variable| variable.plain);
+                let name = known.name(variable);
+                let plain = known.is_plain(variable);
                 fills.push(if in_path && !plain {
                     format!("{{quote(str({name}), safe='')}}")
                 } else {

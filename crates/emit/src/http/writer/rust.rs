@@ -11,7 +11,7 @@ use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
 use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source};
-use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Piece, Place, Request};
+use crate::http::{Answer, Body, Check, Content, JsonType, Key, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User, check::bytes};
 use crate::writer::File;
 use crate::writer::name::{Names, slug};
@@ -142,13 +142,7 @@ fn file(
             out.push('\n');
             let start_line = lines.at(&out);
             function(&mut out, test);
-            tests.push(WrittenTest {
-                id: test.test.id.clone(),
-                name: test.name.clone(),
-                path: path.into(),
-                start_line,
-                end_line: lines.at(&out) - 1,
-            });
+            tests.push(lines.written(&out, test, test.name.clone(), path, start_line));
         }
         out.push_str("}\n");
     }
@@ -529,7 +523,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
             }
             Value::Array(_) | Value::Object(_) => {
                 bound(out, "expected", value, &|place| {
-                    filled(holes, place, &planned.after)
+                    planned.after.filled(holes, place, owned)
                 });
                 assert_eq(out, at("json", place), "expected".into());
             }
@@ -542,7 +536,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
             at: place,
             variable,
         } => {
-            let variable = variable_name(variable, &planned.after);
+            let variable = planned.after.name(variable);
             assert_eq(out, at("json", place), variable);
         }
         Check::Type { at: place, is } => {
@@ -651,7 +645,9 @@ fn call(caller: &str, request: &Request, known: &Known, out: &mut String) -> Vec
             holes,
             content_type,
         }) => {
-            bound(out, "body", value, &|place| filled(holes, place, known));
+            bound(out, "body", value, &|place| {
+                known.filled(holes, place, owned)
+            });
             links.push(format!(
                 ".body({}, body.to_string())",
                 literal(content_type)
@@ -697,15 +693,6 @@ fn call(caller: &str, request: &Request, known: &Known, out: &mut String) -> Vec
     links
 }
 
-/// What fills a place, if it is a hole.
-fn filled(holes: &[Hole], place: &Place, known: &Known) -> Option<String> {
-    let hole = holes.iter().find(|hole| hole.at == *place)?;
-    Some(match hole.value.as_captured() {
-        Some(variable) => variable_name(variable, known),
-        None => owned(&hole.value, known),
-    })
-}
-
 fn byte_string(bytes: &[u8]) -> String {
     let mut out = String::from("b\"");
     for byte in bytes {
@@ -734,12 +721,6 @@ fn path(path: &Text, known: &Known) -> String {
     format!("&resolved(&{})", formatted(path, known, false))
 }
 
-fn variable_name(variable: &str, known: &Known) -> String {
-    known
-        .get(variable)
-        .map_or_else(|| slug(variable), |variable| variable.name.clone())
-}
-
 /// An expression of type `&str`.
 fn borrowed(text: &Text, known: &Known) -> String {
     match text.literal() {
@@ -760,8 +741,8 @@ fn fill(piece: &Piece, known: &Known, in_path: bool) -> Option<String> {
     match piece {
         Piece::Literal(_) => None,
         Piece::Captured(variable) => {
-            let name = variable_name(variable, known);
-            let plain = known.get(variable).is_some_and(|variable| variable.plain);
+            let name = known.name(variable);
+            let plain = known.is_plain(variable);
             Some(if in_path && !plain {
                 format!("encoded(&{name})")
             } else {
