@@ -18,7 +18,7 @@ use crate::terminal::{Terminal, Tone};
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MockArgs {
     /// An outside service to stand for: the variable that holds its base URL (or the property of the JVM, with a dot in its
-    /// name), such as RATES_URL=https://rates.example/v1, or an http:// URL alone to catch calls by a proxy; after a comma its
+    /// name), such as `RATES_URL=https://rates.example/v1`, or an `http://` URL alone to catch calls by a proxy; after a comma its
     /// OpenAPI document.
     #[arg(long, value_name = "NAME=URL[,SPEC]")]
     pub mock: Vec<String>,
