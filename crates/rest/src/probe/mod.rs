@@ -51,7 +51,7 @@ pub struct Prober<'a> {
     caller: &'a mut Caller,
     rng: Rng,
     left: &'a mut dyn FnMut() -> bool,
-    /// Per operation, candidates of the search that end with a refusal of it.
+    /// Per operation, candidates of the search that end with a refusal or a failure of it.
     refusals: BTreeMap<usize, Vec<Base>>,
     findings: Vec<Finding>,
     calls: u64,
@@ -98,6 +98,7 @@ pub fn probe(
     // The kinds that take few calls first: when time is short, every operation has had its turn at those.
     bases.iter().for_each(|base| prober.state(base));
     if prober.caller.service().data.is_some() {
+        prober.failed_before();
         bases.iter().for_each(|base| prober.beside(base, &bases));
     }
     bases.iter().for_each(|base| prober.access(base));
@@ -149,14 +150,18 @@ fn bases(problem: &RestProblem, archive: &Archive<Candidate>) -> Vec<(usize, Vec
     bases
 }
 
-/// Per operation, what the archive keeps for each status that says no to what was asked (not to who asked, or where).
+/// Per operation, what the archive keeps for each status that says no to what was asked (not to who asked, or where),
+/// or that something broke.
 fn refusals(problem: &RestProblem, archive: &Archive<Candidate>) -> BTreeMap<usize, Vec<Base>> {
     let mut refusals: BTreeMap<usize, Vec<Base>> = BTreeMap::new();
     for (id, goal) in problem.goals().iter() {
         let Goal::Status(operation, status) = *goal else {
             continue;
         };
-        let Some(kept) = archive.covering(id).filter(|_| is_refusal(status)) else {
+        let Some(kept) = archive
+            .covering(id)
+            .filter(|_| is_refusal(status) || status >= 500)
+        else {
             continue;
         };
         let shows = |step: &Step| step.operation() == Some(operation);
@@ -177,6 +182,16 @@ fn is_refusal(status: u16) -> bool {
 }
 
 impl Prober<'_> {
+    /// Makes what failed in the search once more: it does not look at the rows around each call, and a failure may
+    /// have written.
+    fn failed_before(&mut self) {
+        let failed: Vec<Base> = self.refusals.values().flatten().cloned().collect();
+        for failure in failed {
+            // What the rows show is kept by whoever runs it.
+            self.run(&failure.candidate);
+        }
+    }
+
     /// Makes the calls; `None` when there is no time left or the service is gone.
     fn run(&mut self, candidate: &Candidate) -> Option<Vec<Exchange>> {
         if self.lost.is_some() || !(self.left)() {

@@ -265,7 +265,11 @@ impl Prober<'_> {
             return;
         }
         // Where the search was refused, the state may be what the service objects to, and any update would do.
-        let known = self.refusals.remove(&base.operation).unwrap_or_default();
+        let known = self
+            .refusals
+            .get(&base.operation)
+            .cloned()
+            .unwrap_or_default();
         for start in known.iter().chain([base]) {
             for attempt in 0..REFUSALS {
                 let update = match attempt {

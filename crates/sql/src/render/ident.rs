@@ -5,8 +5,8 @@ use crate::schema::Table;
 
 /// A name as SQL: plain where every reader takes it as it stands, else quoted.
 ///
-/// PostgreSQL folds plain names to lower case and the standard to upper case, so there anything
-/// else is quoted and names mean exactly what the model says.
+/// PostgreSQL folds plain names to lower case, so there anything else is quoted
+/// and names mean exactly what the model says.
 pub fn identifier(name: &str, dialect: DialectName) -> String {
     let quote = match dialect {
         DialectName::MySql => '`',
@@ -39,8 +39,9 @@ pub fn table_name(table: &Table, dialect: DialectName) -> String {
 fn is_plain(name: &str, dialect: DialectName) -> bool {
     let letter = |c: char| match dialect {
         DialectName::Postgres => c.is_ascii_lowercase() || c == '_',
-        DialectName::Ansi => c.is_ascii_uppercase() || c == '_',
-        DialectName::MySql | DialectName::Sqlite => c.is_ascii_alphabetic() || c == '_',
+        DialectName::Ansi | DialectName::MySql | DialectName::Sqlite => {
+            c.is_ascii_alphabetic() || c == '_'
+        }
     };
     name.starts_with(letter)
         && name.chars().all(|c| letter(c) || c.is_ascii_digit())
