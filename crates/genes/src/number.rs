@@ -159,6 +159,9 @@ impl IntegerDomain {
                 _ => self.within(if self.min < 0 { -1 } else { self.step }),
             };
         }
+        if tuning.spread > 0.0 && rng.f64() < tuning.spread {
+            return self.between(rng, self.min, self.max);
+        }
         // People use small numbers; machines break on large ones. Most samples are small ones.
         let unit = self.step.saturating_mul(10i128.pow(u32::from(self.scale)));
         let near = self.within(0);

@@ -15,6 +15,8 @@ pub struct Tuning {
     pub loose_example: f64,
     /// That a number or length sits on one of its bounds.
     pub boundary: f64,
+    /// That an integer is drawn evenly from its whole range: small ones are likelier otherwise.
+    pub spread: f64,
     /// That a mutation draws anew instead of taking a small step.
     pub large_step: f64,
     /// That a date or time is deliberately impossible, such as second -1 or month 13.
@@ -39,6 +41,7 @@ impl Default for Tuning {
             example: 0.2,
             loose_example: 0.0,
             boundary: 0.1,
+            spread: 0.0,
             large_step: 0.2,
             invalid_time: 0.0,
             max_depth: 6,

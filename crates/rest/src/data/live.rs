@@ -180,10 +180,10 @@ impl Data {
     pub fn begin(&mut self, candidate: &Candidate) -> Result<Planted, DatabaseError> {
         self.before.clear();
         self.current = None;
+        let written = std::mem::take(&mut self.written);
         if !self.sees {
-            self.state.reset_all()?;
-        } else if !self.written.is_empty() {
-            let written = std::mem::take(&mut self.written);
+            self.state.reset_all(&written)?;
+        } else if !written.is_empty() {
             self.state.reset(&written)?;
         }
         let mut rows = candidate.rows.as_slice();

@@ -127,11 +127,8 @@ impl Finish<'_> {
         }
         self.teller.borrow_mut().stage(Stage::Probe);
         let (config, calls, teller) = (self.config, self.calls, self.teller);
-        // Each question costs a few calls; how many is only known afterwards.
-        let mut asked = 0;
-        let mut left = || {
-            asked += 1;
-            let calls = calls + asked * 4;
+        let mut left = |made: u64| {
+            let calls = calls + made;
             teller.borrow_mut().made(0, Self::used(config, calls));
             Self::has_time(config, calls, end)
         };

@@ -26,6 +26,9 @@ use crate::problem::RestProblem;
 use crate::resource::Resources;
 use crate::sample::copy_path;
 
+/// How often all operations that write are tried with other inputs once more, if all other probes left time for it.
+const WRITE_ROUNDS: usize = 4;
+
 /// A fault, with the calls that show it.
 #[derive(Clone, Debug)]
 pub struct Finding {
@@ -50,7 +53,7 @@ pub struct Prober<'a> {
     n_users: usize,
     caller: &'a mut Caller,
     rng: Rng,
-    left: &'a mut dyn FnMut() -> bool,
+    left: &'a mut dyn FnMut(u64) -> bool,
     /// Per operation, candidates of the search that end with a refusal or a failure of it.
     refusals: BTreeMap<usize, Vec<Base>>,
     findings: Vec<Finding>,
@@ -69,14 +72,15 @@ pub struct Report {
     pub lost: Option<Lost>,
 }
 
-/// Probes every operation that succeeded in the search; `left` says whether there is time for another call.
+/// Probes every operation that succeeded in the search; `left` says whether there is time for
+/// more after so many calls.
 pub fn probe(
     problem: &RestProblem,
     archive: &Archive<Candidate>,
     caller: &mut Caller,
     seed: u64,
     choice: Choice,
-    left: &mut dyn FnMut() -> bool,
+    left: &mut dyn FnMut(u64) -> bool,
 ) -> Report {
     let mut prober = Prober {
         api: Arc::clone(&problem.api),
@@ -97,9 +101,14 @@ pub fn probe(
         .collect();
     // The kinds that take few calls first: when time is short, every operation has had its turn at those.
     bases.iter().for_each(|base| prober.state(base));
-    if prober.caller.service().data.is_some() {
+    let sees_rows = prober.caller.service().data.is_some();
+    if sees_rows {
         prober.failed_before();
-        bases.iter().for_each(|base| prober.beside(base, &bases));
+        bases.iter().for_each(|base| prober.written(base));
+        for base in &bases {
+            prober.beside(base, &bases);
+            prober.belonging(base, &bases);
+        }
     }
     bases.iter().for_each(|base| prober.access(base));
     if choice.sql_injection {
@@ -107,6 +116,9 @@ pub fn probe(
     }
     bases.iter().for_each(|base| prober.odd(base));
     bases.iter().for_each(|base| prober.rules(base));
+    for _ in 0..if sees_rows { WRITE_ROUNDS } else { 0 } {
+        bases.iter().for_each(|base| prober.written(base));
+    }
     Report {
         findings: prober.findings,
         calls: prober.calls,
@@ -187,20 +199,20 @@ impl Prober<'_> {
     fn failed_before(&mut self) {
         let failed: Vec<Base> = self.refusals.values().flatten().cloned().collect();
         for failure in failed {
-            // What the rows show is kept by whoever runs it.
             self.run(&failure.candidate);
         }
     }
 
-    /// Makes the calls; `None` when there is no time left or the service is gone.
+    /// Makes the calls, and keeps every fault that a single answer or the rows show, whatever the probe is about;
+    /// `None` when there is no time left or the service is gone.
     fn run(&mut self, candidate: &Candidate) -> Option<Vec<Exchange>> {
-        if self.lost.is_some() || !(self.left)() {
+        if self.lost.is_some() || !(self.left)(self.calls) {
             return None;
         }
         match self.caller.run(candidate) {
             Ok(exchanges) => {
                 self.calls += exchanges.len() as u64;
-                for fault in self.problem.judge_rows(&exchanges) {
+                for fault in self.problem.judge(candidate, &exchanges) {
                     self.keep(fault, candidate.clone());
                 }
                 Some(exchanges)
@@ -254,17 +266,14 @@ impl Prober<'_> {
     }
 
     fn keep(&mut self, fault: Fault, candidate: Candidate) {
-        let known = self
-            .problem
-            .faults()
-            .iter()
-            .any(|known| known.identity() == fault.identity());
-        if !known
-            && !self
-                .findings
-                .iter()
-                .any(|finding| finding.fault.identity() == fault.identity())
-        {
+        let mut searched = self.problem.faults().iter();
+        let is_known = searched.any(|known| known.identity() == fault.identity());
+        // What the search saw in rows may have needed rows of earlier candidates; a probe is a better witness.
+        if is_known && !fault.kind.is_about_rows() {
+            return;
+        }
+        let mut findings = self.findings.iter();
+        if !findings.any(|finding| finding.fault.identity() == fault.identity()) {
             self.findings.push(Finding { fault, candidate });
         }
     }
@@ -286,6 +295,7 @@ impl Prober<'_> {
     fn vary(&mut self, base: &Base, last_only: bool) -> Candidate {
         let tuning = Tuning {
             optional: 0.8,
+            spread: 0.5,
             ..self.problem.habits.tuning.clone()
         };
         let mut candidate = base.candidate.clone();

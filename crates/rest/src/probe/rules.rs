@@ -26,22 +26,16 @@ impl Prober<'_> {
         // Once more the same: what must be unique is not any more.
         let mut twice = base.candidate.clone();
         twice.push(base.last().what.clone(), base.last().user);
-        let Some(last) = self.run_last(&twice, 1) else {
+        if self.run(&twice).is_none() {
             return;
-        };
-        for fault in self.problem.oracle().judge(&self.api, &last[0], None) {
-            self.keep(fault, twice.clone());
         }
         for odd in sample::oddities(&action.gene).take(ODDITIES) {
             let mut attempt = base.candidate.clone();
             if let Some(step) = attempt.steps.last_mut() {
                 step.what = What::call(action.operation, odd);
             }
-            let Some(last) = self.run_last(&attempt, 1) else {
+            if self.run(&attempt).is_none() {
                 return;
-            };
-            for fault in self.problem.oracle().judge(&self.api, &last[0], None) {
-                self.keep(fault, attempt.clone());
             }
         }
     }
@@ -84,18 +78,11 @@ impl Prober<'_> {
                 if let Some(step) = attempt.steps.last_mut() {
                     step.what = What::Call {
                         action: broken,
-                        breach: Some(breach.clone()),
+                        breach: Some(breach),
                     };
                 }
-                let Some(last) = self.run_last(&attempt, 1) else {
+                if self.run(&attempt).is_none() {
                     return;
-                };
-                for fault in self
-                    .problem
-                    .oracle()
-                    .judge(&self.api, &last[0], Some(&breach))
-                {
-                    self.keep(fault, attempt.clone());
                 }
             }
         }

@@ -6,10 +6,11 @@ use isobath_exec::http::Method;
 use isobath_genes::{Gene, Tuning};
 use serde_json::Value;
 
-use crate::candidate::{Candidate, What};
+use crate::candidate::{Candidate, Step, What};
 use crate::compare::{differences, is_bookkeeping, is_within};
 use crate::exchange::Exchange;
 use crate::fault::FaultKind;
+use crate::resource::Need;
 use crate::sample::{copy_path, splice};
 
 use super::{Base, Prober, is_refusal};
@@ -49,8 +50,24 @@ impl Prober<'_> {
         }
         let mut candidate = base.candidate.clone();
         candidate.push(base.last().what.clone(), base.last().user);
-        // What the rows show is kept by whoever runs it.
         self.run(&candidate);
+    }
+
+    /// A call that writes, with other inputs: only rows tell which of them it writes well, and the search does not look
+    /// at the rows around each call.
+    pub(super) fn written(&mut self, base: &Base) {
+        if !matches!(
+            &*self.api.operations[base.operation].method,
+            "POST" | "PUT" | "PATCH"
+        ) {
+            return;
+        }
+        for _ in 0..VARIANTS {
+            let candidate = self.vary(base, true);
+            if self.run(&candidate).is_none() {
+                return;
+            }
+        }
     }
 
     /// A DELETE beside other things of the same kind, with what belongs to them: rows tell whether it took those along.
@@ -87,10 +104,53 @@ impl Prober<'_> {
                 let Some(exchanges) = self.run(&both) else {
                     return;
                 };
-                // What the rows show is kept by whoever runs it.
                 if exchanges.iter().all(Exchange::succeeded) {
                     break;
                 }
+            }
+        }
+    }
+
+    /// A DELETE of what something else was just made to belong to: rows tell what it leaves behind.
+    pub(super) fn belonging(&mut self, base: &Base, bases: &[Base]) {
+        if &*self.api.operations[base.operation].method != "DELETE" {
+            return;
+        }
+        let references = base.last().input().map(Gene::references);
+        let mut references = references.into_iter().flatten();
+        let Some((_, deleted)) = references.find(|(pointer, _)| pointer.starts_with("/path/"))
+        else {
+            return;
+        };
+        let mut steps = base.candidate.steps.iter();
+        let maker = steps.find(|step| step.id == deleted.source);
+        let Some(maker) = maker.and_then(Step::operation) else {
+            return;
+        };
+        let mut tried = 0;
+        for other in bases {
+            let needs = self.resources.needs(other.operation).iter();
+            let belongs = |need: &&Need| need.producers.iter().any(|from| from.operation == maker);
+            let Some(need) = needs
+                .filter(|need| !need.pointer.starts_with("/path/"))
+                .find(belongs)
+            else {
+                continue;
+            };
+            if tried == NEIGHBORS || &*self.api.operations[other.operation].method != "POST" {
+                continue;
+            }
+            tried += 1;
+            let mut part = other.last().what.clone();
+            if let What::Call { action, .. } = &mut part {
+                action.gene.unbind(|_| false);
+                action.gene.bind(&need.pointer, deleted.clone());
+            }
+            let mut candidate = base.before();
+            candidate.push(part, other.last().user);
+            candidate.push(base.last().what.clone(), base.last().user);
+            if self.run(&candidate).is_none() {
+                return;
             }
         }
     }
