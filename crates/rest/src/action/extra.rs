@@ -135,6 +135,8 @@ impl Extra {
                 // A header cannot carry everything that a text can.
                 if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
                     let value = text.trim().to_owned();
+                    let is_same = |name: &str| name.eq_ignore_ascii_case(&self.name);
+                    request.headers.retain(|(name, _)| !is_same(name));
                     request.headers.push((Arc::clone(&self.name), value));
                 }
             }
@@ -241,7 +243,10 @@ mod tests {
             method: method.into(),
             path: "/".into(),
             query: "a=1".into(),
-            headers: vec![("Cookie".into(), "b=2".into())],
+            headers: vec![
+                ("Cookie".into(), "b=2".into()),
+                ("Accept".into(), "*/*".into()),
+            ],
             body: body.map(|(content_type, text)| RequestBody {
                 content_type: content_type.into(),
                 bytes: text.into(),
@@ -277,6 +282,7 @@ mod tests {
             written(&extra(Query, "q", "x y"), request("GET", None)),
             written(&extra(Header, "X-Unit", "feet"), request("GET", None)),
             written(&extra(Header, "X-Unit", "naïve"), request("GET", None)),
+            written(&extra(Header, "accept", "text/a"), request("GET", None)),
             written(&extra(Cookie, "c", "3"), request("GET", None)),
             written(&extra(Field, "x", "7"), request("POST", json)),
             written(&extra(Field, "x", "7"), request("POST", None)),
@@ -287,17 +293,18 @@ mod tests {
             written(&extra(Form, "f", "g"), request("POST", None)),
         ];
         insta::assert_snapshot!(lines.join("\n"), @r#"
-        a=1&q=x%20y | Cookie: b=2
-        a=1 | Cookie: b=2, X-Unit: feet
-        a=1 | Cookie: b=2
-        a=1 | Cookie: b=2; c=3
-        a=1 | Cookie: b=2 application/json {"x":1}
-        a=1 | Cookie: b=2 application/json {"x":"7"}
-        a=1 | Cookie: b=2 application/json {}
-        a=1 | Cookie: b=2 application/json {"x":1,"a":{"b":"7"}}
-        a=1 | Cookie: b=2 application/json {"x":1}
-        a=1 | Cookie: b=2
-        a=1 | Cookie: b=2 application/x-www-form-urlencoded f=g
+        a=1&q=x%20y | Cookie: b=2, Accept: */*
+        a=1 | Cookie: b=2, Accept: */*, X-Unit: feet
+        a=1 | Cookie: b=2, Accept: */*
+        a=1 | Cookie: b=2, accept: text/a
+        a=1 | Cookie: b=2; c=3, Accept: */*
+        a=1 | Cookie: b=2, Accept: */* application/json {"x":1}
+        a=1 | Cookie: b=2, Accept: */* application/json {"x":"7"}
+        a=1 | Cookie: b=2, Accept: */* application/json {}
+        a=1 | Cookie: b=2, Accept: */* application/json {"x":1,"a":{"b":"7"}}
+        a=1 | Cookie: b=2, Accept: */* application/json {"x":1}
+        a=1 | Cookie: b=2, Accept: */*
+        a=1 | Cookie: b=2, Accept: */* application/x-www-form-urlencoded f=g
         "#);
     }
 }

@@ -14,26 +14,75 @@ const MOST_ITEMS: usize = 3;
 /// Bodies with more values than that are not written out as a whole.
 const MOST_LEAVES: usize = 12;
 
-/// Adds the messages for people in a refusal: they tell of lines and columns and change with every version.
-pub(super) fn messages(value: &Value, at: &mut String, restless: &mut BTreeSet<String>) {
+/// How long before and after a run a time that an answer tells may come from the clock: deadlines lie ahead.
+const BACK: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
+const AHEAD: jiff::SignedDuration = jiff::SignedDuration::from_hours(24 * 400);
+
+/// Whether a value is a message for people: in a refusal they tell of lines and columns, and change with every version.
+pub(super) fn is_message(value: &Value) -> bool {
+    let words = value.as_str().filter(|text| text.contains(' '));
+    words.is_some_and(|text| text.contains(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether a value is a time that a clock may have said: two runs in the same second tell the same, later ones do not.
+///
+/// Days alone count only around `now`; dates that lie ahead are more often meant than computed.
+pub(super) fn is_moment(value: &Value, now: jiff::Timestamp) -> bool {
+    let is_near = |then: jiff::Timestamp, ahead: jiff::SignedDuration| {
+        let distance = then.duration_since(now);
+        -BACK <= distance && distance <= ahead
+    };
+    let utc = |at: jiff::civil::DateTime| at.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    match value {
+        Value::String(text) if text.len() >= 8 => {
+            let instant = text.parse::<jiff::Timestamp>().ok().or_else(|| {
+                let local = text.parse::<jiff::civil::DateTime>().ok();
+                let local = local.filter(|_| text.contains(':'));
+                utc(local?).map(|at| at.timestamp())
+            });
+            if let Some(instant) = instant {
+                return is_near(instant, AHEAD);
+            }
+            let of_mail = jiff::fmt::rfc2822::parse(text).ok();
+            if let Some(at) = of_mail {
+                return is_near(at.timestamp(), AHEAD);
+            }
+            let day = text.parse::<jiff::civil::Date>().ok();
+            let noon = day.and_then(|day| utc(day.at(12, 0, 0, 0)));
+            noon.is_some_and(|at| is_near(at.timestamp(), BACK))
+        }
+        Value::Number(number) => number.as_i64().is_some_and(|number| {
+            let seconds = jiff::Timestamp::from_second(number);
+            let milliseconds = jiff::Timestamp::from_millisecond(number);
+            [seconds, milliseconds]
+                .into_iter()
+                .flatten()
+                .any(|at| is_near(at, AHEAD))
+        }),
+        _ => false,
+    }
+}
+
+/// Adds the places of the single values that are such.
+pub(super) fn places_of(
+    value: &Value,
+    is_such: &dyn Fn(&Value) -> bool,
+    at: &mut String,
+    places: &mut BTreeSet<String>,
+) {
     let end = at.len();
-    let mut below = |segment: &str, value: &Value, restless: &mut BTreeSet<String>| {
+    let mut below = |segment: &str, value: &Value| {
         isobath_genes::push_segment(at, segment);
-        messages(value, at, restless);
+        places_of(value, is_such, at, places);
         at.truncate(end);
     };
     match value {
-        Value::Object(object) => object
-            .iter()
-            .for_each(|(name, value)| below(name, value, restless)),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .for_each(|(index, item)| below(&index.to_string(), item, restless)),
-        Value::String(text)
-            if text.contains(' ') && text.contains(|c: char| c.is_ascii_digit()) =>
-        {
-            restless.insert(at.clone());
+        Value::Object(object) => object.iter().for_each(|(name, value)| below(name, value)),
+        Value::Array(items) => {
+            (items.iter().enumerate()).for_each(|(index, item)| below(&index.to_string(), item))
+        }
+        single if is_such(single) => {
+            places.insert(at.clone());
         }
         _ => {}
     }
@@ -137,12 +186,41 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_a_clock_may_have_said_is_told_from_other_times() {
+        let now: jiff::Timestamp = "2026-03-04T05:06:07Z".parse().expect("a moment");
+        for said in [
+            json!("2026-03-04T05:06:07Z"),
+            json!("2026-03-04T06:06:08.123+01:00"),
+            json!("2026-03-04 05:06:07"),
+            json!("Wed, 04 Mar 2026 05:06:07 GMT"),
+            json!("2026-03-04"),
+            json!("2026-04-03T05:06:07Z"),
+            json!(now.as_second()),
+            json!(now.as_millisecond() + 60_000),
+        ] {
+            assert!(is_moment(&said, now), "{said}");
+        }
+        for meant in [
+            json!("2020-01-01T00:00:00Z"),
+            json!("2026-05-01"),
+            json!("1999-12-31"),
+            json!("20260304-17"),
+            json!("today"),
+            json!(42),
+            json!(true),
+        ] {
+            assert!(!is_moment(&meant, now), "{meant}");
+        }
+    }
+
     #[test]
     fn what_changes_and_what_is_for_people_is_not_asserted() {
         let body =
             json!({"id": 7, "code": "E42", "detail": "bad at line 1 column 9", "tags": ["a", "b"]});
         let mut restless = BTreeSet::from(["/id".to_owned()]);
-        messages(&body, &mut String::new(), &mut restless);
+        places_of(&body, &is_message, &mut String::new(), &mut restless);
         let places: Vec<String> = facts(&body, &restless, &BTreeMap::new())
             .into_iter()
             .map(|check| match check {

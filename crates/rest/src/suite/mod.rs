@@ -19,7 +19,7 @@ use isobath_genes::{Reference, push_segment};
 use serde_json::Value;
 
 use self::body::Marks;
-use self::facts::{facts, messages};
+use self::facts::{facts, is_message, is_moment, places_of};
 use self::rows::Beneath;
 pub use self::rows::DATABASE_VARIABLE;
 use crate::action::{self, AnswerChecker};
@@ -53,6 +53,7 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
     suite.outside = outside::stations(service);
     let mut names = BTreeSet::new();
     let checker = AnswerChecker::new(&service.api);
+    let now = jiff::Timestamp::now();
     for test in tests {
         let mut printed = Printer {
             api: &service.api,
@@ -61,6 +62,7 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
             test,
             checker: &checker,
             beneath: beneath.as_ref(),
+            now,
             variables: BTreeMap::new(),
         }
         .print();
@@ -176,6 +178,8 @@ struct Printer<'a> {
     test: &'a Test,
     checker: &'a AnswerChecker,
     beneath: Option<&'a Beneath>,
+    /// When the tests were run, about.
+    now: jiff::Timestamp,
     /// What was captured: the step or row and place, and its name.
     variables: BTreeMap<(u32, String), String>,
 }
@@ -619,9 +623,11 @@ impl Printer<'_> {
             (&exchange.body, again.and_then(|again| again.body.as_ref()))
         {
             let mut restless = differences(a, b);
-            if response.status >= 400 {
-                messages(a, &mut String::new(), &mut restless);
-            }
+            let is_restless = |value: &Value| {
+                (response.status >= 400 && is_message(value))
+                    || (is_moment(value, self.now) && !self.was_sent(value))
+            };
+            places_of(a, &is_restless, &mut String::new(), &mut restless);
             if self.test.faults.is_empty() {
                 restless.extend(self.misfits(exchange));
             }
@@ -637,6 +643,18 @@ impl Printer<'_> {
             });
         }
         answer.into()
+    }
+
+    /// Whether a value came from the test itself.
+    fn was_sent(&self, value: &Value) -> bool {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        self.test.exchanges.iter().any(|exchange| {
+            let request = &exchange.request;
+            String::from_utf8_lossy(&request.body).contains(&text) || request.url.contains(&text)
+        })
     }
 
     /// The places of a body that do not fit its schema: what is wrong is not to be held fast.
