@@ -13,6 +13,7 @@ use isobath_exec::server::{or_left_out, shared};
 use isobath_exec::{Database, writable};
 use isobath_rest::job::Outcome;
 use isobath_rest::probe::Choice;
+use isobath_suts::Running;
 use isobath_suts::wired::ledger;
 use tempfile::TempDir;
 
@@ -104,29 +105,38 @@ fn fill(database: &mut dyn Database) {
     }
 }
 
-fn run(mut place: Place) -> Outcome {
-    let service = ledger(&place.at, 0);
-    let document = service.openapi.to_string();
-    let mut prepared = Prepared::new(&Plan {
+fn plan<'a>(service: &'a Running, document: &'a str) -> Plan<'a> {
+    Plan {
         url: &service.url,
-        document: &document,
+        document,
         users: &[],
         reset: None,
         calls: 150,
         seed: 1,
         probes: Choice::default(),
-    });
-    let ear = place.ear(&service);
-    prepared.service.feedback = Some(std::sync::Mutex::new(ear));
-    let address = place.address.clone();
-    let mut calls = 0;
+    }
+}
+
+/// Runs, and fills the disk when this much was told.
+fn run_and_fill(prepared: Prepared, address: &str, when: usize) -> Outcome {
+    let address = address.to_owned();
+    let mut told = 0;
     prepared.run_telling(move |_| {
-        calls += 1;
-        if calls == 5 {
+        told += 1;
+        if told == when {
             let mut database = writable(&address, std::slice::from_ref(&address));
             fill(database.as_mut().expect("a connection").as_mut());
         }
     })
+}
+
+fn run(mut place: Place) -> Outcome {
+    let service = ledger(&place.at, 0);
+    let document = service.openapi.to_string();
+    let mut prepared = Prepared::new(&plan(&service, &document));
+    let ear = place.ear(&service);
+    prepared.service.feedback = Some(std::sync::Mutex::new(ear));
+    run_and_fill(prepared, &place.address, 5)
 }
 
 fn full_disk_on(engine: Engine) {
@@ -142,6 +152,26 @@ fn full_disk_on(engine: Engine) {
     let words = ["No space left on device", "is full"];
     let is_said = |fault: &String| words.iter().any(|word| fault.contains(word));
     assert!(faults.iter().any(is_said), "{engine}: {faults:?}");
+}
+
+#[test]
+fn a_full_disk_that_rows_cannot_be_put_back_on_ends_the_run_with_what_it_has() {
+    let Some(disk) = Disk::new() else { return };
+    let place = on_disk(Engine::Sqlite, &disk).expect("SQLite is built in");
+    let service = ledger(&place.at, 0);
+    let document = service.openapi.to_string();
+    let prepared = Prepared::new(&plan(&service, &document)).with_rows(&place.address);
+    let outcome = run_and_fill(prepared, &place.address, 60);
+    let lost = outcome.lost.expect("no row can be put back");
+    assert!(lost.why.contains("is full; check its disk"), "{}", lost.why);
+    assert!(outcome.calls >= 50, "{}", outcome.calls);
+    // No test is handed over that could not be run again; what was found is told.
+    assert!(
+        outcome.covered > 10 && outcome.unverified > 0,
+        "{} {}",
+        outcome.covered,
+        outcome.unverified
+    );
 }
 
 #[test]

@@ -55,6 +55,18 @@ pub enum DatabaseError {
         /// What the transport said.
         why: String,
     },
+    /// The file of a database without a server is no longer of use.
+    #[error(
+        "the file of {place} failed during `{statement}`: {why}; check its disk, make room or repair it, and run again"
+    )]
+    File {
+        /// The address.
+        place: String,
+        /// The statement in flight, shortened.
+        statement: String,
+        /// What the library said.
+        why: String,
+    },
     /// The connection stands, but no answer comes.
     #[error(
         "{place} gave no answer to `{statement}` within {seconds} s; check the server's load and locks"

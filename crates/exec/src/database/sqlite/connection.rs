@@ -122,7 +122,11 @@ impl SqliteDatabase {
                 | ErrorCode::CannotOpen
                 | ErrorCode::DiskFull
                 | ErrorCode::OutOfMemory,
-            ) => Err(DatabaseError::lost(&self.place, sql, error)),
+            ) => Err(DatabaseError::File {
+                place: self.place.clone(),
+                statement: shortened(sql),
+                why: error.to_string(),
+            }),
             _ => Ok(Err(classify(&error))),
         }
     }
