@@ -116,6 +116,29 @@ const READER: &str = r#"
   seen.none = await type("nothing is called like this");
   seen.some = await type(WORD);
   seen.all = await type("");
+  const sieve = document.querySelector(".sieve");
+  if (sieve) {
+    sieve.open = true;
+    const [words, kind, left] = ["input", "select", "output"].map((name) => sieve.querySelector(name));
+    const choose = (word, text) => {
+      [kind.value, words.value] = [word, text];
+      kind.dispatchEvent(new Event("change"));
+      words.dispatchEvent(new Event("input"));
+      const rows = [...sieve.querySelectorAll("tbody tr")].filter((row) => row.offsetParent);
+      return { said: left.value, kinds: rows.map((row) => row.dataset.kind) };
+    };
+    seen.mutants = {
+      kinds: [...kind.options].map((option) => option.value),
+      killed: choose("killed", ""), alive: choose("alive", ""), checks: choose("killed", "check-removal"), all: choose("", ""),
+    };
+    await type("nothing is called like this");
+    const link = sieve.querySelector("a");
+    link.click();
+    await pause(300);
+    const test = document.querySelector(link.getAttribute("href"));
+    seen.mutants.led = test.open && test.offsetParent !== null && test.textContent.includes(link.textContent);
+    location.hash = "";
+  }
   document.getElementById("expand").click();
   for (const part of document.querySelectorAll("details")) part.open = true;
   const button = [...document.querySelectorAll(".copy")].find((button) => button.offsetParent);
@@ -234,5 +257,41 @@ fn pages_are_found_through_copied_from_and_read_on_a_telephone() {
             );
         }
         assert_ne!(light["background"], dark["background"], "{name}");
+        if name == "out/shop" {
+            mutants(&light["mutants"], &folder.path().join(name));
+        }
+    }
+}
+
+/// The view of mutants shows what the report has, by what became of them, and leads to the tests that kill them.
+fn mutants(seen: &Value, out: &Path) {
+    let text = std::fs::read_to_string(out.join("report.json")).expect("a report");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    let all = report["mutation"]["all"].as_array().expect("mutants");
+    let count = |fate: &str| all.iter().filter(|one| one["fate"] == fate).count();
+    let killed = report["mutation"]["killed"].as_u64().expect("a number");
+    assert_eq!(count("killed") as u64, killed);
+    assert!(count("alive") > 0, "the example has survivors: {seen}");
+    for fate in ["killed", "alive"] {
+        let shown = seen[fate]["kinds"].as_array().expect("rows");
+        assert_eq!(shown.len(), count(fate), "{fate}: {seen}");
+        assert!(shown.iter().all(|kind| kind == fate), "{seen}");
+    }
+    assert_eq!(seen["all"]["said"], format!("{} mutants", all.len()));
+    let removed = all
+        .iter()
+        .filter(|one| one["operator"] == "check-removal" && one["fate"] == "killed");
+    let removed = removed.count();
+    assert!(removed > 0);
+    let noun = if removed == 1 { "mutant" } else { "mutants" };
+    assert_eq!(seen["checks"]["said"], format!("{removed} {noun}"));
+    assert_eq!(seen["led"], true, "{seen}");
+    // Whatever was killed says by which test, and what does not count says why.
+    let tests = report["tests"].as_array().expect("tests");
+    for one in all {
+        let by = tests.iter().any(|test| test["name"] == one["killed_by"]);
+        assert_eq!(by, one["fate"] == "killed", "{one}");
+        let counts = one["fate"] == "killed" || one["fate"] == "alive";
+        assert_eq!(one["why"].is_null(), counts, "{one}");
     }
 }

@@ -35,6 +35,10 @@ fn nothing_from_the_schema_becomes_markup() {
     report.tables[0].constraints[0].rejecting = vec![hostile.into()];
     report.tests[0].name = hostile.into();
     report.tests[0].covers = vec![hostile.into()];
+    let mutation = report.mutation.as_mut().unwrap();
+    mutation.all[0].description = hostile.into();
+    mutation.all[0].killed_by = Some(hostile.into());
+    mutation.all[1].why = Some(hostile.into());
     let page = html(&report);
     assert!(!page.contains("<script>alert"), "{page}");
     assert!(!page.contains("<img"), "{page}");

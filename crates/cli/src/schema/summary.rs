@@ -79,8 +79,7 @@ pub(crate) fn tell(report: &RunReport, terminal: &Terminal) {
             ),
         );
         let lines = mutation
-            .alive
-            .iter()
+            .alive()
             .map(|mutant| format!("alive: {}: {}", mutant.table, mutant.description));
         list(terminal, lines.collect());
     }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::model::{ConstraintView, RunReport, TableView};
+use super::model::{ConstraintView, Mutation, RunReport, TableView};
+use super::mutants;
 use super::page::{self, escape, meter, snippet};
 use crate::suite::{Expect, Step, Test};
 use crate::writer::text::{bare, expectation};
@@ -16,6 +17,9 @@ pub fn html(report: &RunReport) -> String {
     out.push_str("<main id=\"main\">\n");
     summary(&mut out, report);
     notes(&mut out, report);
+    if let Some(mutation) = &report.mutation {
+        mutants::section(&mut out, mutation, &report.tests);
+    }
     toolbar(&mut out, report);
     tables(&mut out, report);
     page::close(&mut out, &report.version);
@@ -110,7 +114,7 @@ fn notes(out: &mut String, report: &RunReport) {
         item(&open.table, &open.requirement, reason)
     });
     note(out, "uncovered", "Not covered", items.collect(), true);
-    let alive = report.mutation.iter().flat_map(|mutation| &mutation.alive);
+    let alive = report.mutation.iter().flat_map(Mutation::alive);
     let items = alive.map(|mutant| item(&mutant.table, &mutant.description, &mutant.operator));
     note(out, "alive", "Surviving mutants", items.collect(), true);
     let items = report
@@ -206,8 +210,11 @@ fn toolbar(out: &mut String, report: &RunReport) {
     page::toolbar(out, report.tests.len(), ("test", "tests"), hint);
 }
 
+/// A test with its place in the suite, which links go by.
+type Numbered<'a> = (usize, &'a Test);
+
 fn tables(out: &mut String, report: &RunReport) {
-    let mut groups: Vec<(&str, Option<&TableView>, Vec<&Test>)> = report
+    let mut groups: Vec<(&str, Option<&TableView>, Vec<Numbered<'_>>)> = report
         .tables
         .iter()
         .map(|table| (table.name.as_str(), Some(table), Vec::new()))
@@ -217,12 +224,12 @@ fn tables(out: &mut String, report: &RunReport) {
         .enumerate()
         .map(|(idx, (name, ..))| (*name, idx))
         .collect();
-    for test in &report.tests {
+    for (idx, test) in report.tests.iter().enumerate() {
         let at = *place.entry(test.group.as_str()).or_insert_with(|| {
             groups.push((&test.group, None, Vec::new()));
             groups.len() - 1
         });
-        groups[at].2.push(test);
+        groups[at].2.push((idx, test));
     }
     let open = if groups.len() == 1 { " open" } else { "" };
     for (name, table, tests) in groups {
@@ -237,8 +244,8 @@ fn tables(out: &mut String, report: &RunReport) {
         }
         if !tests.is_empty() {
             out.push_str("<h4>Tests</h4>\n<div class=\"tests\">\n");
-            for test in tests {
-                self::test(out, test);
+            for (idx, test) in tests {
+                self::test(out, idx, test);
             }
             out.push_str("</div>\n");
         }
@@ -315,7 +322,7 @@ fn example(out: &mut String, class: &str, label: &str, statements: &[String]) {
     out.push_str("</div>\n");
 }
 
-fn test(out: &mut String, test: &Test) {
+fn test(out: &mut String, idx: usize, test: &Test) {
     let verdict = match test.steps.last().map(|step| &step.expect) {
         Some(Expect::Rejected(_)) => ("rejected", "rejects"),
         Some(Expect::Rows { .. }) => ("accepted", "leaves rows"),
@@ -323,7 +330,7 @@ fn test(out: &mut String, test: &Test) {
     };
     let _ = writeln!(
         out,
-        "<details class=\"test\"><summary><span class=\"verdict {}\">{}</span> {}</summary>",
+        "<details class=\"test\" id=\"test-{idx}\"><summary><span class=\"verdict {}\">{}</span> {}</summary>",
         verdict.0,
         verdict.1,
         escape(&test.name)

@@ -118,11 +118,11 @@ fn mutants(out: &mut String, report: &RunReport) {
     let Some(mutation) = &report.mutation else {
         return;
     };
-    if mutation.alive.is_empty() {
+    if mutation.alive().next().is_none() {
         return;
     }
     out.push_str("## Surviving mutants\n\n");
-    for mutant in &mutation.alive {
+    for mutant in mutation.alive() {
         let _ = writeln!(
             out,
             "- {}: {} ({})",

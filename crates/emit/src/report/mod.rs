@@ -5,6 +5,7 @@
 mod html;
 pub(crate) mod markdown;
 mod model;
+mod mutants;
 pub(crate) mod page;
 pub mod query;
 mod query_html;

@@ -82,20 +82,81 @@ pub struct Mutation {
     pub equivalent: usize,
     /// Mutants left out for other reasons, e.g. `("still-born", 3)`.
     pub left_out: Vec<(String, usize)>,
-    /// Those that no test notices.
-    pub alive: Vec<AliveMutant>,
+    /// Every mutant, table by table, with what became of it.
+    pub all: Vec<MutantView>,
 }
 
-/// A mutant that no test notices.
+/// One mutant and what became of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct AliveMutant {
+pub struct MutantView {
     /// The operator that made it.
     pub operator: String,
     /// The table it changes.
     pub table: String,
     /// What it changes, as a sentence.
     pub description: String,
+    /// What became of it.
+    pub fate: Fate,
+    /// The name of the first test that notices it.
+    pub killed_by: Option<String>,
+    /// Why it does not count, or could not be judged.
+    pub why: Option<String>,
+}
+
+/// What became of a mutant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// A test notices it.
+    Killed,
+    /// No test does.
+    #[default]
+    Alive,
+    /// No test that can be judged does, and one that cannot might.
+    Unjudged,
+    /// It behaves like the original.
+    Equivalent,
+    /// The engine refuses its definition.
+    StillBorn,
+    /// It refuses every row.
+    Impaired,
+    /// It behaves like an earlier mutant.
+    Redundant,
+}
+
+impl Fate {
+    /// All, in the order to be shown: what asks for attention first.
+    pub const ALL: [Self; 7] = [
+        Self::Alive,
+        Self::Unjudged,
+        Self::Killed,
+        Self::Equivalent,
+        Self::Redundant,
+        Self::StillBorn,
+        Self::Impaired,
+    ];
+
+    /// As reports spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Killed => "killed",
+            Self::Alive => "alive",
+            Self::Unjudged => "unjudged",
+            Self::Equivalent => "equivalent",
+            Self::StillBorn => "still-born",
+            Self::Impaired => "impaired",
+            Self::Redundant => "redundant",
+        }
+    }
+}
+
+impl Mutation {
+    /// The mutants that count and that no test is known to notice.
+    pub fn alive(&self) -> impl Iterator<Item = &MutantView> {
+        let is_alive = |mutant: &&MutantView| matches!(mutant.fate, Fate::Alive | Fate::Unjudged);
+        self.all.iter().filter(is_alive)
+    }
 }
 
 /// A requirement that no row can meet.

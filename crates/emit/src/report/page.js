@@ -57,9 +57,31 @@
   const reveal = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
+    if (target.closest("[hidden]")) {
+      filter.value = "";
+      apply();
+    }
     for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
     target.scrollIntoView({ block: "start" });
   };
+  // Parts with a filter of their own: words, and a choice of kinds.
+  for (const sieve of document.querySelectorAll(".sieve")) {
+    const [words, kind, left] = ["input", "select", "output"].map((name) => sieve.querySelector(name));
+    const rows = [...sieve.querySelectorAll("tbody tr")].map((row) => ({ row, text: row.textContent.toLowerCase() }));
+    const sift = () => {
+      const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let n = 0;
+      for (const { row, text } of rows) {
+        const show = (!kind.value || row.dataset.kind === kind.value) && wanted.every((word) => text.includes(word));
+        row.hidden = !show;
+        n += show;
+      }
+      left.value = `${n} ${n === 1 ? left.dataset.one : left.dataset.many}`;
+    };
+    words.addEventListener("input", sift);
+    kind.addEventListener("change", sift);
+  }
+
   addEventListener("hashchange", reveal);
   reveal();
 

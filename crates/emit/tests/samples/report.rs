@@ -1,8 +1,8 @@
 //! A report with something in every section.
 
 use isobath_emit::report::{
-    AliveMutant, ColumnView, ConstraintView, Disagreement, Finding, Infeasible, LimitationView,
-    Mutation, RunReport, TableView, Totals, Uncovered,
+    ColumnView, ConstraintView, Disagreement, Fate, Finding, Infeasible, LimitationView,
+    MutantView, Mutation, RunReport, TableView, Totals, Uncovered,
 };
 use isobath_emit::{Suite, SuiteDialect};
 
@@ -40,11 +40,30 @@ pub(crate) fn shop() -> RunReport {
             killed: 49,
             equivalent: 4,
             left_out: vec![("still-born".into(), 2)],
-            alive: vec![AliveMutant {
-                operator: "CHECK: relational operator".into(),
-                table: "orders".into(),
-                description: "quantity > 0 becomes quantity >= 0".into(),
-            }],
+            all: vec![
+                MutantView {
+                    operator: "not-null-remove".into(),
+                    table: "customer".into(),
+                    description: "`email` may be NULL".into(),
+                    fate: Fate::Killed,
+                    killed_by: Some(suite.tests[0].name.clone()),
+                    why: None,
+                },
+                MutantView {
+                    operator: "check-comparison-exchange".into(),
+                    table: "orders".into(),
+                    description: "quantity > 0 becomes quantity >= 0".into(),
+                    ..MutantView::default()
+                },
+                MutantView {
+                    operator: "check-removal".into(),
+                    table: "orders".into(),
+                    description: "CHECK (quantity > 0) is gone".into(),
+                    fate: Fate::Equivalent,
+                    killed_by: None,
+                    why: Some("quantity BETWEEN 1 AND 9 implies it".into()),
+                },
+            ],
         }),
         infeasible: vec![Infeasible {
             table: "orders".into(),

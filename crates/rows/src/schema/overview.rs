@@ -2,7 +2,7 @@
 
 use isobath_emit::Suite;
 use isobath_emit::report::{
-    AliveMutant, ColumnView, ConstraintView, Finding, Infeasible, LimitationView, Mutation,
+    ColumnView, ConstraintView, Fate, Finding, Infeasible, LimitationView, MutantView, Mutation,
     RunReport, TableView, Totals, Uncovered,
 };
 use isobath_sql::limitation::Limitation;
@@ -34,7 +34,7 @@ pub fn overview(
     let mut report = RunReport {
         schema: schema.name.clone(),
         totals: totals(schema, outcome),
-        mutation: analysis.map(|analysis| mutation(schema, analysis)),
+        mutation: analysis.map(|analysis| mutation(schema, analysis, suite)),
         limitations: limitation_views(limitations),
         findings: outcome
             .findings
@@ -130,7 +130,7 @@ fn totals(schema: &Schema, outcome: &Outcome) -> Totals {
     }
 }
 
-fn mutation(schema: &Schema, analysis: &Analysis) -> Mutation {
+fn mutation(schema: &Schema, analysis: &Analysis, suite: Option<&Suite>) -> Mutation {
     let left_out = [
         (
             "still-born",
@@ -153,14 +153,44 @@ fn mutation(schema: &Schema, analysis: &Analysis) -> Mutation {
             .into_iter()
             .map(|(why, count)| (why.to_owned(), count))
             .collect(),
-        alive: analysis
-            .survivors()
-            .map(|(_, mutant)| AliveMutant {
-                operator: mutant.operator.as_str().to_owned(),
-                table: schema.tables[mutant.table].name.clone(),
-                description: mutant.description.clone(),
-            })
+        all: (0..analysis.mutants.len())
+            .map(|index| mutant_view(schema, analysis, index, suite))
             .collect(),
+    }
+}
+
+fn mutant_view(
+    schema: &Schema,
+    analysis: &Analysis,
+    index: usize,
+    suite: Option<&Suite>,
+) -> MutantView {
+    let mutant = &analysis.mutants[index];
+    let (fate, why) = match &analysis.statuses[index] {
+        MutantStatus::Killed { .. } => (Fate::Killed, None),
+        MutantStatus::Alive => (Fate::Alive, None),
+        MutantStatus::Unsupported { what } => (Fate::Unjudged, Some(what.clone())),
+        MutantStatus::Equivalent { proof } => (Fate::Equivalent, Some(proof.clone())),
+        MutantStatus::StillBorn { why } => (Fate::StillBorn, Some(why.clone())),
+        MutantStatus::Impaired { why } => (Fate::Impaired, Some(why.clone())),
+        MutantStatus::Redundant { same_as } => {
+            let first = &analysis.mutants[*same_as].description;
+            (Fate::Redundant, Some(format!("the same as: {first}")))
+        }
+    };
+    let killed_by = match analysis.statuses[index] {
+        MutantStatus::Killed { test } => {
+            suite.and_then(|suite| Some(suite.tests.get(test)?.name.clone()))
+        }
+        _ => None,
+    };
+    MutantView {
+        operator: mutant.operator.as_str().to_owned(),
+        table: schema.tables[mutant.table].name.clone(),
+        description: mutant.description.clone(),
+        fate,
+        killed_by,
+        why,
     }
 }
 
