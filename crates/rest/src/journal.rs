@@ -1,8 +1,11 @@
-//! Candidates kept in a file while a run goes on, so that a run that was stopped can go on from them.
+//! Candidates, and the first rows of the database, kept in files while a run goes on, so that a run that was stopped can go on from them.
 //!
 //! Operations and tables go by their names, users by their place; what the document or the database does not know any
 //! more is not restored.
 
+use std::collections::BTreeMap;
+
+use isobath_exec::state::{Counter, First};
 use isobath_genes::{Breach, Gene, Rule, binary};
 use isobath_rows::set::{NewCell, NewRow};
 use isobath_sql::value::Interval;
@@ -67,6 +70,42 @@ pub fn restore(
         steps: steps?,
     };
     is_sound(&candidate).then_some(candidate)
+}
+
+/// First rows as [`restore_first`] reads them.
+#[must_use]
+pub fn store_first(first: &First) -> Json {
+    let cells = |row: &Vec<Value>| row.iter().map(store_value).collect::<Json>();
+    let tables = first.rows.iter();
+    let tables = tables.map(|(name, rows)| (name.clone(), rows.iter().map(cells).collect()));
+    let tables: serde_json::Map<String, Json> = tables.collect();
+    let counters = first.counters.iter();
+    let counters = counters.map(|one| json!([one.name, one.last.to_string(), one.is_called]));
+    json!({ "tables": tables, "counters": counters.collect::<Json>() })
+}
+
+/// The first rows that were stored as `json`; `None` when it is something else.
+#[must_use]
+pub fn restore_first(json: &Json) -> Option<First> {
+    let row =
+        |row: &Json| -> Option<Vec<Value>> { row.as_array()?.iter().map(restore_value).collect() };
+    let table = |(name, rows): (&String, &Json)| -> Option<(String, Vec<Vec<Value>>)> {
+        let rows: Option<_> = rows.as_array()?.iter().map(row).collect();
+        Some((name.clone(), rows?))
+    };
+    let rows: Option<BTreeMap<_, _>> = json["tables"].as_object()?.iter().map(table).collect();
+    let counter = |one: &Json| {
+        Some(Counter {
+            name: one.get(0)?.as_str()?.to_owned(),
+            last: one.get(1)?.as_str()?.parse().ok()?,
+            is_called: one.get(2)?.as_bool()?,
+        })
+    };
+    let counters: Option<Vec<Counter>> = json["counters"].as_array()?.iter().map(counter).collect();
+    Some(First {
+        rows: rows?,
+        counters: counters?,
+    })
 }
 
 /// Whether ids are unique, and references lead to rows or to earlier steps.
@@ -333,6 +372,30 @@ paths:
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn first_rows_are_restored_as_they_were() {
+        let cells = [
+            Value::Null,
+            Value::Int(-7),
+            Value::text("it's"),
+            Value::Bytes(vec![0, 255]),
+            Value::Float(0.1),
+            Value::Date(jiff::civil::date(2024, 2, 29)),
+        ];
+        let first = First {
+            rows: [("pets".to_owned(), vec![cells.to_vec()])].into(),
+            counters: vec![Counter {
+                name: "pets".to_owned(),
+                last: 12,
+                is_called: true,
+            }],
+        };
+        let text = store_first(&first).to_string();
+        let json: Json = serde_json::from_str(&text).expect("what was printed");
+        assert_eq!(restore_first(&json), Some(first), "{text}");
+        assert_eq!(restore_first(&json!({ "tables": {} })), None);
     }
 
     #[test]

@@ -8,15 +8,17 @@ use isobath_emit::http::writer;
 use serde_json::json;
 
 use super::args::RestArgs;
+use super::first_rows;
 use super::resume::NOT_KEPT;
 use super::run::Refusal;
 use crate::output::put;
 
 /// The files of a run; besides them there is a folder for each language.
-const FILES: [&str; 12] = [
+const FILES: [&str; 13] = [
     "plan.json",
     "events.ndjson",
     "candidates.ndjson",
+    first_rows::NAME,
     "isobath.log",
     "queries.jsonl",
     "suite.json",

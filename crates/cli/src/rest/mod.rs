@@ -8,6 +8,7 @@ mod clock;
 mod database;
 mod describe;
 mod events;
+mod first_rows;
 mod folder;
 mod inside;
 mod interrupt;

@@ -35,13 +35,14 @@ use super::clock::Clock;
 use super::database::Tapped;
 use super::describe;
 use super::events::EventLog;
+use super::first_rows;
 use super::folder::Folder;
 use super::inside::{Inside, Insight};
 use super::interrupt::Interruption;
 use super::journal::Journal;
 use super::mock::Mocked;
 use super::output;
-use super::stopped::{Stopped, tell_lost, tell_resumption};
+use super::stopped::{Stopped, tell_lost, tell_resumption, wait_for_silence};
 use super::users::{secrets, users};
 use super::view::View;
 use crate::exit::Exit;
@@ -127,6 +128,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
             "--db needs --workers 1: rows that one candidate writes are there for all others",
         ));
     }
+    if let Some((folder, _)) = &stopped {
+        first_rows::bring_back(folder.path(), &args.database, terminal)?;
+    }
     let inside = if args.dry_run {
         None
     } else {
@@ -142,7 +146,12 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     let args = adapted.as_ref().unwrap_or(args);
     // The document may be served by the service itself, so that must be up first.
     let process = match (&args.start, args.dry_run) {
-        (Some(command), false) => Some(start(args, command, &heard, terminal)?),
+        (Some(command), false) => {
+            if let (Some(_), Some(url)) = (&stopped, &args.url) {
+                wait_for_silence(url);
+            }
+            Some(start(args, command, &heard, terminal)?)
+        }
         _ => None,
     };
     let insight = match inside {
@@ -208,6 +217,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         None => args.database.data_inside(insight.rows, terminal)?,
     }
     .map(Mutex::new);
+    if let Some(kept) = service.beneath(|data| first_rows::keep(folder.path(), &data.state)) {
+        kept.map_err(unwritable)?;
+    }
     service.outside = mocked.map(|mocked| Mutex::new(mocked.outbound()));
     let service = Arc::new(service);
     greet(args, &service, terminal);
@@ -244,6 +256,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         lock(&showing).on(event);
     });
     lock(&view).end();
+    first_rows::forget(folder.path());
     let outcome = outcome.map_err(|error| Refusal::unreachable(error.to_string()))?;
     for warning in service
         .inside(|feedback| feedback.warnings())

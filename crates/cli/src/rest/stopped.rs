@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use isobath_emit::findings::Event as Line;
+use isobath_exec::process::{Ready, wait_for};
 use isobath_rest::caller::Service;
 use isobath_rest::job::{Earlier, Point};
 use isobath_rest::journal::restore;
@@ -16,6 +18,11 @@ use super::journal;
 use super::run::Refusal;
 use crate::log;
 use crate::terminal::{Terminal, Tone};
+
+/// How long the service of a run that was killed may take to end.
+const LAST_BREATH: Duration = Duration::from_secs(8);
+/// How often it is asked for.
+const PULSE: Duration = Duration::from_millis(50);
 
 /// What a run that was stopped left.
 #[derive(Debug, Default)]
@@ -162,6 +169,15 @@ pub(super) fn tell_lost(stopped: &Stopped, covered: &BTreeSet<String>, terminal:
     terminal.insist(Tone::Warning, &line);
     for target in lost {
         log::line(&format!("not covered again: {target}"));
+    }
+}
+
+/// Waits until the service of a run that was just killed is gone, too; one that stays is told of by whoever starts another.
+pub(super) fn wait_for_silence(url: &str) {
+    let ready = Ready::Url(url.to_owned());
+    let started = Instant::now();
+    while started.elapsed() < LAST_BREATH && wait_for(&ready, Duration::ZERO, None).is_ok() {
+        std::thread::sleep(PULSE);
     }
 }
 

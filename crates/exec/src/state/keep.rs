@@ -11,8 +11,12 @@ use isobath_sql::render::{identifier, literal, table_name, table_order};
 use isobath_sql::schema::Filled;
 use isobath_sql::{DialectName, Schema, Table, Value};
 
+use super::first::Counter;
 use super::{MOST_KEPT, Tables};
 use crate::database::{Database, DatabaseError};
+
+/// Rows that are told to the database in one statement.
+const ROWS_AT_ONCE: usize = 100;
 
 /// What a reset did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,12 +46,31 @@ pub(super) struct Kept {
 /// What counts the keys that the database makes.
 #[derive(Debug, Default)]
 struct Counters {
-    /// PostgreSQL: statements that set sequences, by the table that they belong to, if any.
-    sequences: Vec<(Option<usize>, String)>,
+    /// PostgreSQL: where sequences stand.
+    sequences: Vec<Sequence>,
     /// SQLite and MariaDB: the last or next number of tables that have one.
     numbers: BTreeMap<usize, Value>,
     /// SQLite: whether any table has ever counted.
     is_there: bool,
+}
+
+/// A sequence of PostgreSQL and where it stands.
+#[derive(Debug)]
+struct Sequence {
+    /// The table that it belongs to, if any.
+    table: Option<usize>,
+    /// Its name, quoted.
+    name: String,
+    last: i128,
+    is_called: bool,
+}
+
+impl Sequence {
+    /// The statement that sets it.
+    fn set(&self) -> String {
+        let name = literal(&Value::from(self.name.as_str()), DialectName::Postgres);
+        format!("SELECT setval({name}, {}, {})", self.last, self.is_called)
+    }
 }
 
 /// Makes a connection fit for keeping and putting back.
@@ -145,6 +168,85 @@ impl Kept {
         })
     }
 
+    /// Takes other rows of a table for the first ones.
+    pub(super) fn replace(
+        &mut self,
+        database: &mut dyn Database,
+        schema: &Schema,
+        index: usize,
+        rows: &[Vec<Value>],
+    ) -> Result<(), DatabaseError> {
+        let (table, dialect) = (&schema.tables[index], database.dialect());
+        let (columns, copied) = (stored(table, dialect), copy(index, dialect));
+        if self.copies.insert(index) {
+            database.command(&format!(
+                "CREATE TEMPORARY TABLE isobath_first_{index} AS SELECT {columns} FROM {} LIMIT 0",
+                table_name(table, dialect)
+            ))?;
+        } else {
+            database.command(&format!("DELETE FROM {copied}"))?;
+        }
+        for some in rows.chunks(ROWS_AT_ONCE) {
+            let rows: Vec<String> = some
+                .iter()
+                .map(|row| {
+                    let cells = row.iter().zip(&table.columns);
+                    let cells: Vec<String> = cells
+                        .filter(|(_, column)| !matches!(column.filled, Filled::Generated(_)))
+                        .map(|(value, _)| literal(value, dialect))
+                        .collect();
+                    format!("({})", cells.join(", "))
+                })
+                .collect();
+            let rows = rows.join(", ");
+            database.command(&format!("INSERT INTO {copied} ({columns}) VALUES {rows}"))?;
+        }
+        Ok(())
+    }
+
+    /// Where the counters stood, by the names of tables or, in PostgreSQL, of sequences.
+    pub(super) fn counters(&self, schema: &Schema, dialect: DialectName) -> Vec<Counter> {
+        let numbers = self.counters.numbers.iter().filter_map(|(&table, number)| {
+            let Value::Int(last) = number else {
+                return None;
+            };
+            Some(Counter {
+                name: table_name(schema.tables.get(table)?, dialect),
+                last: *last,
+                is_called: true,
+            })
+        });
+        let sequences = self.counters.sequences.iter().map(|one| Counter {
+            name: one.name.clone(),
+            last: one.last,
+            is_called: one.is_called,
+        });
+        numbers.chain(sequences).collect()
+    }
+
+    /// Takes other places of the counters for the first ones.
+    pub(super) fn set_counters(
+        &mut self,
+        schema: &Schema,
+        dialect: DialectName,
+        first: &[Counter],
+    ) {
+        let mut numbers = BTreeMap::new();
+        for counter in first {
+            let mut names = schema.tables.iter().map(|table| table_name(table, dialect));
+            if let Some(table) = names.position(|name| name == counter.name) {
+                numbers.insert(table, Value::Int(counter.last));
+            }
+            let sequences = &mut self.counters.sequences;
+            if let Some(one) = sequences.iter_mut().find(|one| one.name == counter.name) {
+                (one.last, one.is_called) = (counter.last, counter.is_called);
+            }
+        }
+        if dialect != DialectName::Postgres {
+            self.counters.numbers = numbers;
+        }
+    }
+
     /// Adds all tables that refer to one of them: their rows would follow or stand in the way.
     fn with_those_that_refer(&self, schema: &Schema, mut tables: Tables) -> Tables {
         loop {
@@ -211,8 +313,8 @@ impl Kept {
                 let sequences = self.counters.sequences.iter();
                 rows.extend(
                     sequences
-                        .filter(|(table, _)| table.is_none_or(|table| tables.contains(&table)))
-                        .map(|(_, set)| set.clone()),
+                        .filter(|one| one.table.is_none_or(|table| tables.contains(&table)))
+                        .map(Sequence::set),
                 );
                 vec![format!("BEGIN; {off}; {}; COMMIT", rows.join("; "))]
             }
@@ -314,11 +416,8 @@ impl Counters {
     }
 }
 
-/// A statement per sequence that sets it to where it stands now.
-fn sequences(
-    database: &mut dyn Database,
-    schema: &Schema,
-) -> Result<Vec<(Option<usize>, String)>, DatabaseError> {
+/// All sequences and where they stand now.
+fn sequences(database: &mut dyn Database, schema: &Schema) -> Result<Vec<Sequence>, DatabaseError> {
     let found = database.rows(
         "SELECT quote_ident(n.nspname) || '.' || quote_ident(s.relname), t.relname::text, tn.nspname::text \
          FROM pg_class s JOIN pg_namespace n ON n.oid = s.relnamespace \
@@ -345,8 +444,12 @@ fn sequences(
             }),
             _ => None,
         };
-        let name = literal(&Value::from(name.as_str()), DialectName::Postgres);
-        set.push((owner, format!("SELECT setval({name}, {last}, {called})")));
+        set.push(Sequence {
+            table: owner,
+            name: name.clone(),
+            last: *last,
+            is_called: *called,
+        });
     }
     Ok(set)
 }

@@ -6,6 +6,7 @@
 //! ([`State::look`]), puts the first rows back ([`State::reset`]) and brings
 //! rows in ([`State::insert`]). It opens only what was named as a test database.
 
+mod first;
 mod insert;
 mod keep;
 mod snapshot;
@@ -24,6 +25,7 @@ use crate::catalogue::definitions;
 use crate::database::{Database, DatabaseError, Inside, writable};
 use crate::driver::SharedDriver;
 
+pub use first::{Counter, First};
 pub use insert::{Reference, Unfit};
 pub use keep::Reset;
 pub use snapshot::{Change, Content, Difference, Snapshot};

@@ -170,6 +170,40 @@ fn a_reset_brings_back_rows_and_counters_of_written_tables_exactly() {
 }
 
 #[test]
+fn first_rows_that_were_told_come_back_when_the_connection_that_kept_them_is_gone() {
+    on_each("first rows", |mut place| {
+        shop(&mut place);
+        let engine = place.engine;
+        let before = [place.rows("maker"), place.rows("item"), place.rows("plain")];
+        let first = place.state().first();
+        place.run(&[
+            "INSERT INTO maker (name) VALUES ('left')",
+            "INSERT INTO item (maker) VALUES (3)",
+            "DELETE FROM maker WHERE id = 1",
+            "DELETE FROM plain",
+            "CREATE TABLE later (a INT)",
+        ]);
+        let mut state = place.state();
+        let (changed, unknown) = state.bring_back(&first).unwrap();
+        assert_eq!(changed.len(), 3, "{engine}: {changed:?}");
+        assert_eq!(unknown.len(), 1, "{engine}: {unknown:?}");
+        for round in 0..2 {
+            assert_eq!(place.rows("maker"), before[0], "{engine}");
+            assert_eq!(place.rows("item"), before[1], "{engine}");
+            assert_eq!(place.rows("plain"), before[2], "{engine}");
+            place.run(&["INSERT INTO maker (name) VALUES ('next')"]);
+            let next = place.rows("maker").pop().unwrap();
+            assert!(next.starts_with("3|next"), "{engine}, {round}: {next}");
+            state.reset_all(&Tables::new()).unwrap();
+        }
+        // Nothing to do, and nothing done.
+        let (changed, _) = place.state().bring_back(&first).unwrap();
+        assert_eq!(changed, Vec::<String>::new(), "{engine}");
+        assert_eq!(place.rows("maker"), before[0], "{engine}");
+    });
+}
+
+#[test]
 fn a_look_tells_what_others_changed_since_the_last_one() {
     on_each("a look", |mut place| {
         shop(&mut place);
