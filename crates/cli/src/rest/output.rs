@@ -624,10 +624,11 @@ impl<'a> Run<'a> {
         terminal.say(
             Tone::Plain,
             &format!(
-                "database: {} statements of {} shapes ({} not evaluated), {} rows brought; reset {} times in {:.2} ms, looked at {} times in {:.2} ms on average",
+                "database: {} statements of {} shapes ({} not evaluated; {:.3} ms each), {} rows brought; reset {} times in {:.2} ms, looked at {} times in {:.2} ms on average",
                 data.statements,
                 data.shapes,
                 data.unable.len(),
+                mean(data.rows.judging, data.statements),
                 data.rows.rows,
                 data.cost.resets,
                 mean(data.cost.resetting, data.cost.resets),

@@ -47,6 +47,8 @@ pub struct DataCost {
     pub rows: u64,
     /// Candidates of which a row was refused.
     pub refused: u64,
+    /// The time that went into saying how far statements were from finding rows.
+    pub judging: std::time::Duration,
 }
 
 /// What a run made of its database, for reports.
@@ -244,6 +246,7 @@ impl Data {
             now: self.now,
             rules: self.choice.rules,
         };
+        let started = std::time::Instant::now();
         let last = self.state.image();
         let at = |number: usize| self.before.get(number).map_or(last, |image| &**image);
         for (number, exchange) in exchanges.iter_mut().enumerate() {
@@ -260,6 +263,7 @@ impl Data {
                 }
             }
         }
+        self.cost.judging += started.elapsed();
         self.written.extend(written);
         if !planted.rows.is_empty() || planted.refused.is_some() {
             let planted = Arc::new(planted);
