@@ -21,7 +21,7 @@ use isobath_exec::process::free_port;
 use isobath_rewrite::build::{Build, Built, build};
 use serde_json::Value;
 
-use self::subjects::{EXPLAINED, SUBJECTS, Subject};
+use self::subjects::{SUBJECTS, Subject, explanation};
 
 type Problem = Box<dyn std::error::Error>;
 
@@ -106,9 +106,10 @@ fn measure(
         text.trim().to_owned()
     };
     let why = |file: &str, line: u32| {
-        let text = text_of(file, line);
-        let mut known = EXPLAINED.iter();
-        known.find_map(|(of, is, why)| (*of == file && *is == text).then_some(*why))
+        let first = (file.to_owned(), 0);
+        let mut before = theirs.range(first..(file.to_owned(), line));
+        let count = before.next_back().map(|(_, count)| *count);
+        explanation(file, &text_of(file, line), count)
     };
     let is_agreed = only_ours
         .iter()

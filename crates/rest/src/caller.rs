@@ -225,6 +225,7 @@ impl Caller {
             self.service.outwards(|outside| outside.call(number));
             let since = self.service.keeper.mark();
             let mut call = whole(self.client.call(&request));
+            let mut is_renewed = false;
             if call.status() == Some(401)
                 && let (Some(session), Some(stale)) = (&session, &proof)
                 && self.log_in_again(session, stale, step.operation())
@@ -232,6 +233,7 @@ impl Caller {
                 && let Some(again) = self.request(step, Some(&session.proof()), &answers)
             {
                 (request, sent) = again;
+                is_renewed = exchanges.iter().any(|earlier| earlier.user == step.user);
                 call = whole(self.client.call(&request));
                 if call.status() == Some(401) {
                     self.unmoved.insert(step.operation());
@@ -254,6 +256,7 @@ impl Caller {
                     }
                     let mut exchange =
                         Exchange::new(step.id, operation, step.user, request, call).with_sent(sent);
+                    exchange.is_renewed = is_renewed;
                     if !said.is_empty() {
                         exchange.said = said::masked(&said, &exchange.request);
                     }

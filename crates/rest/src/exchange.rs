@@ -30,6 +30,8 @@ pub struct Exchange {
     pub said: String,
     /// How the service ended, when this call brought it down.
     pub fatal: Option<String>,
+    /// Whether the user had to log in once more for this call, after earlier ones of the same candidate.
+    pub is_renewed: bool,
 }
 
 impl Exchange {
@@ -54,6 +56,7 @@ impl Exchange {
             inside: Inside::default(),
             said: String::new(),
             fatal: None,
+            is_renewed: false,
         }
     }
 

@@ -129,7 +129,17 @@ async fn read(
     }
 }
 
-/// Notes of users who sign up and log in.
+async fn log_out(State(accounts): State<Shared>, headers: HeaderMap) -> Response {
+    let mut accounts = accounts.lock().expect("no request panics");
+    if accounts.user(&headers).is_none() {
+        return unauthorized();
+    }
+    let token = bearer(&headers).unwrap_or_default();
+    accounts.tokens.remove(token);
+    StatusCode::NO_CONTENT.into_response()
+}
+
+/// Notes of users who sign up, log in and log out.
 pub fn start() -> Running {
     let text = json!({ "type": "string" });
     let key = || required("id", "path", json!({ "type": "string" }));
@@ -142,6 +152,8 @@ pub fn start() -> Running {
             &[(201, Value::Null), (400, schema("Error")), (401, schema("Error"))])) },
         "/notes/{id}": { "get": secured(operation("read", vec![key()], None,
             &[(200, schema("Note")), (401, schema("Error")), (404, schema("Error"))])) },
+        "/logout": { "post": secured(operation("logOut", Vec::new(), None,
+            &[(204, Value::Null), (401, schema("Error"))])) },
     });
     let schemas = json!({
         "Error": error_schema(),
@@ -157,6 +169,7 @@ pub fn start() -> Running {
         .route("/login", post(log_in))
         .route("/notes", post(create))
         .route("/notes/{id}", get(read))
+        .route("/logout", post(log_out))
         .with_state(Shared::default());
     serve("accounts", router, paths, schemas)
 }

@@ -41,6 +41,11 @@ pub(super) struct Finish<'a> {
     pub(super) lost: Option<Lost>,
 }
 
+/// Whether a user had to log in once more in the middle of a candidate.
+fn is_renewed(exchanges: &[Exchange]) -> bool {
+    exchanges.iter().any(|exchange| exchange.is_renewed)
+}
+
 impl Finish<'_> {
     /// The share of the budget that is used.
     pub(super) fn used(config: &Config, calls: u64) -> f64 {
@@ -344,7 +349,12 @@ impl Finish<'_> {
                 self.unverified += 1;
                 return None;
             }
-            runs.push(self.run(&candidate)?);
+            let mut exchanges = self.run(&candidate)?;
+            // A login that wore out meanwhile is fresh now; one that the test itself ended is not.
+            if is_renewed(&exchanges) {
+                exchanges = self.run(&candidate)?;
+            }
+            runs.push(exchanges);
         }
         // What the end of the run broke off shows nothing.
         if self.config.stop.load(Ordering::Relaxed) {
@@ -358,7 +368,9 @@ impl Finish<'_> {
                 .iter()
                 .zip(&again)
                 .all(|(a, b)| a.status() == b.status());
-        if !same || exchanges.is_empty() {
+        // In a suite, who logged out stays so until the test is over.
+        let goes_on = !is_renewed(&exchanges) && !is_renewed(&again);
+        if !same || !goes_on || exchanges.is_empty() {
             self.unstable += 1;
             return None;
         }
