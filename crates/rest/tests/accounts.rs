@@ -5,13 +5,20 @@ mod http_runner;
 mod support;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use isobath_emit::http::{Outcome, Source, curl};
+use isobath_exec::http::{Client, Config as HttpConfig};
+use isobath_genes::{Gene, Tuning};
 use isobath_rest::auth::{self, Format};
+use isobath_rest::caller::Caller;
+use isobath_rest::candidate::{Candidate, What};
+use isobath_rest::exchange::Exchange;
 use isobath_rest::probe::Choice;
+use isobath_search::Rng;
 use isobath_suts::accounts;
 
-use support::Plan;
+use support::{Plan, Prepared};
 
 const AUTH: &str = r#"
 authTemplate:
@@ -31,6 +38,49 @@ auth:
   - name: ada
   - name: grace
 "#;
+
+#[test]
+fn who_logged_out_is_logged_in_again_and_that_is_told() {
+    let service = accounts::start();
+    let users = auth::read(AUTH, Format::Yaml).expect("a good file");
+    let document = service.openapi.to_string();
+    let prepared = Prepared::new(&Plan {
+        url: &service.url,
+        document: &document,
+        users: &users,
+        reset: None,
+        calls: 1,
+        seed: 1,
+        probes: Choice::default(),
+    });
+    let service = Arc::new(prepared.service);
+    let client = Client::new(HttpConfig::default()).expect("a client");
+    let mut caller = Caller::new(Arc::clone(&service), client);
+    let mut run = |operations: &[&str]| {
+        let mut rng = Rng::with_seed(1);
+        let mut candidate = Candidate::default();
+        for id in operations {
+            let mut all = service.api.operations.iter();
+            let at = all.position(|operation| operation.name() == *id);
+            let at = at.expect("an operation of the document");
+            let (model, input) = (&service.api.model, service.api.operations[at].input);
+            let gene = Gene::sample(model, input, &mut rng, &Tuning::default());
+            candidate.push(What::call(at, gene), Some(0));
+        }
+        let exchanges = caller.run(&candidate).expect("the service is up");
+        let told = |exchange: &Exchange| (exchange.status(), exchange.is_renewed);
+        exchanges.iter().map(told).collect::<Vec<_>>()
+    };
+    let (made, gone) = (Some(201), Some(204));
+    assert_eq!(
+        run(&["POST /notes", "POST /logout", "POST /notes"]),
+        [(made, false), (gone, false), (made, true)]
+    );
+    assert_eq!(
+        run(&["POST /notes", "POST /notes"]),
+        [(made, false), (made, false)]
+    );
+}
 
 #[test]
 fn suites_create_their_users_and_read_ids_from_locations() {
