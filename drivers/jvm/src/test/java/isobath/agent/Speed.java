@@ -65,6 +65,7 @@ public final class Speed {
     private static long branches(int times) {
         long sum = 0;
         for (int at = 0; at < times; at++) {
+            sum += 200 + (at >> 4 & 63) * 2;
             if ((at & 15) < 7) {
                 sum += at;
             }
@@ -76,7 +77,10 @@ public final class Speed {
     private static long probedBranches(int times) {
         long sum = 0;
         for (int at = 0; at < times; at++) {
-            Probe.lt(at & 15, 7, 10);
+            // As above, not always the same one; each comes out both ways before it is another's turn.
+            int target = 200 + (at >> 4 & 63) * 2;
+            Probe.lt(at & 15, 7, target);
+            sum += target;
             if ((at & 15) < 7) {
                 sum += at;
             }
@@ -88,6 +92,7 @@ public final class Speed {
     private static long wideBranches(int times) {
         long sum = 0;
         for (long at = 0; at < times; at++) {
+            sum += 400 + (int) (at >> 4 & 63) * 2;
             if ((at & 15) < 7) {
                 sum += at;
             }
@@ -99,7 +104,9 @@ public final class Speed {
     private static long probedWideBranches(int times) {
         long sum = 0;
         for (long at = 0; at < times; at++) {
-            if (Probe.order(at & 15, 7, 2, 20) < 0) {
+            int target = 400 + (int) (at >> 4 & 63) * 2;
+            sum += target;
+            if (Probe.order(at & 15, 7, 2, target) < 0) {
                 sum += at;
             }
             sum *= 31;

@@ -83,9 +83,12 @@ public final class Probe {
 
     /** {@code a == b}. */
     public static void eq(int a, int b, int target) {
-        if (known(target)) {
-            return;
+        if (!known(target)) {
+            equal(a, b, target);
         }
+    }
+
+    private static void equal(int a, int b, int target) {
         if (a == b) {
             settle(target, target + 1, 1);
         } else {
@@ -95,9 +98,12 @@ public final class Probe {
 
     /** {@code a != b}. */
     public static void ne(int a, int b, int target) {
-        if (known(target)) {
-            return;
+        if (!known(target)) {
+            unequal(a, b, target);
         }
+    }
+
+    private static void unequal(int a, int b, int target) {
         if (a == b) {
             settle(target + 1, target, 1);
         } else {
@@ -107,9 +113,12 @@ public final class Probe {
 
     /** {@code a < b}. */
     public static void lt(int a, int b, int target) {
-        if (known(target)) {
-            return;
+        if (!known(target)) {
+            less(a, b, target);
         }
+    }
+
+    private static void less(int a, int b, int target) {
         if (a < b) {
             settle(target, target + 1, (double) b - a);
         } else {
@@ -119,9 +128,12 @@ public final class Probe {
 
     /** {@code a <= b}. */
     public static void le(int a, int b, int target) {
-        if (known(target)) {
-            return;
+        if (!known(target)) {
+            lessOrEqual(a, b, target);
         }
+    }
+
+    private static void lessOrEqual(int a, int b, int target) {
         if (a <= b) {
             settle(target, target + 1, (double) b - a + 1);
         } else {
