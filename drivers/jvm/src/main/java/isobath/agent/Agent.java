@@ -9,6 +9,7 @@ import isobath.agent.link.Target;
 import isobath.agent.probe.Recording;
 import isobath.agent.service.Failures;
 import isobath.agent.service.Outgoing;
+import isobath.agent.service.Servers;
 import isobath.agent.service.ServiceClasses;
 import isobath.agent.track.Track;
 import isobath.agent.weave.Weaver;
@@ -78,6 +79,7 @@ public final class Agent {
         Recording.into(link.map(), settings.methods);
         Failures.watch(names);
         Outgoing.watch();
+        Servers.hurry();
         for (Frame frame : unwatched) {
             link.queue().add(frame);
         }

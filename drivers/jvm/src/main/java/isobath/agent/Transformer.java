@@ -4,6 +4,7 @@ import isobath.agent.jdbc.JdbcWeaver;
 import isobath.agent.link.Frame;
 import isobath.agent.link.Queue;
 import isobath.agent.service.Servers;
+import isobath.agent.service.Validators;
 import isobath.agent.weave.LibraryWeaver;
 import isobath.agent.weave.Weaver;
 import isobath.agent.weave.Woven;
@@ -76,6 +77,9 @@ final class Transformer implements ClassFileTransformer {
             return Servers.weave(bytes);
         }
         byte[] telling = JdbcWeaver.weave(loader, bytes);
+        if (telling == null) {
+            telling = Validators.weave(bytes);
+        }
         return telling != null ? telling : LibraryWeaver.weave(bytes);
     }
 }

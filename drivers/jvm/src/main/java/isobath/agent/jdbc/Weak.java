@@ -7,15 +7,17 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** What is known of objects that others own, for as long as they live; by identity, since they may compare as they like. */
-final class Weak<V> {
+public final class Weak<V> {
     private final Map<Key, V> map = new ConcurrentHashMap<>();
     private final ReferenceQueue<Object> gone = new ReferenceQueue<>();
 
-    V get(Object key) {
+    /** What is known of an object; null when nothing is. */
+    public V get(Object key) {
         return map.get(new Key(key, null));
     }
 
-    void put(Object key, V value) {
+    /** From now on this is known of an object. */
+    public void put(Object key, V value) {
         for (Reference<?> dead = gone.poll(); dead != null; dead = gone.poll()) {
             map.remove(dead);
         }

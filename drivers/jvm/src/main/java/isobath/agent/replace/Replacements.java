@@ -34,6 +34,7 @@ public final class Replacements {
         parsers();
         times();
         patterns();
+        kotlin();
     }
 
     private Replacements() {}
@@ -227,6 +228,33 @@ public final class Replacements {
         verdict(matcher, "matches", "()Z", "Patterns");
         verdict(matcher, "find", "()Z", "Patterns");
         verdict(matcher, "lookingAt", "()Z", "Patterns");
+    }
+
+    private static void kotlin() {
+        String texts = "kotlin/text/StringsKt";
+        for (String name : new String[] {"startsWith", "endsWith", "equals"}) {
+            kotlin(texts, name, "(" + STRING + STRING);
+        }
+        kotlin(texts, "contains", "(" + CHARS + CHARS);
+        String[][] parsers = {{"toIntOrNull", "Integer"}, {"toLongOrNull", "Long"}};
+        for (String[] parser : parsers) {
+            String descriptor = "(" + STRING + ")Ljava/lang/" + parser[1] + ";";
+            TABLE.put(
+                    texts + ':' + parser[0] + descriptor,
+                    new Replacement(
+                            HERE + "KotlinTexts", parser[0], "(" + with(descriptor), Outcomes.SUCCESS, false, false));
+        }
+    }
+
+    /** A function whose last argument, whether case matters, may be left out. */
+    private static void kotlin(String owner, String name, String begin) {
+        String[][] forms = {{"", "Z)Z"}, {"$default", "ZI" + OBJECT + ")Z"}};
+        for (String[] form : forms) {
+            String descriptor = begin + form[1];
+            TABLE.put(
+                    owner + ':' + name + form[0] + descriptor,
+                    new Replacement(HERE + "KotlinTexts", name, "(" + with(descriptor), Outcomes.VERDICT, false, false));
+        }
     }
 
     private static void verdict(String owner, String name, String descriptor, String made) {

@@ -6,7 +6,6 @@ import isobath.agent.replace.Replacement;
 import isobath.agent.replace.Replacements;
 import isobath.agent.service.Requests;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -36,8 +35,8 @@ final class MethodWeaver {
     private final InsnList code;
     /** Whether what is inserted will be executed; if not, only the targets count. */
     private final boolean live;
-    /** Jumps and calls that what stands before them already told of. */
-    private final Set<AbstractInsnNode> told = new HashSet<>();
+    /** Jumps and calls that what stands before them already told of, or that are the compiler's own. */
+    private final Set<AbstractInsnNode> told;
     private final SwitchWeaver switches;
     private int line;
 
@@ -47,6 +46,7 @@ final class MethodWeaver {
         this.references = references;
         this.code = method.instructions;
         this.live = live;
+        this.told = Kotlin.added(method);
         this.switches = new SwitchWeaver(code, targets, live, told);
     }
 
@@ -57,7 +57,7 @@ final class MethodWeaver {
             next = node.getNext();
             if (node instanceof LineNumberNode) {
                 line = ((LineNumberNode) node).line;
-                pending = targets.line(line);
+                pending = targets.counts(line) ? targets.line(line) : -1;
             }
             if (node.getOpcode() < 0) {
                 continue;
@@ -81,7 +81,11 @@ final class MethodWeaver {
         if (told.contains(node)) {
             return;
         }
-        if (node instanceof MethodInsnNode) {
+        if (!targets.counts(line)) {
+            if (live && node instanceof MethodInsnNode) {
+                follow(code, (MethodInsnNode) node);
+            }
+        } else if (node instanceof MethodInsnNode) {
             call((MethodInsnNode) node);
         } else if (node instanceof InvokeDynamicInsnNode) {
             references.weave((InvokeDynamicInsnNode) node, targets, line, live);
@@ -169,6 +173,13 @@ final class MethodWeaver {
         if (name != null) {
             insertBefore(call, name.probe());
         }
+        if (told.contains(Code.follower(call))) {
+            // Only the compiler looks at what comes out.
+            if (live) {
+                follow(code, call);
+            }
+            return;
+        }
         if (orders(call)) {
             return;
         }
@@ -206,14 +217,20 @@ final class MethodWeaver {
         AbstractInsnNode next;
         for (AbstractInsnNode node = method.instructions.getFirst(); node != null; node = next) {
             next = node.getNext();
-            Replacement found = node instanceof MethodInsnNode ? replacement((MethodInsnNode) node) : null;
-            if (found != null && found.everywhere && !found.before) {
-                InsnList code = new InsnList();
-                Code.push(code, -1);
-                Code.call(code, found.owner, found.name, found.descriptor);
-                method.instructions.insertBefore(node, code);
-                method.instructions.remove(node);
+            if (node instanceof MethodInsnNode) {
+                follow(method.instructions, (MethodInsnNode) node);
             }
+        }
+    }
+
+    private static void follow(InsnList code, MethodInsnNode call) {
+        Replacement found = replacement(call);
+        if (found != null && found.everywhere && !found.before) {
+            InsnList instead = new InsnList();
+            Code.push(instead, -1);
+            Code.call(instead, found.owner, found.name, found.descriptor);
+            code.insertBefore(call, instead);
+            code.remove(call);
         }
     }
 

@@ -10,20 +10,22 @@ import java.util.Map;
 final class Targets {
     private final int first;
     private final String unit;
-    private final String file;
+    private final Source source;
     private final List<Target> targets = new ArrayList<>();
     private final Map<Integer, Integer> lines = new HashMap<>();
-    private final Map<Integer, Integer> columns = new HashMap<>();
+    private final Map<String, Integer> columns = new HashMap<>();
     private String function = "";
 
-    Targets(int first, String className, String source) {
+    Targets(int first, String className, Source source) {
         this.first = first;
+        this.source = source;
         int slash = className.lastIndexOf('/');
         unit = slash < 0 ? "" : className.substring(0, slash).replace('/', '.');
-        String folder = slash < 0 ? "" : className.substring(0, slash + 1);
-        int dollar = className.indexOf('$', slash + 2);
-        String outer = dollar < 0 ? className : className.substring(0, dollar);
-        file = source == null ? outer + ".class" : folder + source;
+    }
+
+    /** Whether a line is the service's own. */
+    boolean counts(int line) {
+        return source.place(line) != null;
     }
 
     /** What follows is in this method. */
@@ -31,7 +33,7 @@ final class Targets {
         this.function = function;
     }
 
-    /** The target of a line. */
+    /** The target of a line that counts. */
     int line(int line) {
         Integer known = lines.get(line);
         if (known == null) {
@@ -50,9 +52,10 @@ final class Targets {
 
     int add(int kind, int line, String text) {
         int id = first + targets.size();
+        Source.Place place = source.place(line);
         // Targets of one line are told apart by where they come in it.
-        int column = columns.merge(line, 1, Integer::sum);
-        targets.add(new Target(id, kind, unit, file, line, column, function, text));
+        int column = columns.merge(place.file + ':' + place.line, 1, Integer::sum);
+        targets.add(new Target(id, kind, unit, place.file, place.line, column, function, text));
         return id;
     }
 

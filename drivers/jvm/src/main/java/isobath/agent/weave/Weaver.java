@@ -47,7 +47,7 @@ public final class Weaver {
         ClassReader reader = new ClassReader(bytes);
         ClassNode type = new ClassNode();
         reader.accept(type, 0);
-        Targets targets = new Targets(first, type.name, type.sourceFile);
+        Targets targets = new Targets(first, type.name, Source.of(type));
         References references = new References(type);
         for (int at = 0; at < type.methods.size(); at++) {
             MethodNode method = type.methods.get(at);
@@ -55,7 +55,7 @@ public final class Weaver {
             if (isBridge || method.instructions.size() == 0) {
                 continue;
             }
-            if (isGenerated(type, method)) {
+            if (isGenerated(type, method) || Kotlin.adds(type, method)) {
                 MethodWeaver.follow(method);
                 continue;
             }

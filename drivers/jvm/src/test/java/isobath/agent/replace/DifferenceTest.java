@@ -53,7 +53,7 @@ class DifferenceTest {
         for (Map.Entry<String, Replacement> entry : new TreeMap<>(Replacements.all()).entrySet()) {
             String key = entry.getKey();
             int open = key.indexOf('(');
-            if (open < 0 || key.startsWith("kotlin/")) {
+            if (open < 0) {
                 continue;
             }
             boolean isStatic = key.lastIndexOf(':', open) >= 0;
@@ -62,7 +62,12 @@ class DifferenceTest {
             String name = key.substring(dot + 1, open);
             Class<?>[] parameters = classes(Type.getArgumentTypes(key.substring(open)));
             Method made = made(entry.getValue());
-            for (List<Supplier<Object>> arguments : combinations(isStatic ? null : owner, parameters)) {
+            Class<?>[] sampled = parameters.clone();
+            if (name.endsWith("$default")) {
+                // The last one is always null.
+                sampled[sampled.length - 1] = Void.class;
+            }
+            for (List<Supplier<Object>> arguments : combinations(isStatic ? null : owner, sampled)) {
                 Object[] plain = values(arguments);
                 Object[] ours = values(arguments);
                 String expected = name.equals("<init>") ? constructed(owner, parameters, plain) : called(owner, name, parameters, isStatic, plain);
@@ -95,9 +100,10 @@ class DifferenceTest {
             return value instanceof Object[] ? Arrays.toString((Object[]) value) : value instanceof Matcher ? value.toString() : String.valueOf(value);
         } catch (InvocationTargetException thrown) {
             Throwable cause = thrown.getCause();
-            // What the JVM itself says of null names the variables of whoever called.
+            // What the JVM itself, or Kotlin, says of null names the variables of whoever called.
             String message = cause.getMessage();
-            boolean isHelp = cause instanceof NullPointerException && String.valueOf(message).startsWith("Cannot ");
+            boolean isHelp =
+                    cause instanceof NullPointerException && (message == null || message.matches("(Cannot|Parameter) .*"));
             return cause.getClass().getName() + (isHelp ? "" : ": " + message);
         }
     }
@@ -111,6 +117,10 @@ class DifferenceTest {
         Method original;
         try {
             original = owner.getMethod(name, parameters);
+            // Kotlin's are inherited from classes that are not public.
+            if (owner.getName().startsWith("kotlin.")) {
+                original.setAccessible(true);
+            }
         } catch (NoSuchMethodException inherited) {
             return null;
         }
