@@ -13,6 +13,9 @@ use isobath_exec::process::{Launch, Ready, Service};
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[path = "jvm/suites.rs"]
+mod suites;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -32,7 +35,9 @@ fn is_built() -> bool {
             eprintln!("left out: there is no JDK with Maven");
             return false;
         }
-        let samples = ["papers", "older", "rows", "numbers", "texts", "outside"];
+        let samples = [
+            "papers", "older", "rows", "numbers", "texts", "outside", "kiosk",
+        ];
         let samples = samples.map(|name| format!("tests/suts/jvm/{name}/target/{name}.jar"));
         let agent = "drivers/jvm/target/isobath-agent.jar".to_owned();
         for (project, jars) in [
@@ -478,7 +483,11 @@ fn a_service_for_java_8_is_watched_on_every_jdk_of_this_machine() {
         &["-g", "--release", "8", "-d", "classes", "shop/Main.java"],
     );
     let homes = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten();
-    let javas = homes.flatten().map(|home| home.path().join("bin/java"));
+    let homes = homes.flatten().map(|home| home.path());
+    // Others may be named, as in PATH.
+    let more = std::env::var_os("ISOBATH_JDKS").unwrap_or_default();
+    let javas = homes.chain(std::env::split_paths(&more));
+    let javas = javas.map(|home| home.join("bin/java"));
     let javas: std::collections::BTreeSet<PathBuf> =
         javas.filter_map(|java| java.canonicalize().ok()).collect();
     for java in javas {

@@ -61,6 +61,7 @@ pub(super) struct Watched {
 struct Own {
     port: u16,
     start: String,
+    /// Both for suites: `{port}` stands for the port.
     plain: String,
     with_agent: String,
 }
@@ -116,12 +117,14 @@ impl Watched {
             flags.start = Some(own.start.clone());
             flags.suite_start = Some(own.plain.clone());
         }
-        let open = format!("{DOOR_VARIABLE}={}", self.door);
         flags.suite_start_with_rows = match (&self.own, &args.start) {
-            (Some(own), _) => Some(format!("env {open} {}", own.with_agent)),
+            (Some(own), _) => Some(format!("env {DOOR_VARIABLE}={{door}} {}", own.with_agent)),
             (None, Some(start)) => {
                 let options = quoted(&self.tool_options());
-                Some(format!("env {open} {TOOL_OPTIONS}={options} {start}"))
+                let door = self.door;
+                Some(format!(
+                    "env {DOOR_VARIABLE}={door} {TOOL_OPTIONS}={options} {start}"
+                ))
             }
             (None, None) => None,
         };
@@ -222,24 +225,19 @@ impl Own {
             .iter()
             .map(|option| format!(" {}", quoted(option)))
             .collect();
-        let service: String = args
-            .white
-            .service
-            .iter()
-            .map(|argument| {
-                format!(
-                    " {}",
-                    quoted(&argument.replace("{port}", &port.to_string()))
-                )
-            })
+        let service = args.white.service.iter();
+        let service: String = service
+            .map(|argument| format!(" {}", quoted(argument)))
             .collect();
+        let here = service.replace("{port}", &port.to_string());
         let jar = quoted(&jar.to_string_lossy());
         let java = quoted(&java);
         let flag = quoted(&agent_flag(agent));
-        let ports = format!("env SERVER_PORT={port} PORT={port}");
+        let ports = PORTS.map(|name| format!("{name}={{port}}")).join(" ");
+        let ports = format!("env {ports}");
         Self {
             port,
-            start: format!("exec {java}{options} {flag} -jar {jar}{service}"),
+            start: format!("exec {java}{options} {flag} -jar {jar}{here}"),
             plain: format!("{ports} {java}{options} -jar {jar}{service}"),
             with_agent: format!("{ports} {java}{options} {flag} -jar {jar}{service}"),
         }

@@ -66,7 +66,14 @@ impl<'a> Run<'a> {
         let with_rows = args.suite_start_with_rows.as_ref().filter(|_| is_inside);
         let plain = args.suite_start.as_ref().or(args.start.as_ref());
         let start = with_rows.or(plain);
-        suite.service.start = start.cloned();
+        match start {
+            // A service that we know how to start takes any port.
+            Some(start) if args.jvm.jvm.is_some() => {
+                let door = suite.database.as_ref().and_then(|of| of.door.as_deref());
+                suite.service.start_anywhere(start, door);
+            }
+            start => suite.service.start = start.cloned(),
+        }
         if args.database.no_state_assertions {
             suite.tests.iter_mut().for_each(|test| test.state.clear());
         }

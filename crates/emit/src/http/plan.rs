@@ -390,14 +390,19 @@ pub(crate) fn header(suite: &HttpSuite, faults: bool) -> Vec<String> {
     lines
 }
 
-/// The lines that say which environment variables a suite reads.
-pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
+/// The lines that say which environment variables a suite reads, that may find free ports by itself.
+pub(crate) fn environment(suite: &HttpSuite, finds_ports: bool) -> Vec<String> {
+    let anywhere = suite.service.start_anywhere.as_ref();
+    let anywhere = anywhere.filter(|_| finds_ports);
     let mut lines = vec![format!(
         "{}: the base URL of the service; without it {}",
         one_line(&suite.service.base_url_variable),
-        one_line(&suite.service.base_url)
+        anywhere.map_or_else(
+            || one_line(&suite.service.base_url),
+            |_| "a free port".into()
+        )
     )];
-    if let Some(start) = &suite.service.start {
+    if let Some(start) = anywhere.or(suite.service.start.as_ref()) {
         lines.push(format!(
             "  and the service is started by: {}",
             one_line(start)

@@ -58,12 +58,33 @@ pub struct Service {
     /// the variable of the base URL is set, wait until the base URL answers, and stop it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
+    /// The same command with `{port}` in place of the port of the base URL, and `{door}` in place of that of the
+    /// database's door: tests that can find free ports start the service there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_anywhere: Option<String>,
     /// What is done before every test to bring the first state back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
     /// How long a call may take, in milliseconds.
     #[serde(default = "timeout_millis")]
     pub timeout_millis: u64,
+}
+
+/// What stands for the port of the service in a command.
+pub(crate) const PORT: &str = "{port}";
+/// What stands for the port of the door in a command.
+pub(crate) const DOOR: &str = "{door}";
+
+/// The port of a URL, between what comes before and after it.
+pub(crate) fn around_port(url: &str) -> Option<(&str, &str, &str)> {
+    let host = url.find("://")? + 3;
+    let end = url[host..]
+        .find('/')
+        .map_or(url.len(), |slash| host + slash);
+    let colon = host + url[host..end].rfind(':')?;
+    let port = &url[colon + 1..end];
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    is_port.then(|| (&url[..=colon], port, &url[end..]))
 }
 
 /// How the first state of a service is brought back.
@@ -365,9 +386,24 @@ impl Service {
             base_url_variable: base_url_variable(),
             base_url: base_url.into(),
             start: None,
+            start_anywhere: None,
             reset: None,
             timeout_millis: timeout_millis(),
         }
+    }
+
+    /// Lets the tests start the service by a command in which `{port}` and `{door}` stand for ports. Tests that cannot
+    /// choose some take those of the base URL and of the door.
+    pub fn start_anywhere(&mut self, command: &str, door: Option<&str>) {
+        let mut fixed = command.to_owned();
+        for (hole, url) in [(PORT, Some(self.base_url.as_str())), (DOOR, door)] {
+            if let Some((_, port, _)) = url.and_then(around_port) {
+                fixed = fixed.replace(hole, port);
+            }
+        }
+        let is_free = command.contains(PORT) && around_port(&self.base_url).is_some();
+        self.start_anywhere = is_free.then(|| command.to_owned());
+        self.start = Some(fixed);
     }
 }
 
@@ -459,5 +495,30 @@ mod tests {
             ]
         );
         assert!(!suite.to_json().contains("planted"));
+    }
+
+    #[test]
+    fn a_command_for_any_port_is_also_kept_with_those_of_the_run() {
+        let mut service = Service::at("http://127.0.0.1:8640/api");
+        service.start_anywhere(
+            "env PORT={port} DOOR={door} run",
+            Some("http://127.0.0.1:9640"),
+        );
+        assert_eq!(
+            service.start.as_deref(),
+            Some("env PORT=8640 DOOR=9640 run")
+        );
+        assert!(service.start_anywhere.is_some());
+    }
+
+    #[test]
+    fn a_url_without_a_port_leaves_nothing_to_choose() {
+        let mut service = Service::at("http://[::1]/api:80");
+        service.start_anywhere("run {port}", None);
+        assert_eq!(service.start_anywhere, None);
+        assert_eq!(
+            around_port("http://[::1]:80"),
+            Some(("http://[::1]:", "80", ""))
+        );
     }
 }

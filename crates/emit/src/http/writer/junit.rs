@@ -9,7 +9,9 @@ use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
 use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
-use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source};
+use crate::http::suite::{
+    Auth, DOOR, HttpSuite, Login, Outcome, PORT, Reset, Sending, Service, Source, around_port,
+};
 use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Part, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User};
 use crate::writer::File;
@@ -57,6 +59,9 @@ const TAKEN: &[&str] = &[
     "reply",
     "fits",
     "answers",
+    "port",
+    "door",
+    "freeport",
 ];
 
 /// Classes that the file uses itself.
@@ -82,6 +87,9 @@ const CLASSES: &[&str] = &[
     "HttpServer",
     "HttpExchange",
     "InetSocketAddress",
+    "InetAddress",
+    "ServerSocket",
+    "UncheckedIOException",
 ];
 
 /// Writes a JUnit 5 class over REST Assured.
@@ -135,7 +143,7 @@ fn class_file(
         let _ = writeln!(out, "{}", comment(&line).trim_end());
     }
     out.push_str("//\n// Run with: mvn test. Environment:\n//\n");
-    for line in plan::environment(suite) {
+    for line in plan::environment(suite, true) {
         let _ = writeln!(out, "{}", comment(&format!("  {line}")));
     }
     out.push('\n');
@@ -179,8 +187,16 @@ fn class_file(
     users(&mut out, suite, chapter);
     out.push_str(include_str!("junit/helpers.java"));
     if let Some(database) = &suite.database {
-        let code = include_str!("junit/database.java");
-        out.push_str(&rows::helpers(code, suite, database, literal));
+        let mut code = include_str!("junit/database.java").to_owned();
+        let start = suite.service.start_anywhere.as_deref();
+        let door = database.door.as_deref().and_then(around_port);
+        if let (true, Some((before, _, after))) =
+            (start.is_some_and(|start| start.contains(DOOR)), door)
+        {
+            let door = format!("{} + DOOR + {}", literal(before), literal(after));
+            code = code.replace("@DOOR@", &door);
+        }
+        out.push_str(&rows::helpers(&code, suite, database, literal));
     }
     if !suite.outside.is_empty() {
         let stations = suite.outside.iter();
@@ -225,12 +241,21 @@ fn imports(class: &str) -> String {
 
 fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     let service = &suite.service;
+    let mut base_url = literal(&service.base_url);
+    if let Some(start) = &service.start_anywhere {
+        out.push_str("  private static final int PORT = freePort();\n");
+        if start.contains(DOOR) {
+            out.push_str("  private static final int DOOR = freePort();\n");
+        }
+        if let Some((before, _, after)) = around_port(&service.base_url) {
+            base_url = format!("{} + PORT + {}", literal(before), literal(after));
+        }
+    }
     let _ = writeln!(
         out,
         "  private static final String BASE_URL =\n      \
-         environment({}, {}).replaceAll(\"/+$\", \"\");",
+         environment({}, {base_url}).replaceAll(\"/+$\", \"\");",
         literal(&service.base_url_variable),
-        literal(&service.base_url)
     );
     let _ = writeln!(
         out,
@@ -253,8 +278,11 @@ fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         Some(start) => {
             let code = include_str!("junit/started.java")
                 .replace("@VARIABLE@", &literal(&service.base_url_variable))
-                .replace("@START@", &literal(start));
+                .replace("@START@", &started(service, start));
             out.push_str(&code);
+            if service.start_anywhere.is_some() {
+                out.push_str(include_str!("junit/free_port.java"));
+            }
         }
     }
     out.push_str("\n  @BeforeEach\n  void reset() throws Exception {\n    proofs.clear();\n");
@@ -288,6 +316,20 @@ fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         );
     }
     out.push_str("  }\n");
+}
+
+/// The command that starts the service: at ports that are free, where it takes any.
+fn started(service: &Service, fixed: &str) -> String {
+    let Some(start) = &service.start_anywhere else {
+        return literal(fixed);
+    };
+    let mut code = literal(start);
+    for (hole, name) in [(PORT, "PORT"), (DOOR, "DOOR")] {
+        if start.contains(hole) {
+            let _ = write!(code, ".replace({}, \"\" + {name})", literal(hole));
+        }
+    }
+    code
 }
 
 fn constant(variable: &str) -> String {

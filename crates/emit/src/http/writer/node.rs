@@ -195,7 +195,7 @@ fn module(
     comment("");
     comment("Needs Node 20 or later. Environment:");
     comment("");
-    for line in plan::environment(suite) {
+    for line in plan::environment(suite, false) {
         comment(&format!("  {line}"));
     }
     prelude(&mut out, suite, chapter);

@@ -170,7 +170,7 @@ fn module(
         out.push('\n');
     }
     out.push_str("\nNeeds pytest and requests. Environment:\n\n");
-    for line in plan::environment(suite) {
+    for line in plan::environment(suite, false) {
         let _ = writeln!(out, "  {}", in_docstring(&line));
     }
     out.push_str("\"\"\"\n\n");

@@ -121,7 +121,7 @@ fn file(
         let _ = writeln!(out, "{}", format!("//! {line}").trim_end());
     }
     out.push_str("//!\n//! Run with: cargo test. Environment:\n//!\n");
-    for line in plan::environment(suite) {
+    for line in plan::environment(suite, false) {
         let _ = writeln!(out, "//! - {}", line.trim_start());
     }
     out.push_str("#![recursion_limit = \"1024\"]\n");

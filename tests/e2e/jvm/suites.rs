@@ -1,0 +1,78 @@
+//! JUnit suites that start the service themselves, where a port is free, and Kotlin under them.
+
+use super::*;
+
+/// Runs a written JUnit suite as its reader would; how many tests passed.
+fn passes(suite: &Path) -> usize {
+    let test = |offline: bool| {
+        let mut maven = Command::new("mvn");
+        maven.args(["-q", "-B", "test"]).current_dir(suite);
+        maven.env_remove("ISOBATH_BASE_URL");
+        if offline {
+            maven.arg("-o");
+        }
+        maven.output().expect("Maven runs")
+    };
+    let mut ran = test(true);
+    if !suite.join("target/surefire-reports").is_dir() {
+        ran = test(false);
+    }
+    let said = [ran.stdout, ran.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(ran.status.success(), "{said}");
+    let reports = std::fs::read_dir(suite.join("target/surefire-reports")).expect("reports");
+    let reports = reports
+        .flatten()
+        .filter_map(|file| std::fs::read_to_string(file.path()).ok());
+    reports
+        .map(|report| report.matches("<testcase ").count())
+        .sum()
+}
+
+/// The Java of a written suite.
+fn java(suite: &Path) -> String {
+    let files = std::fs::read_dir(suite.join("src/test/java")).expect("classes");
+    let files = files
+        .flatten()
+        .filter_map(|file| std::fs::read_to_string(file.path()).ok());
+    files.collect()
+}
+
+#[test]
+fn coroutines_are_covered_without_what_the_compiler_adds_and_their_suite_finds_its_port() {
+    if !is_built() {
+        return;
+    }
+    let run = Run::of("kiosk", &["--budget", "3000calls", "--lang", "junit"]);
+    run.covers("kiosk/Prices.kt");
+    let report = run.report();
+    assert_eq!(report["code"]["left_out"], serde_json::json!([]));
+    let files = report["code"]["files"].as_array().expect("a list of files");
+    let names: Vec<&str> = files
+        .iter()
+        .filter_map(|file| file["file"].as_str())
+        .collect();
+    // Not those of inline functions of libraries.
+    assert_eq!(names, ["kiosk/Main.kt", "kiosk/Prices.kt"]);
+    let suite = run.folder.path().join("junit");
+    assert!(java(&suite).contains("freePort()"), "{}", java(&suite));
+    assert!(passes(&suite) > 3);
+}
+
+#[test]
+fn a_suite_with_rows_in_memory_starts_the_service_resets_and_stops_it() {
+    if !is_built() {
+        return;
+    }
+    let more = [
+        "openapi-read.json",
+        "--budget",
+        "300calls",
+        "--lang",
+        "junit",
+    ];
+    let run = Run::of("rows", &more);
+    let suite = run.folder.path().join("junit");
+    assert!(java(&suite).contains("insertInto("), "{}", java(&suite));
+    assert!(passes(&suite) > 1);
+}
