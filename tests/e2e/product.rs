@@ -275,3 +275,61 @@ fn secrets_are_in_no_output_and_suites_find_them_in_the_environment() {
         "they were asked for"
     );
 }
+
+#[test]
+fn secrets_that_a_service_repeats_are_in_no_output_either() {
+    let gossip = isobath_suts::gossip::gossip();
+    let document = format!("{}/openapi.json", gossip.url);
+    let folder = tempfile::tempdir().expect("a folder");
+    let header = format!("{}: planted-token-4711", isobath_suts::gossip::DOOR);
+    let out = isobath(
+        folder.path(),
+        &[
+            "rest",
+            &document,
+            "--header",
+            &header,
+            "--budget",
+            "300calls",
+            "--lang",
+            "pytest,js,rust,junit",
+            "--no-run",
+            "--out",
+            "out",
+        ],
+    );
+    let said = text(&out.stdout) + &text(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    // Names of tests and root causes are made of parts of messages.
+    for part in ["planted", "4711"] {
+        assert!(!said.contains(part), "{said}");
+        assert_eq!(holding(folder.path(), part), Vec::<String>::new());
+    }
+    for name in [
+        "plan.json",
+        "events.ndjson",
+        "candidates.ndjson",
+        "isobath.log",
+        "suite.json",
+        "report.json",
+        "report.md",
+        "report.html",
+        "report.sarif",
+        "junit.xml",
+        "wfc-report.json",
+        "pytest",
+        "js",
+        "rust",
+        "junit",
+    ] {
+        assert!(folder.path().join("out").join(name).exists(), "{name}");
+    }
+    // All of it was seen, and what can be told is told.
+    let report = std::fs::read_to_string(folder.path().join("out/report.json")).expect("a report");
+    for told in [
+        "GET /error 500 no door for ***",
+        r#"\"***\" is not of type \"integer\""#,
+    ] {
+        assert!(report.contains(told), "{told}: {report}");
+    }
+}

@@ -2,6 +2,7 @@
 //!
 //! The folder of a run is not known from the beginning; what is said before waits.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -14,6 +15,8 @@ use isobath_rest::said;
 const MOST_WAITING: usize = 2_000;
 /// Shorter values are not taken for secrets: they would be found in every other word.
 const SHORTEST: usize = 3;
+/// Shorter ones are not looked for in files, which would not say any more what they should.
+const LONG: usize = 8;
 
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
 
@@ -22,6 +25,7 @@ struct Log {
     file: Option<File>,
     waiting: Vec<String>,
     secrets: Vec<String>,
+    is_allowed_in_files: bool,
 }
 
 fn log() -> MutexGuard<'static, Option<Log>> {
@@ -35,6 +39,7 @@ pub(crate) fn begin() {
         file: None,
         waiting: Vec::new(),
         secrets: Vec::new(),
+        is_allowed_in_files: false,
     });
 }
 
@@ -68,6 +73,28 @@ pub(crate) fn hide<'s>(secrets: impl IntoIterator<Item = &'s str>) {
         .sort_by_key(|secret| std::cmp::Reverse(secret.len()));
 }
 
+/// Secrets may stand in the files of the run: that was asked for.
+pub(crate) fn allow_in_files() {
+    if let Some(log) = log().as_mut() {
+        log.is_allowed_in_files = true;
+    }
+}
+
+/// A text for a file of the run. Whatever way a secret took to get here, it does not get further.
+pub(crate) fn masked(text: &str) -> Cow<'_, str> {
+    let log = log();
+    let mut text = Cow::Borrowed(text);
+    if let Some(log) = log.as_ref().filter(|log| !log.is_allowed_in_files) {
+        let long = log.secrets.iter().filter(|one| one.len() >= LONG);
+        for secret in long {
+            if text.contains(secret.as_str()) {
+                text = Cow::Owned(text.replace(secret, "***"));
+            }
+        }
+    }
+    text
+}
+
 /// Keeps what is said; nothing when no run keeps lines.
 pub(crate) fn line(text: &str) {
     let mut log = log();
@@ -93,5 +120,25 @@ impl Log {
         if let Some(file) = &mut self.file {
             let _ = file.write_all(said::without_secrets(&line).as_bytes());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_hold_no_secret_that_is_long_enough_to_be_told_from_words() {
+        begin();
+        hide(["planted-token-0815", "abc"]);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("queries.jsonl");
+        let text = r#"{"query":"SELECT abc FROM t WHERE token = 'planted-token-0815'"}"#;
+        crate::output::put(&path, text).expect("room");
+        let stored = std::fs::read_to_string(&path).expect("a file");
+        assert_eq!(
+            stored,
+            r#"{"query":"SELECT abc FROM t WHERE token = '***'"}"#
+        );
     }
 }

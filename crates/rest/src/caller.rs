@@ -257,8 +257,10 @@ impl Caller {
                     let mut exchange =
                         Exchange::new(step.id, operation, step.user, request, call).with_sent(sent);
                     exchange.is_renewed = is_renewed;
+                    exchange.proof = session.as_ref().map(Session::proof);
                     if !said.is_empty() {
-                        exchange.said = said::masked(&said, &exchange.request);
+                        let said = said::masked(&said, &exchange.request);
+                        exchange.said = exchange.masked(said);
                     }
                     if let (Some(operation), Some(status)) = (operation, exchange.status()) {
                         *self.answered.entry((operation, status)).or_default() += 1;
@@ -488,7 +490,8 @@ fn whole(mut call: Call) -> Call {
 /// Blames the call that was made last for the end of the service.
 fn mark(exchanges: &mut [Exchange], obituary: String) {
     if let Some(last) = exchanges.last_mut() {
-        last.fatal = Some(said::masked(&obituary, &last.request));
+        let obituary = said::masked(&obituary, &last.request);
+        last.fatal = Some(last.masked(obituary));
     }
 }
 

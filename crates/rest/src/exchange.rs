@@ -1,11 +1,14 @@
 //! A call that was made, and what can be read from its answer.
 
 use std::fmt;
+use std::sync::Arc;
 
 use isobath_exec::http::{Call, Failure, Request, Response};
 use serde_json::Value;
 
 use crate::feedback::Inside;
+use crate::said::MASK;
+use crate::session::Proof;
 
 /// One call of a candidate and what came of it.
 #[derive(Clone, Debug)]
@@ -16,6 +19,8 @@ pub struct Exchange {
     pub operation: Option<usize>,
     /// The user on whose behalf; `None` is anonymous.
     pub user: Option<usize>,
+    /// What the user showed, which answers may repeat and nobody else may see.
+    pub proof: Option<Arc<Proof>>,
     /// What was sent.
     pub request: Request,
     /// The input that was sent, in the shape of [`Operation::input`](crate::openapi::Operation::input).
@@ -49,6 +54,7 @@ impl Exchange {
             step,
             operation,
             user,
+            proof: None,
             request,
             sent: None,
             call,
@@ -58,6 +64,21 @@ impl Exchange {
             fatal: None,
             is_renewed: false,
         }
+    }
+
+    /// Whether a text holds what only the user may know.
+    #[must_use]
+    pub fn is_secret(&self, text: &str) -> bool {
+        let proof = self.proof.as_deref();
+        proof.is_some_and(|proof| proof.secrets().iter().any(|one| text.contains(one)))
+    }
+
+    /// A text without what only the user may know.
+    #[must_use]
+    pub fn masked(&self, text: String) -> String {
+        let secrets = self.proof.as_deref().map(Proof::secrets);
+        let secrets = secrets.unwrap_or_default().into_iter();
+        secrets.fold(text, |text, secret| text.replace(secret, MASK))
     }
 
     /// The status, if there was an answer.

@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::exchange::Exchange;
+
 /// A kind of misbehavior that an oracle can find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultKind {
@@ -387,6 +389,17 @@ impl Fault {
     #[must_use]
     pub fn identity(&self) -> (FaultKind, &str) {
         (self.kind, &self.cause)
+    }
+
+    /// Takes out what only the user of a call may know.
+    pub(crate) fn mask(&mut self, exchange: &Exchange) {
+        if exchange.proof.is_none() {
+            return;
+        }
+        let texts = [&mut self.cause, &mut self.detail];
+        for text in texts.into_iter().chain(&mut self.evidence) {
+            *text = exchange.masked(std::mem::take(text));
+        }
     }
 
     /// What the finding is called in baselines: the same in every run that meets the same cause.

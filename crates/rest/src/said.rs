@@ -11,7 +11,7 @@ use serde_json::Value;
 /// The words in front of what a service said, among the evidence of a fault.
 const SAID: &str = "the service said:\n";
 /// What stands in place of a secret.
-const MASK: &str = "***";
+pub(crate) const MASK: &str = "***";
 /// Shorter values are not taken for secrets: they would be found in every other word.
 const SHORTEST: usize = 3;
 

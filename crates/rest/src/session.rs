@@ -33,6 +33,31 @@ pub struct Proof {
     pub renewals: u64,
 }
 
+/// Shorter values are not looked for in answers: they would be found in every other word.
+const SHORTEST: usize = 6;
+
+impl Proof {
+    /// What nobody else may see of it, the longest first.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<&str> {
+        let headers = self.headers.iter().flat_map(|(_, value)| {
+            // The scheme is none, nor is the name of a cookie.
+            let cookies = value.split(';').filter_map(|pair| pair.split_once('='));
+            let cookies = cookies.map(|(_, value)| value.trim());
+            let credentials = value.split_once(' ').map(|(_, value)| value);
+            std::iter::once(value.as_str())
+                .chain(credentials)
+                .chain(cookies)
+        });
+        let query = self.query.iter().map(|(_, value)| value.as_str());
+        let mut secrets: Vec<&str> = headers.chain(query).collect();
+        secrets.retain(|secret| secret.len() >= SHORTEST);
+        secrets.sort_by_key(|secret| (std::cmp::Reverse(secret.len()), *secret));
+        secrets.dedup();
+        secrets
+    }
+}
+
 /// Why a user could not log in.
 #[derive(Debug, thiserror::Error)]
 #[error("user `{user}` cannot log in: {problem}")]

@@ -18,6 +18,7 @@ pub mod breakdowns;
 mod catalogue;
 pub mod faults;
 pub mod features;
+pub mod gossip;
 pub mod links;
 pub mod papers;
 pub mod parcels;

@@ -11,6 +11,7 @@ use isobath_rest::job::Event;
 
 use super::output;
 use super::stopped::appended;
+use crate::log;
 
 /// How often a line says how far the run is.
 const PULSE: Duration = Duration::from_secs(1);
@@ -40,7 +41,7 @@ impl EventLog {
 
     /// Writes one line. The run does not depend on whether the disk has room for it.
     pub(super) fn write(&mut self, line: &Line) {
-        let _ = self.file.write_all(line.to_line().as_bytes());
+        let _ = self.file.write_all(log::masked(&line.to_line()).as_bytes());
     }
 
     /// Writes down what happened, if it is worth a line.

@@ -12,6 +12,7 @@ use isobath_rest::journal::store;
 use isobath_sql::Schema;
 
 use super::stopped::appended;
+use crate::log;
 
 /// The name of the file.
 pub(super) const NAME: &str = "candidates.ndjson";
@@ -42,7 +43,8 @@ impl Journal {
             Event::Stage(stage) => self.is_repeating = *stage == Stage::Resume,
             Event::Kept { candidate } if !self.is_repeating => {
                 let json = store(&self.service.api, self.schema.as_deref(), candidate);
-                let _ = self.file.write_all(format!("{json}\n").as_bytes());
+                let line = format!("{json}\n");
+                let _ = self.file.write_all(log::masked(&line).as_bytes());
             }
             _ => {}
         }

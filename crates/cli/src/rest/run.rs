@@ -208,6 +208,12 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         })
     };
     let mut service = service(args, api, base, &users, process, &client, &heard)?;
+    for session in &service.sessions {
+        log::hide(session.proof().secrets());
+    }
+    if args.inline_secrets {
+        log::allow_in_files();
+    }
     service.feedback = feedback.map(Mutex::new);
     // After the users have logged in, who are rows in many a database. A driver in Rust sees what is said to SQLite.
     let is_sqlite = matches!(database, Some(Address::SqliteFile(_)));

@@ -49,8 +49,16 @@ impl Oracle {
     }
 
     /// The faults that an exchange shows, given the rule that its input breaks on purpose.
+    ///
+    /// What the answer repeats of the user's secrets is not in them.
     #[must_use]
     pub fn judge(&self, api: &Api, exchange: &Exchange, breach: Option<&Breach>) -> Vec<Fault> {
+        let mut faults = self.look(api, exchange, breach);
+        faults.iter_mut().for_each(|fault| fault.mask(exchange));
+        faults
+    }
+
+    fn look(&self, api: &Api, exchange: &Exchange, breach: Option<&Breach>) -> Vec<Fault> {
         let Some(index) = exchange.operation else {
             return Vec::new();
         };
@@ -116,7 +124,7 @@ impl Oracle {
             let cause = if site.is_empty() {
                 name.clone()
             } else {
-                normalize(site)
+                normalize(&exchange.masked(site.clone()))
             };
             add(
                 FaultKind::StackTrace,
@@ -238,8 +246,9 @@ fn server_error_cause(
     exchange: &Exchange,
     text: &str,
 ) -> String {
+    // Secrets go before numbers, which they may hold.
     if let Some(site) = trace.filter(|site| !site.is_empty()) {
-        return normalize(site);
+        return normalize(&exchange.masked(site.to_owned()));
     }
     let message = exchange
         .body
@@ -250,7 +259,7 @@ fn server_error_cause(
                 .find_map(|key| body.get(key)?.as_str().map(str::to_owned))
         })
         .unwrap_or_else(|| text.chars().take(400).collect());
-    format!("{name} {status} {}", normalize(&message))
+    format!("{name} {status} {}", normalize(&exchange.masked(message)))
         .trim_end()
         .to_owned()
 }

@@ -62,7 +62,7 @@ pub(super) fn fault(
         evidence.push(format!("and {} rows more", changes.len() - SHOWN));
     }
     evidence.extend(case.exchange.inside.statements());
-    Fault {
+    let mut fault = Fault {
         kind,
         cause: format!("{name} {place}").trim_end().to_owned(),
         detail: format!(
@@ -71,7 +71,9 @@ pub(super) fn fault(
         ),
         operation: name,
         evidence,
-    }
+    };
+    fault.mask(case.exchange);
+    fault
 }
 
 /// The names of the tables of some changes.

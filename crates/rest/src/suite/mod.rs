@@ -624,7 +624,8 @@ impl Printer<'_> {
         {
             let mut restless = differences(a, b);
             let is_restless = |value: &Value| {
-                (response.status >= 400 && is_message(value))
+                value.as_str().is_some_and(|text| exchange.is_secret(text))
+                    || (response.status >= 400 && is_message(value))
                     || (is_moment(value, self.now) && !self.was_sent(value))
             };
             places_of(a, &is_restless, &mut String::new(), &mut restless);
@@ -637,6 +638,7 @@ impl Printer<'_> {
         } else if response.body == other.body
             && response.body.len() <= 200
             && exchange.body.is_none()
+            && !exchange.is_secret(&response.text())
         {
             answer.body.push(Check::TextEquals {
                 text: response.text().into_owned(),
