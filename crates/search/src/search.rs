@@ -382,13 +382,14 @@ impl<P: Problem> Search<P> {
         for &target in &gain.discovered {
             self.emit(&Event::Discovered { target, trial });
         }
-        for &target in &gain.covered {
-            self.emit(&Event::Covered { target, trial });
-        }
+        // Kept before it is told of: whoever dies in between has told nothing that is lost.
         if !gain.covered.is_empty() {
             for observer in &mut self.observers {
                 observer.keep(&kept.candidate, &self.problem);
             }
+        }
+        for &target in &gain.covered {
+            self.emit(&Event::Covered { target, trial });
         }
         self.emit(&Event::Evaluated {
             trial,
