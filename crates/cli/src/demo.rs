@@ -1,8 +1,10 @@
 //! `isobath demo`: the example service, built instrumented and searched.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, Parser};
+use isobath_exec::tool::Tool;
 
 use crate::exit::Exit;
 use crate::rest::{self, RestArgs};
@@ -19,9 +21,9 @@ pub(crate) struct DemoArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// Test languages to write.
-    #[arg(long, default_value = "pytest")]
-    lang: String,
+    /// Test languages to write; unless said, the first of pytest, js and rust that can be run here.
+    #[arg(long)]
+    lang: Option<String>,
 
     /// Where to write suite and report.
     #[arg(long, default_value = "isobath-out/demo", value_name = "DIR")]
@@ -59,6 +61,10 @@ pub(crate) fn run(args: &DemoArgs) -> Exit {
     );
     let path = |name: &str| marina.join(name).display().to_string();
     let seed = args.seed.to_string();
+    let lang: &str = match &args.lang {
+        Some(lang) => lang,
+        None => runnable(),
+    };
     let out = args.out.display().to_string();
     let folder = marina.display().to_string();
     let (document, auth) = (path("openapi.yaml"), path("auth.yaml"));
@@ -80,7 +86,7 @@ pub(crate) fn run(args: &DemoArgs) -> Exit {
         "--seed",
         &seed,
         "--lang",
-        &args.lang,
+        lang,
         "--out",
         &out,
         "--",
@@ -120,6 +126,26 @@ pub(crate) fn run(args: &DemoArgs) -> Exit {
         }
         other => other,
     }
+}
+
+/// The language whose suites can be run here: whoever builds this has cargo, and the others are quicker.
+fn runnable() -> &'static str {
+    let quick: [(&str, &[&str]); 2] = [
+        ("pytest", &["python3", "-c", "import pytest, requests"]),
+        ("js", &["node", "--test-reporter=junit", "--version"]),
+    ];
+    let is_there = |words: &[&str]| {
+        let tool = Tool {
+            command: words.iter().map(|word| (*word).to_owned()).collect(),
+            directory: PathBuf::from("."),
+            variables: Vec::new(),
+            patience: Duration::from_secs(20),
+            interrupt: None,
+        };
+        tool.run().is_ok_and(|ran| ran.code == Some(0))
+    };
+    let found = quick.into_iter().find(|(_, words)| is_there(words));
+    found.map_or("rust", |(language, _)| language)
 }
 
 /// The folder of the example: above where we are, or above where this program was built.
