@@ -109,7 +109,8 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         .filter(|timeout| !timeout.is_zero())
         .ok_or_else(|| Refusal::usage("--timeout must be more than 0 seconds"))?;
     for language in &args.lang {
-        writer::by_name(language).map_err(|error| Refusal::usage(format!("--lang: {error}")))?;
+        writer::by_name(language)
+            .map_err(|error| Refusal::usage(format!("--lang: cannot {error}")))?;
     }
     let baseline = Baseline::read(&args.baseline)?;
     let path = args
