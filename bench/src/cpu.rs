@@ -6,16 +6,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// What this thread has spent so far.
 pub(crate) fn spent() -> Duration {
-    time(ClockId::ThreadCPUTime)
-}
-
-/// What all threads of this process have spent so far.
-pub(crate) fn spent_by_all() -> Duration {
-    time(ClockId::ProcessCPUTime)
-}
-
-fn time(clock: ClockId) -> Duration {
-    let at = clock_gettime(clock);
+    let at = clock_gettime(ClockId::ThreadCPUTime);
     let seconds = u64::try_from(at.tv_sec).unwrap_or_default();
     Duration::new(seconds, u32::try_from(at.tv_nsec).unwrap_or_default())
 }
