@@ -1,7 +1,7 @@
 //! Bytes that pass between a service and its database.
 //!
-//! One thread per connection, for both directions. Whoever spoke last is likely to be answered in a
-//! moment, so its thread looks again for that moment before it sleeps: to be woken takes longer than most
+//! One thread per connection, for both directions. Whoever spoke is likely to be answered in a
+//! moment, so the thread looks again for that moment before it sleeps: to be woken takes longer than most
 //! statements do. Bytes are listened to before they are passed on, so that whoever has an answer in hands also finds
 //! the statement recorded.
 
@@ -20,8 +20,8 @@ use super::{Conversation, Passed};
 const CHUNK: usize = 64 << 10;
 /// The threads do little, and there may be many of them.
 const STACK: usize = 256 << 10;
-/// How long the connection that spoke last is looked at before its thread sleeps.
-const PATIENCE: Duration = Duration::from_micros(100);
+/// How long a connection over which bytes passed is looked at before its thread sleeps.
+const PATIENCE: Duration = Duration::from_micros(200);
 
 /// A connection that passes.
 pub(super) struct Link {
@@ -153,7 +153,6 @@ impl Link {
 
     /// Passes bytes on until a side has no more; who that was, and whether it broke.
     fn pass(&self, recorder: &Recorder) -> (Side, io::Result<()>) {
-        let this = std::ptr::from_ref(self) as usize;
         let mut chunk = vec![0; CHUNK];
         let mut owed = [Owed::default(), Owed::default()];
         let mut side = Side::Client;
@@ -163,7 +162,6 @@ impl Link {
         loop {
             match self.look(side, &mut chunk, &mut owed, recorder) {
                 Ok(Looked::Passed) => {
-                    recorder.spoke_last(this);
                     spoke = Instant::now();
                     silent = 0;
                 }
@@ -175,7 +173,7 @@ impl Link {
             if silent < 2 {
                 continue;
             }
-            if recorder.is_last(this) && spoke.elapsed() < PATIENCE {
+            if spoke.elapsed() < PATIENCE {
                 // Whoever can do something meanwhile shall.
                 thread::yield_now();
             } else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -78,8 +78,6 @@ pub(super) struct Recorder {
     now: AtomicU64,
     kept: Mutex<Kept>,
     links: Mutex<Vec<Weak<Link>>>,
-    /// The connection over which bytes passed last.
-    last: AtomicUsize,
     connections: AtomicU64,
     refused: AtomicU64,
     statements: AtomicU64,
@@ -254,7 +252,6 @@ impl Default for Recorder {
             now: AtomicU64::new(0),
             kept: Mutex::default(),
             links: Mutex::default(),
-            last: AtomicUsize::new(0),
             connections: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             statements: AtomicU64::new(0),
@@ -272,16 +269,6 @@ impl Recorder {
 
     fn set_now(&self, stamp: u64) {
         self.now.store(stamp, Ordering::Release);
-    }
-
-    /// Bytes passed over this connection.
-    pub(super) fn spoke_last(&self, link: usize) {
-        self.last.store(link, Ordering::Relaxed);
-    }
-
-    /// Whether no bytes passed over another connection since they did over this one.
-    pub(super) fn is_last(&self, link: usize) -> bool {
-        self.last.load(Ordering::Relaxed) == link
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
