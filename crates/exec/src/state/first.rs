@@ -41,7 +41,7 @@ impl State {
         };
         First {
             rows: self.baseline.iter().filter_map(complete).collect(),
-            counters: self.kept.counters(&self.schema, dialect),
+            counters: self.kept.counters.told(&self.schema, dialect),
         }
     }
 
@@ -81,7 +81,8 @@ impl State {
             }
         }
         self.kept
-            .set_counters(&self.schema, dialect, &first.counters);
+            .counters
+            .set(&self.schema, dialect, &first.counters);
         // Counters may have moved on in tables whose rows are as they were.
         let all = self.all();
         self.reset(&all)?;

@@ -6,6 +6,7 @@
 //! ([`State::look`]), puts the first rows back ([`State::reset`]) and brings
 //! rows in ([`State::insert`]). It opens only what was named as a test database.
 
+mod counters;
 mod first;
 mod insert;
 mod keep;
@@ -300,7 +301,8 @@ impl State {
     /// Puts back whatever differs from the first rows, found by looking; for services whose statements are not seen.
     ///
     /// Tables that are too large to be looked at are taken for written, and so are those that are known to be: a row
-    /// that was inserted and deleted again leaves a counter behind that is not where it was.
+    /// that was inserted and deleted again leaves a counter behind that is not where it was. Counters are looked at by
+    /// themselves, because a row that was taken back moves them, too.
     ///
     /// # Errors
     ///
@@ -316,6 +318,9 @@ impl State {
                 written.insert(table);
             }
         }
-        self.reset(&written)
+        let reset = self.reset(&written)?;
+        self.kept
+            .put_counters_back(self.database.as_mut(), &self.schema)?;
+        Ok(reset)
     }
 }
