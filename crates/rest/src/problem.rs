@@ -13,7 +13,7 @@ use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
 use crate::feedback::Code;
 use crate::goal::{Goal, Goals, Shape};
-use crate::lore::{Lore, Techniques};
+use crate::lore::{Lore, Techniques, without_named_markers};
 use crate::openapi::Api;
 use crate::oracle::Oracle;
 use crate::outside::{Called, Repertoire};
@@ -355,6 +355,7 @@ impl Problem for RestProblem {
     }
 
     fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &Aim) -> Candidate {
+        let parent = &*without_named_markers(parent);
         let goal = aim
             .target
             .and_then(|target| self.goals.get(target))
@@ -430,6 +431,7 @@ impl Problem for RestProblem {
     }
 
     fn crossover(&mut self, rng: &mut Rng, a: &Candidate, b: &Candidate) -> (Candidate, Candidate) {
+        let (a, b) = (&without_named_markers(a), &without_named_markers(b));
         let (a, b) = sample::cross(rng, a, b, self.habits.steps);
         (self.registered(a, rng), self.registered(b, rng))
     }

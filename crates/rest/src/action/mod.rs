@@ -14,6 +14,7 @@ use fastrand::Rng;
 use crate::openapi::{Api, MediaKind, Operation};
 
 pub(crate) use content::{Part, multipart_body};
+pub(crate) use request::is_segment;
 pub(crate) use style::encode as percent_encoded;
 
 pub use answer::{Answer, AnswerChecker, Violation, ViolationKind};

@@ -56,7 +56,11 @@ impl Action {
     #[must_use]
     pub fn request(&self, api: &Api, resolve: &dyn Resolve) -> Request {
         let operation = &api.operations[self.operation];
-        let input = self.gene.to_json(resolve);
+        let mut input = self.gene.to_json(resolve);
+        if let Some(input) = &mut input {
+            make_sendable(input);
+        }
+        let input = input;
         let empty = Map::new();
         let group = |location: ParameterLocation| {
             let group = input.as_ref().and_then(|input| input.get(location.group()));
@@ -100,6 +104,25 @@ impl Action {
             extra.write(&mut request, resolve);
         }
         request
+    }
+}
+
+/// Whether a text can stand for a part of a path. Without it, or with dots, the path is another one: whoever sends
+/// a request takes `.` and `..` out of its path (RFC 3986, section 5.2.4), also when they are percent-encoded.
+pub(crate) fn is_segment(text: &str) -> bool {
+    !matches!(text, "" | "." | "..")
+}
+
+/// Replaces what no client can send: dots in the place of a part of the path become one more.
+fn make_sendable(input: &mut Json) {
+    let path = input.get_mut(ParameterLocation::Path.group());
+    for value in path.and_then(Json::as_object_mut).into_iter().flatten() {
+        if let (_, Json::String(text)) = value
+            && !text.is_empty()
+            && !is_segment(text)
+        {
+            "...".clone_into(text);
+        }
     }
 }
 

@@ -31,6 +31,23 @@ fn send(api: &Api, input: &Json) -> Request {
 const ARRAY: fn() -> Json = || json!({"type": "array", "items": {"type": "string"}});
 const OBJECT: fn() -> Json = || json!({"type": "object", "properties": {"r": {"type": "integer"}, "g": {"type": "integer"}}});
 
+/// Clients take `.` and `..` out of a path, so that the suite would make another call than the search.
+#[test]
+fn a_part_of_a_path_is_never_one_that_clients_take_out() {
+    let parameters = json!([
+        {"name": "a", "in": "path", "required": true, "schema": {"type": "string"}},
+        {"name": "q", "in": "query", "schema": {"type": "string"}},
+    ]);
+    for (text, sent) in [(".", "..."), ("..", "..."), ("...", "..."), ("a.", "a.")] {
+        let input = json!({"path": {"a": text}, "query": {"q": text}});
+        let request = request("/x/{a}", parameters.clone(), &input);
+        assert_eq!(request.path, format!("/x/{sent}"));
+        assert_eq!(request.query, format!("q={text}"));
+        let input = request.input.expect("there are inputs");
+        assert_eq!(input["path"]["a"], sent, "what is judged is what was sent");
+    }
+}
+
 #[test]
 fn path_parameters_in_all_styles() {
     let mut lines = Vec::new();

@@ -1,13 +1,14 @@
 //! Makes use of what was learned: in fresh candidates, and in changed ones.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use isobath_genes::{Gene, Specialization, Tuning};
+use isobath_genes::{Gene, Specialization, Tuning, marker_number};
 use isobath_search::Rng;
 
 use super::{Lesson, Lore, Sent, texts};
 use crate::action::{Extra, ExtraKind};
-use crate::candidate::{Candidate, What};
+use crate::candidate::{Candidate, Step, What};
 
 /// That a place of a fresh candidate gets what it is known to want.
 const KNOWN: f64 = 0.7;
@@ -206,6 +207,26 @@ impl Lesson {
     }
 }
 
+/// The candidate without the inputs whose names are markers, where it has some: these have told all they can after
+/// one call, and whatever is changed in them later is a call for nothing.
+pub(crate) fn without_named_markers(candidate: &Candidate) -> Cow<'_, Candidate> {
+    let is_marker = |extra: &Extra| marker_number(&extra.name).is_some();
+    let has = |step: &Step| match &step.what {
+        What::Call { action, .. } => action.extras.iter().any(is_marker),
+        What::Follow(_) => false,
+    };
+    if !candidate.steps.iter().any(has) {
+        return Cow::Borrowed(candidate);
+    }
+    let mut candidate = candidate.clone();
+    for step in &mut candidate.steps {
+        if let What::Call { action, .. } = &mut step.what {
+            action.extras.retain(|extra| !is_marker(extra));
+        }
+    }
+    Cow::Owned(candidate)
+}
+
 fn pick<'a, T>(rng: &mut Rng, list: &'a [T]) -> Option<&'a T> {
     (!list.is_empty()).then(|| &list[rng.usize(..list.len())])
 }
@@ -241,4 +262,36 @@ fn follow(
 /// Makes two texts equal.
 fn equate(candidate: &mut Candidate, (from, to): &(Sent, Sent)) -> bool {
     gene(candidate, to).is_some_and(|gene| gene.set_json(&to.pointer, &from.text.as_str().into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::action::Action;
+    use crate::openapi::{NoLoader, read};
+
+    #[test]
+    fn names_that_are_markers_are_not_passed_on_to_changed_candidates() {
+        let document = "openapi: 3.0.3\npaths:\n  /x:\n    get:\n      responses: {'200': {description: ok}}\n";
+        let api = read(document, "api.yaml", &NoLoader).expect("a document");
+        let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+        let mut action = Action::sample(&api, 0, &mut rng, &tuning).expect("an operation");
+        for name in ["page", &isobath_genes::marker(9_001)] {
+            let extra = Extra::sample(ExtraKind::Query, name.into(), &mut rng, &tuning);
+            action.extras.push(extra);
+        }
+        let mut candidate = Candidate::default();
+        let call = |action| What::Call {
+            action,
+            breach: None,
+        };
+        candidate.push(call(action), None);
+        let left = without_named_markers(&candidate);
+        let What::Call { action, .. } = &left.steps[0].what else {
+            panic!("it is a call");
+        };
+        let names: Vec<&str> = action.extras.iter().map(|extra| &*extra.name).collect();
+        assert_eq!(names, ["page"]);
+        assert!(matches!(without_named_markers(&left), Cow::Borrowed(_)));
+    }
 }

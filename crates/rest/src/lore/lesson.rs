@@ -5,6 +5,8 @@ use std::sync::Arc;
 use isobath_exec::driver::Role;
 use isobath_genes::{MomentKind, Specialization};
 
+use crate::action::is_segment;
+
 /// What a text should be, given that `input`, which is the text, a part of it or around it, was used so.
 ///
 /// `marker` is a fresh one, for what is still open.
@@ -55,6 +57,15 @@ pub(super) fn lesson(
         }
         _ => None,
     }
+}
+
+/// What is left of a lesson where a text is a part of a path.
+pub(super) fn in_a_path(what: Specialization) -> Option<Specialization> {
+    let Specialization::OneOf(mut texts) = what else {
+        return Some(what);
+    };
+    texts.retain(|text| is_segment(text));
+    (!texts.is_empty()).then_some(Specialization::OneOf(texts))
 }
 
 /// Texts beyond this are not worth sending.
@@ -193,6 +204,20 @@ mod tests {
         check(MARKER, MARKER, Role::EndsWith, &[".x"], &["NEW.x", ".x"]);
         let both = format!("{MARKER}:NEW");
         check(MARKER, MARKER, Role::Contains, &[":"], &[&both, ":"]);
+    }
+
+    #[test]
+    fn a_path_has_no_room_for_nothing_and_for_dots() {
+        let one_of = |texts: &[&str]| {
+            Specialization::OneOf(texts.iter().map(|text| Arc::from(*text)).collect())
+        };
+        let left = in_a_path(one_of(&[".NEW", ".", "", ".."]));
+        assert_eq!(left, Some(one_of(&[".NEW"])));
+        assert_eq!(in_a_path(one_of(&["."])), None);
+        assert_eq!(
+            in_a_path(Specialization::Boolean),
+            Some(Specialization::Boolean)
+        );
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod reword;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub(crate) use apply::without_named_markers;
 pub(crate) use reword::{Length, reworded};
 
 use isobath_exec::driver::{Event, Place, Role};
@@ -219,7 +220,13 @@ impl Lore {
             return;
         }
         let marker = self.marker();
-        if let Some(what) = lesson::lesson(&from.text, input, role, arguments, &marker) {
+        let lesson = lesson::lesson(&from.text, input, role, arguments, &marker);
+        let lesson = if from.key.1.starts_with("/path/") {
+            lesson.and_then(lesson::in_a_path)
+        } else {
+            lesson
+        };
+        if let Some(what) = lesson {
             self.keep(from.key.clone(), what, target);
         }
     }
