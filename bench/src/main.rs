@@ -26,6 +26,7 @@ mod search;
 mod services;
 mod subjects;
 mod tap;
+mod verdict;
 mod whitebox;
 
 use std::path::Path;
@@ -131,7 +132,7 @@ fn main() -> ExitCode {
             );
             eprintln!("       isobath-bench database [ISOBATH] [SEEDS [CALLS [SERVICE…]]]");
             eprintln!(
-                "       isobath-bench jvm SAMPLES ISOBATH [SEEDS [CALLS [probes|throughput|figures|numbers|texts]]]"
+                "       isobath-bench jvm SAMPLES ISOBATH [SEEDS [CALLS [probes|throughput|figures|functions|numbers|texts]]]"
             );
             eprintln!("       isobath-bench services WORKSPACE WRAPPER [NAME…]");
             ExitCode::from(2)

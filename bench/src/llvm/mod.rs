@@ -6,7 +6,6 @@
 //! pytest and requests.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and why it could not run")]
 
 mod subjects;
 
@@ -22,8 +21,7 @@ use isobath_rewrite::build::{Build, Built, build};
 use serde_json::Value;
 
 use self::subjects::{SUBJECTS, Subject, explanation};
-
-type Problem = Box<dyn std::error::Error>;
+use crate::verdict::{self, Problem, is_green, run};
 
 /// Lines by file and number, and how often each was executed, or whether.
 type Lines = BTreeMap<(String, u32), u64>;
@@ -53,20 +51,7 @@ pub(crate) fn compare(samples: &Path, program: &Path, budget: &str, names: &[&st
             }
             Ok(good)
         });
-    match measured {
-        Ok(true) => {
-            println!("every number is reached");
-            ExitCode::SUCCESS
-        }
-        Ok(false) => {
-            println!("not every number is reached");
-            ExitCode::FAILURE
-        }
-        Err(error) => {
-            eprintln!("isobath-bench: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    verdict::say(measured)
 }
 
 fn measure(
@@ -195,7 +180,7 @@ fn ours(built: &Built, subject: &Subject, folder: &Path) -> Result<(Lines, bool)
     let variables = listener.variables(Some(&built.targets));
     let service = Service::start(&built.executable, subject, &variables)?;
     let driver = listener.accept(Duration::from_secs(20))?;
-    let is_green = service.run_suite(folder)?;
+    let is_green = is_green(folder, service.port)?;
     let mut reached = Vec::new();
     driver.read(&mut reached);
     let mut lines = Lines::new();
@@ -241,7 +226,7 @@ fn theirs(program: &Path, subject: &Subject, folder: &Path) -> Result<(Lines, bo
         format!("{}%c", raw.display()),
     );
     let service = Service::start(program, subject, &[variable])?;
-    let is_green = service.run_suite(folder)?;
+    let is_green = is_green(folder, service.port)?;
     drop(service);
     let merged = folder.join("coverage.profdata");
     run(Command::new(tool("llvm-profdata")?)
@@ -300,38 +285,12 @@ impl Service {
         }
         Ok(service)
     }
-
-    /// Whether all tests of the suite pass.
-    fn run_suite(&self, folder: &Path) -> Result<bool, Problem> {
-        let tests = Command::new("python3")
-            .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
-            .arg(folder.join("pytest"))
-            .env(
-                "ISOBATH_BASE_URL",
-                format!("http://127.0.0.1:{}", self.port),
-            )
-            .output()?;
-        if !tests.status.success() {
-            let said = String::from_utf8_lossy(&tests.stdout).into_owned();
-            println!("  the suite: {}", said.lines().last().unwrap_or_default());
-        }
-        Ok(tests.status.success())
-    }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-fn run(command: &mut Command) -> Result<String, Problem> {
-    let output = command.output()?;
-    if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    } else {
-        Err(String::from_utf8_lossy(&output.stderr).into_owned().into())
     }
 }
 
