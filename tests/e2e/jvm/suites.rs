@@ -1,4 +1,4 @@
-//! JUnit suites that start the service themselves, where a port is free, and Kotlin under them.
+//! Suites that start the service themselves, where ports are free, and Kotlin under them.
 
 use super::*;
 
@@ -74,5 +74,30 @@ fn a_suite_with_rows_in_memory_starts_the_service_resets_and_stops_it() {
     let run = Run::of("rows", &more);
     let suite = run.folder.path().join("junit");
     assert!(java(&suite).contains("insertInto("), "{}", java(&suite));
+    assert!(passes(&suite) > 1);
+}
+
+#[test]
+fn rows_come_to_tables_in_memory_whose_names_are_quoted() {
+    if !is_built() {
+        return;
+    }
+    let more = [
+        "openapi-read.json",
+        "--budget",
+        "300calls",
+        "--lang",
+        "junit",
+        "--",
+        "--spring.jpa.properties.hibernate.globally_quoted_identifiers=true",
+        "--spring.jpa.hibernate.naming.physical-strategy=org.hibernate.boot.model.naming.PhysicalNamingStrategyStandardImpl",
+    ];
+    let run = Run::of("rows", &more);
+    let branches = run.report()["code"]["branches"].clone();
+    assert_eq!(branches["covered"], branches["total"], "{}", run.said());
+    let suite = run.folder.path().join("junit");
+    let text = java(&suite);
+    // Plain, they would be those of another table.
+    assert!(text.contains(r#"insertInto("\"FooEntity\"""#), "{text}");
     assert!(passes(&suite) > 1);
 }

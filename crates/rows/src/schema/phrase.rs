@@ -21,7 +21,7 @@ pub fn short(value: &Value) -> String {
 
 /// A condition as SQL, for a title: a long one is cut.
 pub fn condition(expr: &Expr) -> String {
-    cut(self::expr(expr, DialectName::Ansi.dialect()), 60)
+    cut(render::phrase(expr), 60)
 }
 
 /// Several conditions, joined.

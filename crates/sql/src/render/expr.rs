@@ -13,11 +13,26 @@ use crate::value::Value;
 /// SYMMETRIC`, `ILIKE`, `EXTRACT`); [`translate`](super::translate) takes out
 /// what cannot be said at all.
 pub fn expression(expr: &Expr, dialect: DialectName) -> String {
-    Writer { dialect }.expr(expr)
+    Writer {
+        dialect,
+        is_phrase: false,
+    }
+    .expr(expr)
+}
+
+/// An expression for people: standard SQL with names as they are spelled, which no database is to read.
+pub fn phrase(expr: &Expr) -> String {
+    Writer {
+        dialect: DialectName::Ansi,
+        is_phrase: true,
+    }
+    .expr(expr)
 }
 
 struct Writer {
     dialect: DialectName,
+    /// Whether names stay as they are.
+    is_phrase: bool,
 }
 
 /// How tightly an expression holds together.
@@ -80,6 +95,7 @@ impl Writer {
         let not = |negated: bool| if negated { "NOT " } else { "" };
         match expr {
             Expr::Literal(value) => literal(value, self.dialect),
+            Expr::Column(column) if self.is_phrase => column.name.clone(),
             Expr::Column(column) => identifier(&column.name, self.dialect),
             Expr::Parameter(index) => match self.dialect {
                 DialectName::Postgres => format!("${}", index + 1),

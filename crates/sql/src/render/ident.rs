@@ -1,12 +1,15 @@
 //! Names, quoted only where they must be.
 
+use sqlparser::keywords::ALL_KEYWORDS;
+
 use crate::dialect::DialectName;
 use crate::schema::Table;
 
 /// A name as SQL: plain where every reader takes it as it stands, else quoted.
 ///
-/// PostgreSQL folds plain names to lower case, so there anything else is quoted
-/// and names mean exactly what the model says.
+/// PostgreSQL folds plain names to lower case, the standard and the databases
+/// that go by it (H2, HSQLDB, Derby) to upper case; so there anything else is
+/// quoted, and names mean exactly what the model says.
 pub fn identifier(name: &str, dialect: DialectName) -> String {
     let quote = match dialect {
         DialectName::MySql => '`',
@@ -38,16 +41,20 @@ pub fn table_name(table: &Table, dialect: DialectName) -> String {
 
 fn is_plain(name: &str, dialect: DialectName) -> bool {
     let letter = |c: char| match dialect {
+        DialectName::Ansi => c.is_ascii_uppercase() || c == '_',
         DialectName::Postgres => c.is_ascii_lowercase() || c == '_',
-        DialectName::Ansi | DialectName::MySql | DialectName::Sqlite => {
-            c.is_ascii_alphabetic() || c == '_'
-        }
+        DialectName::MySql | DialectName::Sqlite => c.is_ascii_alphabetic() || c == '_',
     };
     name.starts_with(letter)
         && name.chars().all(|c| letter(c) || c.is_ascii_digit())
-        && RESERVED
-            .binary_search(&name.to_ascii_lowercase().as_str())
-            .is_err()
+        && !is_reserved(name, dialect)
+}
+
+fn is_reserved(name: &str, dialect: DialectName) -> bool {
+    let lower = name.to_ascii_lowercase();
+    // Whoever goes by the standard has reserved words of his own (VALUE, DAY, POSITION).
+    let is_word = || ALL_KEYWORDS.binary_search(&name).is_ok();
+    RESERVED.binary_search(&lower.as_str()).is_ok() || (dialect == DialectName::Ansi && is_word())
 }
 
 /// Words that at least one database reserves; quoting a word too many does no harm.
@@ -401,5 +408,9 @@ mod tests {
         assert_eq!(identifier("order", DialectName::MySql), "`order`");
         assert_eq!(identifier("a\"b", DialectName::Postgres), "\"a\"\"b\"");
         assert_eq!(identifier("", DialectName::Ansi), "\"\"");
+        assert_eq!(identifier("FOO_2", DialectName::Ansi), "FOO_2");
+        assert_eq!(identifier("foo", DialectName::Ansi), "\"foo\"");
+        assert_eq!(identifier("Foo", DialectName::Ansi), "\"Foo\"");
+        assert_eq!(identifier("VALUE", DialectName::Ansi), "\"VALUE\"");
     }
 }

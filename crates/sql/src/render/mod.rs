@@ -14,7 +14,7 @@ mod table;
 mod translate;
 mod types;
 
-pub use expr::expression;
+pub use expr::{expression, phrase};
 pub use ident::{identifier, table_name};
 pub use literal::literal;
 pub use names::{constraint_name, default_names};
