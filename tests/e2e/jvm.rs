@@ -1,6 +1,8 @@
 //! Drives white-box runs of JVM services from the command line: built by Maven, started with the
 //! agent, searched, and measured by what the report says of their code.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -13,6 +15,10 @@ use isobath_exec::process::{Launch, Ready, Service};
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[path = "jvm/awkward.rs"]
+mod awkward;
+#[path = "jvm/releases.rs"]
+mod releases;
 #[path = "jvm/suites.rs"]
 mod suites;
 
@@ -317,6 +323,33 @@ impl Rows {
 }
 
 #[test]
+fn tomcat_keeps_connections_open_after_errors_and_after_many_requests() {
+    if !is_built() {
+        return;
+    }
+    let rows = Rows::start();
+    let address = rows.url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    let patience = Some(Duration::from_secs(20));
+    stream.set_read_timeout(patience).expect("a socket");
+    let mut answers = BufReader::new(stream.try_clone().expect("a socket"));
+    // By itself it closes after a hundred, and after any answer that tells the caller off.
+    for at in 0..150 {
+        let request = format!("GET /api/foo/{at}/1 HTTP/1.1\r\nHost: rows\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("a connection");
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            let read = answers.read_line(&mut head).expect("an answer");
+            assert!(read > 0, "closed before answer {at}: {head}");
+        }
+        let head = head.to_lowercase();
+        assert!(head.starts_with("http/1.1 400"), "{head}");
+        assert!(head.contains("content-length: 0"), "{head}");
+        assert!(!head.contains("connection: close"), "answer {at}: {head}");
+    }
+}
+
+#[test]
 fn statements_behind_hibernate_are_told_and_the_database_is_within_reach() {
     if !is_built() {
         return;
@@ -353,149 +386,6 @@ fn statements_behind_hibernate_are_told_and_the_database_is_within_reach() {
     assert!(refused.is_err_and(|error| error.to_string().to_lowercase().contains("nowhere")));
     // What we do ourselves is not what the service does.
     assert_eq!(rows.statements().len(), 1);
-}
-
-const MODULE: &str = "module shop { requires jdk.httpserver; }";
-const MAIN: &str = r#"
-package shop;
-
-import com.sun.net.httpserver.HttpServer;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-
-public class Main {
-    public static void main(String[] arguments) throws Exception {
-        int port = Integer.parseInt(arguments[0]);
-        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
-        server.createContext("/", exchange -> {
-            String query = exchange.getRequestURI().getQuery();
-            int status = query != null && query.startsWith("open=sesame") ? 200 : 404;
-            exchange.sendResponseHeaders(status, -1);
-            exchange.close();
-        });
-        server.start();
-    }
-}
-"#;
-
-/// Runs a tool to its end.
-fn tool(folder: &Path, name: &str, arguments: &[&str]) {
-    let output = Command::new(name)
-        .current_dir(folder)
-        .args(arguments)
-        .output()
-        .unwrap_or_else(|error| panic!("{name}: {error}"));
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    assert!(output.status.success(), "{name}: {said}");
-}
-
-#[test]
-fn a_named_module_in_a_signed_jar_is_watched() {
-    if !is_built() {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let at = folder.path();
-    std::fs::create_dir_all(at.join("src/shop")).expect("a folder");
-    std::fs::write(at.join("src/module-info.java"), MODULE).expect("a file");
-    std::fs::write(at.join("src/shop/Main.java"), MAIN).expect("a file");
-    let sources = ["src/module-info.java", "src/shop/Main.java"];
-    tool(
-        at,
-        "javac",
-        &["-g", "-d", "classes", sources[0], sources[1]],
-    );
-    tool(
-        at,
-        "jar",
-        &["--create", "--file", "shop.jar", "-C", "classes", "."],
-    );
-    let key = [
-        "-keystore",
-        "keys",
-        "-storepass",
-        "secret",
-        "-alias",
-        "shop",
-    ];
-    let mut make = vec!["-genkeypair", "-keyalg", "RSA", "-dname", "CN=shop"];
-    make.extend(key);
-    tool(at, "keytool", &make);
-    let sign = [&key[..4], &["shop.jar", "shop"]].concat();
-    tool(at, "jarsigner", &sign);
-
-    is_watched(
-        "java",
-        &format!("-p '{}' -m shop/shop.Main", at.join("shop.jar").display()),
-    );
-}
-
-/// Starts the shop by a `java` with the agent, and fails unless the agent tells how near a call came.
-fn is_watched(java: &str, what: &str) {
-    let listener = Listener::open_loopback().expect("a place to listen");
-    let port = port();
-    let url = format!("http://127.0.0.1:{port}/");
-    let agent = root().join("drivers/jvm/target/isobath-agent.jar");
-    let command = format!(
-        "exec '{java}' -javaagent:'{}' {what} {port}",
-        agent.display()
-    );
-    let launch = Launch {
-        variables: listener.variables(None),
-        patience: Duration::from_secs(60),
-        ..Launch::new(command, Ready::Url(url.clone()))
-    };
-    let _process = Service::start(launch).expect("the service starts");
-    let mut driver = listener.accept(Duration::from_secs(10)).expect("a driver");
-    driver.begin_candidate();
-    let mut client = Client::new(Config::default()).expect("a client");
-    let status = client
-        .call(&Request::get(format!("{url}?open=sesamx")))
-        .status();
-    assert_eq!(status, Some(404));
-    driver.events().expect("the service lives");
-    assert_eq!(driver.unwatched(), [] as [String; 0], "{java}");
-    let mut reached = Vec::new();
-    driver.read(&mut reached);
-    let table = driver.table().targets();
-    let near = reached.iter().any(|reached| {
-        let target = table.iter().find(|target| target.id == reached.target);
-        let is_call = target.is_some_and(|target| target.text == "String.startsWith");
-        is_call && reached.score > 0.5 && reached.score < 1.0
-    });
-    assert!(near, "{java}: {reached:?}");
-}
-
-/// All that can be told from the releases of Java on this machine: one that is not there is not tried.
-#[test]
-fn a_service_for_java_8_is_watched_on_every_jdk_of_this_machine() {
-    if !is_built() {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let at = folder.path();
-    std::fs::create_dir_all(at.join("shop")).expect("a folder");
-    std::fs::write(at.join("shop/Main.java"), MAIN).expect("a file");
-    tool(
-        at,
-        "javac",
-        &["-g", "--release", "8", "-d", "classes", "shop/Main.java"],
-    );
-    let homes = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten();
-    let homes = homes.flatten().map(|home| home.path());
-    // Others may be named, as in PATH.
-    let more = std::env::var_os("ISOBATH_JDKS").unwrap_or_default();
-    let javas = homes.chain(std::env::split_paths(&more));
-    let javas = javas.map(|home| home.join("bin/java"));
-    let javas: std::collections::BTreeSet<PathBuf> =
-        javas.filter_map(|java| java.canonicalize().ok()).collect();
-    for java in javas {
-        is_watched(
-            &java.to_string_lossy(),
-            &format!("-cp '{}' shop.Main", at.join("classes").display()),
-        );
-    }
 }
 
 #[test]
