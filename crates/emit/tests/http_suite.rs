@@ -55,6 +55,21 @@ fn every_writer_prints_the_same_suite_the_same_and_tells_where_its_tests_are() {
 }
 
 #[test]
+fn every_writer_starts_a_service_that_takes_any_port_where_one_is_free() {
+    let mut suite = http_samples::marina("http://127.0.0.1:8640/api");
+    suite
+        .service
+        .start_anywhere("env PORT={port} SERVER_PORT={port} run", None);
+    for writer in writer::ALL {
+        let written = writer.write(&suite).unwrap();
+        for file in &written.files[..2] {
+            assert!(file.text.contains("env PORT={port}"), "{}", file.text);
+            assert!(!file.text.contains("8640"), "{}", file.text);
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_printed_is_refused_with_a_reason() {
     let step = || HttpStep::new(Request::new("GET", "/a"), Answer::status(200));
     let with = |change: &dyn Fn(&mut HttpStep)| {

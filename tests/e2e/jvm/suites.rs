@@ -101,3 +101,75 @@ fn rows_come_to_tables_in_memory_whose_names_are_quoted() {
     assert!(text.contains(r#"insertInto("\"FooEntity\"""#), "{text}");
     assert!(passes(&suite) > 1);
 }
+
+/// What runs a written suite of a language as its reader would; nothing where this machine lacks it.
+fn runner(language: &str, suite: &Path) -> Option<Command> {
+    let works = |program: &str, arguments: &[&str]| {
+        let ran = Command::new(program).args(arguments).output();
+        ran.is_ok_and(|output| output.status.success())
+    };
+    let command = match language {
+        "pytest" if works("python3", &["-c", "import pytest, requests"]) => {
+            let mut command = Command::new("python3");
+            command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+            command
+        }
+        "js" if works("node", &["-e", "process.exit(fetch ? 0 : 1)"]) => {
+            let mut command = Command::new("node");
+            command.arg("--test");
+            command
+        }
+        "rust" => {
+            let mut command = Command::new("cargo");
+            command.args(["test", "--no-fail-fast"]);
+            // What is built is large, and the same for all such suites.
+            let target = std::env::temp_dir().join("isobath-rest-target");
+            command.env("CARGO_TARGET_DIR", target);
+            command
+        }
+        _ => return None,
+    };
+    let mut command = command;
+    command.current_dir(suite);
+    command
+        .env_remove("ISOBATH_BASE_URL")
+        .env_remove("ISOBATH_DATABASE");
+    Some(command)
+}
+
+#[test]
+fn suites_in_other_languages_find_their_ports_too_so_that_several_run_at_once() {
+    if !is_built() {
+        return;
+    }
+    let more = ["openapi-read.json", "--budget", "300calls", "--lang"];
+    let run = Run::of("rows", &[&more[..], &["pytest,js,rust"]].concat());
+    let folder = run.folder.path();
+    // Two of the first kind: what they have in common must not meet either.
+    let languages = ["pytest", "pytest", "js", "rust"];
+    let runners = languages.map(|language| runner(language, &folder.join(language)));
+    let running: Vec<_> = languages
+        .iter()
+        .zip(runners)
+        .filter_map(|(language, runner)| {
+            let mut runner = runner?;
+            let pipe = std::process::Stdio::piped;
+            let child = runner.stdout(pipe()).stderr(pipe()).spawn();
+            Some((language, child.expect("a runner")))
+        })
+        .collect();
+    assert!(running.len() > 1, "one suite cannot meet another");
+    for (language, child) in running {
+        let output = child.wait_with_output().expect("a runner");
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(output.status.success(), "{language}: {said}");
+        // Not for want of tests.
+        let passed = match *language {
+            "pytest" => said.contains(" passed"),
+            "js" => said.contains("pass "),
+            _ => said.contains("test result: ok"),
+        };
+        assert!(passed, "{language}: {said}");
+    }
+}

@@ -391,9 +391,8 @@ pub(crate) fn header(suite: &HttpSuite, faults: bool) -> Vec<String> {
 }
 
 /// The lines that say which environment variables a suite reads, that may find free ports by itself.
-pub(crate) fn environment(suite: &HttpSuite, finds_ports: bool) -> Vec<String> {
+pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
     let anywhere = suite.service.start_anywhere.as_ref();
-    let anywhere = anywhere.filter(|_| finds_ports);
     let mut lines = vec![format!(
         "{}: the base URL of the service; without it {}",
         one_line(&suite.service.base_url_variable),
@@ -408,7 +407,8 @@ pub(crate) fn environment(suite: &HttpSuite, finds_ports: bool) -> Vec<String> {
             one_line(start)
         ));
     }
-    lines.extend(suite.database.as_ref().map(rows::environment));
+    let database = suite.database.as_ref();
+    lines.extend(database.map(|database| rows::environment(database, suite.free_door().is_some())));
     lines.extend(outside::environment(suite));
     for secret in secrets(suite) {
         lines.push(match &secret.value {

@@ -193,8 +193,9 @@ pub(crate) fn helpers(
 }
 
 /// The lines that say what a suite needs to bring rows.
-pub(crate) fn environment(database: &Database) -> String {
+pub(crate) fn environment(database: &Database, is_door_free: bool) -> String {
     if let Some(door) = &database.door {
+        let door = if is_door_free { "a free port" } else { door };
         return format!(
             "{}: where the agent inside the service takes rows for its database in memory, {door} when not set; written to by curl",
             database.variable

@@ -59,7 +59,7 @@ pub struct Service {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// The same command with `{port}` in place of the port of the base URL, and `{door}` in place of that of the
-    /// database's door: tests that can find free ports start the service there.
+    /// database's door: the tests find free ports and start the service there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_anywhere: Option<String>,
     /// What is done before every test to bring the first state back.
@@ -392,8 +392,8 @@ impl Service {
         }
     }
 
-    /// Lets the tests start the service by a command in which `{port}` and `{door}` stand for ports. Tests that cannot
-    /// choose some take those of the base URL and of the door.
+    /// Lets the tests start the service by a command in which `{port}` and `{door}` stand for ports. Where there is none
+    /// to choose, those of the base URL and of the door are taken.
     pub fn start_anywhere(&mut self, command: &str, door: Option<&str>) {
         let mut fixed = command.to_owned();
         for (hole, url) in [(PORT, Some(self.base_url.as_str())), (DOOR, door)] {
@@ -404,6 +404,23 @@ impl Service {
         let is_free = command.contains(PORT) && around_port(&self.base_url).is_some();
         self.start_anywhere = is_free.then(|| command.to_owned());
         self.start = Some(fixed);
+    }
+}
+
+impl HttpSuite {
+    /// What stands before and after the port in the base URL, where the tests choose that port.
+    pub(crate) fn free_url(&self) -> Option<(&str, &str)> {
+        self.service.start_anywhere.as_ref()?;
+        let (before, _, after) = around_port(&self.service.base_url)?;
+        Some((before, after))
+    }
+
+    /// The same of the door of the database.
+    pub(crate) fn free_door(&self) -> Option<(&str, &str)> {
+        let start = self.service.start_anywhere.as_ref()?;
+        let door = self.database.as_ref()?.door.as_deref()?;
+        let (before, _, after) = around_port(door)?;
+        start.contains(DOOR).then_some((before, after))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
 use crate::http::suite::{
-    Auth, DOOR, HttpSuite, Login, Outcome, PORT, Reset, Sending, Service, Source, around_port,
+    Auth, DOOR, HttpSuite, Login, Outcome, PORT, Reset, Sending, Service, Source,
 };
 use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Part, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User};
@@ -143,7 +143,7 @@ fn class_file(
         let _ = writeln!(out, "{}", comment(&line).trim_end());
     }
     out.push_str("//\n// Run with: mvn test. Environment:\n//\n");
-    for line in plan::environment(suite, true) {
+    for line in plan::environment(suite) {
         let _ = writeln!(out, "{}", comment(&format!("  {line}")));
     }
     out.push('\n');
@@ -188,11 +188,7 @@ fn class_file(
     out.push_str(include_str!("junit/helpers.java"));
     if let Some(database) = &suite.database {
         let mut code = include_str!("junit/database.java").to_owned();
-        let start = suite.service.start_anywhere.as_deref();
-        let door = database.door.as_deref().and_then(around_port);
-        if let (true, Some((before, _, after))) =
-            (start.is_some_and(|start| start.contains(DOOR)), door)
-        {
+        if let Some((before, after)) = suite.free_door() {
             let door = format!("{} + DOOR + {}", literal(before), literal(after));
             code = code.replace("@DOOR@", &door);
         }
@@ -242,14 +238,12 @@ fn imports(class: &str) -> String {
 fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     let service = &suite.service;
     let mut base_url = literal(&service.base_url);
-    if let Some(start) = &service.start_anywhere {
+    if let Some((before, after)) = suite.free_url() {
         out.push_str("  private static final int PORT = freePort();\n");
-        if start.contains(DOOR) {
+        if suite.free_door().is_some() {
             out.push_str("  private static final int DOOR = freePort();\n");
         }
-        if let Some((before, _, after)) = around_port(&service.base_url) {
-            base_url = format!("{} + PORT + {}", literal(before), literal(after));
-        }
+        base_url = format!("{} + PORT + {}", literal(before), literal(after));
     }
     let _ = writeln!(
         out,

@@ -10,7 +10,9 @@ use super::{HttpWriter, LeftOut, Lines, WrittenSuite, WrittenTest, run_on};
 use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
-use crate::http::suite::{Auth, HttpSuite, HttpTest, Login, Outcome, Reset, Sending, Source};
+use crate::http::suite::{
+    Auth, DOOR, HttpSuite, HttpTest, Login, Outcome, PORT, Reset, Sending, Source,
+};
 use crate::http::{Answer, Body, Check, Content, JsonType, Key, Part, Piece, Place, Request};
 use crate::http::{SuiteError, TestAnswer, Text, User};
 use crate::writer::File;
@@ -112,6 +114,9 @@ const RESERVED: &[&str] = &[
     "fits",
     "reply",
     "listen",
+    "free_port",
+    "net",
+    "once",
 ];
 
 const SPELLING: Spelling = Spelling {
@@ -195,7 +200,7 @@ fn module(
     comment("");
     comment("Needs Node 20 or later. Environment:");
     comment("");
-    for line in plan::environment(suite, false) {
+    for line in plan::environment(suite) {
         comment(&format!("  {line}"));
     }
     prelude(&mut out, suite, chapter);
@@ -250,8 +255,14 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         let names = children.join(", ");
         let _ = writeln!(out, "import {{ {names} }} from \"node:child_process\";");
     }
+    if suite.free_url().is_some() {
+        out.push_str("import { once } from \"node:events\";\n");
+    }
     if !suite.outside.is_empty() {
         out.push_str("import { createServer } from \"node:http\";\n");
+    }
+    if suite.free_url().is_some() {
+        out.push_str("import net from \"node:net\";\n");
     }
     let mut names = Vec::new();
     if service.start.is_some() {
@@ -274,10 +285,17 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     }
     out.push('\n');
     let given = environment(&service.base_url_variable);
+    let mut base_url = literal(&service.base_url);
+    if let Some(free) = suite.free_url() {
+        out.push_str(include_str!("node/free_port.mjs"));
+        if suite.free_door().is_some() {
+            out.push_str("const DOOR = await freePort();\n");
+        }
+        base_url = at_port(free, "PORT");
+    }
     let _ = writeln!(
         out,
-        "const BASE_URL = (\n  {given} ?? {}\n).replace(/\\/+$/, \"\");",
-        literal(&service.base_url)
+        "const BASE_URL = (\n  {given} ?? {base_url}\n).replace(/\\/+$/, \"\");",
     );
     let _ = writeln!(out, "const TIMEOUT = {};", service.timeout_millis);
     for secret in plan::secrets_of(suite, chapter) {
@@ -309,13 +327,34 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         Some(start) => {
             let code = include_str!("node/started.mjs")
                 .replace("@GIVEN@", &given)
-                .replace("@START@", &literal(start));
+                .replace("@START@", &started(suite, start));
             out.push_str(&code);
         }
     }
     if before {
         before_each(out, suite, !users.is_empty());
     }
+}
+
+/// The command that starts the service: at ports that are free, where it takes any.
+fn started(suite: &HttpSuite, fixed: &str) -> String {
+    let Some(start) = &suite.service.start_anywhere else {
+        return literal(fixed);
+    };
+    let mut code = format!("{}.replaceAll({}, PORT)", literal(start), literal(PORT));
+    if suite.free_door().is_some() {
+        let _ = write!(code, ".replaceAll({}, DOOR)", literal(DOOR));
+    }
+    code
+}
+
+/// A URL whose port is that of a variable.
+fn at_port((before, after): (&str, &str), variable: &str) -> String {
+    format!(
+        "`{}${{{variable}}}{}`",
+        in_template(before),
+        in_template(after)
+    )
 }
 
 fn before_each(out: &mut String, suite: &HttpSuite, users: bool) {
@@ -381,8 +420,11 @@ fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     };
     out.push_str(&call);
     if let Some(database) = &suite.database {
-        let code =
+        let mut code =
             include_str!("node/database.mjs").replace("@GIVEN@", &environment(&database.variable));
+        if let Some(free) = suite.free_door() {
+            code = code.replace("@DOOR@", &at_port(free, "DOOR"));
+        }
         out.push_str(&rows::helpers(&code, suite, database, literal));
     }
     if uses.captured_cookies {

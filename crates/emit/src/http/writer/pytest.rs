@@ -10,7 +10,9 @@ use super::{HttpWriter, Lines, WrittenSuite, WrittenTest, run_on};
 use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
-use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source, Token};
+use crate::http::suite::{
+    Auth, DOOR, HttpSuite, Login, Outcome, PORT, Reset, Sending, Source, Token,
+};
 use crate::http::{
     Answer, Body, Check, Content, JsonType, Key, Piece, Place, Request, TestAnswer, Text, User,
 };
@@ -114,6 +116,7 @@ const RESERVED: &[&str] = &[
     "outside",
     "stand_in",
     "fits",
+    "free_port",
 ];
 
 /// Writes a pytest module over requests.
@@ -170,7 +173,7 @@ fn module(
         out.push('\n');
     }
     out.push_str("\nNeeds pytest and requests. Environment:\n\n");
-    for line in plan::environment(suite, false) {
+    for line in plan::environment(suite) {
         let _ = writeln!(out, "  {}", in_docstring(&line));
     }
     out.push_str("\"\"\"\n\n");
@@ -210,6 +213,9 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if service.start.is_some() {
         imports.extend(["signal", "time"]);
     }
+    if suite.free_url().is_some() {
+        imports.push("socket");
+    }
     if in_shell || suite.database.is_some() {
         imports.push("subprocess");
     }
@@ -247,11 +253,18 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         out.push_str("from uuid import uuid4\n");
     }
     out.push_str("\nimport pytest\nimport requests\n\n");
+    let mut base_url = literal(&service.base_url);
+    if let Some(free) = suite.free_url() {
+        out.push_str(include_str!("pytest/free_port.py"));
+        if suite.free_door().is_some() {
+            out.push_str("DOOR = free_port()\n");
+        }
+        base_url = at_port(free, "PORT");
+    }
     let _ = writeln!(
         out,
-        "BASE_URL = os.environ.get({}, {}).rstrip(\"/\")",
+        "BASE_URL = os.environ.get({}, {base_url}).rstrip(\"/\")",
         literal(&service.base_url_variable),
-        literal(&service.base_url)
     );
     let _ = writeln!(out, "TIMEOUT = {}", seconds(service.timeout_millis));
     if uses.dropped {
@@ -294,8 +307,11 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     service_fixture(out, suite);
     api_fixture(out, suite);
     if let Some(database) = &suite.database {
-        let code = include_str!("pytest/database.py");
-        out.push_str(&rows::helpers(code, suite, database, literal));
+        let mut code = include_str!("pytest/database.py").to_owned();
+        if let Some(free) = suite.free_door() {
+            code = code.replace("@DOOR@", &at_port(free, "DOOR"));
+        }
+        out.push_str(&rows::helpers(&code, suite, database, literal));
     }
     let mut methods: Vec<&str> = plan::requests(suite, chapter)
         .iter()
@@ -366,8 +382,29 @@ fn service_fixture(out: &mut String, suite: &HttpSuite) {
     };
     let code = with_outside(include_str!("pytest/started.py"))
         .replace("@VARIABLE@", &literal(&suite.service.base_url_variable))
-        .replace("@START@", &literal(start));
+        .replace("@START@", &started(suite, start));
     out.push_str(&code);
+}
+
+/// The command that starts the service: at ports that are free, where it takes any.
+fn started(suite: &HttpSuite, fixed: &str) -> String {
+    let Some(start) = &suite.service.start_anywhere else {
+        return literal(fixed);
+    };
+    let mut code = format!("{}.replace({}, PORT)", literal(start), literal(PORT));
+    if suite.free_door().is_some() {
+        let _ = write!(code, ".replace({}, DOOR)", literal(DOOR));
+    }
+    code
+}
+
+/// A URL whose port is that of a variable.
+fn at_port((before, after): (&str, &str), variable: &str) -> String {
+    let mut code = format!("{} + {variable}", literal(before));
+    if !after.is_empty() {
+        let _ = write!(code, " + {}", literal(after));
+    }
+    code
 }
 
 fn api_fixture(out: &mut String, suite: &HttpSuite) {

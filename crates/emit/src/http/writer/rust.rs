@@ -10,7 +10,7 @@ use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
 use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
-use crate::http::suite::{Auth, HttpSuite, Login, Outcome, Reset, Sending, Source};
+use crate::http::suite::{Auth, DOOR, HttpSuite, Login, Outcome, PORT, Reset, Sending, Source};
 use crate::http::{Answer, Body, Check, Content, JsonType, Key, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User, check::bytes};
 use crate::writer::File;
@@ -121,7 +121,7 @@ fn file(
         let _ = writeln!(out, "{}", format!("//! {line}").trim_end());
     }
     out.push_str("//!\n//! Run with: cargo test. Environment:\n//!\n");
-    for line in plan::environment(suite, false) {
+    for line in plan::environment(suite) {
         let _ = writeln!(out, "//! - {}", line.trim_start());
     }
     out.push_str("#![recursion_limit = \"1024\"]\n");
@@ -157,9 +157,30 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     );
     let mut code = include_str!("rust/service.rs.txt")
         .replace("@VARIABLE@", &literal(&service.base_url_variable))
-        .replace("@BASE_URL@", &literal(&service.base_url))
+        .replace("@BASE_URL@", &base_url(suite))
         .replace("@TIMEOUT@", &service.timeout_millis.to_string());
-    let start = service.start.as_deref();
+    let mut ports = String::new();
+    if suite.free_url().is_some() {
+        code.push_str(include_str!("rust/free_port.rs.txt"));
+        let _ = writeln!(
+            ports,
+            "    let command = command.replace({}, port());",
+            literal(PORT)
+        );
+    }
+    if suite.free_door().is_some() {
+        code.push_str(include_str!("rust/free_door.rs.txt"));
+        let _ = writeln!(
+            ports,
+            "    let command = command.replace({}, door());",
+            literal(DOOR)
+        );
+    }
+    code = code.replace("    @PORTS@\n", &ports);
+    let start = service
+        .start_anywhere
+        .as_deref()
+        .or(service.start.as_deref());
     code = code.replace(
         "@START@",
         &start.map_or("None".into(), |start| format!("Some({})", literal(start))),
@@ -192,8 +213,11 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     }
     code = code.replace("    @USERS@\n", &users);
     if let Some(database) = &suite.database {
-        let helper = include_str!("rust/database.rs.txt");
-        code.push_str(&rows::helpers(helper, suite, database, literal));
+        let mut helper = include_str!("rust/database.rs.txt").to_owned();
+        if let Some(free) = suite.free_door() {
+            helper = helper.replace("@DOOR@", &format!("&{}", at_port(free, "door()")));
+        }
+        code.push_str(&rows::helpers(&helper, suite, database, literal));
         code.insert_str(
             code.find("use std::process").unwrap_or(0),
             "use std::io::Write;\n",
@@ -230,6 +254,22 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         out.push('\n');
     }
     out.push_str("}\n");
+}
+
+fn base_url(suite: &HttpSuite) -> String {
+    match suite.free_url() {
+        Some(free) => at_port(free, "port()"),
+        None => format!("{}.into()", literal(&suite.service.base_url)),
+    }
+}
+
+/// A URL whose port is that of a function.
+fn at_port((before, after): (&str, &str), port: &str) -> String {
+    let mut parts = vec![literal(before), port.to_owned()];
+    if !after.is_empty() {
+        parts.push(literal(after));
+    }
+    format!("[{}].concat()", parts.join(", "))
 }
 
 fn log_in(out: &mut String, user: &User) {

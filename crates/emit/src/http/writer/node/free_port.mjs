@@ -1,0 +1,11 @@
+// A port that is free now.
+async function freePort() {
+  const tried = net.createServer().listen(0, "127.0.0.1");
+  await once(tried, "listening");
+  const { port } = tried.address();
+  tried.close();
+  await once(tried, "close");
+  return String(port);
+}
+
+const PORT = await freePort();

@@ -1,0 +1,9 @@
+
+def free_port():
+    """A port that is free now."""
+    with socket.socket() as tried:
+        tried.bind(("127.0.0.1", 0))
+        return str(tried.getsockname()[1])
+
+
+PORT = free_port()
