@@ -82,11 +82,10 @@ public final class Settings {
     /** A name also stands for all that is in it. */
     private static Pattern pattern(String word) {
         StringBuilder pattern = new StringBuilder();
+        String between = "";
         for (String part : word.split("\\*", -1)) {
-            if (pattern.length() > 0) {
-                pattern.append(".*");
-            }
-            pattern.append(part.isEmpty() ? "" : Pattern.quote(part));
+            pattern.append(between).append(part.isEmpty() ? "" : Pattern.quote(part));
+            between = ".*";
         }
         return Pattern.compile(pattern + "([.$].*)?");
     }

@@ -128,6 +128,11 @@ public final class Objects {
         return moments(self.isAfter(other), Relation.GREATER, self.toInstant(), other.toInstant(), target);
     }
 
+    /** {@code OffsetDateTime.isEqual}. */
+    public static boolean isEqual(OffsetDateTime self, OffsetDateTime other, int target) {
+        return moments(self.isEqual(other), Relation.EQUAL, self.toInstant(), other.toInstant(), target);
+    }
+
     /** {@code ZonedDateTime.isBefore}. */
     public static boolean isBefore(ChronoZonedDateTime<?> self, ChronoZonedDateTime<?> other, int target) {
         return moments(self.isBefore(other), Relation.LESS, self.toInstant(), other.toInstant(), target);
@@ -136,5 +141,10 @@ public final class Objects {
     /** {@code ZonedDateTime.isAfter}. */
     public static boolean isAfter(ChronoZonedDateTime<?> self, ChronoZonedDateTime<?> other, int target) {
         return moments(self.isAfter(other), Relation.GREATER, self.toInstant(), other.toInstant(), target);
+    }
+
+    /** {@code ZonedDateTime.isEqual}. */
+    public static boolean isEqual(ChronoZonedDateTime<?> self, ChronoZonedDateTime<?> other, int target) {
+        return moments(self.isEqual(other), Relation.EQUAL, self.toInstant(), other.toInstant(), target);
     }
 }

@@ -102,14 +102,14 @@ public final class Replacements {
             {"ZonedDateTime", "Ljava/time/chrono/ChronoZonedDateTime;", "chrono/ChronoZonedDateTime"},
         };
         for (String[] moment : moments) {
-            for (String name : new String[] {"isBefore", "isAfter"}) {
+            boolean hasEqual = !moment[0].equals("LocalTime") && !moment[0].equals("Instant");
+            String[] names = hasEqual ? new String[] {"isBefore", "isAfter", "isEqual"} : new String[] {"isBefore", "isAfter"};
+            for (String name : names) {
                 String self = "(Ljava/time/" + moment[2] + ";" + moment[1] + "I)Z";
                 Replacement made = new Replacement(HERE + "Objects", name, self, Outcomes.VERDICT, false, false);
                 TABLE.put("java/time/" + moment[0] + '.' + name + "(" + moment[1] + ")Z", made);
             }
         }
-        verdict("java/time/LocalDate", "isEqual", "(Ljava/time/chrono/ChronoLocalDate;)Z", "Objects");
-        verdict("java/time/LocalDateTime", "isEqual", "(Ljava/time/chrono/ChronoLocalDateTime;)Z", "Objects");
     }
 
     private static void holdings() {

@@ -5,6 +5,7 @@ import isobath.agent.track.Track;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Type;
 import java.util.HashSet;
 import java.util.Set;
 import org.objectweb.asm.Opcodes;
@@ -16,6 +17,11 @@ import org.objectweb.asm.tree.MethodInsnNode;
 /** Parts of a request that the service looks for by name, whatever its document says (seed 002, section 6). */
 public final class Requests {
     private static final String STRING = "(Ljava/lang/String;)";
+    /** How parsers are told the type of a body. */
+    private static final String[] TYPES = {
+        "Ljava/lang/Class", "Ljava/lang/reflect/Type", "Lcom/fasterxml/jackson/core/type/TypeReference",
+        "Lcom/google/gson/reflect/TypeToken",
+    };
 
     private Requests() {}
 
@@ -64,8 +70,12 @@ public final class Requests {
         boolean readsJson =
                 (owner.startsWith("com/fasterxml/jackson/databind/Object") && name.equals("readValue"))
                         || (owner.equals("com/google/gson/Gson") && name.equals("fromJson"));
-        if (readsJson && (descriptor.contains("Ljava/lang/Class;)") || descriptor.contains("Ljava/lang/reflect/Type;)"))) {
-            return new Name(Place.FIELD, true);
+        if (readsJson) {
+            for (String type : TYPES) {
+                if (descriptor.contains(type + ";)")) {
+                    return new Name(Place.FIELD, true);
+                }
+            }
         }
         if (!descriptor.startsWith(STRING)) {
             return null;
@@ -116,11 +126,16 @@ public final class Requests {
     }
 
     /** A body is read as JSON into this type. */
-    public static void body(Object type) {
-        if (!(type instanceof Class)) {
-            return;
-        }
+    public static void body(Object asked) {
         try {
+            Object type = asked;
+            if (type != null && !(type instanceof Type)) {
+                // A TypeReference of Jackson's or a TypeToken of Gson's.
+                type = type.getClass().getMethod("getType").invoke(type);
+            }
+            if (!(type instanceof Class)) {
+                return;
+            }
             Set<String> seen = new HashSet<>();
             for (Class<?> level = (Class<?>) type; level != null && level != Object.class; level = level.getSuperclass()) {
                 if (level.getName().startsWith("java.")) {
@@ -134,7 +149,7 @@ public final class Requests {
                     }
                 }
             }
-        } catch (RuntimeException | LinkageError secret) {
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError secret) {
             // A type that does not let itself be looked at teaches nothing.
         }
     }

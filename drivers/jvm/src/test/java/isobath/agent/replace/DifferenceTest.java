@@ -90,6 +90,30 @@ class DifferenceTest {
         assertTrue(compared > 10_000, "only " + compared);
     }
 
+    @Test
+    void equalsOfAnythingSaysWhatItSaysByItself() {
+        List<Object> all = new ArrayList<>(Arrays.asList(TEXTS));
+        all.addAll(
+                Arrays.asList(
+                        7, -7, 7L, (short) 7, (byte) 7, 'a', 'b', true, false, 0.0, -0.0, Double.NaN, 7.5f, Float.NaN,
+                        new java.math.BigDecimal("1.0"), new java.math.BigDecimal("1.00"), java.math.BigInteger.TEN,
+                        java.util.UUID.fromString("7f1dbaf2-1c77-4a0e-a0ba-2f7f8ab4b3aa"), java.net.URI.create("http://localhost/"),
+                        TimeUnit.DAYS, TimeUnit.HOURS, java.util.Optional.of("a"), new Object(), new int[] {1}));
+        others().forEach(one -> all.add(one.get()));
+        int equal = 0;
+        for (Object self : all) {
+            for (Object other : all) {
+                String what = self + " and " + other;
+                assertEquals(java.util.Objects.equals(self, other), Objects.equalsOrNull(self, other, 0), what);
+                if (self != null) {
+                    assertEquals(self.equals(other), Objects.equals(self, other, 0), what);
+                    equal += self.equals(other) ? 1 : 0;
+                }
+            }
+        }
+        assertTrue(equal >= all.size() - 1);
+    }
+
     private interface Call {
         Object run() throws Exception;
     }
@@ -226,7 +250,9 @@ class DifferenceTest {
         all.add(() -> LocalDateTime.of(2020, 2, 29, 10, 11));
         all.add(() -> Instant.ofEpochSecond(9));
         all.add(() -> OffsetDateTime.of(2020, 2, 29, 1, 2, 3, 4, ZoneOffset.UTC));
+        all.add(() -> OffsetDateTime.of(2020, 2, 29, 2, 2, 3, 4, ZoneOffset.ofHours(1)));
         all.add(() -> ZonedDateTime.of(2020, 2, 29, 1, 2, 3, 4, ZoneOffset.UTC));
+        all.add(() -> ZonedDateTime.of(2020, 2, 29, 1, 2, 4, 4, java.time.ZoneId.of("Asia/Tokyo")));
         all.add(() -> DateTimeFormatter.ofPattern("dd.MM.yyyy"));
         all.add(() -> DateTimeFormatter.ISO_LOCAL_DATE);
         all.add(() -> Locale.ROOT);

@@ -40,6 +40,75 @@ class ReplacementsTest {
     }
 
     @Test
+    void everythingThatServicesAreKnownToAskIsReplaced() {
+        String string = "Ljava/lang/String;";
+        String object = "(Ljava/lang/Object;)Z";
+        String[][] instance = {
+            {"java/lang/String", "equals", object},
+            {"java/lang/String", "equalsIgnoreCase", "(" + string + ")Z"},
+            {"java/lang/String", "contentEquals", "(Ljava/lang/CharSequence;)Z"},
+            {"java/lang/String", "startsWith", "(" + string + ")Z"},
+            {"java/lang/String", "endsWith", "(" + string + ")Z"},
+            {"java/lang/String", "contains", "(Ljava/lang/CharSequence;)Z"},
+            {"java/lang/String", "matches", "(" + string + ")Z"},
+            {"java/lang/String", "isEmpty", "()Z"},
+            {"java/util/Collection", "contains", object},
+            {"java/util/Collection", "containsAll", "(Ljava/util/Collection;)Z"},
+            {"java/util/Collection", "isEmpty", "()Z"},
+            {"java/util/Map", "containsKey", object},
+            {"java/util/Date", "before", "(Ljava/util/Date;)Z"},
+            {"java/util/Date", "after", "(Ljava/util/Date;)Z"},
+            {"java/time/LocalDate", "isBefore", "(Ljava/time/chrono/ChronoLocalDate;)Z"},
+            {"java/time/LocalTime", "isAfter", "(Ljava/time/LocalTime;)Z"},
+            {"java/time/LocalDateTime", "isEqual", "(Ljava/time/chrono/ChronoLocalDateTime;)Z"},
+            {"java/time/Instant", "isBefore", "(Ljava/time/Instant;)Z"},
+            {"java/time/OffsetDateTime", "isEqual", "(Ljava/time/OffsetDateTime;)Z"},
+            {"java/time/ZonedDateTime", "isEqual", "(Ljava/time/chrono/ChronoZonedDateTime;)Z"},
+            {"java/text/DateFormat", "parse", "(" + string + ")Ljava/util/Date;"},
+            {"java/text/SimpleDateFormat", "parse", "(" + string + ")Ljava/util/Date;"},
+            {"java/util/regex/Pattern", "matcher", "(Ljava/lang/CharSequence;)Ljava/util/regex/Matcher;"},
+            {"java/util/regex/Matcher", "matches", "()Z"},
+            {"java/util/regex/Matcher", "find", "()Z"},
+        };
+        for (String[] method : instance) {
+            assertTrue(Replacements.of(method[0], method[1], method[2]) != null, String.join(" ", method));
+        }
+        for (String boxed : new String[] {"Integer", "Long", "Short", "Byte", "Character", "Boolean", "Float", "Double"}) {
+            assertTrue(Replacements.of("java/lang/" + boxed, "equals", object) != null, boxed);
+        }
+        for (String type : new String[] {"java/util/Date", "java/util/UUID", "java/math/BigDecimal", "java/math/BigInteger", "java/net/URI"}) {
+            assertTrue(Replacements.of(type, "equals", object) != null, type);
+        }
+        String parse = "(Ljava/lang/CharSequence;)L";
+        String[][] statics = {
+            {"java/util/Objects", "equals", "(Ljava/lang/Object;Ljava/lang/Object;)Z"},
+            {"java/util/regex/Pattern", "matches", "(" + string + "Ljava/lang/CharSequence;)Z"},
+            {"java/lang/Boolean", "parseBoolean", "(" + string + ")Z"},
+            {"java/lang/Integer", "parseInt", "(" + string + ")I"},
+            {"java/lang/Integer", "valueOf", "(" + string + ")Ljava/lang/Integer;"},
+            {"java/lang/Long", "parseLong", "(" + string + ")J"},
+            {"java/lang/Float", "parseFloat", "(" + string + ")F"},
+            {"java/lang/Double", "parseDouble", "(" + string + ")D"},
+            {"java/util/UUID", "fromString", "(" + string + ")Ljava/util/UUID;"},
+            {"java/lang/Enum", "valueOf", "(Ljava/lang/Class;" + string + ")Ljava/lang/Enum;"},
+            {"java/net/URI", "create", "(" + string + ")Ljava/net/URI;"},
+            {"java/net/URI", "<init>", "(" + string + ")V"},
+            {"java/net/URL", "<init>", "(" + string + ")V"},
+            {"java/math/BigDecimal", "<init>", "(" + string + ")V"},
+            {"java/math/BigInteger", "<init>", "(" + string + ")V"},
+            {"java/time/LocalDate", "parse", parse + "java/time/LocalDate;"},
+            {"java/time/LocalTime", "parse", parse + "java/time/LocalTime;"},
+            {"java/time/LocalDateTime", "parse", parse + "java/time/LocalDateTime;"},
+            {"java/time/Instant", "parse", parse + "java/time/Instant;"},
+            {"java/time/OffsetDateTime", "parse", parse + "java/time/OffsetDateTime;"},
+            {"java/time/ZonedDateTime", "parse", parse + "java/time/ZonedDateTime;"},
+        };
+        for (String[] method : statics) {
+            assertTrue(Replacements.ofStatic(method[0], method[1], method[2]) != null, String.join(" ", method));
+        }
+    }
+
+    @Test
     void theNearerTextHasTheBetterScore() {
         Strings.equals("fox", "foo", 0);
         double far = Recordings.score(0);
