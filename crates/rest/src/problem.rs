@@ -332,6 +332,8 @@ impl RestProblem {
                     ))));
                 }
             }
+            let resources = &mut self.resources;
+            resources.given(operation, |place| exchange.value(place).is_some());
             if let Some(body) = &exchange.body {
                 self.pool.learn(body);
                 self.resources.learn(&self.api, operation, body);
@@ -361,7 +363,9 @@ impl Problem for RestProblem {
             .and_then(|target| self.goals.get(target))
             .cloned();
         if let Some(supply) = &mut self.supply
-            && let Some(child) = supply.help(rng, parent, goal.as_ref())
+            && let Some(child) = supply
+                .help(rng, parent, goal.as_ref())
+                .or_else(|| supply.taken(rng, parent, goal.as_ref()))
         {
             return self.registered(child, rng);
         }
@@ -383,7 +387,8 @@ impl Problem for RestProblem {
             return self.registered(child, rng);
         }
         if !self.lore.is_awake() {
-            return sample::mutant(self, rng, parent, operation);
+            let child = sample::mutant(self, rng, parent, operation);
+            return self.registered(child, rng);
         }
         let mut child = parent.clone();
         // Code that refuses inputs is reached by inputs that are to be refused.

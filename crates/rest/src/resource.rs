@@ -47,10 +47,14 @@ pub struct Resources {
     by_path: BTreeMap<Arc<str>, Vec<usize>>,
     learned: Vec<bool>,
     wishers: Wishers,
+    /// By operation and place, how often an answer lacked the value that others take from there; gone once it came.
+    missed: BTreeMap<(usize, Arc<str>), u32>,
 }
 
 /// Producers beyond which more are no help.
 const MOST_PRODUCERS: usize = 6;
+/// A value that is less likely to come is not counted on.
+const DOUBTFUL: f64 = 0.3;
 /// How deep identifiers are looked for in bodies.
 const DEPTH: usize = 4;
 
@@ -89,9 +93,50 @@ impl Resources {
             by_path,
             learned,
             wishers: Wishers::of(wishes),
+            missed: BTreeMap::new(),
         };
         resources.add_links(api);
+        for need in resources.needs.iter().flatten() {
+            for producer in &need.producers {
+                let place = (producer.operation, producer.place.clone());
+                resources.missed.insert(place, 0);
+            }
+        }
         resources
+    }
+
+    /// Takes note of which of the values that others would take from a successful answer it has.
+    pub fn given(&mut self, operation: usize, has: impl Fn(&str) -> bool) {
+        let first: (usize, Arc<str>) = (operation, "".into());
+        let places = self.missed.range_mut(first..);
+        let mut came = Vec::new();
+        for ((_, place), missed) in places.take_while(|((of, _), _)| *of == operation) {
+            if has(place) {
+                came.push(place.clone());
+            } else {
+                *missed = missed.saturating_add(1);
+            }
+        }
+        for place in came {
+            self.missed.remove(&(operation, place));
+        }
+    }
+
+    /// How likely a value comes with an answer: certain unless it never did when it could have.
+    #[must_use]
+    pub fn trust(&self, operation: usize, place: &Arc<str>) -> f64 {
+        let missed = self.missed.get(&(operation, place.clone()));
+        1.0 / f64::from(missed.map_or(1, |missed| missed.saturating_add(1)))
+    }
+
+    /// Whether somebody is likely to give what an operation needs.
+    #[must_use]
+    pub fn is_provided(&self, operation: usize) -> bool {
+        let producers = self.needs[operation]
+            .iter()
+            .flat_map(|need| &need.producers);
+        let mut producers = producers.into_iter();
+        producers.any(|producer| self.trust(producer.operation, &producer.place) > DOUBTFUL)
     }
 
     /// What an operation needs.
@@ -530,6 +575,28 @@ paths:
                 "/path/boatName <- POST /companies/{id}/boats body/boatName, POST /companies/{id}/boats location"
             )
         );
+    }
+
+    #[test]
+    fn values_that_never_come_are_trusted_less_and_less_until_one_comes() {
+        let api = read(DOCUMENT, "harbor.yaml", &NoLoader).expect("a good document");
+        let mut resources = Resources::of(&api);
+        let (id, location): (Arc<str>, Arc<str>) = ("body/id".into(), "location".into());
+        assert!(resources.is_provided(1));
+        for _ in 0..3 {
+            resources.given(0, |place| place == "body/id");
+        }
+        assert_eq!(resources.trust(0, &id), 1.0);
+        assert_eq!(resources.trust(0, &location), 0.25);
+        assert!(resources.is_provided(1));
+        resources.given(0, |place| place == "location");
+        assert_eq!(resources.trust(0, &location), 1.0);
+        // Nothing is to be had from answers without anything.
+        let mut silent = Resources::of(&api);
+        for operation in 0..3 {
+            (0..3).for_each(|_| silent.given(operation, |_| false));
+        }
+        assert!(!silent.is_provided(1));
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Makes candidates: calls that bring what they need, and changes of them.
 
+use std::sync::Arc;
+
 use isobath_genes::{Domain, Gene, Moment, Reference, Value as GeneValue};
 use isobath_rows::set::NewCell;
 use isobath_search::Rng;
 
 use crate::action::Action;
 use crate::candidate::{Candidate, Step, What};
+use crate::data::Supply;
 use crate::outside::NewAnswer;
 use crate::problem::{RestProblem, fresh};
 use crate::resource::{Need, Producer};
@@ -130,6 +133,10 @@ fn meet(
             return;
         }
         let producer = weighted(rng, &need.producers);
+        let trust = trust(problem, producer.operation, &producer.place);
+        if trust < 1.0 && rng.f64() >= trust {
+            return;
+        }
         let id = match cook(problem, rng, candidate, producer.operation) {
             Some(id) => id,
             None => build(problem, rng, candidate, producer.operation, user, depth - 1),
@@ -511,6 +518,7 @@ pub(crate) fn mutant(
     if let Some(operation) = aimed
         && problem.recipes[operation].is_empty()
         && !problem.resources.needs(operation).is_empty()
+        && (!is_led(problem) || problem.resources.is_provided(operation))
         && rng.bool()
     {
         let mut directed = Candidate::default();
@@ -557,7 +565,7 @@ pub(crate) fn mutant(
                 .into_iter()
                 .filter(|(pointer, _)| pointer.starts_with("/path/"))
             {
-                if rng.f64() < 0.9 {
+                if rng.f64() < 0.9 * trust_in(problem, parent, &reference) {
                     action.gene.bind(&pointer, reference);
                 }
             }
@@ -571,6 +579,28 @@ pub(crate) fn mutant(
     // Nothing in it can change: another step is the only difference to make.
     restructure(problem, rng, &mut child);
     child
+}
+
+/// How likely what a reference names comes; rows and what nobody knows are trusted.
+fn trust_in(problem: &RestProblem, candidate: &Candidate, reference: &Reference) -> f64 {
+    let mut steps = candidate.steps.iter();
+    let source = steps.find(|step| step.id == reference.source);
+    let operation = source.and_then(Step::operation);
+    operation.map_or(1.0, |operation| trust(problem, operation, &reference.place))
+}
+
+/// Whether statements lead the search, so that a value of one's own can be led somewhere.
+fn is_led(problem: &RestProblem) -> bool {
+    problem.supply().is_some_and(Supply::is_led)
+}
+
+/// How likely a value comes with an answer; where nothing else leads anywhere, it is waited for.
+fn trust(problem: &RestProblem, operation: usize, place: &Arc<str>) -> f64 {
+    if is_led(problem) {
+        problem.resources.trust(operation, place)
+    } else {
+        1.0
+    }
 }
 
 /// Adds or removes a step; false when neither is possible.

@@ -299,3 +299,22 @@ fn calls_that_fill_tables_are_led_by_what_statements_lack() {
     let led = found(true);
     assert!(led >= 3, "{led}");
 }
+
+/// The pair that the POST stores is in no answer and in no document: only the row tells, to whoever looks at it.
+#[test]
+fn inputs_are_led_to_rows_that_calls_stored() {
+    let wanted = "GET /api/foo/{x}/{y} answers 200";
+    for seed in 1..=3 {
+        let reached = |distance: bool| {
+            let choice = Choice {
+                rows: false,
+                distance,
+                ..Choice::default()
+            };
+            let (_, covered) = run("stored_pair", 1_000, seed, choice);
+            covered.contains_key(wanted)
+        };
+        assert!(reached(true), "seed {seed}");
+        assert!(!reached(false), "seed {seed}");
+    }
+}

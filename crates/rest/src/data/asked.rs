@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobath_exec::driver::Event;
-use isobath_sql::query::{Relations, Sought, distance, evaluate_at, shape, sought};
+use isobath_sql::query::{Compared, Relations, Sought, distance, evaluate_at, shape, sought};
 use isobath_sql::{DialectName, Schema};
 use jiff::civil::DateTime;
 
 use super::rules::{Met, Rule, RuleReport, Rules};
+use super::take::{Offer, offers};
 
 /// A statement that looked for rows.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct Asked {
     pub to_none: Option<f64>,
     /// How near the rows that were there came to its coverage rules, where these are looked at.
     pub rules: Vec<Met>,
+    /// Where it found nothing: what rows that are there have in place of its constants.
+    pub(super) offers: Vec<Offer>,
 }
 
 /// A statement that looked for rows, and what became of it in a run.
@@ -90,6 +93,7 @@ struct Known {
     shape: Arc<str>,
     constants: Arc<[String]>,
     sought: Option<Arc<Sought>>,
+    compared: Arc<[Compared]>,
     /// Made when they are first asked for.
     rules: Option<Arc<[Arc<Rule>]>>,
 }
@@ -155,6 +159,7 @@ impl Statements {
             distance: None,
             to_none: None,
             rules: Vec::new(),
+            offers: Vec::new(),
         };
         let Some(sought) = asked.sought.clone() else {
             self.count(&asked.shape);
@@ -182,6 +187,8 @@ impl Statements {
         if asked.found {
             let evaluated = evaluate_at(&sought.query, rows, &[], now, dialect);
             asked.to_none = evaluated.ok().map(|evaluated| evaluated.to_empty);
+        } else {
+            asked.offers = offers(&known.compared, rows);
         }
         asked
     }
@@ -247,8 +254,10 @@ impl Statements {
                 None
             }
         };
+        let compared = sought.as_ref().map(|sought| sought.query.compared());
         let known = Known {
             text: text.into(),
+            compared: compared.unwrap_or_default().into(),
             shape,
             constants: found.constants.into(),
             sought,

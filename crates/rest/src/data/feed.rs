@@ -6,6 +6,7 @@ use isobath_genes::{Gene, Value};
 use isobath_search::{Rng, TargetId};
 
 use crate::candidate::{Candidate, Step, What};
+use crate::goal::Goal;
 use crate::problem::RestProblem;
 use crate::sample::{SPICED, break_a_rule, build, with_value};
 
@@ -72,8 +73,16 @@ pub(crate) fn fed(
     else {
         return None;
     };
+    // What the statement asked for in this candidate; what it asked for first may be from another input.
+    let constants = match problem.goals().get(target?) {
+        Some(Goal::Statement(shape, _) | Goal::Rule(shape, _)) => {
+            problem.supply()?.constants(parent, shape)
+        }
+        _ => None,
+    };
+    let constants = constants.unwrap_or(&reader.constants);
     if rng.f64() < TOLD
-        && let Some(told) = told(rng, &action.gene, &reader.constants)
+        && let Some(told) = told(rng, &action.gene, constants)
     {
         action.gene = told;
         return Some(child);

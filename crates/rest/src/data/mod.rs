@@ -12,6 +12,7 @@ mod live;
 mod rules;
 mod score;
 mod supply;
+mod take;
 #[cfg(test)]
 mod tests;
 

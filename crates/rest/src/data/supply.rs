@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use isobath_genes::{Gene, Place, Reference, Value as GeneValue, plain};
+use isobath_genes::Reference;
 use isobath_rows::set::{self, Ground, Inserted, NewCell, NewRow, Ties};
 use isobath_search::{Rng, Score, TargetId};
 use isobath_sql::Value;
 use isobath_sql::query::Query;
 use isobath_sql::render::literal;
 
+use super::take::{gene_of, inputs_of};
 use super::{Asked, Choice, Planted, StatementGoal, column, place, score};
-use crate::caller::Answers;
-use crate::candidate::{Candidate, What};
+use crate::candidate::Candidate;
 use crate::exchange::Exchange;
 use crate::goal::{Goal, Goals};
 
@@ -34,9 +34,9 @@ const RULED: f64 = 0.6;
 #[derive(Debug)]
 pub struct Supply {
     ground: Ground,
-    choice: Choice,
+    pub(super) choice: Choice,
     /// By the number of the candidate.
-    lacks: BTreeMap<u64, Lacks>,
+    pub(super) lacks: BTreeMap<u64, Lacks>,
     born: u64,
     /// Whose calls met the targets of statements.
     operations: BTreeMap<TargetId, Reader>,
@@ -62,21 +62,23 @@ pub(super) struct Reader {
 
 /// What a candidate lacked.
 #[derive(Debug, Default)]
-struct Lacks {
-    statements: Vec<Lack>,
+pub(super) struct Lacks {
+    pub(super) statements: Vec<Lack>,
     planted: Option<Arc<Planted>>,
     /// How often rows were added to it.
     helped: u32,
+    /// How often its inputs were taken from rows.
+    pub(super) taken: u32,
 }
 
 /// A statement that found nothing, or has coverage rules that are not met.
 #[derive(Clone, Debug)]
-struct Lack {
+pub(super) struct Lack {
     /// The step that caused it.
-    step: u32,
-    asked: Asked,
+    pub(super) step: u32,
+    pub(super) asked: Asked,
     /// What the step sent: places and texts.
-    inputs: Arc<[(String, String)]>,
+    pub(super) inputs: Arc<[(String, String)]>,
 }
 
 /// Values of a table that are targets of each operation that reads it.
@@ -181,6 +183,11 @@ impl Supply {
         &self.ground
     }
 
+    /// Whether distances of statements lead the search.
+    pub(crate) fn is_led(&self) -> bool {
+        self.choice.distance && !self.operations.is_empty()
+    }
+
     /// The operation whose call met a target of a statement.
     pub(crate) fn operation(&self, target: TargetId) -> Option<usize> {
         self.operations.get(&target).map(|reader| reader.operation)
@@ -247,7 +254,7 @@ impl Supply {
                 }
             }
         }
-        if !self.choice.rows {
+        if !self.choice.rows && !self.choice.distance {
             return;
         }
         let mut lacks = Lacks::default();
@@ -484,51 +491,4 @@ fn stored(rows: &[NewRow], inserted: &Inserted) -> Vec<(usize, Vec<Value>)> {
             Some((row.table, values.collect::<Option<Vec<_>>>()?))
         })
         .collect()
-}
-
-fn gene_of(candidate: &mut Candidate, step: u32) -> Option<&mut Gene> {
-    let step = candidate.steps.iter_mut().find(|other| other.id == step)?;
-    match &mut step.what {
-        What::Call {
-            action,
-            breach: None,
-        } => Some(&mut action.gene),
-        _ => None,
-    }
-}
-
-/// The simple values that a step sent, with their places.
-fn inputs_of(
-    candidate: &Candidate,
-    exchange: &Exchange,
-    all: &[Exchange],
-) -> Vec<(String, String)> {
-    let mut steps = candidate.steps.iter();
-    let Some(input) = steps
-        .find(|step| step.id == exchange.step)
-        .and_then(|step| step.input())
-    else {
-        return Vec::new();
-    };
-    let answers = Answers::new(all, exchange.inside.planted.as_deref());
-    let mut found = Vec::new();
-    input.walk(|place: Place<'_>| {
-        if matches!(
-            place.value,
-            GeneValue::Absent
-                | GeneValue::Null
-                | GeneValue::Array(_)
-                | GeneValue::Object(_)
-                | GeneValue::Choice(_)
-        ) {
-            return;
-        }
-        if let Some(json) = place.json(&answers)
-            && !json.is_object()
-            && !json.is_array()
-        {
-            found.push((place.pointer.to_owned(), plain(&json).into_owned()));
-        }
-    });
-    found
 }

@@ -9,6 +9,7 @@ pub mod model;
 mod aggregate;
 mod call;
 mod compare;
+mod compared;
 mod evaluate;
 mod from;
 mod group;
@@ -29,6 +30,7 @@ mod subquery;
 mod visit;
 mod window;
 
+pub use compared::{Compared, Comparison};
 pub use evaluate::{Evaluated, Relations, distance, evaluate, evaluate_at};
 pub use model::Query;
 pub use outline::{Mention, Outline, outline};
