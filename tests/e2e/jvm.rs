@@ -192,6 +192,17 @@ fn the_examples_of_the_papers_are_covered_on_spring_boot_2() {
 }
 
 #[test]
+fn headers_and_bodies_that_no_document_names_are_found_in_both_servlet_interfaces() {
+    if !is_built() {
+        return;
+    }
+    for sample in ["papers", "older"] {
+        let run = Run::of(sample, &["openapi-hidden.json", "--budget", "3000calls"]);
+        run.covers(&format!("{sample}/Hidden.java"));
+    }
+}
+
+#[test]
 fn the_agent_also_comes_by_a_start_command() {
     if !is_built() {
         return;

@@ -158,6 +158,13 @@ records! {
             /// The URL, without query and user.
             url: String,
         },
+        /// A JSON body was read into a type.
+        13 => Body {
+            /// The action during which it was.
+            action: u16,
+            /// What the type allows, as a JSON Schema.
+            schema: String,
+        },
     }
 }
 

@@ -60,6 +60,7 @@ fn event() -> impl Strategy<Value = Event> {
                 arguments,
                 target,
             }),
+        (any::<u16>(), text()).prop_map(|(action, schema)| Event::Body { action, schema }),
         (any::<u16>(), 0..Place::ALL.len(), text()).prop_map(|(action, place, name)| {
             Event::Parameter {
                 action,

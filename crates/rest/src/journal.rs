@@ -206,6 +206,7 @@ fn word(kind: ExtraKind) -> &'static str {
         ExtraKind::Cookie => "cookie",
         ExtraKind::Field => "field",
         ExtraKind::Form => "form",
+        ExtraKind::Body => "body",
     }
 }
 

@@ -91,6 +91,10 @@ fn events() -> Vec<Event> {
             action: 4,
             url: "https://rates.example/v1/latest".into(),
         },
+        Event::Body {
+            action: 5,
+            schema: r#"{"type":"object"}"#.into(),
+        },
     ]
 }
 

@@ -9,6 +9,7 @@ use isobath_genes::{
 use serde_json::{Map, Value as Json};
 
 use super::request::{Request, RequestBody};
+use super::shape::{Shape, shape};
 use super::style::encode;
 
 /// Where such an input goes.
@@ -24,25 +25,33 @@ pub enum ExtraKind {
     Field,
     /// A field of a form.
     Form,
+    /// A JSON body; its schema is its name.
+    Body,
 }
 
 impl ExtraKind {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Query,
         Self::Header,
         Self::Cookie,
         Self::Field,
         Self::Form,
+        Self::Body,
     ];
 
     /// What its values may be.
-    fn node(self) -> NodeId {
-        match self {
+    fn shape(self, name: &Arc<str>) -> Shape {
+        let node = match self {
+            Self::Body => match shape(name) {
+                Some(shape) => return shape,
+                None => MODELS.anything,
+            },
             Self::Field => MODELS.anything,
             Self::Query | Self::Form => MODELS.wire,
             Self::Header | Self::Cookie => MODELS.text,
-        }
+        };
+        (Arc::clone(&MODELS.model), node)
     }
 }
 
@@ -51,7 +60,7 @@ impl ExtraKind {
 pub struct Extra {
     /// Where it goes.
     pub kind: ExtraKind,
-    /// Its name; a field without one is an empty object.
+    /// Its name, or the schema of a body; a field without one is an empty object.
     pub name: Arc<str>,
     /// Its value.
     pub gene: Gene,
@@ -91,17 +100,19 @@ impl Extra {
     /// Draws a value.
     #[must_use]
     pub fn sample(kind: ExtraKind, name: Arc<str>, rng: &mut Rng, tuning: &Tuning) -> Self {
+        let (model, node) = kind.shape(&name);
         Self {
             kind,
             name,
-            gene: Gene::sample(&MODELS.model, kind.node(), rng, tuning),
+            gene: Gene::sample(&model, node, rng, tuning),
         }
     }
 
     /// The one whose value was stored as `json`; see [`Gene::restore`].
     #[must_use]
     pub fn restore(kind: ExtraKind, name: Arc<str>, json: &Json) -> Option<Self> {
-        let gene = Gene::restore(&MODELS.model, kind.node(), json)?;
+        let (model, node) = kind.shape(&name);
+        let gene = Gene::restore(&model, node, json)?;
         Some(Self { kind, name, gene })
     }
 
@@ -151,7 +162,23 @@ impl Extra {
                     None => request.headers.push(("Cookie".into(), pair)),
                 }
             }
-            ExtraKind::Field => self.write_field(request, json),
+            ExtraKind::Field => write_fields(request, |object| {
+                // Without a name it is about the body itself.
+                if !self.name.is_empty() {
+                    put(object, &self.name, json);
+                }
+            }),
+            ExtraKind::Body => match json {
+                Json::Object(fields) => write_fields(request, |object| {
+                    for (name, value) in fields {
+                        object.entry(name).or_insert(value);
+                    }
+                }),
+                json if request.body.is_none() && !is_without_body(&request.method) => {
+                    request.body = Some(json_body("application/json", &json));
+                }
+                _ => {}
+            },
             ExtraKind::Form => {
                 let pair = format!("{}={}", encode(&self.name), encode(&text));
                 match &mut request.body {
@@ -173,32 +200,33 @@ impl Extra {
             }
         }
     }
+}
 
-    fn write_field(&self, request: &mut Request, json: Json) {
-        let mut object = match &request.body {
-            None if is_without_body(&request.method) => return,
-            None => Map::new(),
-            Some(body) if body.content_type.contains("json") => {
-                match serde_json::from_slice(&body.bytes) {
-                    Ok(Json::Object(object)) => object,
-                    _ => return,
-                }
+/// Changes the object that is the body of a request, or makes one.
+fn write_fields(request: &mut Request, add: impl FnOnce(&mut Map<String, Json>)) {
+    let mut object = match &request.body {
+        None if is_without_body(&request.method) => return,
+        None => Map::new(),
+        Some(body) if body.content_type.contains("json") => {
+            match serde_json::from_slice(&body.bytes) {
+                Ok(Json::Object(object)) => object,
+                _ => return,
             }
-            Some(_) => return,
-        };
-        // Without a name it is about the body itself.
-        if !self.name.is_empty() {
-            put(&mut object, &self.name, json);
         }
-        let content_type = request
-            .body
-            .as_ref()
-            .map_or("application/json", |body| &body.content_type)
-            .to_owned();
-        request.body = Some(RequestBody {
-            content_type,
-            bytes: Json::Object(object).to_string().into_bytes(),
-        });
+        Some(_) => return,
+    };
+    add(&mut object);
+    let content_type = request
+        .body
+        .as_ref()
+        .map_or("application/json", |body| &body.content_type);
+    request.body = Some(json_body(content_type, &Json::Object(object)));
+}
+
+fn json_body(content_type: &str, json: &Json) -> RequestBody {
+    RequestBody {
+        content_type: content_type.into(),
+        bytes: json.to_string().into_bytes(),
     }
 }
 
@@ -305,6 +333,52 @@ mod tests {
         a=1 | Cookie: b=2, Accept: */* application/json {"x":1}
         a=1 | Cookie: b=2, Accept: */*
         a=1 | Cookie: b=2, Accept: */* application/x-www-form-urlencoded f=g
+        "#);
+    }
+
+    #[test]
+    fn a_body_is_what_its_type_allows() {
+        let schema = r#"{"type":"object","properties":{"n":{"type":"integer","format":"int32"},"size":{"type":"string","enum":["S","L"]}}}"#;
+        let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+        for _ in 0..50 {
+            let extra = Extra::sample(ExtraKind::Body, schema.into(), &mut rng, &tuning);
+            let mut request = request("POST", None);
+            extra.write(&mut request, &Unresolved);
+            let body = request.body.expect("a body");
+            let json: Map<String, Json> = serde_json::from_slice(&body.bytes).expect("an object");
+            for (name, value) in json {
+                match &*name {
+                    "n" => assert!(i32::try_from(value.as_i64().expect("whole")).is_ok()),
+                    "size" => assert!(value == "S" || value == "L", "{value}"),
+                    other => panic!("{other} is not in the schema"),
+                }
+            }
+            let stored = extra.gene.store();
+            let again = Extra::restore(ExtraKind::Body, schema.into(), &stored);
+            assert_eq!(again.as_ref(), Some(&extra));
+        }
+    }
+
+    #[test]
+    fn a_body_fills_in_what_is_missing_and_lists_stand_alone() {
+        let schema = r#"{"type":"object","required":["x","y"],"properties":{"x":{"const":1},"y":{"const":2}}}"#;
+        let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+        let mut sample =
+            |schema: &str| Extra::sample(ExtraKind::Body, schema.into(), &mut rng, &tuning);
+        let list = r#"{"type":"array","minItems":2,"maxItems":2,"items":{"const":3}}"#;
+        let (object, list) = (sample(schema), sample(list));
+        let json = || request("POST", Some(("application/json", r#"{"x":7}"#)));
+        let lines = [
+            written(&object, json()),
+            written(&list, json()),
+            written(&list, request("POST", None)),
+            written(&object, request("GET", None)),
+        ];
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        a=1 | Cookie: b=2, Accept: */* application/json {"x":7,"y":2}
+        a=1 | Cookie: b=2, Accept: */* application/json {"x":7}
+        a=1 | Cookie: b=2, Accept: */* application/json [3,3]
+        a=1 | Cookie: b=2, Accept: */*
         "#);
     }
 }

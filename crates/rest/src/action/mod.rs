@@ -4,6 +4,7 @@ pub mod answer;
 mod content;
 pub mod extra;
 pub mod request;
+mod shape;
 mod style;
 mod xml;
 
@@ -20,6 +21,7 @@ pub(crate) use style::encode as percent_encoded;
 pub use answer::{Answer, AnswerChecker, Violation, ViolationKind};
 pub use extra::{Extra, ExtraKind};
 pub use request::{Request, RequestBody};
+pub(crate) use shape::describes;
 
 /// One call of an operation: which one, and with what.
 #[derive(Clone, Debug, PartialEq)]

@@ -180,6 +180,7 @@ impl Seen {
                 Event::Statement { action, .. }
                 | Event::Tracked { action, .. }
                 | Event::Parameter { action, .. }
+                | Event::Body { action, .. }
                 | Event::Panicked { action, .. }
                 | Event::Called { action, .. } => usize::from(*action),
                 _ => continue,

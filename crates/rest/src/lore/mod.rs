@@ -19,7 +19,7 @@ pub(crate) use reword::{Length, reworded};
 use isobath_exec::driver::{Event, Place, Role};
 use isobath_genes::{SpecialModel, Specialization, marker, marker_number};
 
-use crate::action::ExtraKind;
+use crate::action::{ExtraKind, describes};
 use crate::candidate::{Candidate, What};
 use crate::exchange::Exchange;
 use crate::openapi::{Api, ParameterLocation};
@@ -157,6 +157,13 @@ impl Lore {
                             self.expand(api, operation, *place, name);
                         }
                     }
+                    Event::Body { schema, .. } if self.techniques.expansion => {
+                        if let Some(operation) = exchange.operation
+                            && !is_about_answers(api, exchange, Place::Field)
+                        {
+                            self.expand_body(api, operation, schema);
+                        }
+                    }
                     _ => {}
                 }
             }
@@ -271,6 +278,23 @@ impl Lore {
         }
     }
 
+    /// Learns the type that a body is read into, where the document describes none; it tells more than the names of fields do.
+    fn expand_body(&mut self, api: &Api, operation: usize, schema: &str) {
+        let described = api.operations.get(operation);
+        if described.is_none_or(|operation| operation.body.is_some()) {
+            return;
+        }
+        let schema: Arc<str> = schema.into();
+        let extras = self.extras.entry(operation).or_default();
+        if extras.contains(&(ExtraKind::Body, Arc::clone(&schema))) {
+            return;
+        }
+        extras.retain(|(kind, name)| *kind != ExtraKind::Field || !describes(&schema, name));
+        if extras.len() < MOST_EXTRAS {
+            extras.push((ExtraKind::Body, schema));
+        }
+    }
+
     fn expand(&mut self, api: &Api, operation: usize, place: Place, name: &str) {
         let Some(described) = api.operations.get(operation) else {
             return;
@@ -286,7 +310,7 @@ impl Lore {
             ExtraKind::Query => Some(ParameterLocation::Query),
             ExtraKind::Header => Some(ParameterLocation::Header),
             ExtraKind::Cookie => Some(ParameterLocation::Cookie),
-            ExtraKind::Field | ExtraKind::Form => None,
+            ExtraKind::Field | ExtraKind::Form | ExtraKind::Body => None,
         };
         let documented = match location {
             Some(location) => described.parameters.iter().any(|parameter| {
@@ -307,7 +331,11 @@ impl Lore {
         let known = extras
             .iter()
             .any(|(other, known)| *other == kind && **known == *name);
-        if !known && extras.len() < MOST_EXTRAS {
+        let in_body = kind == ExtraKind::Field
+            && extras
+                .iter()
+                .any(|(kind, schema)| *kind == ExtraKind::Body && describes(schema, name));
+        if !known && !in_body && extras.len() < MOST_EXTRAS {
             extras.push((kind, name.into()));
         }
     }

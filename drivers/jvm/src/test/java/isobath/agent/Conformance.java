@@ -114,6 +114,7 @@ public final class Conformance {
             Frame.dropped(12),
             Frame.unwatched("shop.Prices", "too long"),
             Frame.called(4, "https://rates.example/v1/latest"),
+            Frame.body(5, "{\"type\":\"object\"}"),
         };
         for (int at = 0; at < frames.length; at++) {
             String wanted = (String) all.get(at).get("bytes");

@@ -92,6 +92,11 @@ public final class Frame {
         return new Frame(12).u16(action).text(url);
     }
 
+    /** A JSON body was read into a type. */
+    public static Frame body(int action, String schema) {
+        return new Frame(13).u16(action).text(schema);
+    }
+
     /** Whether it can be sent. */
     public boolean fits() {
         return length - 4 <= LONGEST;

@@ -2,12 +2,7 @@ package isobath.agent.service;
 
 import isobath.agent.track.Place;
 import isobath.agent.track.Track;
-import java.lang.annotation.Annotation;
-import java.lang.reflect.Field;
-import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
-import java.util.HashSet;
-import java.util.Set;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.InsnList;
 import org.objectweb.asm.tree.InsnNode;
@@ -133,42 +128,15 @@ public final class Requests {
                 // A TypeReference of Jackson's or a TypeToken of Gson's.
                 type = type.getClass().getMethod("getType").invoke(type);
             }
-            if (!(type instanceof Class)) {
-                return;
+            for (String field : BodyTypes.fields((Type) type)) {
+                Track.named(field, Place.FIELD);
             }
-            Set<String> seen = new HashSet<>();
-            for (Class<?> level = (Class<?>) type; level != null && level != Object.class; level = level.getSuperclass()) {
-                if (level.getName().startsWith("java.")) {
-                    return;
-                }
-                for (Field field : level.getDeclaredFields()) {
-                    int modifiers = field.getModifiers();
-                    boolean isData = !Modifier.isStatic(modifiers) && !Modifier.isTransient(modifiers);
-                    if (isData && !field.isSynthetic() && seen.add(name(field))) {
-                        Track.named(name(field), Place.FIELD);
-                    }
-                }
+            String schema = BodyTypes.schema((Type) type);
+            if (schema != null) {
+                Track.body(schema);
             }
         } catch (ReflectiveOperationException | RuntimeException | LinkageError secret) {
             // A type that does not let itself be looked at teaches nothing.
         }
-    }
-
-    /** The name of a field in JSON; annotations are asked by name, since the agent knows no library. */
-    private static String name(Field field) {
-        for (Annotation annotation : field.getAnnotations()) {
-            String type = annotation.annotationType().getSimpleName();
-            if (type.equals("JsonProperty") || type.equals("SerializedName")) {
-                try {
-                    Object value = annotation.annotationType().getMethod("value").invoke(annotation);
-                    if (value instanceof String && !((String) value).isEmpty()) {
-                        return (String) value;
-                    }
-                } catch (ReflectiveOperationException unnamed) {
-                    return field.getName();
-                }
-            }
-        }
-        return field.getName();
     }
 }

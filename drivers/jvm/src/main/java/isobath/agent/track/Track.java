@@ -75,6 +75,14 @@ public final class Track {
         }
     }
 
+    /** A JSON body was read into a type. */
+    public static void body(String schema) {
+        Link link = Link.current();
+        if (link != null) {
+            link.queue().addOnce(Frame.body(link.action(), schema), link.candidate());
+        }
+    }
+
     /** A part of a request was looked for by name. */
     public static void named(String name, int place) {
         Link link = Link.current();

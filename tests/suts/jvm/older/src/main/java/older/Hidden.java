@@ -1,0 +1,31 @@
+package older;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import javax.servlet.http.HttpServletRequest;
+import org.springframework.http.MediaType;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Parts of a request that no document names: a header, and fields of a body that Jackson reads from the raw stream. */
+@RestController
+public class Hidden {
+    @PostMapping(path = "/api/hidden", consumes = MediaType.APPLICATION_JSON_VALUE)
+    public String post(HttpServletRequest request) throws Exception {
+        if (!"night".equals(request.getHeader("X-Shift"))) {
+            return "DAY";
+        }
+        Body body = new ObjectMapper().readValue(request.getInputStream(), Body.class);
+        if (body.amount > 100 && "crate".equals(body.kind)) {
+            return "BIG";
+        }
+        return "SMALL";
+    }
+
+    static class Body {
+        public int amount;
+
+        @JsonProperty("type")
+        public String kind;
+    }
+}
