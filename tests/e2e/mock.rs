@@ -286,7 +286,7 @@ fn branches_that_depend_on_answers_are_covered_with_them_and_not_without() {
     let mock = format!("RATES_URL=https://rates.example/v1,{}", rates.display());
     for seed in ["1", "2"] {
         let mut more = vec!["--mock", &mock, "--mock-port", "9050", "--seed", seed];
-        more.extend(["--budget", "4000calls"]);
+        more.extend(["--budget", "8000calls"]);
         let ([lines, branches], report) = coverage("8833", &more);
         let uncovered = &report["uncovered"];
         assert_eq!(lines.0, lines.1, "seed {seed}: {uncovered:#}");

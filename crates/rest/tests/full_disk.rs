@@ -111,7 +111,7 @@ fn plan<'a>(service: &'a Running, document: &'a str) -> Plan<'a> {
         document,
         users: &[],
         reset: None,
-        calls: 150,
+        calls: 600,
         seed: 1,
         probes: Choice::default(),
     }

@@ -140,10 +140,24 @@ final class BodyTypes {
             out.append(separator);
             quote(field.getKey(), out);
             out.append(':');
+            int start = out.length();
             write(field.getValue().getGenericType(), depth - 1, out);
+            String more = Constraints.of(field.getValue(), out.substring(start));
+            if (!more.isEmpty() && out.length() - start > ANYTHING.length()) {
+                out.insert(out.length() - 1, more);
+            }
             separator = ",";
         }
-        out.append("}}");
+        out.append('}');
+        String required = "";
+        for (Map.Entry<String, Field> field : named(type).entrySet()) {
+            if (Constraints.isRequired(field.getValue())) {
+                out.append(required.isEmpty() ? ",\"required\":[" : ",");
+                quote(field.getKey(), out);
+                required = "]";
+            }
+        }
+        out.append(required).append('}');
     }
 
     /** Whether a type has fields that JSON shows: those of the platform have their own ways. */
@@ -189,7 +203,7 @@ final class BodyTypes {
         return field.getName();
     }
 
-    private static void quote(String text, StringBuilder out) {
+    static void quote(String text, StringBuilder out) {
         out.append('"');
         for (char c : text.toCharArray()) {
             if (c == '"' || c == '\\') {

@@ -3,6 +3,14 @@ package isobath.agent.service;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import jakarta.validation.constraints.Email;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Pattern;
+import jakarta.validation.constraints.Positive;
+import jakarta.validation.constraints.Size;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Type;
@@ -24,7 +32,7 @@ class BodyTypesTest {
     @Retention(RetentionPolicy.RUNTIME)
     @interface JsonIgnore {}
 
-    enum Size {
+    enum Extent {
         SMALL,
         LARGE
     }
@@ -39,7 +47,7 @@ class BodyTypesTest {
         @JsonIgnore String secret;
         int amount;
         @SerializedName("type") String kind;
-        Size size;
+        Extent size;
         boolean[] flags;
         List<Line> lines;
         Map<String, Double> prices;
@@ -50,6 +58,17 @@ class BodyTypesTest {
     static class Line {
         char code;
         List<? extends Thing> things;
+    }
+
+    static class Checked {
+        @NotNull @Size(min = 2, max = 4) List<Integer> few;
+        @Size(max = 9) Map<String, Integer> map;
+        @NotBlank @Pattern(regexp = "a|\"b\"") String text;
+        @Email String address;
+        @Min(3) @Max(7) int small;
+        @Positive double share;
+        @Positive byte tiny;
+        @Size(min = 1) Object unknown;
     }
 
     static class Endless {
@@ -77,6 +96,22 @@ class BodyTypesTest {
         assertEquals(
                 new HashSet<>(Arrays.asList("amount", "type", "size", "flags", "lines", "prices", "due", "other", "id")),
                 BodyTypes.fields(Order.class));
+    }
+
+    @Test
+    void constraintsOfValidationAreKept() {
+        assertEquals(
+                "{'type':'object','properties':{"
+                        + "'few':{'type':'array','items':{'type':'integer','format':'int32'},'minItems':2,'maxItems':4},"
+                        + "'map':{'type':'object','additionalProperties':{'type':'integer','format':'int32'},'maxProperties':9},"
+                        + "'text':{'type':'string','minLength':1,'pattern':'^(?:a|\\'b\\')$'},"
+                        + "'address':{'type':'string','format':'email'},"
+                        + "'small':{'type':'integer','format':'int32','minimum':3,'maximum':7},"
+                        + "'share':{'type':'number','exclusiveMinimum':0},"
+                        + "'tiny':{'type':'integer','minimum':-128,'maximum':127},"
+                        + "'unknown':{}},"
+                        + "'required':['few','text']}",
+                schema(Checked.class));
     }
 
     @Test
