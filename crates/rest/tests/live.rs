@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use isobath_emit::http::writer;
+use isobath_emit::http::{HttpSuite, writer};
 use isobath_exec::engine::Engine;
 use isobath_exec::state::{Reference, State};
 use isobath_rest::data::Choice;
@@ -16,6 +16,7 @@ use isobath_rest::probe;
 use isobath_rows::set::{Ground, NewCell, NewRow};
 use isobath_sql::{Cell, Row, Value};
 use isobath_suts::papers::{pair_tables, stored_pair_at};
+use isobath_suts::rows::{library_at, library_tables};
 
 use support::{Place, Plan, Prepared, may_have, on_each, results};
 
@@ -253,5 +254,58 @@ fn rows_of_one_candidate_leave_no_trace_for_the_next_on_each_database() {
             given.iter().all(|rows| *rows == given[0]),
             "{engine}: {given:?}"
         );
+    });
+}
+
+/// Suites ask for the rows that calls leave: green on the service, red where a row is not as they say.
+#[test]
+fn suites_look_at_the_rows_that_calls_leave_on_each_database() {
+    on_each("suites that look at rows", |place| {
+        let engine = place.engine;
+        let tables = library_tables(&place.at);
+        let mut place = place.with(&tables);
+        let service = library_at(&place.at, None);
+        let document = service.openapi.to_string();
+        let prepared = Prepared::new(&Plan {
+            url: &service.url,
+            document: &document,
+            users: &[],
+            reset: None,
+            calls: 1_000,
+            seed: 1,
+            probes: probe::Choice::default(),
+        });
+        let ear = place.ear(&service);
+        let prepared = prepared.with_data(&place.address, Choice::default(), Some(ear));
+        let (_, suite, _run) = prepared.run_and_keep("library");
+        let looking = |suite: &HttpSuite| {
+            let tests = suite.tests.iter().filter(|test| !test.state.is_empty());
+            tests.map(|test| test.id.clone()).collect::<Vec<_>>()
+        };
+        assert!(!looking(&suite).is_empty(), "{engine}");
+        let client = match engine {
+            Engine::Sqlite => "sqlite3",
+            Engine::Postgres => "psql",
+            Engine::MariaDb => "mariadb",
+        };
+        if !may_have("python3", &["-c", "import pytest, requests"])
+            || !may_have(client, &["--version"])
+        {
+            return;
+        }
+        for (id, (passed, said)) in results("pytest", &suite, &place.address) {
+            assert!(passed, "{engine}: {id}: {said}");
+        }
+        let mut wrong = suite.clone();
+        for state in wrong.tests.iter_mut().flat_map(|test| &mut test.state) {
+            state.is_there = !state.is_there;
+        }
+        let results = results("pytest", &wrong, &place.address);
+        let failed = results.iter().filter(|(_, (passed, _))| !passed);
+        let mut failed: Vec<String> = failed.map(|(id, _)| id.clone()).collect();
+        let mut expected = looking(&suite);
+        failed.sort();
+        expected.sort();
+        assert_eq!(failed, expected, "{engine}");
     });
 }
