@@ -271,7 +271,7 @@ fn suites_look_at_the_rows_that_calls_leave_on_each_database() {
             document: &document,
             users: &[],
             reset: None,
-            calls: 1_000,
+            calls: 1_500,
             seed: 1,
             probes: probe::Choice::default(),
         });
