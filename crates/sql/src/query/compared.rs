@@ -31,6 +31,13 @@ pub enum Comparison {
     Otherwise,
 }
 
+impl Comparison {
+    /// What it is where it may be turned round.
+    fn unless(self, negated: bool) -> Self {
+        if negated { Self::Otherwise } else { self }
+    }
+}
+
 /// The column of a table that each slot of a row is, where it is one.
 type Origins = Vec<Option<(usize, usize)>>;
 
@@ -122,7 +129,7 @@ fn origin(expr: &Expr, origins: &Origins) -> Option<(usize, usize)> {
 /// Finds comparisons in a condition; `plain` unless it is under a NOT.
 fn of_condition(expr: &Expr, origins: &Origins, plain: bool, found: &mut Vec<Compared>) {
     let mut pair = |column: &Expr, constant: &Expr, how: Comparison| {
-        let how = if plain { how } else { Comparison::Otherwise };
+        let how = how.unless(!plain);
         found.extend(of_pair(column, constant, how, origins));
     };
     match expr {
@@ -146,11 +153,7 @@ fn of_condition(expr: &Expr, origins: &Origins, plain: bool, found: &mut Vec<Com
             right,
             negated,
         } => {
-            let how = if *negated {
-                Comparison::Equal
-            } else {
-                Comparison::Otherwise
-            };
+            let how = Comparison::Equal.unless(!negated);
             pair(left, right, how);
             pair(right, left, how);
         }
@@ -161,11 +164,7 @@ fn of_condition(expr: &Expr, origins: &Origins, plain: bool, found: &mut Vec<Com
             negated,
             ..
         } => {
-            let how = if *negated {
-                Comparison::Otherwise
-            } else {
-                Comparison::Within
-            };
+            let how = Comparison::Within.unless(*negated);
             pair(expr, low, how);
             pair(expr, high, how);
         }
@@ -174,11 +173,7 @@ fn of_condition(expr: &Expr, origins: &Origins, plain: bool, found: &mut Vec<Com
             list,
             negated,
         } => {
-            let how = if *negated {
-                Comparison::Otherwise
-            } else {
-                Comparison::Equal
-            };
+            let how = Comparison::Equal.unless(*negated);
             for constant in list {
                 pair(expr, constant, how);
             }
