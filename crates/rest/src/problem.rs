@@ -12,7 +12,9 @@ use crate::data::{self, Supply};
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
 use crate::feedback::Code;
+use crate::first_pass::FirstPass;
 use crate::goal::{Goal, Goals, Shape};
+use crate::hints::Hints;
 use crate::lore::{Lore, Techniques, without_named_markers};
 use crate::openapi::Api;
 use crate::oracle::Oracle;
@@ -65,12 +67,13 @@ pub struct RestProblem {
     pub(crate) resources: Resources,
     pub(crate) habits: Habits,
     pub(crate) pool: Pool,
+    pub(crate) hints: Hints,
     pub(crate) access: Access,
     pub(crate) n_users: usize,
     /// Per operation, candidates that end with its success; short ones first.
     pub(crate) recipes: Vec<Vec<Candidate>>,
-    /// Operations that have not been tried yet, last first.
-    pub(crate) untried: Vec<usize>,
+    /// Every operation once, before anything is tried twice.
+    pub(crate) first_pass: FirstPass,
     oracle: Oracle,
     goals: Goals,
     faults: Vec<Fault>,
@@ -88,7 +91,7 @@ impl RestProblem {
     #[must_use]
     pub fn new(api: Arc<Api>, n_users: usize, oracle: Oracle, habits: Habits) -> Self {
         let resources = Resources::of(&api);
-        let untried = (0..api.operations.len()).rev().collect();
+        let first_pass = FirstPass::new(&api, &resources);
         let statuses = vec![BTreeMap::new(); api.operations.len()];
         let recipes = vec![Vec::new(); api.operations.len()];
         let access = Access::new(api.operations.len(), n_users);
@@ -97,10 +100,11 @@ impl RestProblem {
             resources,
             habits,
             pool: Pool::default(),
+            hints: Hints::default(),
             access,
             n_users,
             recipes,
-            untried,
+            first_pass,
             oracle,
             goals: Goals::default(),
             faults: Vec::new(),
@@ -301,6 +305,9 @@ impl RestProblem {
                 scores.push(Score::covered(goal));
             });
         }
+        if breach.is_none() {
+            self.hints.learn(operation, input, exchange);
+        }
         // How near the call came to a success is the only gradient that a black box has.
         let nearness = nearness(status);
         let success = goals.id(Goal::Family(operation, 2));
@@ -356,6 +363,10 @@ impl Problem for RestProblem {
         self.registered(candidate, rng)
     }
 
+    fn wants_samples(&self) -> bool {
+        !self.first_pass.is_over()
+    }
+
     fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &Aim) -> Candidate {
         let parent = &*without_named_markers(parent);
         let goal = aim
@@ -383,6 +394,7 @@ impl Problem for RestProblem {
             None => (None, None),
         };
         self.lore.advance(aim.progress, aim.focused);
+        let parent = &*sample::only_needed(rng, parent, operation);
         if let Some(child) = self.answered_otherwise(rng, parent, operation) {
             return self.registered(child, rng);
         }

@@ -1,8 +1,9 @@
 //! Makes candidates: calls that bring what they need, and changes of them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use isobath_genes::{Domain, Gene, Moment, Reference, Value as GeneValue};
+use isobath_genes::{Domain, Gene, Moment, Reference, Tuning, Value as GeneValue};
 use isobath_rows::set::NewCell;
 use isobath_search::Rng;
 
@@ -18,23 +19,95 @@ const DEPTH: usize = 4;
 
 /// A fresh candidate: every operation once, then any.
 pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
-    let operation = match problem.untried.pop() {
-        Some(operation) => operation,
-        None if problem.api.operations.is_empty() => return Candidate::default(),
-        None => pick(problem, rng),
-    };
+    if problem.api.operations.is_empty() {
+        return Candidate::default();
+    }
+    let recipes = &problem.recipes;
+    let failing = |operation: usize| recipes[operation].is_empty();
+    let next = problem
+        .first_pass
+        .next(&problem.api, &problem.resources, failing);
+    if let Some(tour) = next {
+        return tour_of(problem, rng, &tour);
+    }
+    let operation = pick(problem, rng);
     let mut candidate = Candidate::default();
-    let user = if problem.n_users == 0 {
-        0
-    } else {
-        rng.usize(..problem.n_users)
-    };
+    let user = any_user(problem, rng);
     build(problem, rng, &mut candidate, operation, user, DEPTH);
     if rng.f64() < 0.5 {
         extend(problem, rng, &mut candidate, user);
     }
     spice(problem, rng, &mut candidate);
     candidate
+}
+
+/// A candidate that calls the operations of a tour, each on what the ones before it made.
+fn tour_of(problem: &RestProblem, rng: &mut Rng, tour: &[usize]) -> Candidate {
+    // Values that the document itself shows are the likeliest to be accepted.
+    let tuning = Tuning {
+        example: 0.8,
+        optional: 0.3,
+        null: 0.02,
+        loose_example: 0.0,
+        invalid_time: 0.0,
+        boundary: 0.0,
+        ..problem.habits.tuning.clone()
+    };
+    let mut candidate = Candidate::default();
+    let user = any_user(problem, rng);
+    for &operation in tour {
+        let node = problem.api.operations[operation].input;
+        let mut input = Gene::sample(&problem.api.model, node, rng, &tuning);
+        together(rng, &mut input);
+        problem.hints.apply(rng, &tuning, operation, &mut input);
+        for need in problem.resources.needs(operation) {
+            let made = need.producers.iter().find_map(|producer| {
+                let mut steps = candidate.steps.iter().rev();
+                let step = steps.find(|step| step.operation() == Some(producer.operation))?;
+                Some((step.id, producer.place.clone()))
+            });
+            if let Some((source, place)) = made
+                && (need.essential || rng.bool())
+            {
+                input.bind(&need.pointer, Reference { source, place });
+            }
+        }
+        let user = maker_of(&candidate, &input).unwrap_or(user);
+        let user = caller(problem, rng, operation, user);
+        candidate.push(What::call(operation, input), user);
+    }
+    candidate
+}
+
+fn any_user(problem: &RestProblem, rng: &mut Rng) -> usize {
+    if problem.n_users == 0 {
+        0
+    } else {
+        rng.usize(..problem.n_users)
+    }
+}
+
+/// The chance that a mutant keeps steps that its operation does not refer to.
+const KEEPS_STATE: f64 = 0.3;
+
+/// The parent without the steps that the operation at hand has nothing to do with, where these are the larger part.
+pub(crate) fn only_needed<'a>(
+    rng: &mut Rng,
+    parent: &'a Candidate,
+    operation: Option<usize>,
+) -> Cow<'a, Candidate> {
+    let mut steps = parent.steps.iter();
+    let at =
+        operation.and_then(|operation| steps.rposition(|step| step.operation() == Some(operation)));
+    let Some(at) = at.filter(|_| parent.steps.len() > 3) else {
+        return Cow::Borrowed(parent);
+    };
+    let slice = parent.slice(at);
+    if 2 * slice.steps.len() <= parent.steps.len() && rng.f64() >= KEEPS_STATE {
+        Cow::Owned(slice)
+    } else {
+        Cow::Borrowed(parent)
+    }
 }
 
 /// Any operation; half of the time one that never succeeded, if there is one.
@@ -63,6 +136,7 @@ pub(crate) fn build(
     let mut input = fresh(problem, rng, operation);
     together(rng, &mut input);
     reuse(problem, rng, &mut input);
+    hint(problem, rng, operation, &mut input);
     for need in problem.resources.needs(operation) {
         if rng.f64() < if need.essential { 0.9 } else { 0.6 } {
             meet(problem, rng, candidate, &mut input, need, user, depth);
@@ -75,6 +149,13 @@ pub(crate) fn build(
         maker_of(candidate, &input).unwrap_or(user),
     );
     candidate.push(What::call(operation, input), user)
+}
+
+/// Applies what error responses said about the fields of an operation.
+fn hint(problem: &RestProblem, rng: &mut Rng, operation: usize, input: &mut Gene) {
+    problem
+        .hints
+        .apply(rng, &problem.habits.tuning, operation, input);
 }
 
 /// The user who made what an input refers to, the last one if there are several.
@@ -96,7 +177,8 @@ fn caller(
     operation: usize,
     preferred: usize,
 ) -> Option<usize> {
-    if problem.n_users == 0 || problem.api.operations[operation].security.is_empty() {
+    // Most documents do not say who may call what, so users call everything.
+    if problem.n_users == 0 {
         return None;
     }
     Some(problem.access.user(rng, operation, preferred))
@@ -249,6 +331,7 @@ fn use_it(
 ) {
     let mut input = fresh(problem, rng, operation);
     reuse(problem, rng, &mut input);
+    hint(problem, rng, operation, &mut input);
     for need in problem.resources.needs(operation) {
         match need
             .producers
@@ -414,10 +497,7 @@ fn spice(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate) {
         }
     } else if dice < habits.breach + habits.odd {
         oddity(rng, &mut action.gene);
-    } else if dice < habits.breach + habits.odd + habits.stranger
-        && problem.n_users > 0
-        && !problem.api.operations[action.operation].security.is_empty()
-    {
+    } else if dice < habits.breach + habits.odd + habits.stranger && problem.n_users > 0 {
         step.user = if rng.bool() {
             None
         } else {
@@ -522,11 +602,7 @@ pub(crate) fn mutant(
         && rng.bool()
     {
         let mut directed = Candidate::default();
-        let user = if problem.n_users == 0 {
-            0
-        } else {
-            rng.usize(..problem.n_users)
-        };
+        let user = any_user(problem, rng);
         build(problem, rng, &mut directed, operation, user, DEPTH);
         return directed;
     }
@@ -560,6 +636,9 @@ pub(crate) fn mutant(
         let references = action.gene.references();
         if action.mutate(rng, &problem.habits.tuning).is_some() {
             together(rng, &mut action.gene);
+            if problem.recipes[action.operation].is_empty() {
+                hint(problem, rng, action.operation, &mut action.gene);
+            }
             // Which thing a call is about is worth more than any other value there.
             for (pointer, reference) in references
                 .into_iter()

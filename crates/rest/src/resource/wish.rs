@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Leaf, Need, Producer, add_producers, before_parameter, entity_of_name, input_leaves};
-use crate::exchange::LOCATION;
+use crate::exchange::{LOCATION, Origin};
 use crate::openapi::Api;
 
 /// A part of an input that somebody may have to make first.
@@ -70,7 +70,7 @@ impl Wish {
         let in_collection = self
             .collection
             .as_ref()
-            .is_some_and(|path| *made.path == **path);
+            .is_some_and(|path| made.path.trim_end_matches('/') == path);
         let creates_here = in_collection && &*made.method == "POST";
         let same_entity = entity == self.entity;
         for answer in answers {
@@ -80,7 +80,12 @@ impl Wish {
                 answer.name.as_str(),
                 "id" | "uuid" | "guid" | "key" | "slug" | "code"
             );
-            let same_name = answer.name == self.leaf.name;
+            // `featureName` in a path is the `name` of the feature that was created.
+            let same_name = answer.name == self.leaf.name
+                || (top_level
+                    && !answer.name.is_empty()
+                    && self.leaf.name.strip_prefix(self.entity.as_str()) == Some(&answer.name)
+                    && (creates_here || same_entity));
             let identifies = top_level && (is_id || same_name) && (creates_here || same_entity);
             if !identifies && (!same_name || self.leaf.name == "id") {
                 continue;
@@ -94,6 +99,22 @@ impl Wish {
             });
         }
         if creates_here {
+            // Whoever chooses the identifier of what is created knows it without a response.
+            let named = |leaf: &Leaf| {
+                let is_top_level = leaf.pointer.matches('/').count() == 2;
+                let is_whole_name = leaf.name == self.leaf.name;
+                let is_own_name =
+                    self.leaf.name.strip_prefix(self.entity.as_str()) == Some(&leaf.name);
+                leaf.pointer.starts_with("/body/") && is_top_level && (is_whole_name || is_own_name)
+            };
+            let sent = input_leaves(&api.model, made);
+            if let Some(leaf) = sent.iter().find(|leaf| leaf.required && named(leaf)) {
+                producers.push(Producer {
+                    operation: producer,
+                    place: Origin::Sent(&leaf.pointer).to_string().into(),
+                    weight: 6,
+                });
+            }
             producers.push(Producer {
                 operation: producer,
                 place: LOCATION.into(),
@@ -123,7 +144,11 @@ impl Makers {
         };
         for (operation, described) in api.operations.iter().enumerate() {
             note(&mut by_entity, &entities[operation], operation);
-            note(&mut by_path, &described.path, operation);
+            note(
+                &mut by_path,
+                described.path.trim_end_matches('/'),
+                operation,
+            );
             for leaf in &answers[operation] {
                 note(&mut by_answer, &leaf.name, operation);
             }
@@ -185,7 +210,8 @@ impl Wishers {
     ) -> impl Iterator<Item = &'a Wish> + use<'a> {
         let of = |words: &ByWord, word: &str| words.get(word).cloned().unwrap_or_default();
         let mut found: BTreeSet<usize> = of(&self.by_entity, entity).into_iter().collect();
-        found.extend(of(&self.by_collection, &api.operations[operation].path));
+        let path = api.operations[operation].path.trim_end_matches('/');
+        found.extend(of(&self.by_collection, path));
         for leaf in answer {
             found.extend(of(&self.by_name, &leaf.name));
         }
