@@ -68,9 +68,9 @@ fn plan(api: &Api, resources: &Resources, wanted: &[bool]) -> VecDeque<Vec<usize
     let mut left = wanted.to_vec();
     let mut tours: Vec<Vec<usize>> = Vec::new();
     // What needs nothing and makes nothing is a tour of its own.
-    for operation in 0..left.len() {
-        if left[operation] && planner.is_root(operation) && !planner.is_producer[operation] {
-            left[operation] = false;
+    for (operation, is_left) in left.iter_mut().enumerate() {
+        if *is_left && planner.is_root(operation) && !planner.is_producer[operation] {
+            *is_left = false;
             tours.push(vec![operation]);
         }
     }
@@ -121,12 +121,12 @@ impl<'a> Planner<'a> {
         let needs = (0..api.operations.len())
             .map(|operation| {
                 let essential = resources
-                    .needs(operation)
+                    .dependencies(operation)
                     .iter()
-                    .filter(|need| need.essential);
-                let producers = essential.map(|need| {
+                    .filter(|dependency| dependency.required);
+                let producers = essential.map(|dependency| {
                     let mut producers: Vec<usize> = Vec::new();
-                    for producer in &need.producers {
+                    for producer in &dependency.producers {
                         is_producer[producer.operation] = true;
                         if !producers.contains(&producer.operation) {
                             producers.push(producer.operation);
@@ -159,12 +159,12 @@ impl<'a> Planner<'a> {
     fn grow(&self, tour: &mut Vec<usize>, left: &mut [bool]) {
         loop {
             let before = tour.len();
-            for operation in 0..left.len() {
+            for (operation, is_left) in left.iter_mut().enumerate() {
                 if tour.len() >= MAX_STEPS {
                     return;
                 }
-                if left[operation] && !self.is_root(operation) && self.is_met(operation, tour) {
-                    left[operation] = false;
+                if *is_left && !self.is_root(operation) && self.is_met(operation, tour) {
+                    *is_left = false;
                     tour.push(operation);
                 }
             }

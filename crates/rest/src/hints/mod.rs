@@ -15,7 +15,8 @@ use isobath_genes::{Gene, SpecialModel, Tuning, Value as GeneValue};
 use isobath_search::Rng;
 use serde_json::{Value, json};
 
-pub(crate) use constraint::date_format_in;
+#[cfg(test)]
+use constraint::date_format_in;
 use constraint::{Constraint, JsonType};
 use field_error::FieldError;
 
