@@ -7,7 +7,7 @@ use isobath_rows::query::algorithm::Config;
 use isobath_rows::query::construct::Setting;
 use isobath_rows::query::job::{Fate, run};
 use isobath_rows::query::target::Target;
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema};
 
@@ -74,8 +74,8 @@ fn fates_in(tables: &str, sql: &str) -> String {
         sql,
         &schema,
         dialect,
-        Criterion::Extended,
-        Options::default(),
+        QueryCriterion::Extended,
+        CoverageOptions::default(),
     )
     .expect("it has targets");
     let config = Config {

@@ -11,7 +11,7 @@ use isobath_rows::query::construct::Setting;
 use isobath_rows::query::job::{Fate, run};
 use isobath_rows::query::parameter::bound;
 use isobath_rows::query::target::Target;
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema};
 
@@ -75,8 +75,8 @@ fn open(ddl: &str, queries: &str, engine: Engine) -> Option<String> {
             given.sql,
             &schema,
             dialect,
-            Criterion::Extended,
-            Options::default(),
+            QueryCriterion::Extended,
+            CoverageOptions::default(),
         );
         let made = match made {
             Ok(made) => made,

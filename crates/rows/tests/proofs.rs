@@ -7,7 +7,7 @@ use isobath_rows::query::construct::Setting;
 use isobath_rows::query::job::{Fate, run};
 use isobath_rows::query::target::Target;
 use isobath_sql::ddl::{Source, load};
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::query::distance;
 use isobath_sql::{DialectName, Schema, Value};
 use proptest::prelude::*;
@@ -217,7 +217,7 @@ fn counterexample(target: &Target, setting: Setting<'_>) -> Option<Candidate> {
 }
 
 fn is_lawful(candidate: &Candidate, setting: Setting<'_>) -> bool {
-    let mut memory = Memory::new(setting.schema, setting.dialect);
+    let mut memory = MemoryDatabase::new(setting.schema, setting.dialect);
     // Parents have smaller numbers here. A foreign key to a table that the query does not read is
     // met by a row that does not matter.
     if !candidate.rows.contains_key(&0) {

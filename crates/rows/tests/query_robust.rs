@@ -11,7 +11,7 @@ use isobath_rows::query::algorithm::Config;
 use isobath_rows::query::construct::Setting;
 use isobath_rows::query::job::{Outcome, run};
 use isobath_rows::query::target::Target;
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema};
 
@@ -137,8 +137,8 @@ fn products_of_many_tables_end_before_memory_does() {
 
 /// What the job makes of the first targets of a query.
 fn attempt(sql: &str, schema: &Schema, dialect: DialectName) -> Outcome {
-    let options = Options { boundaries: true };
-    let made = targets(sql, schema, dialect, Criterion::Extended, options).unwrap_or_default();
+    let options = CoverageOptions { boundaries: true };
+    let made = targets(sql, schema, dialect, QueryCriterion::Extended, options).unwrap_or_default();
     let of = |target| Target::of(target, schema, dialect);
     let targets: Vec<Target> = made.iter().take(8).map(of).collect();
     let config = Config {

@@ -9,7 +9,7 @@ use isobath_exec::{Answer, Engine};
 use isobath_rows::query::check::{Change, CheckError, Checked, Now, check};
 use isobath_rows::query::confirm;
 use isobath_sql::ddl::{self, Source};
-use isobath_sql::limitation::{Limitation, Place, Severity};
+use isobath_sql::limitation::{Limitation, Severity, SourceLocation};
 use isobath_sql::{DialectName, Schema};
 use serde_json::json;
 
@@ -221,7 +221,7 @@ impl Check<'_> {
 
     fn complain(&self, query: &Query, given: Option<&(Given, Source)>, error: &CheckError) {
         let at = match error {
-            CheckError::Query(error) => error.place(),
+            CheckError::Query(error) => error.location(),
             CheckError::Statement | CheckError::Database(_) => None,
         };
         let (line, column) = at.unwrap_or((1, 1));
@@ -230,7 +230,7 @@ impl Check<'_> {
         });
         let limitation = Limitation {
             severity: Severity::Syntax,
-            place: Place {
+            location: SourceLocation {
                 source: name,
                 line: first + line - 1,
                 column,

@@ -8,9 +8,9 @@ use isobath_rows::query::job::{self, Fate, Outcome};
 use isobath_rows::query::parameter;
 use isobath_rows::query::print;
 use isobath_rows::query::target::Target;
-use isobath_sql::coverage::{self, Criterion};
+use isobath_sql::coverage::{self, QueryCriterion};
 use isobath_sql::ddl::Source;
-use isobath_sql::limitation::{Limitation, Place, Severity};
+use isobath_sql::limitation::{Limitation, Severity, SourceLocation};
 use isobath_sql::{DialectName, Schema};
 
 use super::args::{CriterionName, Options};
@@ -41,7 +41,7 @@ pub(crate) struct Trouble {
     /// What is wrong.
     pub why: String,
     /// Where.
-    pub place: Place,
+    pub location: SourceLocation,
 }
 
 impl Trouble {
@@ -52,12 +52,12 @@ impl Trouble {
             _ => (given.line, 1),
         };
         let source = source.name.clone();
-        let place = Place {
+        let location = SourceLocation {
             source,
             line,
             column,
         };
-        Self { why, place }
+        Self { why, location }
     }
 }
 
@@ -89,13 +89,13 @@ impl Cover<'_> {
         }
         let criterion = match self.options.criterion {
             CriterionName::Recorded => return Ok(read(&given.targets, DialectName::Ansi)),
-            CriterionName::Fpc => Criterion::Fpc,
-            CriterionName::Extended => Criterion::Extended,
+            CriterionName::Fpc => QueryCriterion::Fpc,
+            CriterionName::Extended => QueryCriterion::Extended,
         };
-        let options = coverage::Options::default();
+        let options = coverage::CoverageOptions::default();
         let made = coverage::targets(&given.sql, self.schema, self.written, criterion, options)
             .map_err(|error| {
-                let at = error.place().or_else(|| end_of(&error, &given.sql));
+                let at = error.location().or_else(|| end_of(&error, &given.sql));
                 let mut why = without_place(&error);
                 if let Some(meant) = suggest::meant(&error, self.schema) {
                     why.push_str(&format!("; did you mean `{meant}`?"));
@@ -111,7 +111,7 @@ impl Cover<'_> {
         if let (true, Some(Err(error))) = (all_of_them, targets.first().map(|t| &t.query)) {
             let at = isobath_sql::query::parse(&given.sql, self.schema, self.written)
                 .err()
-                .and_then(|error| error.place());
+                .and_then(|error| error.location());
             return Err(trouble(error.to_string(), at));
         }
         Ok(targets)
@@ -149,7 +149,7 @@ impl Cover<'_> {
     pub(crate) fn complain(&self, given: &Given, source: &Source, trouble: &Trouble) {
         let limitation = Limitation {
             severity: Severity::Syntax,
-            place: trouble.place.clone(),
+            location: trouble.location.clone(),
             input: given.id.clone(),
             why: format!("{}: {}", given.id, trouble.why),
         };

@@ -10,7 +10,7 @@ use isobath_rows::query::job::{Fate, Outcome};
 use isobath_rows::query::overview::overview;
 use isobath_rows::query::print::{self, Covered, Printed, Remark};
 use isobath_rows::query::target::Target;
-use isobath_sql::ddl::{Loaded, Source};
+use isobath_sql::ddl::{LoadedSchema, Source};
 use isobath_sql::limitation::Severity;
 use isobath_sql::{DialectName, Schema};
 use serde_json::json;
@@ -132,7 +132,7 @@ fn all(options: &Options, terminal: &Terminal) -> Result<Exit, RunError> {
 }
 
 /// Reads the schema.
-fn load(options: &Options, terminal: &Terminal) -> Result<(Loaded, Vec<Source>), RunError> {
+fn load(options: &Options, terminal: &Terminal) -> Result<(LoadedSchema, Vec<Source>), RunError> {
     let mut sources = Vec::new();
     let mut name = None;
     for path in &options.schema {
@@ -151,7 +151,7 @@ fn load(options: &Options, terminal: &Terminal) -> Result<(Loaded, Vec<Source>),
     Ok((loaded, sources))
 }
 
-fn syntax(loaded: &Loaded) -> Exit {
+fn syntax(loaded: &LoadedSchema) -> Exit {
     let limitations = loaded.limitations.iter();
     let mut severities = limitations.map(|limitation| limitation.severity);
     if severities.any(|severity| severity == Severity::Syntax) {
@@ -178,7 +178,7 @@ fn engine(options: &Options, written: DialectName) -> Option<Engine> {
 fn cover<'r>(
     options: &'r Options,
     terminal: &'r Terminal,
-    loaded: &'r Loaded,
+    loaded: &'r LoadedSchema,
     engine: Option<Engine>,
 ) -> Result<Cover<'r>, RunError> {
     let targets = options.targets.as_ref().map(|path| read::targets(path));
@@ -192,7 +192,7 @@ fn cover<'r>(
     })
 }
 
-fn report(options: &Options, loaded: &Loaded, engine: Option<Engine>) -> QueryReport {
+fn report(options: &Options, loaded: &LoadedSchema, engine: Option<Engine>) -> QueryReport {
     QueryReport {
         name: read::name(options.query_paths().next()),
         engine: engine.map_or_else(|| "none".to_owned(), |engine| engine.to_string()),
@@ -238,7 +238,7 @@ impl Job<'_> {
                 }
                 self.report.unreadable.push(Unreadable {
                     id: given.id.clone(),
-                    place: trouble.place.to_string(),
+                    place: trouble.location.to_string(),
                     why: trouble.why,
                 });
                 return Ok(Exit::Usage);

@@ -3,7 +3,7 @@
 use isobath_emit::report::query::{QueryReport, QueryView, TargetView, Verdict};
 use isobath_rows::query::job::{Fate, Outcome};
 use isobath_rows::query::target::Target;
-use isobath_sql::ddl::{Loaded, Source};
+use isobath_sql::ddl::{LoadedSchema, Source};
 use serde_json::json;
 
 use super::args::Options;
@@ -38,7 +38,12 @@ pub(crate) fn object(id: &str, targets: &[Target], outcome: &Outcome, millis: f6
 }
 
 /// What is about to happen.
-pub(crate) fn head(options: &Options, loaded: &Loaded, sources: &[Source], terminal: &Terminal) {
+pub(crate) fn head(
+    options: &Options,
+    loaded: &LoadedSchema,
+    sources: &[Source],
+    terminal: &Terminal,
+) {
     let tables = loaded.schema.tables.len();
     let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
     let names = match names.as_slice() {

@@ -15,7 +15,7 @@ use isobath_rows::schema::job::Config;
 use isobath_rows::schema::mutation::{self, OperatorSet};
 use isobath_rows::schema::overview::overview;
 use isobath_rows::schema::study::{Plan, Study, study};
-use isobath_sql::ddl::{self, Loaded, Source};
+use isobath_sql::ddl::{self, LoadedSchema, Source};
 use isobath_sql::limitation::Severity;
 
 use super::args::{EngineName, Operators, Options, SchemaArgs};
@@ -126,7 +126,7 @@ pub(crate) fn plan(options: &Options) -> Result<Plan, RunError> {
     })
 }
 
-fn inputs(args: &SchemaArgs) -> Vec<Result<(Loaded, Vec<Source>), RunError>> {
+fn inputs(args: &SchemaArgs) -> Vec<Result<(LoadedSchema, Vec<Source>), RunError>> {
     if let Some(address) = &args.db {
         return vec![
             isobath_exec::catalogue::read(address)
@@ -145,7 +145,10 @@ fn inputs(args: &SchemaArgs) -> Vec<Result<(Loaded, Vec<Source>), RunError>> {
 /// # Errors
 ///
 /// When it cannot be read.
-pub(crate) fn load(path: &Path, options: &Options) -> Result<(Loaded, Vec<Source>), RunError> {
+pub(crate) fn load(
+    path: &Path,
+    options: &Options,
+) -> Result<(LoadedSchema, Vec<Source>), RunError> {
     let Input {
         name,
         sources,
@@ -156,7 +159,7 @@ pub(crate) fn load(path: &Path, options: &Options) -> Result<(Loaded, Vec<Source
         .limitations
         .extend(skipped.into_iter().map(|skipped| isobath_sql::Limitation {
             severity: Severity::Ignored,
-            place: isobath_sql::Place {
+            location: isobath_sql::SourceLocation {
                 source: skipped.name.clone(),
                 line: 0,
                 column: 0,
@@ -168,7 +171,7 @@ pub(crate) fn load(path: &Path, options: &Options) -> Result<(Loaded, Vec<Source
 }
 
 fn one(
-    loaded: &Loaded,
+    loaded: &LoadedSchema,
     sources: &[Source],
     options: &Options,
     plan: &Plan,
@@ -266,7 +269,7 @@ fn one(
 fn dressed(
     mut suite: isobath_emit::Suite,
     options: &Options,
-    loaded: &Loaded,
+    loaded: &LoadedSchema,
     sources: &[Source],
 ) -> isobath_emit::Suite {
     suite.seed = options.seed;
@@ -278,7 +281,7 @@ fn dressed(
 }
 
 /// The command that makes a suite again; a folder or database is called by the schema's name.
-fn command(options: &Options, loaded: &Loaded, sources: &[Source]) -> String {
+fn command(options: &Options, loaded: &LoadedSchema, sources: &[Source]) -> String {
     let place = match sources {
         [file] => file.name.as_str(),
         _ => loaded.schema.name.as_str(),
@@ -319,7 +322,7 @@ fn engines_wanted(options: &Options) -> impl Iterator<Item = Engine> {
 
 /// Runs the suite on every engine asked for.
 fn confirm_all(
-    loaded: &Loaded,
+    loaded: &LoadedSchema,
     found: &Study,
     suite: &isobath_emit::Suite,
     options: &Options,

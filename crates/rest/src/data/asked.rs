@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobath_exec::driver::Event;
-use isobath_sql::query::{Compared, Relations, Sought, distance, evaluate_at, shape, sought};
+use isobath_sql::query::{
+    ColumnComparison, Relations, TargetRows, distance, evaluate_at, shape, target_rows,
+};
 use isobath_sql::{DialectName, Schema};
 use jiff::civil::DateTime;
 
@@ -19,7 +21,7 @@ pub struct Asked {
     /// The text without its values; what it is known by.
     pub shape: Arc<str>,
     /// What it looked for; `None` where we cannot evaluate it.
-    pub sought: Option<Arc<Sought>>,
+    pub sought: Option<Arc<TargetRows>>,
     /// Its constants, as texts.
     pub constants: Arc<[String]>,
     /// Whether it found something.
@@ -92,8 +94,8 @@ struct Known {
     text: Arc<str>,
     shape: Arc<str>,
     constants: Arc<[String]>,
-    sought: Option<Arc<Sought>>,
-    compared: Arc<[Compared]>,
+    sought: Option<Arc<TargetRows>>,
+    compared: Arc<[ColumnComparison]>,
     /// Made when they are first asked for.
     rules: Option<Arc<[Arc<Rule>]>>,
 }
@@ -166,12 +168,12 @@ impl Statements {
             return asked;
         };
         let (now, dialect) = (Some(setting.now), setting.dialect.dialect());
-        if asked.found && !sought.always_answers {
+        if asked.found && !sought.always_returns_row {
             asked.distance = Some(0.0);
             return asked;
         }
         match distance(&sought.query, rows, &[], now, dialect) {
-            Ok(far) if sought.always_answers => {
+            Ok(far) if sought.always_returns_row => {
                 asked.found = far == 0.0;
                 asked.distance = Some(far);
             }
@@ -246,7 +248,7 @@ impl Statements {
             }
         };
         self.read += 1;
-        let sought = match sought(text, schema, dialect) {
+        let sought = match target_rows(text, schema, dialect) {
             Ok(None) => return None,
             Ok(Some(sought)) => Some(Arc::new(sought)),
             Err(error) => {
@@ -254,7 +256,9 @@ impl Statements {
                 None
             }
         };
-        let compared = sought.as_ref().map(|sought| sought.query.compared());
+        let compared = sought
+            .as_ref()
+            .map(|sought| sought.query.column_comparisons());
         let known = Known {
             text: text.into(),
             compared: compared.unwrap_or_default().into(),

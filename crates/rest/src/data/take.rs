@@ -6,7 +6,7 @@
 use isobath_genes::{Gene, Place, Value as GeneValue, plain};
 use isobath_search::Rng;
 use isobath_sql::Value;
-use isobath_sql::query::{Compared, Comparison, Relations};
+use isobath_sql::query::{ColumnComparison, ComparisonKind, Relations};
 
 use super::{StatementGoal, Supply, json};
 use crate::caller::Answers;
@@ -26,8 +26,8 @@ const TAKEN: f64 = 0.5;
 const STILL_TAKEN: f64 = 0.03;
 
 /// What rows have in place of constants with which a query compares their columns.
-pub(super) fn offers(compared: &[Compared], rows: &dyn Relations) -> Vec<Offer> {
-    let may_be_equal = |compared: &&Compared| compared.how != Comparison::Otherwise;
+pub(super) fn offers(compared: &[ColumnComparison], rows: &dyn Relations) -> Vec<Offer> {
+    let may_be_equal = |compared: &&ColumnComparison| compared.how != ComparisonKind::Otherwise;
     let mut tables: Vec<usize> = compared
         .iter()
         .filter(may_be_equal)
@@ -168,8 +168,8 @@ pub(super) fn inputs_of(
 mod tests {
     use super::*;
 
-    fn compared(column: usize, constant: i64, how: Comparison) -> Compared {
-        Compared {
+    fn compared(column: usize, constant: i64, how: ComparisonKind) -> ColumnComparison {
+        ColumnComparison {
             table: 0,
             column,
             constant: Value::from(constant),
@@ -182,11 +182,11 @@ mod tests {
         let row = |x: i64, y: i64| vec![Value::from(x), Value::from(y), Value::Null];
         let rows = vec![vec![row(1, 2), row(5, 7), row(3, 4), row(5, 6)]];
         let asked = [
-            compared(0, 5, Comparison::Equal),
-            compared(1, 6, Comparison::Within),
+            compared(0, 5, ComparisonKind::Equal),
+            compared(1, 6, ComparisonKind::Within),
             // What cannot be met by being equal is no offer, and neither is NULL.
-            compared(1, 9, Comparison::Otherwise),
-            compared(2, 1, Comparison::Equal),
+            compared(1, 9, ComparisonKind::Otherwise),
+            compared(2, 1, ComparisonKind::Equal),
         ];
         let told: Vec<String> = offers(&asked, &rows)
             .iter()

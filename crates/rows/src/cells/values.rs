@@ -184,7 +184,7 @@ fn word(length: usize, rng: &mut fastrand::Rng) -> String {
 
 /// A value of a type that we carry as text, where we know any.
 fn carried(name: &str, index: u32) -> Value {
-    isobath_sql::sample::literal(name, index).map_or(Value::Null, Value::Text)
+    isobath_sql::opaque_literals::literal(name, index).map_or(Value::Null, Value::Text)
 }
 
 /// The days of the profile are 1 to 28, so that every month has them.

@@ -1,7 +1,7 @@
 //! What has been found so far, for all targets of a query at once.
 
-use isobath_sql::eval::Stop;
-use isobath_sql::query::model::{Body, From};
+use isobath_sql::eval::EvalError;
+use isobath_sql::query::model::{From, QueryBody};
 use isobath_sql::query::{Query, distance};
 
 use super::candidate::Candidate;
@@ -88,7 +88,7 @@ impl<'a> Archive<'a> {
         ) {
             Ok(distance) => distance,
             Err(stop) => {
-                if let Stop::Unsupported(_) = stop {
+                if let EvalError::Unsupported(_) = stop {
                     self.unable[target] = Some(stop.to_string());
                 }
                 UNKNOWN
@@ -134,7 +134,7 @@ fn relations(query: &Query) -> Vec<usize> {
 
 fn gather(query: &Query, found: &mut Vec<usize>) {
     match &query.body {
-        Body::Select(select) => {
+        QueryBody::Select(select) => {
             if let Some(from) = &select.from {
                 gather_from(from, found);
             }
@@ -142,11 +142,11 @@ fn gather(query: &Query, found: &mut Vec<usize>) {
                 gather(&subquery.query, found);
             }
         }
-        Body::Set { left, right, .. } => {
+        QueryBody::Set { left, right, .. } => {
             gather(left, found);
             gather(right, found);
         }
-        Body::Values(_) => {}
+        QueryBody::Values(_) => {}
     }
 }
 

@@ -4,7 +4,7 @@
 use isobath_emit::query::{Case, Query, TargetText};
 use isobath_emit::{Role, Suite, Test};
 use isobath_exec::{Database, DatabaseError};
-use isobath_sql::coverage::{self, Criterion, TargetError};
+use isobath_sql::coverage::{self, QueryCriterion, TargetError};
 use isobath_sql::{DialectName, Schema, Value};
 
 use super::confirm::{bring, spelled};
@@ -138,21 +138,21 @@ fn coverage(
     checked: &mut Checked,
 ) -> Result<(), CheckError> {
     let criterion = match suite.criterion.as_str() {
-        "fpc" => Some(Criterion::Fpc),
-        "extended" => Some(Criterion::Extended),
+        "fpc" => Some(QueryCriterion::Fpc),
+        "extended" => Some(QueryCriterion::Extended),
         _ => None,
     };
     let before: Vec<&TargetText> = query.cases.iter().flat_map(|case| &case.targets).collect();
     let mut targets: Vec<(TargetText, Vec<usize>)> = match criterion {
         Some(criterion) => {
-            let options = coverage::Options::default();
+            let options = coverage::CoverageOptions::default();
             coverage::targets(now.sql, now.schema, now.written, criterion, options)?
                 .into_iter()
                 .map(|target| {
                     let text = TargetText {
                         rule: target.label(),
                         sql: target.sql,
-                        says: target.says,
+                        says: target.description,
                     };
                     (text, target.parameters)
                 })

@@ -9,7 +9,7 @@ use isobath_sql::{DialectName, Value, render};
 pub fn cut(sql: &str, dialect: DialectName) -> Option<(Vec<Part>, Outline)> {
     let outline = outline(sql, dialect)?;
     let lines = Lines::new(sql);
-    let tables = outline.mentions.iter().filter_map(|mention| {
+    let tables = outline.tables.iter().filter_map(|mention| {
         let (start, end) = lines.range(mention.span)?;
         let part = Part::Table {
             name: mention.name.clone(),

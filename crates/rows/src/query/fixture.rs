@@ -1,6 +1,6 @@
 //! What a test needs: rows to insert, values to bind, and what this covers.
 
-use isobath_sql::eval::Stop;
+use isobath_sql::eval::EvalError;
 use isobath_sql::query::{Query, evaluate_at};
 use isobath_sql::{Row, Value};
 
@@ -38,7 +38,11 @@ impl Fixture {
     /// # Errors
     ///
     /// When a part of the query is outside what we evaluate, or when the database would raise an error.
-    pub fn result(&self, query: &Query, setting: Setting<'_>) -> Result<Vec<Vec<Value>>, Stop> {
+    pub fn result(
+        &self,
+        query: &Query,
+        setting: Setting<'_>,
+    ) -> Result<Vec<Vec<Value>>, EvalError> {
         let parameters = self.parameters();
         evaluate_at(
             query,

@@ -29,11 +29,11 @@ impl Target {
     }
 
     /// A target that a criterion made of a query in this dialect.
-    pub fn of(target: &coverage::Target, schema: &Schema, syntax: DialectName) -> Self {
+    pub fn of(target: &coverage::CoverageTarget, schema: &Schema, syntax: DialectName) -> Self {
         let made = Self::with_parameters(
             &target.sql,
             &target.label(),
-            &target.says,
+            &target.description,
             target.parameters.clone(),
             schema,
             syntax,

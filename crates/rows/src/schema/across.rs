@@ -1,7 +1,7 @@
 //! The same tests on another engine: where do databases disagree?
 
 use isobath_exec::{Answer, Database, DatabaseError, Engine};
-use isobath_sql::ddl::Loaded;
+use isobath_sql::ddl::LoadedSchema;
 use isobath_sql::{Schema, render};
 
 use super::case::{Expected, TestCase};
@@ -26,7 +26,7 @@ pub struct Difference {
 ///
 /// When the connection is lost.
 pub fn compare(
-    loaded: &Loaded,
+    loaded: &LoadedSchema,
     tests: &[TestCase],
     original: &Schema,
     engine: Engine,

@@ -1,6 +1,6 @@
 //! Finished tests of one schema, before they are printed.
 
-use isobath_sql::memory::{Memory, Violation, reads_clock};
+use isobath_sql::memory::{MemoryDatabase, Violation, reads_clock};
 use isobath_sql::row::Statement;
 use isobath_sql::{DataType, DialectName, Value};
 
@@ -59,7 +59,7 @@ impl Seen {
 
 impl After {
     /// What is in columns of a table now.
-    pub fn now(table: usize, columns: &[usize], memory: &Memory<'_>) -> Self {
+    pub fn now(table: usize, columns: &[usize], memory: &MemoryDatabase<'_>) -> Self {
         let definition = &memory.schema().tables[table];
         let columns: Vec<Seen> = columns
             .iter()
@@ -86,7 +86,7 @@ impl After {
     }
 
     /// What a memory holds where this test looks.
-    pub fn read(&self, memory: &Memory<'_>) -> Vec<Vec<Value>> {
+    pub fn read(&self, memory: &MemoryDatabase<'_>) -> Vec<Vec<Value>> {
         let seen = |row: &Vec<Value>| {
             let values = self.columns.iter().map(|seen| match *seen {
                 Seen::Value(column) => row[column].clone(),

@@ -7,7 +7,7 @@
 
 mod frame;
 
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::memory::{MemoryDatabase, Verdict};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{Constraint, Schema, Table};
 use isobath_sql::{Dialect, Row};
@@ -91,8 +91,8 @@ pub fn flips(
     let frame = Frame::new(old, new);
     let mut found = Vec::new();
     for (index, test) in suite.iter().enumerate() {
-        let mut before = Memory::new(old, dialect);
-        let mut after = Memory::new(new, dialect);
+        let mut before = MemoryDatabase::new(old, dialect);
+        let mut after = MemoryDatabase::new(new, dialect);
         for statement in test.statements() {
             let now = match frame.statement(statement) {
                 None => Some("it names a table or column that is gone".to_owned()),
@@ -287,8 +287,8 @@ impl Comparison<'_> {
 
     /// What both versions say of a row, given rows that both accept.
     fn verdicts(&self, lead_up: &[Statement], act: &Statement) -> Option<(Verdict, Verdict)> {
-        let mut before = Memory::new(self.frame.old, self.dialect);
-        let mut after = Memory::new(self.frame.new, self.dialect);
+        let mut before = MemoryDatabase::new(self.frame.old, self.dialect);
+        let mut after = MemoryDatabase::new(self.frame.new, self.dialect);
         for statement in lead_up {
             let translated = self.frame.statement(statement)?;
             let accepted = before.run(statement).ok()?.is_accepted()

@@ -1,6 +1,6 @@
 //! Rows that must be there before a row can be tried, and the search for that row.
 
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::row::Statement;
 use isobath_sql::{Dialect, Row, Schema, Table};
 
@@ -162,8 +162,8 @@ impl<'g, 's> Ground<'g, 's> {
     }
 
     /// A memory after these statements; `None` when one of them is refused after all.
-    fn memory(&self, statements: &[Statement]) -> Option<Memory<'g>> {
-        let mut memory = Memory::new(self.schema, self.dialect);
+    fn memory(&self, statements: &[Statement]) -> Option<MemoryDatabase<'g>> {
+        let mut memory = MemoryDatabase::new(self.schema, self.dialect);
         for statement in statements {
             if !memory.run(statement).ok()?.is_accepted() {
                 return None;

@@ -203,7 +203,7 @@ fn limitation_views(limitations: &[Limitation]) -> Vec<LimitationView> {
             None => views.push(LimitationView {
                 what: limitation.why.clone(),
                 quote: limitation.input.clone(),
-                place: Some(limitation.place.to_string()),
+                place: Some(limitation.location.to_string()),
                 count: 1,
             }),
         }

@@ -1,7 +1,7 @@
 //! What a requirement asks of one new row, given the rows that are there.
 
-use isobath_sql::eval::{self, Stop};
-use isobath_sql::memory::{Memory, compared_as};
+use isobath_sql::eval::{self, EvalError};
+use isobath_sql::memory::{MemoryDatabase, compared_as};
 use isobath_sql::{DataType, Dialect, Expr, Value};
 
 /// A condition on one new row of a table, in the light of the rows already there.
@@ -144,9 +144,9 @@ impl Predicate {
         &self,
         table: usize,
         row: &[Value],
-        there: &Memory<'_>,
+        there: &MemoryDatabase<'_>,
         dialect: &dyn Dialect,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, EvalError> {
         match self {
             Self::And(parts) => {
                 for part in parts {
@@ -208,7 +208,7 @@ impl Match {
         &self,
         table: usize,
         row: &[Value],
-        there: &Memory<'_>,
+        there: &MemoryDatabase<'_>,
         dialect: &dyn Dialect,
     ) -> bool {
         let own = (self.with == table && self.crosses()).then_some(row);
@@ -242,7 +242,7 @@ impl Match {
         table: usize,
         row: &[Value],
         other: &[Value],
-        there: &Memory<'_>,
+        there: &MemoryDatabase<'_>,
         dialect: &dyn Dialect,
     ) -> bool {
         self.joined(&self.equal, |pair| {
@@ -255,7 +255,7 @@ impl Match {
         table: usize,
         row: &[Value],
         other: &[Value],
-        there: &Memory<'_>,
+        there: &MemoryDatabase<'_>,
         dialect: &dyn Dialect,
     ) -> bool {
         self.joined(&self.differ, |pair| {
@@ -278,7 +278,7 @@ impl Match {
         table: usize,
         row: &[Value],
         other: &[Value],
-        there: &Memory<'_>,
+        there: &MemoryDatabase<'_>,
         dialect: &dyn Dialect,
     ) -> Option<bool> {
         let (a, b) = (&row[own], &other[theirs]);

@@ -7,7 +7,7 @@
 //! test shows what two did. Requirements covered and mutants killed before are
 //! covered and killed afterwards.
 
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::memory::{MemoryDatabase, Verdict};
 use isobath_sql::row::Statement;
 use isobath_sql::{Dialect, Schema};
 
@@ -71,8 +71,8 @@ impl Kept<'_> {
         }
     }
 
-    fn led_up(&self, lead_up: &[Statement]) -> Option<Memory<'_>> {
-        let mut memory = Memory::new(self.schema, self.dialect);
+    fn led_up(&self, lead_up: &[Statement]) -> Option<MemoryDatabase<'_>> {
+        let mut memory = MemoryDatabase::new(self.schema, self.dialect);
         for statement in lead_up {
             if !memory.run(statement).ok()?.is_accepted() {
                 return None;
@@ -91,7 +91,7 @@ impl Kept<'_> {
             })
     }
 
-    fn is_covered(&self, requirement: usize, test: &TestCase, memory: &Memory<'_>) -> bool {
+    fn is_covered(&self, requirement: usize, test: &TestCase, memory: &MemoryDatabase<'_>) -> bool {
         let (Some(requirement), Statement::Insert(row)) =
             (self.requirements.get(requirement), &test.act)
         else {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use isobath_sql::expr::{ColumnUse, CompareOp};
+use isobath_sql::expr::{ColumnRef, CompareOp};
 use isobath_sql::schema::{Action, Filled, ForeignKey};
 use isobath_sql::{
-    Column, Constraint, ConstraintKind, DataType, Expr, Place, Schema, Table, Value,
+    Column, Constraint, ConstraintKind, DataType, Expr, Schema, SourceLocation, Table, Value,
 };
 
 /// A schema of these tables.
@@ -28,7 +28,7 @@ pub(crate) fn table(name: &str, columns: &[&str]) -> Table {
         constraints: Vec::new(),
         strict: false,
         without_rowid: false,
-        place: Place::default(),
+        location: SourceLocation::default(),
     }
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn col(slot: usize, name: &str) -> Expr {
 
 /// A column in an expression.
 pub(crate) fn col_as(slot: usize, name: &str, data_type: DataType) -> Expr {
-    Expr::Column(ColumnUse {
+    Expr::Column(ColumnRef {
         slot,
         name: name.to_owned(),
         data_type,

@@ -1,7 +1,7 @@
 //! The whole job on one schema: from loaded definitions to a suite and its score.
 
 use isobath_emit::Suite;
-use isobath_sql::ddl::Loaded;
+use isobath_sql::ddl::LoadedSchema;
 use isobath_sql::limitation::Limitation;
 use isobath_sql::{DialectName, Schema, render};
 
@@ -41,7 +41,7 @@ pub struct Study {
 }
 
 /// Generates, measures, strengthens and reduces, as the plan says.
-pub fn study(loaded: &Loaded, plan: &Plan) -> Study {
+pub fn study(loaded: &LoadedSchema, plan: &Plan) -> Study {
     let rules = plan.rules.unwrap_or(loaded.dialect);
     let translated = render::translate(&loaded.schema, loaded.dialect, rules);
     let schema = translated.schema;

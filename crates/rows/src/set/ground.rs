@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::query::Relations;
 use isobath_sql::schema::Filled;
 use isobath_sql::{
@@ -111,8 +111,8 @@ impl Ground {
     }
 
     /// A database with the rows of some tables that are there.
-    pub(super) fn memory(&self, tables: &BTreeSet<usize>) -> Memory<'_> {
-        let mut memory = Memory::new(&self.schema, self.behaviour());
+    pub(super) fn memory(&self, tables: &BTreeSet<usize>) -> MemoryDatabase<'_> {
+        let mut memory = MemoryDatabase::new(&self.schema, self.behaviour());
         for &table in tables {
             for row in self.there.get(table).into_iter().flatten() {
                 memory.put_stored(table, row.clone());

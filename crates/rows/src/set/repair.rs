@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use isobath_sql::memory::{Memory, Verdict, Violation, ViolationKind};
+use isobath_sql::memory::{MemoryDatabase, Verdict, Violation, ViolationKind};
 use isobath_sql::schema::ForeignKey;
 use isobath_sql::{ConstraintKind, Value};
 
@@ -47,7 +47,7 @@ impl Ground {
 
 struct Repair<'g> {
     ground: &'g Ground,
-    memory: Memory<'g>,
+    memory: MemoryDatabase<'g>,
     stored: Inserted,
     done: Vec<NewRow>,
     next: u32,

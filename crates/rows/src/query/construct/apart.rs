@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use isobath_sql::expr::CompareOp;
-use isobath_sql::query::model::{Body, From, JoinKind, Query, Select, SetOp};
+use isobath_sql::query::model::{From, JoinKind, Query, QueryBody, Select, SetOp};
 use isobath_sql::{ConstraintKind, Expr, Value};
 
 use super::chase::{Equal, chase};
@@ -22,7 +22,7 @@ pub(super) fn avoid<'a>(
     with: Option<&Unwanted>,
 ) {
     match &query.body {
-        Body::Select(select) if select.grouping.is_none() && query.limit.is_none() => {
+        QueryBody::Select(select) if select.grouping.is_none() && query.limit.is_none() => {
             state.later.push(Goal::Avoids {
                 select,
                 env: Rc::clone(env),
@@ -30,7 +30,7 @@ pub(super) fn avoid<'a>(
                 known: 0,
             });
         }
-        Body::Set {
+        QueryBody::Set {
             op: SetOp::Union,
             left,
             right,
@@ -39,7 +39,7 @@ pub(super) fn avoid<'a>(
             avoid(state, left, env, with);
             avoid(state, right, env, with);
         }
-        Body::Select(_) | Body::Set { .. } | Body::Values(_) => state.guess = true,
+        QueryBody::Select(_) | QueryBody::Set { .. } | QueryBody::Values(_) => state.guess = true,
     }
 }
 

@@ -1,6 +1,6 @@
 //! From values of the cells that matter to whole rows that a database accepts.
 
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{Column, Filled, Table};
 use isobath_sql::{Cell, ConstraintKind, Row, Value, eval};
@@ -66,12 +66,16 @@ fn default(setting: &Setting<'_>, column: &Column) -> Option<Value> {
 /// A row in which nothing is given, as stored.
 pub(crate) fn blank_row(setting: &Setting<'_>, table: usize) -> Option<Vec<Value>> {
     let row = whole_row(setting, table, 1, &|_| None);
-    stored_row(setting, &Memory::new(setting.schema, setting.dialect), &row)
+    stored_row(
+        setting,
+        &MemoryDatabase::new(setting.schema, setting.dialect),
+        &row,
+    )
 }
 
 /// Adds the rows that foreign keys ask for; `None` when the database would refuse the candidate.
 pub(crate) fn complete(setting: &Setting<'_>, candidate: Candidate) -> Option<Candidate> {
-    let memory = Memory::new(setting.schema, setting.dialect);
+    let memory = MemoryDatabase::new(setting.schema, setting.dialect);
     let mut stored: Vec<(usize, Vec<Value>)> = Vec::new();
     for (table, rows) in candidate.rows {
         stored.extend(rows.into_iter().map(|row| (table, row)));
@@ -144,7 +148,7 @@ fn insert_all(
     parameters: Vec<Value>,
     first: usize,
 ) -> Option<Candidate> {
-    let mut memory = Memory::new(setting.schema, setting.dialect);
+    let mut memory = MemoryDatabase::new(setting.schema, setting.dialect);
     let mut stored = Vec::new();
     for row in rows {
         let values = stored_row(setting, &memory, &row)?;
@@ -180,7 +184,7 @@ fn counts_always(setting: &Setting<'_>, table: usize) -> bool {
 }
 
 /// What a row stores; lengths do not count where constraints do not.
-fn stored_row(setting: &Setting<'_>, memory: &Memory<'_>, row: &Row) -> Option<Vec<Value>> {
+fn stored_row(setting: &Setting<'_>, memory: &MemoryDatabase<'_>, row: &Row) -> Option<Vec<Value>> {
     match memory.stored(row) {
         Ok(Ok(values)) => Some(values),
         Ok(Err(_)) | Err(_) if !setting.constraints => Some(
@@ -198,7 +202,7 @@ fn stored_row(setting: &Setting<'_>, memory: &Memory<'_>, row: &Row) -> Option<V
 
 fn add_parents(
     setting: &Setting<'_>,
-    memory: &Memory<'_>,
+    memory: &MemoryDatabase<'_>,
     stored: &mut Vec<(usize, Vec<Value>)>,
     first: usize,
 ) -> Option<()> {
@@ -267,7 +271,7 @@ pub(crate) fn checks_hold(setting: &Setting<'_>, table: usize, row: &[Value]) ->
 
 /// Whether all rows together obey all constraints.
 fn obeys(setting: &Setting<'_>, stored: &[(usize, Vec<Value>)]) -> bool {
-    let mut memory = Memory::new(setting.schema, setting.dialect);
+    let mut memory = MemoryDatabase::new(setting.schema, setting.dialect);
     let mut waiting: Vec<&(usize, Vec<Value>)> = stored.iter().collect();
     // Parents first; what remains in the end refers in a circle, or is refused for another reason.
     while !waiting.is_empty() {

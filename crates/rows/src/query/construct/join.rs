@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use isobath_sql::query::model::{Body, From, JoinKind, Query, Select};
+use isobath_sql::query::model::{From, JoinKind, Query, QueryBody, Select};
 use isobath_sql::{Expr, Value};
 
 use super::plan::GroupPlan;
@@ -340,11 +340,11 @@ pub(super) fn derived<'a>(
     bound: &mut [Binding],
 ) {
     let mut query = query;
-    while let Body::Set { left, .. } = &query.body {
+    while let QueryBody::Set { left, .. } = &query.body {
         state.guess = true;
         query = left;
     }
-    let Body::Select(select) = &query.body else {
+    let QueryBody::Select(select) = &query.body else {
         state.guess = true;
         return;
     };

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use isobath_sql::expr::CompareOp;
-use isobath_sql::query::model::{Body, Query, Select, SetOp};
+use isobath_sql::query::model::{Query, QueryBody, Select, SetOp};
 use isobath_sql::{Expr, Value};
 
 use super::apart::{avoid, compared, distinct};
@@ -28,7 +28,7 @@ pub(super) fn returns<'a>(
         state.guess |= query.offset.is_some();
     }
     match &query.body {
-        Body::Select(select) => {
+        QueryBody::Select(select) => {
             let mut alternatives = Vec::new();
             let mut needs = Vec::new();
             if let Some(grouping) = &select.grouping {
@@ -90,7 +90,7 @@ pub(super) fn returns<'a>(
                 Step::Needs(needs, alternatives)
             }
         }
-        Body::Set {
+        QueryBody::Set {
             op, left, right, ..
         } => {
             let side = |query: &'a Query| Goal::Returns {
@@ -121,7 +121,7 @@ pub(super) fn returns<'a>(
                 }
             }
         }
-        Body::Values(rows) => {
+        QueryBody::Values(rows) => {
             if rows.is_empty() {
                 Step::Never(Proof::new(Cause::Contradiction, "VALUES has no rows"))
             } else {
@@ -214,8 +214,8 @@ pub(super) fn items_of<'a>(state: &mut State<'a>, query: &'a Query, env: &Env) -
 
 fn width(query: &Query) -> usize {
     match &query.body {
-        Body::Select(select) => select.items.len(),
-        Body::Set { left, .. } => width(left),
-        Body::Values(rows) => rows.first().map_or(0, Vec::len),
+        QueryBody::Select(select) => select.items.len(),
+        QueryBody::Set { left, .. } => width(left),
+        QueryBody::Values(rows) => rows.first().map_or(0, Vec::len),
     }
 }

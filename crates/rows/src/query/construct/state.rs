@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use isobath_sql::expr::{ColumnUse, CompareOp};
+use isobath_sql::expr::{ColumnRef, CompareOp};
 use isobath_sql::query::model::{Query, Select, Subquery};
 use isobath_sql::{Expr, Value};
 
@@ -294,7 +294,7 @@ impl<'a> State<'a> {
         let cell = self.cell(row, column);
         let table = self.rows[self.real(row)].table;
         let definition = &self.setting.schema.tables[table].columns[column];
-        Expr::Column(ColumnUse {
+        Expr::Column(ColumnRef {
             slot: cell,
             name: definition.name.clone(),
             data_type: definition.data_type.clone(),

@@ -1,7 +1,7 @@
 //! Rows of several candidates side by side, and candidates that others make superfluous.
 
 use isobath_sql::Value;
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 
 use super::Bundle;
 use super::align::align;
@@ -21,7 +21,7 @@ type Places = Vec<((usize, usize), (usize, usize))>;
 
 /// As few bundles as simple trying makes of many.
 pub(super) fn merged(judge: &mut Judge<'_, '_>, found: Vec<Bundle>) -> Vec<Bundle> {
-    let mut kept: Vec<(Bundle, Memory<'_>)> = Vec::new();
+    let mut kept: Vec<(Bundle, MemoryDatabase<'_>)> = Vec::new();
     let setting = judge.setting();
     for bundle in found {
         let mut left = Some(bundle);
@@ -34,7 +34,7 @@ pub(super) fn merged(judge: &mut Judge<'_, '_>, found: Vec<Bundle>) -> Vec<Bundl
             }
         }
         if let Some(bundle) = left {
-            let mut memory = Memory::new(setting.schema, setting.dialect);
+            let mut memory = MemoryDatabase::new(setting.schema, setting.dialect);
             remember(&mut memory, &bundle);
             kept.push((bundle, memory));
         }
@@ -76,7 +76,7 @@ pub(super) fn without_superfluous(
     bundles.retain(|bundle| !bundle.covers.is_empty());
 }
 
-fn remember(memory: &mut Memory<'_>, bundle: &Bundle) {
+fn remember(memory: &mut MemoryDatabase<'_>, bundle: &Bundle) {
     memory.clear();
     for (table, rows) in &bundle.candidate.rows {
         for row in rows {
@@ -89,7 +89,7 @@ fn remember(memory: &mut Memory<'_>, bundle: &Bundle) {
 fn join<'s>(
     judge: &mut Judge<'_, 's>,
     into: &mut Bundle,
-    memory: &mut Memory<'s>,
+    memory: &mut MemoryDatabase<'s>,
     bundle: Bundle,
 ) -> Result<(), Bundle> {
     if judge.is_tired() || !is_small(judge, into, &bundle) {
@@ -144,7 +144,7 @@ fn join<'s>(
 fn together<'s>(
     judge: &Judge<'_, 's>,
     into: &Bundle,
-    memory: &mut Memory<'s>,
+    memory: &mut MemoryDatabase<'s>,
     bundle: &Bundle,
 ) -> Option<(Candidate, Places)> {
     let setting = judge.setting();

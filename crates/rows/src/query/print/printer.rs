@@ -2,8 +2,8 @@
 
 use isobath_emit::query::Part;
 use isobath_exec::{Database, DatabaseError};
-use isobath_sql::eval::Stop;
-use isobath_sql::query::model::Body;
+use isobath_sql::eval::EvalError;
+use isobath_sql::query::model::QueryBody;
 use isobath_sql::query::{self as engine, evaluate_at};
 use isobath_sql::{DataType, DialectName, Schema, Value};
 
@@ -131,7 +131,7 @@ impl<'a> Printer<'a> {
         query: &engine::Query,
         rows: &Candidate,
         values: &[Value],
-    ) -> Result<Vec<Vec<Value>>, Stop> {
+    ) -> Result<Vec<Vec<Value>>, EvalError> {
         let rules = self.dialect.dialect();
         let now = self.covered.outcome.now;
         evaluate_at(query, rows, values, Some(now), rules).map(|found| found.rows)
@@ -203,14 +203,14 @@ impl<'a> Printer<'a> {
 /// The columns of a query's result.
 fn output(query: &engine::Query) -> Vec<(String, Option<DataType>)> {
     match &query.body {
-        Body::Select(select) => {
+        QueryBody::Select(select) => {
             let items = select.items.iter();
             items
                 .map(|item| (item.name.clone(), item.data_type.clone()))
                 .collect()
         }
-        Body::Set { left, .. } => output(left),
-        Body::Values(rows) => {
+        QueryBody::Set { left, .. } => output(left),
+        QueryBody::Values(rows) => {
             let width = rows.first().map_or(0, Vec::len);
             (1..=width).map(|n| (format!("column{n}"), None)).collect()
         }

@@ -1,7 +1,7 @@
 //! Printed suites, held against the engine that they are for.
 
 use isobath_exec::{Engine, provision};
-use isobath_sql::coverage::{self, Criterion};
+use isobath_sql::coverage::{self, QueryCriterion};
 use isobath_sql::ddl::{Source, load};
 
 use super::*;
@@ -30,9 +30,9 @@ fn shop() -> Schema {
 /// The suite of a query, its results from SQLite or from our evaluator.
 fn printed(sql: &str, schema: &Schema, on_engine: bool) -> (Suite, Vec<Remark>) {
     let dialect = DialectName::Sqlite;
-    let options = coverage::Options::default();
+    let options = coverage::CoverageOptions::default();
     let targets: Vec<Target> =
-        coverage::targets(sql, schema, dialect, Criterion::Extended, options)
+        coverage::targets(sql, schema, dialect, QueryCriterion::Extended, options)
             .expect("targets")
             .iter()
             .map(|target| Target::of(target, schema, dialect))

@@ -3,7 +3,7 @@
 use isobath_sql::expr::{CompareOp, Expr};
 use isobath_sql::query::Query;
 use isobath_sql::query::model::{
-    Aggregate, Body, From, OrderBy, OrderKey, Select, SubqueryUsage, WindowFunction,
+    Aggregate, From, OrderBy, OrderKey, QueryBody, Select, SubqueryUsage, WindowFunction,
 };
 use isobath_sql::{Column, Value};
 
@@ -61,15 +61,15 @@ impl Space {
 
     fn query(&mut self, query: &Query, outer: &[Option<At>], outermost: bool) {
         match &query.body {
-            Body::Select(select) => {
+            QueryBody::Select(select) => {
                 let slots = self.select(select, outer, outermost);
                 self.order(&query.order_by, &slots, select, outermost);
             }
-            Body::Set { left, right, .. } => {
+            QueryBody::Set { left, right, .. } => {
                 self.query(left, outer, outermost);
                 self.query(right, outer, outermost);
             }
-            Body::Values(rows) => {
+            QueryBody::Values(rows) => {
                 for value in rows.iter().flatten() {
                     self.expr(value, outer);
                 }
@@ -92,7 +92,7 @@ impl Space {
             self.place(from, select, &mut slots);
         }
         let shown = if outermost { &[][..] } else { &select.shows };
-        for slot in select.reads.iter().chain(shown) {
+        for slot in select.read_slots.iter().chain(shown) {
             if let Some(Some(at)) = slots.get(*slot) {
                 self.uses(*at);
             }
@@ -132,7 +132,7 @@ impl Space {
                 &subquery.usage
             {
                 self.expr(left, &slots);
-                if let (Body::Select(inner), CompareOp::Equal | CompareOp::NotEqual) =
+                if let (QueryBody::Select(inner), CompareOp::Equal | CompareOp::NotEqual) =
                     (&subquery.query.body, op)
                 {
                     let inner_slots = {
@@ -188,7 +188,7 @@ impl Space {
             From::Derived { query, slot, .. } => {
                 let outer: Vec<Option<At>> = slots.iter().take(select.base).copied().collect();
                 self.query(query, &outer, false);
-                if let Body::Select(inner) = &query.body {
+                if let QueryBody::Select(inner) = &query.body {
                     let mut within: Vec<Option<At>> =
                         outer.iter().take(inner.base).copied().collect();
                     within.resize(inner.width, None);

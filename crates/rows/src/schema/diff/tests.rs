@@ -1,5 +1,5 @@
 use isobath_sql::expr::CompareOp;
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::schema::{ConstraintKind, Table};
 use isobath_sql::{DataType, DialectName, Expr, Schema};
 
@@ -22,8 +22,8 @@ fn item(constraints: Vec<ConstraintKind>) -> Table {
 fn compared(old: &Schema, new: &Schema) -> Diff {
     let found = diff(old, new, ENGINE.dialect());
     for change in &found.changes {
-        let mut before = Memory::new(old, ENGINE.dialect());
-        let mut after = Memory::new(new, ENGINE.dialect());
+        let mut before = MemoryDatabase::new(old, ENGINE.dialect());
+        let mut after = MemoryDatabase::new(new, ENGINE.dialect());
         for statement in &change.lead_up {
             assert!(before.run(statement).unwrap().is_accepted());
             assert!(after.run(statement).unwrap().is_accepted());

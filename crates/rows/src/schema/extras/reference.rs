@@ -1,6 +1,6 @@
 //! What foreign keys do when the row referred to goes away or changes.
 
-use isobath_sql::memory::{Memory, ViolationKind};
+use isobath_sql::memory::{MemoryDatabase, ViolationKind};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{Action, ConstraintKind, ForeignKey};
 use isobath_sql::{Cell, DialectName, Value};
@@ -100,7 +100,7 @@ fn test(
 fn referred<'m>(
     stage: &Stage<'_>,
     key: &ForeignKey,
-    memory: &'m Memory<'_>,
+    memory: &'m MemoryDatabase<'_>,
 ) -> Option<&'m [Value]> {
     let [child] = memory.rows(stage.table) else {
         return None;
@@ -126,7 +126,12 @@ fn referred<'m>(
 }
 
 /// How many foreign keys have a row that refers to a row.
-fn references(stage: &Stage<'_>, table: usize, row: &[Value], memory: &Memory<'_>) -> usize {
+fn references(
+    stage: &Stage<'_>,
+    table: usize,
+    row: &[Value],
+    memory: &MemoryDatabase<'_>,
+) -> usize {
     let columns = &stage.schema.tables[table].columns;
     let refers = |key: &ForeignKey, child: &[Value]| {
         let mut pairs = key.columns.iter().zip(&key.parent_columns);

@@ -1,6 +1,6 @@
 //! A table with its seed row, on which extra tests are tried out.
 
-use isobath_sql::memory::{Memory, Verdict, Violation};
+use isobath_sql::memory::{MemoryDatabase, Verdict, Violation};
 use isobath_sql::row::Statement;
 use isobath_sql::{Dialect, Row, Schema, Table, Value};
 
@@ -46,8 +46,8 @@ impl<'a> Stage<'a> {
     }
 
     /// A database after some statements, when all are accepted.
-    pub(super) fn after(&self, statements: &[Statement]) -> Option<Memory<'a>> {
-        let mut memory = Memory::new(self.schema, self.dialect);
+    pub(super) fn after(&self, statements: &[Statement]) -> Option<MemoryDatabase<'a>> {
+        let mut memory = MemoryDatabase::new(self.schema, self.dialect);
         for statement in statements {
             if !memory.run(statement).ok()?.is_accepted() {
                 return None;

@@ -12,7 +12,7 @@ mod random;
 #[cfg(test)]
 mod tests;
 
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::{Dialect, Row, Schema};
 
 use super::lead_up::seed_predicate;
@@ -52,7 +52,7 @@ pub struct Task<'a> {
     /// What is asked of that row.
     pub predicate: &'a Predicate,
     /// Rows already there: seed rows of the tables referred to and, when the requirement compares, of the table itself.
-    pub there: &'a Memory<'a>,
+    pub there: &'a MemoryDatabase<'a>,
     /// Tables that get one fresh row each, inserted in this order before the row under test; all their
     /// rules must hold and all their columns must have a value.
     pub fresh: &'a [usize],

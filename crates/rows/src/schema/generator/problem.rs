@@ -5,7 +5,7 @@
 //! search costs what it touches and not the whole predicate.
 
 use isobath_distance::Truth;
-use isobath_sql::eval::{self, Stop};
+use isobath_sql::eval::{self, EvalError};
 use isobath_sql::memory::compared_as;
 use isobath_sql::schema::Filled;
 use isobath_sql::{Cell, Row, Table, Value};
@@ -316,8 +316,8 @@ impl<'p> Problem<'p> {
             Predicate::Expr { expr, wanted } => {
                 match eval::truth(expr, &draft.stored, self.task.dialect) {
                     Ok(truth) => wanted_distance(*wanted, truth),
-                    Err(Stop::Raises(_)) => WRONG,
-                    Err(Stop::Unsupported(unsupported)) => {
+                    Err(EvalError::Raised(_)) => WRONG,
+                    Err(EvalError::Unsupported(unsupported)) => {
                         self.unsupported = Some(unsupported.what);
                         WRONG
                     }

@@ -1,5 +1,5 @@
 use isobath_sql::dialect::Postgres;
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::{DataType, Expr, Schema, Value};
 
 use super::*;
@@ -9,7 +9,7 @@ use crate::schema::samples::{With, between, col, col_as, compare, schema, shop, 
 
 /// What a generator finds for a predicate on a row of the first table.
 fn find(schema: &Schema, name: GeneratorName, predicate: &Predicate, budget: u64) -> Found {
-    let there = Memory::new(schema, &Postgres);
+    let there = MemoryDatabase::new(schema, &Postgres);
     let task = Task {
         schema,
         dialect: &Postgres,

@@ -1,7 +1,7 @@
 //! One requirement: rows found, lead-up cut to what is needed, outcome verified in memory.
 
-use isobath_sql::eval::Stop;
-use isobath_sql::memory::{Memory, Verdict, Violation, ViolationKind};
+use isobath_sql::eval::EvalError;
+use isobath_sql::memory::{MemoryDatabase, Verdict, Violation, ViolationKind};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{Filled, ForeignKey};
 use isobath_sql::{Dialect, Row, Schema};
@@ -37,15 +37,15 @@ pub(super) struct Place<'a> {
     dialect: &'static dyn Dialect,
     seeds: &'a Seeds<'a>,
     /// The seed rows of the tables referred to.
-    alone: Memory<'a>,
+    alone: MemoryDatabase<'a>,
     /// The same with the table's own seed row.
-    compared: Memory<'a>,
+    compared: MemoryDatabase<'a>,
     /// Why there are no rows to stand on.
     missing: Option<String>,
     /// Why there is no row to compare with.
     missing_own: Option<String>,
     /// Reused for every verification.
-    scratch: Memory<'a>,
+    scratch: MemoryDatabase<'a>,
 }
 
 /// Why rows are no test.
@@ -72,7 +72,7 @@ impl<'a> Place<'a> {
             compared: seeds.memory(&compared),
             missing: ancestors.iter().find_map(|parent| seeds.why_not(*parent)),
             missing_own: seeds.why_not(table),
-            scratch: Memory::new(schema, dialect),
+            scratch: MemoryDatabase::new(schema, dialect),
         }
     }
 
@@ -279,8 +279,10 @@ impl<'a> Place<'a> {
         let Some((act, fresh)) = rows.split_last() else {
             return Err(Unfit::Refused("no row came back".to_owned()));
         };
-        let mut memory =
-            std::mem::replace(&mut self.scratch, Memory::new(self.schema, self.dialect));
+        let mut memory = std::mem::replace(
+            &mut self.scratch,
+            MemoryDatabase::new(self.schema, self.dialect),
+        );
         memory.clear();
         let lead_up = self.lead_up(requirement, rows);
         let inserts = fresh.iter().cloned().map(Statement::Insert);
@@ -301,8 +303,8 @@ impl<'a> Place<'a> {
             .predicate
             .holds(self.table, &stored, &memory, self.dialect)
             .map_err(|stop| match stop {
-                Stop::Unsupported(unsupported) => Unfit::Unsupported(unsupported.what),
-                Stop::Raises(raised) => Unfit::Refused(raised.to_string()),
+                EvalError::Unsupported(unsupported) => Unfit::Unsupported(unsupported.what),
+                EvalError::Raised(raised) => Unfit::Refused(raised.to_string()),
             })?;
         if !holds {
             return Err(Unfit::Refused(

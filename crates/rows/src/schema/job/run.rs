@@ -1,6 +1,6 @@
 //! The loop over requirements.
 
-use isobath_sql::memory::{Memory, Verdict, Violation, ViolationKind};
+use isobath_sql::memory::{MemoryDatabase, Verdict, Violation, ViolationKind};
 use isobath_sql::{Dialect, Schema};
 
 use super::attempt::{Attempt, Place};
@@ -110,7 +110,7 @@ pub fn verify(
     dialect: &'static dyn Dialect,
     case: &TestCase,
 ) -> Result<(), String> {
-    let mut memory = Memory::new(schema, dialect);
+    let mut memory = MemoryDatabase::new(schema, dialect);
     for (position, statement) in case.lead_up.iter().enumerate() {
         let verdict = memory.run(statement).map_err(|error| error.to_string())?;
         if let Verdict::Rejected(violations) = verdict {

@@ -1,6 +1,6 @@
 //! Seed rows: one per table, with every rule kept and a value in every column where possible.
 
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{ConstraintKind, Filled, ForeignKey};
 use isobath_sql::{Cell, Dialect, Row, Schema, Value};
@@ -224,8 +224,8 @@ impl<'s> Seeds<'s> {
     }
 
     /// A database that holds the seed rows of the tables.
-    pub fn memory(&self, tables: &[usize]) -> Memory<'s> {
-        let mut memory = Memory::new(self.schema, self.dialect);
+    pub fn memory(&self, tables: &[usize]) -> MemoryDatabase<'s> {
+        let mut memory = MemoryDatabase::new(self.schema, self.dialect);
         for statement in self.statements(tables) {
             // Each row was accepted when it was made, in the same surroundings.
             let _ = memory.run(&statement);
@@ -294,7 +294,7 @@ impl<'s> Seeds<'s> {
         &self,
         table: usize,
         wanted: &Predicate,
-        there: &Memory<'_>,
+        there: &MemoryDatabase<'_>,
         generator: &mut dyn Generator,
         rng: &mut fastrand::Rng,
         budget: u64,
@@ -311,7 +311,7 @@ impl<'s> Seeds<'s> {
         &self,
         table: usize,
         wanted: &Predicate,
-        there: &Memory<'_>,
+        there: &MemoryDatabase<'_>,
         generator: &mut dyn Generator,
         rng: &mut fastrand::Rng,
         budget: u64,

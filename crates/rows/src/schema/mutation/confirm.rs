@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use isobath_emit::Expect;
 use isobath_exec::{Answer, Database, DatabaseError};
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{ConstraintKind, Schema};
 use isobath_sql::{DialectName, Row, render};
@@ -173,7 +173,7 @@ impl Part {
                 });
             }
         }
-        let mut memory = Memory::new(&self.schema, engine.dialect()).as_run();
+        let mut memory = MemoryDatabase::new(&self.schema, engine.dialect()).as_run();
         database.begin()?;
         judge_at_once(engine, database)?;
         let outcome = self.replay(&mut memory, engine, database);
@@ -184,7 +184,7 @@ impl Part {
     /// Runs statement by statement in memory and on the engine, then compares rows.
     fn replay(
         &self,
-        memory: &mut Memory<'_>,
+        memory: &mut MemoryDatabase<'_>,
         engine: DialectName,
         database: &mut dyn Database,
     ) -> Result<Outcome, DatabaseError> {

@@ -318,7 +318,7 @@ pub(crate) fn listed_values(table: &Table, column: usize) -> Vec<Value> {
 /// Conditions on a column of one type under which a value is beyond another type.
 fn beyond(slot: usize, column: &Column, limit: &DataType, engine: DialectName) -> Vec<Predicate> {
     let used = || {
-        Expr::Column(isobath_sql::expr::ColumnUse {
+        Expr::Column(isobath_sql::expr::ColumnRef {
             slot,
             name: column.name.clone(),
             data_type: column.data_type.clone(),

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use isobath_sql::dialect::StoreError;
-use isobath_sql::memory::{Memory, Verdict, Violation};
+use isobath_sql::memory::{MemoryDatabase, Verdict, Violation};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::Filled;
 use isobath_sql::{Dialect, Schema, Value};
@@ -58,7 +58,7 @@ impl<'a> Judge<'a> {
             acting: vec![Vec::new(); n_tables],
             leading_up: vec![Vec::new(); n_tables],
         };
-        let mut memory = Memory::new(schema, dialect);
+        let mut memory = MemoryDatabase::new(schema, dialect);
         for test in suite {
             memory.clear();
             judge.add(test, &mut memory);
@@ -68,11 +68,11 @@ impl<'a> Judge<'a> {
 
     /// One more test.
     pub fn push(&mut self, test: TestCase) {
-        self.add(&test, &mut Memory::new(self.schema, self.dialect));
+        self.add(&test, &mut MemoryDatabase::new(self.schema, self.dialect));
         self.suite.to_mut().push(test);
     }
 
-    fn add(&mut self, test: &TestCase, memory: &mut Memory<'_>) {
+    fn add(&mut self, test: &TestCase, memory: &mut MemoryDatabase<'_>) {
         let index = self.replays.len();
         self.replays.push(Replay::of(test, memory));
         let acted = test.act.table();
@@ -100,8 +100,8 @@ impl<'a> Judge<'a> {
     fn run(&self, mutant: &Mutant, only_first: bool) -> (Vec<usize>, Option<String>) {
         let narrowed = Narrowed::of(mutant, self.schema, self.dialect);
         let judged = narrowed.as_ref().map_or(&mutant.schema, |n| &n.schema);
-        let mut narrow = Memory::new(judged, self.dialect);
-        let mut full = Memory::new(&mutant.schema, self.dialect).as_run();
+        let mut narrow = MemoryDatabase::new(judged, self.dialect);
+        let mut full = MemoryDatabase::new(&mutant.schema, self.dialect).as_run();
         let mut killers = Vec::new();
         let mut unsupported = None;
         let touching = self.acting[mutant.table]
@@ -182,7 +182,7 @@ impl Judge<'_> {
 }
 
 impl Replay {
-    fn of(test: &TestCase, memory: &mut Memory<'_>) -> Result<Self, String> {
+    fn of(test: &TestCase, memory: &mut MemoryDatabase<'_>) -> Result<Self, String> {
         let mut steps = Vec::with_capacity(test.lead_up.len() + 1);
         let mut plain = true;
         for statement in test.statements() {
@@ -265,7 +265,7 @@ impl Narrowed {
         })
     }
 
-    fn kills(&self, replay: &Replay, memory: &mut Memory<'_>) -> Result<bool, String> {
+    fn kills(&self, replay: &Replay, memory: &mut MemoryDatabase<'_>) -> Result<bool, String> {
         for step in &replay.steps {
             let Some(row) = &step.row else { continue };
             let accepted = step.violations.is_empty();
@@ -297,7 +297,7 @@ impl Narrowed {
 fn kills_in_full(
     test: &TestCase,
     replay: &Replay,
-    memory: &mut Memory<'_>,
+    memory: &mut MemoryDatabase<'_>,
 ) -> Result<bool, String> {
     for (statement, step) in test.statements().zip(&replay.steps) {
         let verdict = memory.run(statement).map_err(|u| u.what)?;

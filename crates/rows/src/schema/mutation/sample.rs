@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use isobath_sql::expr::{ColumnUse, CompareOp};
-use isobath_sql::memory::Memory;
+use isobath_sql::expr::{ColumnRef, CompareOp};
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{Action, Constraint, ConstraintKind, Filled, ForeignKey, Schema, Table};
-use isobath_sql::{Column, DataType, Dialect, Expr, Place, Row, Value};
+use isobath_sql::{Column, DataType, Dialect, Expr, Row, SourceLocation, Value};
 
 use crate::schema::case::{Expected, TestCase};
 
@@ -30,7 +30,7 @@ pub(crate) fn table(name: &str, columns: &[&str], constraints: Vec<ConstraintKin
         constraints: constraints.into_iter().map(Constraint::unnamed).collect(),
         strict: false,
         without_rowid: false,
-        place: Place::default(),
+        location: SourceLocation::default(),
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn check(expr: Expr) -> ConstraintKind {
 
 /// An integer column of the row at hand.
 pub(crate) fn slot(slot: usize, name: &str) -> Expr {
-    Expr::Column(ColumnUse {
+    Expr::Column(ColumnRef {
         slot,
         name: name.to_owned(),
         data_type: DataType::INT,
@@ -111,7 +111,7 @@ pub(crate) fn test(
     lead_up: Vec<Statement>,
     act: Statement,
 ) -> TestCase {
-    let mut memory = Memory::new(schema, dialect);
+    let mut memory = MemoryDatabase::new(schema, dialect);
     for statement in &lead_up {
         let verdict = memory.run(statement).expect("samples are understood");
         assert!(verdict.is_accepted(), "{statement:?}: {verdict:?}");

@@ -6,7 +6,7 @@
 //! both before it becomes a test. When it is proven that there is no such row,
 //! the mutant is equivalent, with that proof.
 
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::memory::{MemoryDatabase, Verdict};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{Action, ConstraintKind, ForeignKey, Schema, Table};
 use isobath_sql::{Cell, Dialect, Expr, Row, Value};
@@ -87,7 +87,7 @@ fn make_unique(name: &mut String, taken: &mut FxHashSet<String>) {
 /// A column of a table, in an expression.
 fn used(table: &Table, column: usize) -> Expr {
     let definition = &table.columns[column];
-    Expr::Column(isobath_sql::expr::ColumnUse {
+    Expr::Column(isobath_sql::expr::ColumnRef {
         slot: column,
         name: definition.name.clone(),
         data_type: definition.data_type.clone(),
@@ -320,7 +320,7 @@ impl Finder<'_> {
             return Noticed::By(Box::new(test));
         }
         // The default does not go with the good row: look for one that it goes with.
-        let memory = Memory::new(self.schema, self.dialect);
+        let memory = MemoryDatabase::new(self.schema, self.dialect);
         let Ok(Ok(values)) = memory.stored(&row) else {
             return Noticed::Unknown;
         };
@@ -413,7 +413,7 @@ impl Finder<'_> {
         else {
             return Noticed::Unknown;
         };
-        let mut memory = Memory::new(self.schema, self.dialect);
+        let mut memory = MemoryDatabase::new(self.schema, self.dialect);
         let statements = lead_up;
         let act = Statement::Insert(row.clone());
         for statement in statements.iter().chain([&act]) {
@@ -544,7 +544,7 @@ impl Finder<'_> {
         act: Statement,
         after: &[usize],
     ) -> Option<TestCase> {
-        let mut memory = Memory::new(self.schema, self.dialect);
+        let mut memory = MemoryDatabase::new(self.schema, self.dialect);
         for statement in &lead_up {
             if !memory.run(statement).ok()?.is_accepted() {
                 return None;

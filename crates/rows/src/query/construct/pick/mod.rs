@@ -11,8 +11,8 @@ mod regions;
 mod tries;
 
 use isobath_sql::dialect::StoreError;
-use isobath_sql::eval::{self, Env, Stop};
-use isobath_sql::expr::{ColumnUse, CompareOp};
+use isobath_sql::eval::{self, Env, EvalError};
+use isobath_sql::expr::{ColumnRef, CompareOp};
 use isobath_sql::{Column, DataType, Expr, Value};
 use rust_decimal::prelude::ToPrimitive;
 
@@ -368,8 +368,8 @@ impl<'p, 'a> Picker<'p, 'a> {
     fn met(&self, leaf: &Leaf) -> Option<bool> {
         match eval::truth_in(&leaf.expr, self.env(), self.state.setting.dialect) {
             Ok(truth) => Some(leaf.want.met_by(truth.verdict())),
-            Err(Stop::Raises(_)) => Some(false),
-            Err(Stop::Unsupported(_)) => None,
+            Err(EvalError::Raised(_)) => Some(false),
+            Err(EvalError::Unsupported(_)) => None,
         }
     }
 
@@ -455,7 +455,7 @@ fn bindable(value: &Value) -> Value {
 }
 
 /// The columns that an expression compares with something, in order.
-fn compared_columns(expr: &Expr) -> Vec<&ColumnUse> {
+fn compared_columns(expr: &Expr) -> Vec<&ColumnRef> {
     let operands: Vec<&Expr> = match expr {
         Expr::Compare { .. }
         | Expr::IsDistinct { .. }
@@ -464,7 +464,7 @@ fn compared_columns(expr: &Expr) -> Vec<&ColumnUse> {
         | Expr::Like { .. } => expr.children(),
         _ => Vec::new(),
     };
-    let mut columns: Vec<&ColumnUse> = Vec::new();
+    let mut columns: Vec<&ColumnRef> = Vec::new();
     for operand in operands {
         // A function's value may be of another type than its arguments, sums are not.
         let mut operand = operand;

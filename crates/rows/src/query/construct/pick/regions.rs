@@ -106,7 +106,7 @@ impl Picker<'_, '_> {
         }
         let expr = Expr::Compare {
             op: CompareOp::Equal,
-            left: Box::new(Expr::Column(isobath_sql::expr::ColumnUse {
+            left: Box::new(Expr::Column(isobath_sql::expr::ColumnRef {
                 slot: 0,
                 name: definition.name.clone(),
                 data_type: definition.data_type.clone(),

@@ -52,8 +52,8 @@ mod state;
 mod tests;
 mod words;
 
-use isobath_sql::eval::Stop;
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::eval::EvalError;
+use isobath_sql::memory::{MemoryDatabase, Verdict};
 use isobath_sql::{Cell, ConstraintKind, Row, Value};
 
 use self::pick::{NoPick, Picked, Style};
@@ -362,7 +362,7 @@ impl<'t, 'a> Attempt<'t, 'a> {
         problem: &Problem<'a>,
         picked: &Picked,
         subject: &Row,
-        memory: &Memory<'_>,
+        memory: &MemoryDatabase<'_>,
     ) -> bool {
         let plan = &problem.rows[problem.subject];
         let cells = &problem.cells[plan.first..plan.first + plan.definition.columns.len()];
@@ -385,11 +385,11 @@ impl<'t, 'a> Attempt<'t, 'a> {
                 .holds(self.task.table, &values, memory, self.task.dialect);
         match verdict {
             Ok(holds) => holds,
-            Err(Stop::Unsupported(unsupported)) => {
+            Err(EvalError::Unsupported(unsupported)) => {
                 self.unsupported = Some(unsupported.what);
                 false
             }
-            Err(Stop::Raises(_)) => false,
+            Err(EvalError::Raised(_)) => false,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! be readable and to differ from everything nearby, except where the
 //! requirement is about the cell: there they sit on the boundary.
 
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::{DataType, Expr, Value, eval};
 use rust_decimal::Decimal;
 
@@ -47,7 +47,7 @@ pub(super) enum NoPick {
 
 struct Picker<'s, 'p, 'a> {
     state: &'s mut State<'p, 'a>,
-    there: &'s Memory<'a>,
+    there: &'s MemoryDatabase<'a>,
     style: Style,
     base: u32,
     picked: Picked,
@@ -56,7 +56,7 @@ struct Picker<'s, 'p, 'a> {
 /// Picks a value for every cell. The state is left narrowed; the caller undoes it.
 pub(super) fn pick<'a>(
     state: &mut State<'_, 'a>,
-    there: &Memory<'a>,
+    there: &MemoryDatabase<'a>,
     style: Style,
     base: u32,
 ) -> Result<Picked, NoPick> {

@@ -4,7 +4,7 @@ mod brute;
 mod build;
 mod solved;
 
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::memory::{MemoryDatabase, Verdict};
 use isobath_sql::{DataType, Dialect, DialectName, Expr, Row, Schema, Value};
 
 use self::build::*;
@@ -19,7 +19,7 @@ fn dialect(name: DialectName) -> &'static dyn Dialect {
 fn run(
     schema: &Schema,
     table: usize,
-    there: &Memory<'_>,
+    there: &MemoryDatabase<'_>,
     predicate: &Predicate,
     fresh: &[usize],
     dialect: &'static dyn Dialect,
@@ -39,7 +39,7 @@ fn run(
 /// Answers on an empty PostgreSQL database of one table.
 fn answers(schema: &Schema, predicate: &Predicate) -> Vec<Vec<Row>> {
     let postgres = dialect(DialectName::Postgres);
-    let there = Memory::new(schema, postgres);
+    let there = MemoryDatabase::new(schema, postgres);
     match run(schema, 0, &there, predicate, &[], postgres) {
         Found::Rows(answers) => answers,
         other => panic!("expected rows, found {other:?}"),
@@ -48,7 +48,7 @@ fn answers(schema: &Schema, predicate: &Predicate) -> Vec<Vec<Row>> {
 
 fn proof(schema: &Schema, predicate: &Predicate) -> String {
     let postgres = dialect(DialectName::Postgres);
-    let there = Memory::new(schema, postgres);
+    let there = MemoryDatabase::new(schema, postgres);
     match run(schema, 0, &there, predicate, &[], postgres) {
         Found::Infeasible { proof } => proof,
         other => panic!("expected a proof, found {other:?}"),
@@ -166,8 +166,8 @@ fn with_row<'s>(
     schema: &'s Schema,
     dialect: &'static dyn Dialect,
     values: Vec<Value>,
-) -> Memory<'s> {
-    let mut memory = Memory::new(schema, dialect);
+) -> MemoryDatabase<'s> {
+    let mut memory = MemoryDatabase::new(schema, dialect);
     let verdict = memory.insert(&Row::of(0, values)).expect("supported");
     assert_eq!(verdict, Verdict::Accepted);
     memory
@@ -310,7 +310,7 @@ fn a_key_that_is_a_foreign_key_takes_a_fresh_parent() {
     );
     let schema = schema([parent, child]);
     let postgres = dialect(DialectName::Postgres);
-    let mut there = Memory::new(&schema, postgres);
+    let mut there = MemoryDatabase::new(&schema, postgres);
     there
         .insert(&Row::of(0, [Value::from(1)]))
         .expect("supported");
@@ -373,7 +373,7 @@ fn a_circle_of_strict_orders_is_refuted_at_once() {
 fn sqlite_is_not_refuted_by_counting_values() {
     let schema = schema([table("t", [("a", DataType::INT)], [])]);
     let sqlite = dialect(DialectName::Sqlite);
-    let there = Memory::new(&schema, sqlite);
+    let there = MemoryDatabase::new(&schema, sqlite);
     let open = Predicate::and([
         holds_true(gt(int("a", 0), Expr::int(1))),
         holds_true(lt(int("a", 0), Expr::int(2))),
@@ -443,7 +443,7 @@ fn every_known_type_has_a_value_that_its_column_keeps() {
     )]);
     for name in DialectName::ALL {
         let dialect = dialect(name);
-        let mut there = Memory::new(&schema, dialect);
+        let mut there = MemoryDatabase::new(&schema, dialect);
         let predicate = Predicate::and((0..columns.len()).map(Predicate::not_null));
         for _ in 0..3 {
             let found = run(&schema, 0, &there, &predicate, &[], dialect);
@@ -460,7 +460,7 @@ fn a_type_without_samples_is_named() {
     let odd = DataType::Other("hyperloglog".into());
     let schema = schema([table("t", [("sketch", odd)], [])]);
     let postgres = dialect(DialectName::Postgres);
-    let there = Memory::new(&schema, postgres);
+    let there = MemoryDatabase::new(&schema, postgres);
     let found = run(&schema, 0, &there, &Predicate::not_null(0), &[], postgres);
     assert!(
         matches!(&found, Found::Unsupported { what } if what.contains("hyperloglog")),
@@ -484,7 +484,7 @@ fn values_that_do_not_fit_lie_just_past_the_limit() {
 fn deciding_finds_what_tells_two_checks_apart() {
     let schema = schema([table("t", [("a", DataType::INT)], [])]);
     let postgres = dialect(DialectName::Postgres);
-    let there = Memory::new(&schema, postgres);
+    let there = MemoryDatabase::new(&schema, postgres);
     let decided = |predicate: &Predicate| {
         decide(&Task {
             schema: &schema,

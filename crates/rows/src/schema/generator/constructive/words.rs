@@ -2,7 +2,7 @@
 
 use isobath_sql::schema::Column;
 use isobath_sql::value::Interval;
-use isobath_sql::{DataType, Value, sample};
+use isobath_sql::{DataType, Value, opaque_literals};
 use jiff::{Timestamp, ToSpan, civil};
 use rust_decimal::Decimal;
 
@@ -131,7 +131,7 @@ pub(super) fn natural(column: &Column, index: u32) -> Option<Value> {
             let label = labels.get(usize::try_from(index).ok()?.checked_rem(labels.len())?)?;
             Value::text(label.as_str())
         }
-        DataType::Other(name) => Value::Text(sample::literal(name, index)?),
+        DataType::Other(name) => Value::Text(opaque_literals::literal(name, index)?),
     })
 }
 

@@ -1,4 +1,4 @@
-use isobath_sql::expr::{ColumnUse, CompareOp};
+use isobath_sql::expr::{ColumnRef, CompareOp};
 use isobath_sql::schema::{Action, ConstraintKind, Filled};
 use isobath_sql::{DataType, DialectName, Expr, Schema, Value};
 
@@ -188,7 +188,7 @@ fn a_longer_type_says_nothing_where_values_are_listed() {
         vec![
             key(&[0]),
             check(Expr::InList {
-                expr: Box::new(Expr::Column(ColumnUse {
+                expr: Box::new(Expr::Column(ColumnRef {
                     slot: 1,
                     name: "code".to_owned(),
                     data_type: text(9),
@@ -358,7 +358,7 @@ fn a_listed_value_with_a_blank_behind_it_shows_a_longer_type() {
         "person",
         &["gender"],
         vec![check(Expr::InList {
-            expr: Box::new(Expr::Column(ColumnUse {
+            expr: Box::new(Expr::Column(ColumnRef {
                 slot: 0,
                 name: "gender".to_owned(),
                 data_type: DataType::Varchar { length: Some(6) },

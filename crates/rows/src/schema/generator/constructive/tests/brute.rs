@@ -1,7 +1,7 @@
 //! On random small tables, what is found holds and what is refuted does not exist.
 
 use isobath_sql::expr::CompareOp;
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::{DataType, DialectName, Expr, Value};
 use proptest::prelude::*;
 
@@ -107,7 +107,7 @@ proptest! {
         let dialect = name.dialect();
         let columns = [("a", DataType::INT), ("b", DataType::INT), ("c", DataType::INT)];
         let schema = schema([table("t", columns, [])]);
-        let mut there = Memory::new(&schema, dialect);
+        let mut there = MemoryDatabase::new(&schema, dialect);
         there
             .insert(&isobath_sql::Row::of(0, seed.map(Value::from)))
             .expect("supported");

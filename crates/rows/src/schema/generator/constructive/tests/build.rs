@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use isobath_sql::expr::{BinaryOp, ColumnUse, CompareOp, PatternKind};
+use isobath_sql::expr::{BinaryOp, ColumnRef, CompareOp, PatternKind};
 use isobath_sql::schema::{Action, Filled, ForeignKey};
 use isobath_sql::{
-    Column, Constraint, ConstraintKind, DataType, Expr, Place, Schema, Table, Value,
+    Column, Constraint, ConstraintKind, DataType, Expr, Schema, SourceLocation, Table, Value,
 };
 
 use crate::schema::predicate::{Predicate, Wanted};
@@ -43,7 +43,7 @@ pub(crate) fn table<'n>(
         constraints: constraints.into_iter().map(Constraint::unnamed).collect(),
         strict: false,
         without_rowid: false,
-        place: Place::default(),
+        location: SourceLocation::default(),
     }
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn foreign_key(
 }
 
 fn column(name: &str, slot: usize, data_type: DataType) -> Expr {
-    Expr::Column(ColumnUse {
+    Expr::Column(ColumnRef {
         slot,
         name: name.to_owned(),
         data_type,

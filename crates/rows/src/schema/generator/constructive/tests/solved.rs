@@ -1,7 +1,7 @@
 //! Conditions of every shape that are made true, and made false, in every dialect.
 
 use isobath_sql::expr::CompareOp;
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::{DataType, DialectName, Expr};
 
 use super::build::*;
@@ -14,7 +14,7 @@ fn solves(columns: &[(&str, DataType)], expr: Expr) {
     for name in DialectName::ALL {
         let dialect = dialect(name);
         let schema = schema([table("t", columns.iter().cloned(), [check(expr.clone())])]);
-        let there = Memory::new(&schema, dialect);
+        let there = MemoryDatabase::new(&schema, dialect);
         for wanted in [Wanted::True, Wanted::False] {
             let predicate = Predicate::Expr {
                 expr: expr.clone(),

@@ -18,11 +18,11 @@ use crate::schema::Schema;
 
 /// What a statement looks for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sought {
+pub struct TargetRows {
     /// Returns a row where the statement finds one.
     pub query: Query,
     /// Whether the statement has a row to return also when it finds none, so that the number of its rows says nothing.
-    pub always_answers: bool,
+    pub always_returns_row: bool,
 }
 
 /// What a statement looks for; `None` when it looks for nothing, as an INSERT of values does.
@@ -30,11 +30,11 @@ pub struct Sought {
 /// # Errors
 ///
 /// When it does not parse, names something unknown, or uses what we do not evaluate.
-pub fn sought(
+pub fn target_rows(
     sql: &str,
     schema: &Schema,
     dialect: DialectName,
-) -> Result<Option<Sought>, ResolveError> {
+) -> Result<Option<TargetRows>, ResolveError> {
     let statement = crate::ddl::parse::statement(sql, dialect).map_err(syntax_error)?;
     match statement {
         Statement::Query(query) => of_query(*query, schema, dialect),
@@ -64,16 +64,16 @@ fn rows_of(
     condition: Option<&ast::Expr>,
     schema: &Schema,
     dialect: DialectName,
-) -> Result<Option<Sought>, ResolveError> {
+) -> Result<Option<TargetRows>, ResolveError> {
     let tables: Vec<String> = tables.iter().map(ToString::to_string).collect();
     let mut text = format!("SELECT 1 FROM {}", tables.join(", "));
     if let Some(condition) = condition {
         text.push_str(&format!(" WHERE {condition}"));
     }
     let query = parse(&text, schema, dialect)?;
-    Ok(Some(Sought {
+    Ok(Some(TargetRows {
         query,
-        always_answers: false,
+        always_returns_row: false,
     }))
 }
 
@@ -81,7 +81,7 @@ fn of_query(
     mut query: ast::Query,
     schema: &Schema,
     dialect: DialectName,
-) -> Result<Option<Sought>, ResolveError> {
+) -> Result<Option<TargetRows>, ResolveError> {
     query.locks.clear();
     let SetExpr::Select(select) = &mut *query.body else {
         let writes = matches!(
@@ -124,12 +124,12 @@ fn found(
     query: &ast::Query,
     schema: &Schema,
     dialect: DialectName,
-    always_answers: bool,
-) -> Result<Option<Sought>, ResolveError> {
+    always_returns_row: bool,
+) -> Result<Option<TargetRows>, ResolveError> {
     let query = resolve(query, schema, dialect)?;
-    Ok(Some(Sought {
+    Ok(Some(TargetRows {
         query,
-        always_answers,
+        always_returns_row,
     }))
 }
 
@@ -207,7 +207,7 @@ fn sums(item: &SelectItem) -> bool {
 
 /// A statement without its constants: what is the same however it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct StatementShape {
     /// The text with `?` in place of every constant, and lists of them cut to one.
     pub text: String,
     /// The constants, in order: numbers as written, texts without quotes.
@@ -215,7 +215,7 @@ pub struct Shape {
 }
 
 /// The shape of a statement; what cannot be read is its own shape.
-pub fn shape(sql: &str, dialect: DialectName) -> Shape {
+pub fn shape(sql: &str, dialect: DialectName) -> StatementShape {
     let parser: &dyn Dialect = match dialect {
         DialectName::Ansi => &GenericDialect,
         DialectName::Postgres => &PostgreSqlDialect {},
@@ -223,7 +223,7 @@ pub fn shape(sql: &str, dialect: DialectName) -> Shape {
         DialectName::Sqlite => &SQLiteDialect {},
     };
     let Ok(tokens) = Tokenizer::new(parser, sql).tokenize() else {
-        return Shape {
+        return StatementShape {
             text: sql.split_whitespace().collect::<Vec<_>>().join(" "),
             constants: Vec::new(),
         };
@@ -271,7 +271,7 @@ pub fn shape(sql: &str, dialect: DialectName) -> Shape {
         }
         gap = false;
     }
-    Shape { text, constants }
+    StatementShape { text, constants }
 }
 
 /// Adds the place of a constant, unless it only goes on a list.
@@ -305,15 +305,18 @@ mod tests {
     /// Whether something is sought, whether an answer comes anyway, and how far one row (1, 2, 3) is from being it.
     fn check(sql: &str, expected: Option<(bool, f64)>) {
         let schema = schema();
-        let found = sought(sql, &schema, DialectName::Sqlite).expect("it can be read");
+        let found = target_rows(sql, &schema, DialectName::Sqlite).expect("it can be read");
         let rows: Vec<Vec<Vec<Value>>> = vec![
             vec![vec![Value::from(1), Value::from(2), Value::from(3)]],
             Vec::new(),
         ];
-        let got = found.map(|sought| {
+        let got = found.map(|target_rows| {
             let dialect = DialectName::Sqlite.dialect();
-            let distance = super::super::distance(&sought.query, &rows, &[], None, dialect);
-            (sought.always_answers, distance.expect("it is evaluated"))
+            let distance = super::super::distance(&target_rows.query, &rows, &[], None, dialect);
+            (
+                target_rows.always_returns_row,
+                distance.expect("it is evaluated"),
+            )
         });
         match (got, expected) {
             (Some((always, distance)), Some((wanted, far))) => {

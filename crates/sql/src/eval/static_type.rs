@@ -9,7 +9,7 @@ use super::function;
 
 /// A type without the limits that only storage enforces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind<'a> {
+pub(crate) enum StaticType<'a> {
     /// An untyped literal, NULL or parameter: it takes the type that its surroundings want.
     Unknown,
     Bool,
@@ -44,7 +44,7 @@ pub(crate) enum Kind<'a> {
     Other,
 }
 
-impl<'a> Kind<'a> {
+impl<'a> StaticType<'a> {
     pub(crate) const INT4: Self = Self::Int {
         bits: 32,
         unsigned: false,
@@ -234,34 +234,36 @@ impl<'a> Kind<'a> {
 }
 
 /// The static type of an expression; `Other` where we do not know.
-pub(crate) fn kind_of<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
+pub(crate) fn kind_of<'a>(expr: &'a Expr, dialect: DialectName) -> StaticType<'a> {
     match (standard_kind(expr, dialect), dialect) {
         // There, booleans are numbers, and every text literal is text.
-        (Kind::Bool, DialectName::MySql) => Kind::INT4,
-        (Kind::Unknown, DialectName::MySql) if matches!(expr, Expr::Literal(Value::Text(_))) => {
-            Kind::Text
+        (StaticType::Bool, DialectName::MySql) => StaticType::INT4,
+        (StaticType::Unknown, DialectName::MySql)
+            if matches!(expr, Expr::Literal(Value::Text(_))) =>
+        {
+            StaticType::Text
         }
         (kind, _) => kind,
     }
 }
 
-fn standard_kind<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
+fn standard_kind<'a>(expr: &'a Expr, dialect: DialectName) -> StaticType<'a> {
     match expr {
-        Expr::Literal(value) => Kind::of_literal(value),
-        Expr::Parameter(_) | Expr::Subquery(_) => Kind::Unknown,
-        Expr::Column(column) => Kind::of_type(&column.data_type),
-        Expr::Cast { data_type, .. } => Kind::of_type(data_type),
+        Expr::Literal(value) => StaticType::of_literal(value),
+        Expr::Parameter(_) | Expr::Subquery(_) => StaticType::Unknown,
+        Expr::Column(column) => StaticType::of_type(&column.data_type),
+        Expr::Cast { data_type, .. } => StaticType::of_type(data_type),
         // A sign belongs to its literal.
         Expr::Unary {
             op: UnaryOp::Minus,
             expr,
         } if matches!(expr.as_ref(), Expr::Literal(Value::Int(_))) => match expr.as_ref() {
-            Expr::Literal(Value::Int(value)) => Kind::of_literal(&Value::Int(-value)),
+            Expr::Literal(Value::Int(value)) => StaticType::of_literal(&Value::Int(-value)),
             other => kind_of(other, dialect),
         },
         Expr::Unary { op, expr } => match (op, kind_of(expr, dialect)) {
-            (UnaryOp::Minus, Kind::Int { unsigned: true, .. }) => Kind::INT8,
-            (UnaryOp::Minus | UnaryOp::Plus, Kind::Unknown) => Kind::DOUBLE,
+            (UnaryOp::Minus, StaticType::Int { unsigned: true, .. }) => StaticType::INT8,
+            (UnaryOp::Minus | UnaryOp::Plus, StaticType::Unknown) => StaticType::DOUBLE,
             (UnaryOp::Minus, kind) if dialect == DialectName::MySql => kind.computed(),
             (_, kind) => kind,
         },
@@ -277,21 +279,21 @@ fn standard_kind<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
                     | BinaryOp::ShiftRight
             );
             if bits && dialect == DialectName::MySql {
-                return Kind::Int {
+                return StaticType::Int {
                     bits: 64,
                     unsigned: true,
                 };
             }
             if typed && !super::arithmetic::exists(*op, left, right) {
-                return Kind::Other;
+                return StaticType::Other;
             }
             if dialect == DialectName::MySql && !matches!(op, BinaryOp::Concat) {
                 return match binary(*op, left.computed(), right.computed()) {
-                    Kind::Int { .. } if *op == BinaryOp::Divide => Kind::Decimal,
+                    StaticType::Int { .. } if *op == BinaryOp::Divide => StaticType::Decimal,
                     // The sign of a remainder is that of the dividend.
-                    Kind::Int { bits, .. } if *op == BinaryOp::Modulo => Kind::Int {
+                    StaticType::Int { bits, .. } if *op == BinaryOp::Modulo => StaticType::Int {
                         bits,
-                        unsigned: matches!(left, Kind::Int { unsigned: true, .. }),
+                        unsigned: matches!(left, StaticType::Int { unsigned: true, .. }),
                     },
                     kind => kind,
                 };
@@ -311,7 +313,7 @@ fn standard_kind<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
             dialect,
         ),
         Expr::Function { name, args } => function::kind(name, args, dialect),
-        Expr::Opaque { .. } => Kind::Other,
+        Expr::Opaque { .. } => StaticType::Other,
         Expr::Compare { .. }
         | Expr::And(_)
         | Expr::Or(_)
@@ -321,51 +323,61 @@ fn standard_kind<'a>(expr: &'a Expr, dialect: DialectName) -> Kind<'a> {
         | Expr::IsDistinct { .. }
         | Expr::Between { .. }
         | Expr::InList { .. }
-        | Expr::Like { .. } => Kind::Bool,
+        | Expr::Like { .. } => StaticType::Bool,
     }
 }
 
 /// The common static type of alternatives.
-pub(crate) fn unify<'a>(parts: impl Iterator<Item = &'a Expr>, dialect: DialectName) -> Kind<'a> {
-    let mut common = Kind::Unknown;
+pub(crate) fn unify<'a>(
+    parts: impl Iterator<Item = &'a Expr>,
+    dialect: DialectName,
+) -> StaticType<'a> {
+    let mut common = StaticType::Unknown;
     for part in parts {
         let kind = kind_of(part, dialect);
         match common.unified(kind) {
             Some(kind) => common = kind,
             // Where types do not meet, MySQL takes the text of each.
             None if dialect == DialectName::MySql && common.is_texts_with(kind) => {
-                common = Kind::Text;
+                common = StaticType::Text;
             }
-            None => return Kind::Other,
+            None => return StaticType::Other,
         }
     }
     match (common, dialect) {
         // Nothing but untyped literals: text.
-        (Kind::Unknown, DialectName::Ansi | DialectName::Postgres) => Kind::Text,
+        (StaticType::Unknown, DialectName::Ansi | DialectName::Postgres) => StaticType::Text,
         (common, _) => common,
     }
 }
 
 /// The static type of a binary operation, by PostgreSQL's operators.
-fn binary<'a>(op: BinaryOp, left: Kind<'a>, right: Kind<'a>) -> Kind<'a> {
+fn binary<'a>(op: BinaryOp, left: StaticType<'a>, right: StaticType<'a>) -> StaticType<'a> {
     match op {
-        BinaryOp::Concat => Kind::Text,
+        BinaryOp::Concat => StaticType::Text,
         BinaryOp::Add | BinaryOp::Subtract => match (left, right) {
-            (Kind::Date, Kind::Int { .. }) => Kind::Date,
-            (Kind::Int { .. }, Kind::Date) if op == BinaryOp::Add => Kind::Date,
-            (Kind::Date, Kind::Date | Kind::Unknown) if op == BinaryOp::Subtract => Kind::INT4,
-            (Kind::Date | Kind::DateTime, Kind::Interval) => Kind::DateTime,
-            (Kind::Interval, Kind::Date | Kind::DateTime) => Kind::DateTime,
-            (Kind::Instant, Kind::Interval) => Kind::Instant,
-            (Kind::DateTime | Kind::Instant, Kind::DateTime | Kind::Instant) => Kind::Interval,
-            (a, b) => a.promoted(b).unwrap_or(Kind::Other),
+            (StaticType::Date, StaticType::Int { .. }) => StaticType::Date,
+            (StaticType::Int { .. }, StaticType::Date) if op == BinaryOp::Add => StaticType::Date,
+            (StaticType::Date, StaticType::Date | StaticType::Unknown)
+                if op == BinaryOp::Subtract =>
+            {
+                StaticType::INT4
+            }
+            (StaticType::Date | StaticType::DateTime, StaticType::Interval) => StaticType::DateTime,
+            (StaticType::Interval, StaticType::Date | StaticType::DateTime) => StaticType::DateTime,
+            (StaticType::Instant, StaticType::Interval) => StaticType::Instant,
+            (
+                StaticType::DateTime | StaticType::Instant,
+                StaticType::DateTime | StaticType::Instant,
+            ) => StaticType::Interval,
+            (a, b) => a.promoted(b).unwrap_or(StaticType::Other),
         },
         BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::IntegerDivide | BinaryOp::Modulo => {
-            left.promoted(right).unwrap_or(Kind::Other)
+            left.promoted(right).unwrap_or(StaticType::Other)
         }
         BinaryOp::ShiftLeft | BinaryOp::ShiftRight => left,
         BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
-            left.promoted(right).unwrap_or(Kind::Other)
+            left.promoted(right).unwrap_or(StaticType::Other)
         }
     }
 }

@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use isobath_distance::{Relation, Truth, member};
 
 use crate::dialect::{Dialect, DialectName};
-use crate::expr::{ColumnUse, CompareOp, Expr};
+use crate::expr::{ColumnRef, CompareOp, Expr};
 use crate::types::DataType;
 use crate::value::Value;
 
 use super::compare::Operand;
+use super::error::{EvalError, RaisedError, raise, unsupported};
 use super::folding::holds_constant;
-use super::kind::{Kind, kind_of};
 use super::number::Number;
-use super::stop::{Raised, Stop, raise, unsupported};
-use super::{Answer, Env, arithmetic, convert, parse};
+use super::static_type::{StaticType, kind_of};
+use super::{Env, SubqueryResult, arithmetic, convert, parse};
 
 /// How much the ways to satisfy a disjunction count together, beside the nearest of them.
 const OTHER_WAYS: f64 = 0.1;
@@ -25,9 +25,9 @@ pub(crate) struct Evaluator<'a> {
     pub(super) env: &'a Env<'a>,
     pub(super) dialect: DialectName,
     /// Whether distances are wanted, or only verdicts.
-    pub(super) graded: bool,
+    pub(super) with_distances: bool,
     /// Whether the distance of every condition is squeezed below one before conditions are joined.
-    squeezes: bool,
+    normalizes: bool,
 }
 
 impl<'a> Evaluator<'a> {
@@ -35,22 +35,22 @@ impl<'a> Evaluator<'a> {
         Self {
             env,
             dialect: dialect.name(),
-            graded: true,
-            squeezes: false,
+            with_distances: true,
+            normalizes: false,
         }
     }
 
     /// The same with conditions that weigh alike, whatever the size of their numbers.
-    pub(crate) fn squeezing(self) -> Self {
+    pub(crate) fn normalizing(self) -> Self {
         Self {
-            squeezes: true,
+            normalizes: true,
             ..self
         }
     }
 
     /// What a comparison with NULL is.
     pub(super) fn unknown(self) -> Truth {
-        if self.squeezes {
+        if self.normalizes {
             Truth::MISSING
         } else {
             Truth::UNKNOWN
@@ -60,7 +60,7 @@ impl<'a> Evaluator<'a> {
     /// The same without the cost of distances between texts.
     pub(crate) fn ungraded(self) -> Self {
         Self {
-            graded: false,
+            with_distances: false,
             ..self
         }
     }
@@ -70,13 +70,13 @@ impl<'a> Evaluator<'a> {
         matches!(self.dialect, DialectName::Ansi | DialectName::Postgres)
     }
 
-    pub(super) fn kind<'e>(self, expr: &'e Expr) -> Kind<'e>
+    pub(super) fn kind<'e>(self, expr: &'e Expr) -> StaticType<'e>
     where
         'a: 'e,
     {
         match expr {
-            Expr::Subquery(number) => match self.env.answers.get(*number) {
-                Some(Answer::Truth(_)) => Kind::Bool,
+            Expr::Subquery(number) => match self.env.subquery_results.get(*number) {
+                Some(SubqueryResult::Truth(_)) => StaticType::Bool,
                 _ => kind_of(self.origin(expr), self.dialect),
             },
             _ => kind_of(expr, self.dialect),
@@ -89,8 +89,8 @@ impl<'a> Evaluator<'a> {
         'a: 'e,
     {
         match expr {
-            Expr::Subquery(number) => match self.env.answers.get(*number) {
-                Some(Answer::Value { origin, .. }) => origin,
+            Expr::Subquery(number) => match self.env.subquery_results.get(*number) {
+                Some(SubqueryResult::Value { origin, .. }) => origin,
                 _ => expr,
             },
             _ => expr,
@@ -98,7 +98,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value of an expression, borrowed from the row or the expression where possible.
-    pub(crate) fn value(self, expr: &'a Expr) -> Result<Cow<'a, Value>, Stop> {
+    pub(crate) fn value(self, expr: &'a Expr) -> Result<Cow<'a, Value>, EvalError> {
         match expr {
             Expr::Literal(value) => Ok(Cow::Borrowed(value)),
             Expr::Column(column) => self.column(column),
@@ -106,9 +106,9 @@ impl<'a> Evaluator<'a> {
                 Some(value) => Ok(Cow::Borrowed(value)),
                 None => unsupported(format!("parameter {index} without a value")),
             },
-            Expr::Subquery(number) => match self.env.answers.get(*number) {
-                Some(Answer::Value { value, .. }) => Ok(Cow::Borrowed(value)),
-                Some(Answer::Truth(truth)) => Ok(Cow::Owned(self.boolean(truth.verdict()))),
+            Expr::Subquery(number) => match self.env.subquery_results.get(*number) {
+                Some(SubqueryResult::Value { value, .. }) => Ok(Cow::Borrowed(value)),
+                Some(SubqueryResult::Truth(truth)) => Ok(Cow::Owned(self.boolean(truth.verdict()))),
                 None => unsupported("a subquery where there are none"),
             },
             Expr::Unary { op, expr } => arithmetic::unary(self, *op, expr).map(Cow::Owned),
@@ -158,18 +158,18 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The verdict of a condition, with its distances.
-    pub(crate) fn truth(self, expr: &'a Expr) -> Result<Truth, Stop> {
+    pub(crate) fn truth(self, expr: &'a Expr) -> Result<Truth, EvalError> {
         match expr {
             Expr::And(parts) => self.fold(parts, false),
             Expr::Or(parts) => self.fold(parts, true),
             Expr::Not(inner) => Ok(!self.truth(inner)?),
-            leaf if self.squeezes => Ok(self.leaf(leaf)?.rescaled(squeezed)),
+            leaf if self.normalizes => Ok(self.leaf(leaf)?.rescaled(normalized)),
             leaf => self.leaf(leaf),
         }
     }
 
     /// The verdict of a condition that is no conjunction, disjunction or negation.
-    fn leaf(self, expr: &'a Expr) -> Result<Truth, Stop> {
+    fn leaf(self, expr: &'a Expr) -> Result<Truth, EvalError> {
         match expr {
             Expr::And(_) | Expr::Or(_) | Expr::Not(_) => self.truth(expr),
             Expr::Compare {
@@ -179,7 +179,7 @@ impl<'a> Evaluator<'a> {
             } => {
                 let left = self.operand(left_expr)?;
                 let right = match self.operand(right_expr) {
-                    Err(Stop::Raises(_))
+                    Err(EvalError::Raised(_))
                         if left.value.is_null() && self.dialect == DialectName::MySql =>
                     {
                         return unsupported("an error in a part that may not be reached");
@@ -187,16 +187,19 @@ impl<'a> Evaluator<'a> {
                     other => other?,
                 };
                 let truth = self.compare(relation(*op), &left, &right)?;
-                Ok(match self.lacking(left_expr) + self.lacking(right_expr) {
-                    0.0 => truth,
-                    // The row that a subquery lacks can be near or far.
-                    lacking => truth.rescaled(|distance| distance * (1.0 + squeezed(lacking))),
-                })
+                Ok(
+                    match self.missing_row_cost(left_expr) + self.missing_row_cost(right_expr) {
+                        0.0 => truth,
+                        // The row that a subquery lacks can be near or far.
+                        missing_row_cost => truth
+                            .rescaled(|distance| distance * (1.0 + normalized(missing_row_cost))),
+                    },
+                )
             }
             Expr::IsNull { expr, negated } => {
                 let null = match self.value(expr) {
                     // Whether something is NULL can be known without computing it.
-                    Err(Stop::Raises(_)) if self.dialect == DialectName::MySql => {
+                    Err(EvalError::Raised(_)) if self.dialect == DialectName::MySql => {
                         return unsupported("IS NULL of an error");
                     }
                     other => other?.is_null(),
@@ -213,7 +216,7 @@ impl<'a> Evaluator<'a> {
             } => {
                 let inner = match self.truth(expr) {
                     // Whether something is NULL can be known without computing it.
-                    Err(Stop::Raises(_))
+                    Err(EvalError::Raised(_))
                         if verdict.is_none() && self.dialect == DialectName::MySql =>
                     {
                         return unsupported("IS UNKNOWN of an error");
@@ -253,14 +256,14 @@ impl<'a> Evaluator<'a> {
             } => {
                 let x = self.operand(expr)?;
                 let low = match self.operand(low) {
-                    Err(Stop::Raises(_)) if x.value.is_null() && !self.typed() => {
+                    Err(EvalError::Raised(_)) if x.value.is_null() && !self.typed() => {
                         return unsupported("an error in a part that may not be reached");
                     }
                     other => other?,
                 };
                 let bound: &'a Expr = high;
                 let high = match self.operand(bound) {
-                    Err(Stop::Raises(raised)) if !*symmetric => {
+                    Err(EvalError::Raised(raised)) if !*symmetric => {
                         // Below the lower bound, the upper one is never looked at.
                         let above = self.compare(Relation::GreaterOrEqual, &x, &low)?;
                         if self.dialect != DialectName::MySql && above.verdict() == Some(false) {
@@ -280,7 +283,7 @@ impl<'a> Evaluator<'a> {
                 }
                 let [x, low, high] = self.alike([x, low, high])?;
                 let within = |low: &Operand<'a>, high: &Operand<'a>| {
-                    Ok::<_, Stop>(member::between(
+                    Ok::<_, EvalError>(member::between(
                         self.compare(Relation::GreaterOrEqual, &x, low)?,
                         self.compare(Relation::LessOrEqual, &x, high)?,
                     ))
@@ -306,13 +309,13 @@ impl<'a> Evaluator<'a> {
                         .and_then(|element| self.compare_member(&x, &element))
                     {
                         // MariaDB stops at the first match and compares in groups of types.
-                        Err(Stop::Raises(_)) if self.dialect == DialectName::MySql => {
+                        Err(EvalError::Raised(_)) if self.dialect == DialectName::MySql => {
                             return unsupported("an error in a part that may not be reached");
                         }
                         // Members with columns are looked at one after the other.
-                        Err(Stop::Raises(raised))
+                        Err(EvalError::Raised(raised))
                             if list.len() > 1
-                                && raised != Raised::TypeMismatch
+                                && raised != RaisedError::TypeMismatch
                                 && !holds_constant(element).0 =>
                         {
                             return unsupported("an error in a part that may not be reached");
@@ -333,7 +336,7 @@ impl<'a> Evaluator<'a> {
                 let truth = self.like(expr, pattern, *escape, *kind)?;
                 Ok(if *negated { !truth } else { truth })
             }
-            Expr::Case { .. } if self.typed() && self.kind(expr) != Kind::Bool => {
+            Expr::Case { .. } if self.typed() && self.kind(expr) != StaticType::Bool => {
                 let value = self.value(expr)?;
                 self.condition(&value, self.kind(expr))
             }
@@ -345,7 +348,8 @@ impl<'a> Evaluator<'a> {
                 None => Ok(self.unknown()),
             },
             Expr::Subquery(number)
-                if let Some(Answer::Truth(truth)) = self.env.answers.get(*number) =>
+                if let Some(SubqueryResult::Truth(truth)) =
+                    self.env.subquery_results.get(*number) =>
             {
                 Ok(*truth)
             }
@@ -366,12 +370,16 @@ impl<'a> Evaluator<'a> {
     }
 
     /// How far a subquery is from having the row that it lacks; zero for anything else.
-    fn lacking(self, expr: &Expr) -> f64 {
+    fn missing_row_cost(self, expr: &Expr) -> f64 {
         match expr {
-            Expr::Subquery(number) if self.squeezes => match self.env.answers.get(*number) {
-                Some(Answer::Value { lacking, .. }) => *lacking,
-                _ => 0.0,
-            },
+            Expr::Subquery(number) if self.normalizes => {
+                match self.env.subquery_results.get(*number) {
+                    Some(SubqueryResult::Value {
+                        missing_row_cost, ..
+                    }) => *missing_row_cost,
+                    _ => 0.0,
+                }
+            }
             _ => 0.0,
         }
     }
@@ -386,7 +394,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Conjunction or disjunction from left to right, `decisive` ending it.
-    fn fold(self, parts: &'a [Expr], decisive: bool) -> Result<Truth, Stop> {
+    fn fold(self, parts: &'a [Expr], decisive: bool) -> Result<Truth, EvalError> {
         // All parts of a conjunction are turned, so that both are disjunctions.
         let turned = |truth: Truth| if decisive { truth } else { !truth };
         let mut any: Option<Truth> = None;
@@ -395,7 +403,7 @@ impl<'a> Evaluator<'a> {
             let decided = any.is_some_and(|any| any.verdict() == Some(true));
             let truth = match self.truth(part) {
                 // The database stopped before it came here, so its error never happens.
-                Err(Stop::Raises(raised)) if decided => {
+                Err(EvalError::Raised(raised)) if decided => {
                     self.never_reached(part, raised)?;
                     Truth::UNKNOWN
                 }
@@ -405,7 +413,7 @@ impl<'a> Evaluator<'a> {
             any = Some(any.map_or(truth, |any| any.or(truth)));
         }
         let mut any = any.unwrap_or(Truth::FALSE);
-        if self.squeezes && any.to_true() > 0.0 {
+        if self.normalizes && any.to_true() > 0.0 {
             // The nearest way counts most, but on none of the others does a step go unnoticed.
             let to_true = (1.0 - OTHER_WAYS) * any.to_true() + OTHER_WAYS / ways;
             any = any.nearer(to_true);
@@ -414,7 +422,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// An operand of a comparison.
-    pub(super) fn operand(self, expr: &'a Expr) -> Result<Operand<'a>, Stop> {
+    pub(super) fn operand(self, expr: &'a Expr) -> Result<Operand<'a>, EvalError> {
         Ok(Operand {
             value: self.value(expr)?,
             expr: self.origin(expr),
@@ -422,7 +430,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A column's value, which is of its type even when the row was not stored yet.
-    fn column(self, column: &'a ColumnUse) -> Result<Cow<'a, Value>, Stop> {
+    fn column(self, column: &'a ColumnRef) -> Result<Cow<'a, Value>, EvalError> {
         let Some(value) = self.env.row.get(column.slot) else {
             return unsupported(format!("column {} outside the row", column.name));
         };
@@ -453,18 +461,18 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The verdict of a value that stands where a condition is wanted.
-    fn condition(self, value: &Value, kind: Kind<'_>) -> Result<Truth, Stop> {
+    fn condition(self, value: &Value, kind: StaticType<'_>) -> Result<Truth, EvalError> {
         if value.is_null() {
             return Ok(self.unknown());
         }
         if self.typed() {
             return match (value, kind) {
                 (Value::Bool(value), _) => Ok(Truth::of(Some(*value))),
-                (Value::Text(text), Kind::Unknown) => match parse::boolean(text) {
+                (Value::Text(text), StaticType::Unknown) => match parse::boolean(text) {
                     Ok(value) => Ok(Truth::of(Some(value))),
                     Err(bad) => Err(bad.stop(text)),
                 },
-                _ => raise(Raised::TypeMismatch),
+                _ => raise(RaisedError::TypeMismatch),
             };
         }
         let zero = Value::Int(0);
@@ -489,7 +497,7 @@ impl<'a> Evaluator<'a> {
 ///
 /// By its logarithm, because `d / (d + 1)` no longer moves where dates and
 /// money lie apart: a step of one in 10⁹ must still count.
-pub(crate) fn squeezed(distance: f64) -> f64 {
+pub(crate) fn normalized(distance: f64) -> f64 {
     let logarithm = distance.ln_1p();
     logarithm / (logarithm + 1.0)
 }

@@ -7,17 +7,17 @@ use sqlparser::ast::{
     SelectItem, TableFactor, TableWithJoins,
 };
 
-use super::condition::Node;
+use super::condition::ConditionTree;
 use super::error::TargetError;
-use super::facts;
+use super::expr_parts::{ColumnMention, ExprParts};
 use super::from;
-use super::mention::{Mention, Parts};
-use super::read;
-use super::scope::{Ctes, Found, Scope, World};
+use super::parse;
+use super::scope::{CoverageContext, Ctes, ResolvedColumn, Scope};
+use super::value_class;
 
 /// How a join treats rows without a partner.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum JoinTreatment {
     Inner,
     Left,
     Right,
@@ -28,42 +28,43 @@ pub(super) enum Kind {
 
 /// One join: what it adds to FROM and on which condition.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct JoinPart {
     pub(super) factor: TableFactor,
-    pub(super) kind: Kind,
+    pub(super) kind: JoinTreatment,
     pub(super) constraint: JoinConstraint,
     /// Which relations of the scope it brings.
     pub(super) relations: Range<usize>,
     /// The columns of its condition, each once, in order of appearance.
-    pub(super) columns: Vec<(Mention, Found)>,
+    pub(super) columns: Vec<(ColumnMention, ResolvedColumn)>,
 }
 
-impl Part {
+impl JoinPart {
     /// Whether the rules of joins apply.
     pub(super) fn has_condition(&self) -> bool {
-        !matches!(self.constraint, JoinConstraint::None) && !matches!(self.kind, Kind::Fixed(_))
+        !matches!(self.constraint, JoinConstraint::None)
+            && !matches!(self.kind, JoinTreatment::Fixed(_))
     }
 }
 
 /// One SELECT.
-pub(super) struct Block<'p> {
+pub(super) struct SelectBlock<'p> {
     pub(super) select: Select,
     pub(super) first: Option<TableFactor>,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<JoinPart>,
     pub(super) scope: Scope<'p>,
     /// WHERE without the conditions that comma joins took.
-    pub(super) filter: Option<Node>,
-    pub(super) having: Option<Node>,
+    pub(super) filter: Option<ConditionTree>,
+    pub(super) having: Option<ConditionTree>,
     /// Of the select list, item by item.
-    pub(super) listed: Vec<Parts>,
+    pub(super) listed: Vec<ExprParts>,
     /// GROUP BY's plain expressions, with names and positions of the select list replaced.
     pub(super) keys: Vec<Expr>,
 }
 
-impl<'p> Block<'p> {
+impl<'p> SelectBlock<'p> {
     /// Takes a SELECT apart.
     pub(super) fn new(
-        world: World<'_>,
+        world: CoverageContext<'_>,
         select: &Select,
         ctes: &Ctes,
         around: Option<&'p Scope<'p>>,
@@ -85,12 +86,12 @@ impl<'p> Block<'p> {
                 op: BinaryOperator::And,
                 right: Box::new(right),
             })
-            .map(|expr| Node::read(&expr, &scope))
+            .map(|expr| ConditionTree::read(&expr, &scope))
             .transpose()?;
         let having = select
             .having
             .as_ref()
-            .map(|expr| Node::read(expr, &scope))
+            .map(|expr| ConditionTree::read(expr, &scope))
             .transpose()?;
         let listed = listed(select, &scope)?;
         let keys = keys(select, &scope)?;
@@ -125,15 +126,18 @@ impl<'p> Block<'p> {
     }
 
     /// FROM with the joins' kinds replaced.
-    pub(super) fn from(&self, kind: impl Fn(usize, &Part) -> Kind) -> Vec<TableWithJoins> {
+    pub(super) fn from(
+        &self,
+        kind: impl Fn(usize, &JoinPart) -> JoinTreatment,
+    ) -> Vec<TableWithJoins> {
         self.chain(&self.parts, kind)
     }
 
     /// FROM with other conditions and kinds.
     pub(super) fn chain(
         &self,
-        parts: &[Part],
-        kind: impl Fn(usize, &Part) -> Kind,
+        parts: &[JoinPart],
+        kind: impl Fn(usize, &JoinPart) -> JoinTreatment,
     ) -> Vec<TableWithJoins> {
         let Some(first) = &self.first else {
             return Vec::new();
@@ -141,14 +145,14 @@ impl<'p> Block<'p> {
         let joins = parts.iter().enumerate().map(|(index, part)| {
             let constraint = part.constraint.clone();
             let operator = match (&part.kind, &constraint) {
-                (Kind::Fixed(operator), _) => (**operator).clone(),
+                (JoinTreatment::Fixed(operator), _) => (**operator).clone(),
                 (_, JoinConstraint::None) => JoinOperator::CrossJoin(JoinConstraint::None),
                 _ => match kind(index, part) {
-                    Kind::Inner => JoinOperator::Inner(constraint),
-                    Kind::Left => JoinOperator::Left(constraint),
-                    Kind::Right => JoinOperator::Right(constraint),
-                    Kind::Full => JoinOperator::FullOuter(constraint),
-                    Kind::Fixed(operator) => *operator,
+                    JoinTreatment::Inner => JoinOperator::Inner(constraint),
+                    JoinTreatment::Left => JoinOperator::Left(constraint),
+                    JoinTreatment::Right => JoinOperator::Right(constraint),
+                    JoinTreatment::Full => JoinOperator::FullOuter(constraint),
+                    JoinTreatment::Fixed(operator) => *operator,
                 },
             };
             Join {
@@ -165,7 +169,7 @@ impl<'p> Block<'p> {
 
     /// FROM with every join INNER.
     pub(super) fn inner(&self) -> Vec<TableWithJoins> {
-        self.from(|_, _| Kind::Inner)
+        self.from(|_, _| JoinTreatment::Inner)
     }
 
     /// FROM as written, comma joins aside.
@@ -178,7 +182,7 @@ impl<'p> Block<'p> {
     pub(super) fn rows(&self, from: Vec<TableWithJoins>, filter: Option<Expr>) -> Select {
         let mut select = self.with(from, filter);
         if self.is_bare_aggregate() {
-            select.projection = vec![read::wildcard()];
+            select.projection = vec![parse::wildcard()];
             select.distinct = None;
         }
         select
@@ -196,7 +200,7 @@ impl<'p> Block<'p> {
 
     /// WHERE as SQL.
     pub(super) fn filter(&self) -> Option<Expr> {
-        self.filter.as_ref().map(Node::expr)
+        self.filter.as_ref().map(ConditionTree::expr)
     }
 
     /// The expressions of the select list.
@@ -207,7 +211,7 @@ impl<'p> Block<'p> {
 
 /// A query that is just this SELECT.
 pub(super) fn query(select: Select) -> Query {
-    read::plain(select)
+    parse::plain(select)
 }
 
 fn item_expr(item: &SelectItem) -> Option<&Expr> {
@@ -220,10 +224,10 @@ fn item_expr(item: &SelectItem) -> Option<&Expr> {
 }
 
 /// The parts of the select list, with its names checked.
-fn listed(select: &Select, scope: &Scope<'_>) -> Result<Vec<Parts>, TargetError> {
+fn listed(select: &Select, scope: &Scope<'_>) -> Result<Vec<ExprParts>, TargetError> {
     let mut listed = Vec::new();
     for expr in select.projection.iter().filter_map(item_expr) {
-        let parts = Parts::of(expr);
+        let parts = ExprParts::of(expr);
         for mention in &parts.mentions {
             scope.resolve(mention)?;
         }
@@ -239,7 +243,7 @@ fn keys(select: &Select, scope: &Scope<'_>) -> Result<Vec<Expr>, TargetError> {
     };
     let mut keys = Vec::new();
     for key in written {
-        for mention in &Parts::of(key).mentions {
+        for mention in &ExprParts::of(key).mentions {
             scope.resolve(mention)?;
         }
         keys.push(listed_expr(key, select, scope));
@@ -257,7 +261,7 @@ pub(super) fn listed_expr(key: &Expr, select: &Select, scope: &Scope<'_>) -> Exp
         return item.unwrap_or(key).clone();
     }
     if let Expr::Identifier(name) = key {
-        let column = facts::as_mention(key).map(|mention| scope.resolve(&mention));
+        let column = value_class::as_mention(key).map(|mention| scope.resolve(&mention));
         if let Some(Ok(None)) = column {
             return scope.alias(&name.value).unwrap_or(key).clone();
         }

@@ -8,14 +8,14 @@ use crate::dialect::DialectName;
 use crate::expr::Expr;
 use crate::value::Value;
 
-use super::kind::Kind;
-use super::stop::{Stop, unsupported};
-use super::walk::Evaluator;
+use super::error::{EvalError, unsupported};
+use super::evaluator::Evaluator;
+use super::static_type::StaticType;
 use super::{arithmetic, convert};
 
 impl<'a> Evaluator<'a> {
     /// The branch of a CASE that is taken.
-    pub(super) fn branch(self, case: &'a Expr) -> Result<Option<&'a Expr>, Stop> {
+    pub(super) fn branch(self, case: &'a Expr) -> Result<Option<&'a Expr>, EvalError> {
         let Expr::Case {
             operand,
             branches,
@@ -33,7 +33,7 @@ impl<'a> Evaluator<'a> {
                 Some(operand) => self.compare(Relation::Equal, operand, &self.operand(when)?)?,
                 None => match self.truth(when) {
                     // MariaDB is strict about some of the conditions only.
-                    Err(Stop::Raises(_))
+                    Err(EvalError::Raised(_))
                         if self.env.writes && self.dialect == DialectName::MySql =>
                     {
                         return unsupported("an error in a condition of CASE");
@@ -53,10 +53,10 @@ impl<'a> Evaluator<'a> {
         self,
         value: Cow<'a, Value>,
         chosen: &Expr,
-        common: Kind<'_>,
-    ) -> Result<Cow<'a, Value>, Stop> {
+        common: StaticType<'_>,
+    ) -> Result<Cow<'a, Value>, EvalError> {
         let own = self.kind(chosen);
-        if common == Kind::Other && self.dialect != DialectName::Sqlite {
+        if common == StaticType::Other && self.dialect != DialectName::Sqlite {
             return unsupported("alternatives of different types");
         }
         if value.is_null() || own == common {
@@ -70,7 +70,7 @@ impl<'a> Evaluator<'a> {
                 if own.is_number() && common.is_number() {
                     let value = match chosen {
                         // Among floats, a quotient keeps its digits.
-                        Expr::Binary { .. } if matches!(common, Kind::Float { .. }) => {
+                        Expr::Binary { .. } if matches!(common, StaticType::Float { .. }) => {
                             Cow::Owned(arithmetic::raw(self, chosen)?.into_owned())
                         }
                         _ => value,
@@ -83,7 +83,7 @@ impl<'a> Evaluator<'a> {
                         let text = convert::shown(self.dialect, other, chosen)?;
                         Ok(Cow::Owned(Value::Text(text)))
                     }
-                    (Value::Date(day), Kind::DateTime) => {
+                    (Value::Date(day), StaticType::DateTime) => {
                         Ok(Cow::Owned(Value::DateTime(day.at(0, 0, 0, 0))))
                     }
                     _ => unsupported("alternatives of different types"),

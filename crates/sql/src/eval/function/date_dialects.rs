@@ -7,13 +7,13 @@ use jiff::{Span, ToSpan};
 use crate::dialect::DialectName;
 use crate::value::Value;
 
-use super::super::stop::{Raised, Stop, raise, unsupported};
+use super::super::error::{EvalError, RaisedError, raise, unsupported};
 use super::super::temporal;
 use super::args::Args;
 use super::date::{mysql_moment, sqlite_moment};
 
 /// A call by name, `None` when this module has no such function in the dialect.
-pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
+pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalError> {
     match (args.eval.dialect, name, args.values.len()) {
         (
             DialectName::MySql,
@@ -47,7 +47,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
                 .and_then(|(year, (month, day))| Date::new(year, month, day).ok());
             match date {
                 Some(date) if year > 0 => Ok(Some(Value::Date(date))),
-                _ => raise(Raised::OutOfRange),
+                _ => raise(RaisedError::OutOfRange),
             }
         }
         (DialectName::Postgres | DialectName::Ansi, "date_trunc", 2) => {
@@ -108,7 +108,7 @@ fn of_day(name: &str, date: Date) -> Value {
 }
 
 /// DATE_FORMAT.
-fn formatted(at: DateTime, format: &str) -> Result<String, Stop> {
+fn formatted(at: DateTime, format: &str) -> Result<String, EvalError> {
     let mut out = String::new();
     let mut chars = format.chars();
     let twelve = match at.hour() % 12 {
@@ -153,7 +153,7 @@ fn formatted(at: DateTime, format: &str) -> Result<String, Stop> {
 }
 
 /// TIMESTAMPDIFF: whole units, cut off towards zero.
-fn units_between(unit: &str, from: DateTime, to: DateTime) -> Result<Value, Stop> {
+fn units_between(unit: &str, from: DateTime, to: DateTime) -> Result<Value, EvalError> {
     let span = to.duration_since(from);
     let count = match unit {
         "second" => span.as_secs(),
@@ -186,7 +186,7 @@ fn units_between(unit: &str, from: DateTime, to: DateTime) -> Result<Value, Stop
 }
 
 /// The start of the unit that a moment lies in.
-fn truncated(unit: &str, at: DateTime) -> Result<DateTime, Stop> {
+fn truncated(unit: &str, at: DateTime) -> Result<DateTime, EvalError> {
     let (date, midnight) = (at.date(), at.date().at(0, 0, 0, 0));
     let first = |month: i8| Date::new(date.year(), month, 1).map(|day| day.at(0, 0, 0, 0));
     let started = match unit {
@@ -203,11 +203,11 @@ fn truncated(unit: &str, at: DateTime) -> Result<DateTime, Stop> {
         "year" => first(1),
         other => return unsupported(format!("date_trunc('{other}', …)")),
     };
-    started.map_err(|_| Stop::unsupported("a date outside the calendar"))
+    started.map_err(|_| EvalError::unsupported("a date outside the calendar"))
 }
 
 /// A moment of SQLite with the modifiers that follow it, `None` for NULL.
-pub(super) fn modified(args: &Args<'_>, first: usize) -> Result<Option<DateTime>, Stop> {
+pub(super) fn modified(args: &Args<'_>, first: usize) -> Result<Option<DateTime>, EvalError> {
     if args.values[first..].iter().any(|value| value.is_null()) {
         return Ok(None);
     }
@@ -231,7 +231,7 @@ pub(super) fn modified(args: &Args<'_>, first: usize) -> Result<Option<DateTime>
 }
 
 /// `+3 days` and its kin; a day that the month does not have runs over into the next.
-fn moved(at: DateTime, modifier: &str) -> Result<Option<DateTime>, Stop> {
+fn moved(at: DateTime, modifier: &str) -> Result<Option<DateTime>, EvalError> {
     let parts: Vec<&str> = modifier.split_ascii_whitespace().collect();
     let number = |text: &str| text.strip_prefix('+').unwrap_or(text).parse::<i64>().ok();
     let (Some(count), Some(unit)) = (

@@ -10,13 +10,13 @@ use super::number::Number;
 use super::{format, parse};
 
 /// A value in one of SQLite's storage classes, NULL apart.
-pub(crate) enum Storage<'a> {
+pub(crate) enum StorageClass<'a> {
     Number(Number),
     Text(Cow<'a, str>),
     Blob(&'a [u8]),
 }
 
-impl<'a> Storage<'a> {
+impl<'a> StorageClass<'a> {
     /// The storage class of a value; types that SQLite lacks are numbers or ISO text.
     pub(crate) fn of(value: &'a Value) -> Option<Self> {
         Some(match value {
@@ -78,7 +78,7 @@ impl<'a> Storage<'a> {
 }
 
 /// A numeral as SQLite reads it: a 64-bit integer or a float.
-pub(crate) fn sqlite_number(found: &parse::Prefix, text: &str) -> Number {
+pub(crate) fn sqlite_number(found: &parse::NumericPrefix, text: &str) -> Number {
     match found.number {
         Number::Int(value) if found.integral && i64::try_from(value).is_ok() => Number::Int(value),
         other => Number::Float(

@@ -4,9 +4,9 @@ use crate::dialect::DialectName;
 use crate::expr::BinaryOp;
 use crate::value::Value;
 
-use super::stop::{Stop, unsupported};
+use super::error::{EvalError, unsupported};
+use super::evaluator::Evaluator;
 use super::temporal;
-use super::walk::Evaluator;
 
 /// Dates and times moved by spans, and their differences; `None` when neither operand is one.
 pub(super) fn moments(
@@ -14,7 +14,7 @@ pub(super) fn moments(
     op: BinaryOp,
     a: &Value,
     b: &Value,
-) -> Result<Option<Value>, Stop> {
+) -> Result<Option<Value>, EvalError> {
     let sign = match op {
         BinaryOp::Add => 1,
         BinaryOp::Subtract => -1,

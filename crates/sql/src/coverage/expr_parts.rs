@@ -11,7 +11,7 @@ use sqlparser::ast::{
 
 /// A column as it is written somewhere.
 #[derive(Clone, Debug)]
-pub(super) struct Mention {
+pub(super) struct ColumnMention {
     /// Its name, qualified or not.
     pub(super) path: Vec<Ident>,
     /// Whether it stands inside IFNULL or COALESCE, where NULL does no harm.
@@ -20,7 +20,7 @@ pub(super) struct Mention {
     pub(super) aggregated: bool,
 }
 
-impl Mention {
+impl ColumnMention {
     /// The column as an expression again.
     pub(super) fn expr(&self) -> Expr {
         match self.path.as_slice() {
@@ -32,7 +32,7 @@ impl Mention {
 
 /// An aggregate function over an argument.
 #[derive(Clone, Debug)]
-pub(super) struct Aggregate {
+pub(super) struct AggregateCall {
     /// The call.
     pub(super) call: Expr,
     /// Its first argument; `None` for `COUNT(*)`.
@@ -43,7 +43,7 @@ pub(super) struct Aggregate {
 
 /// A choice between values, with the whole expression.
 #[derive(Clone, Debug)]
-pub(super) struct Choice {
+pub(super) struct ConditionalExpr {
     /// The CASE, IFNULL, … itself.
     pub(super) expr: Expr,
     /// Whether an aggregate is around it.
@@ -54,29 +54,29 @@ pub(super) struct Choice {
 
 /// What an expression is made of, outside its subqueries, in order of appearance.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Parts {
-    pub(super) mentions: Vec<Mention>,
+pub(super) struct ExprParts {
+    pub(super) mentions: Vec<ColumnMention>,
     pub(super) subqueries: Vec<Query>,
-    pub(super) aggregates: Vec<Aggregate>,
+    pub(super) aggregates: Vec<AggregateCall>,
     /// IFNULL, COALESCE and their kin.
-    pub(super) guards: Vec<Choice>,
+    pub(super) guards: Vec<ConditionalExpr>,
     /// CASE, IF, NULLIF.
-    pub(super) cases: Vec<Choice>,
+    pub(super) cases: Vec<ConditionalExpr>,
     pub(super) windows: Vec<WindowType>,
 }
 
-impl Parts {
+impl ExprParts {
     /// Takes an expression apart.
     pub(super) fn of(expr: &Expr) -> Self {
-        let mut walk = Walk::default();
+        let mut walk = PartsVisitor::default();
         let _: ControlFlow<()> = expr.visit(&mut walk);
         walk.parts
     }
 }
 
 #[derive(Default)]
-struct Walk {
-    parts: Parts,
+struct PartsVisitor {
+    parts: ExprParts,
     queries: usize,
     guards: usize,
     aggregates: usize,
@@ -84,7 +84,7 @@ struct Walk {
     units: Vec<Ident>,
 }
 
-impl Visitor for Walk {
+impl Visitor for PartsVisitor {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
@@ -125,7 +125,7 @@ impl Visitor for Walk {
     }
 }
 
-impl Walk {
+impl PartsVisitor {
     fn mention(&mut self, path: &[Ident]) {
         let unit = path.len() == 1
             && self
@@ -133,7 +133,7 @@ impl Walk {
                 .iter()
                 .any(|unit| unit.span == path[0].span && *unit == path[0]);
         if !unit {
-            self.parts.mentions.push(Mention {
+            self.parts.mentions.push(ColumnMention {
                 path: path.to_vec(),
                 guarded: self.guards > 0,
                 aggregated: self.aggregates > 0,
@@ -143,7 +143,7 @@ impl Walk {
 
     fn choice(&mut self, expr: &Expr, guard: bool) {
         let aggregated = self.aggregates > 0;
-        let choice = Choice {
+        let choice = ConditionalExpr {
             expr: expr.clone(),
             aggregated,
             aggregates: contains_aggregate(expr),
@@ -168,7 +168,7 @@ impl Walk {
             self.units.push(unit.clone());
         }
         if is_aggregate(function) {
-            self.parts.aggregates.push(Aggregate {
+            self.parts.aggregates.push(AggregateCall {
                 call: expr.clone(),
                 argument: arguments(function).into_iter().next().flatten().cloned(),
                 filter: function.filter.as_deref().cloned(),
@@ -225,8 +225,8 @@ fn is_guard(function: &Function) -> bool {
 }
 
 fn contains_aggregate(expr: &Expr) -> bool {
-    struct Find(usize);
-    impl Visitor for Find {
+    struct FindColumn(usize);
+    impl Visitor for FindColumn {
         type Break = ();
         fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
             self.0 += 1;
@@ -245,7 +245,7 @@ fn contains_aggregate(expr: &Expr) -> bool {
             }
         }
     }
-    expr.visit(&mut Find(0)).is_break()
+    expr.visit(&mut FindColumn(0)).is_break()
 }
 
 const AGGREGATES: [&str; 30] = [

@@ -3,12 +3,12 @@
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
 use super::error::TargetError;
-use super::mention::{self, Mention, Parts};
-use super::scope::{Column, Scope};
+use super::expr_parts::{self, ColumnMention, ExprParts};
+use super::scope::{RelationColumn, Scope};
 
 /// A kind of value, as far as boundaries care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum ValueClass {
     /// Integers, decimals, floats.
     Number,
     /// Truth values, which have no neighbours.
@@ -26,55 +26,56 @@ pub(super) enum Class {
 /// The class of an expression.
 ///
 /// SQLFpc knows few numeric functions; `wide` knows more.
-pub(super) fn class(expr: &Expr, scope: &Scope<'_>, wide: bool) -> Class {
+pub(super) fn class(expr: &Expr, scope: &Scope<'_>, wide: bool) -> ValueClass {
     match expr {
         Expr::Nested(inner) => class(inner, scope, wide),
         Expr::Value(value) => match &value.value {
-            Value::Number(..) => Class::Number,
-            Value::Placeholder(_) => Class::Parameter,
-            Value::Boolean(_) => Class::Boolean,
-            _ => Class::Other,
+            Value::Number(..) => ValueClass::Number,
+            Value::Placeholder(_) => ValueClass::Parameter,
+            Value::Boolean(_) => ValueClass::Boolean,
+            _ => ValueClass::Other,
         },
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) => column_class(expr, scope),
         Expr::UnaryOp {
             op: UnaryOperator::Minus | UnaryOperator::Plus,
             expr,
         } => match class(expr, scope, wide) {
-            Class::Number => Class::Number,
-            _ => Class::Other,
+            ValueClass::Number => ValueClass::Number,
+            _ => ValueClass::Other,
         },
         Expr::BinaryOp { left, op, right } if is_arithmetic(op) => {
             let sides = [class(left, scope, wide), class(right, scope, wide)];
-            let moment = |class: &Class| matches!(class, Class::Date | Class::Timestamp);
-            if sides.contains(&Class::Number) && !sides.iter().any(moment) {
-                Class::Number
+            let moment =
+                |class: &ValueClass| matches!(class, ValueClass::Date | ValueClass::Timestamp);
+            if sides.contains(&ValueClass::Number) && !sides.iter().any(moment) {
+                ValueClass::Number
             } else {
-                Class::Other
+                ValueClass::Other
             }
         }
         Expr::Function(function) if function.over.is_none() || wide => {
-            let argument = mention::arguments(function).into_iter().next().flatten();
-            match mention::function_name(&function.name).as_str() {
-                "count" => Class::Number,
+            let argument = expr_parts::arguments(function).into_iter().next().flatten();
+            match expr_parts::function_name(&function.name).as_str() {
+                "count" => ValueClass::Number,
                 "sum" | "avg" | "min" | "max" | "ifnull" | "coalesce" | "nvl" => {
-                    argument.map_or(Class::Other, |argument| class(argument, scope, wide))
+                    argument.map_or(ValueClass::Other, |argument| class(argument, scope, wide))
                 }
-                name if wide && NUMERIC.contains(&name) => Class::Number,
-                _ => Class::Other,
+                name if wide && NUMERIC.contains(&name) => ValueClass::Number,
+                _ => ValueClass::Other,
             }
         }
         Expr::Extract { .. } | Expr::Ceil { .. } | Expr::Floor { .. } | Expr::Position { .. }
             if wide =>
         {
-            Class::Number
+            ValueClass::Number
         }
-        _ => Class::Other,
+        _ => ValueClass::Other,
     }
 }
 
-fn column_class(expr: &Expr, scope: &Scope<'_>) -> Class {
+fn column_class(expr: &Expr, scope: &Scope<'_>) -> ValueClass {
     let Some(mention) = as_mention(expr) else {
-        return Class::Other;
+        return ValueClass::Other;
     };
     match scope.resolve(&mention) {
         Ok(Some(found)) => found.class,
@@ -84,27 +85,27 @@ fn column_class(expr: &Expr, scope: &Scope<'_>) -> Class {
                 .alias(&name.value)
                 .filter(|of| *of != expr)
                 .filter(|of| {
-                    Parts::of(of)
+                    ExprParts::of(of)
                         .mentions
                         .iter()
                         .all(|m| m.path.last() != Some(name))
                 })
-                .map_or(Class::Other, |of| class(of, scope, false)),
-            _ => Class::Other,
+                .map_or(ValueClass::Other, |of| class(of, scope, false)),
+            _ => ValueClass::Other,
         },
-        Err(_) => Class::Other,
+        Err(_) => ValueClass::Other,
     }
 }
 
 /// The mention, when an expression is a plain column.
-pub(super) fn as_mention(expr: &Expr) -> Option<Mention> {
+pub(super) fn as_mention(expr: &Expr) -> Option<ColumnMention> {
     let path = match expr {
         Expr::Nested(inner) => return as_mention(inner),
         Expr::Identifier(name) => vec![name.clone()],
         Expr::CompoundIdentifier(path) => path.clone(),
         _ => return None,
     };
-    Some(Mention {
+    Some(ColumnMention {
         path,
         guarded: false,
         aggregated: false,
@@ -129,7 +130,7 @@ pub(super) fn column(
     expr: &Expr,
     alias: Option<&str>,
     scope: &Scope<'_>,
-) -> Result<Column, TargetError> {
+) -> Result<RelationColumn, TargetError> {
     let name = match (alias, expr) {
         (Some(alias), _) => alias.to_owned(),
         (None, Expr::Identifier(name)) => name.value.clone(),
@@ -137,14 +138,14 @@ pub(super) fn column(
             .last()
             .map(|name| name.value.clone())
             .unwrap_or_default(),
-        (None, Expr::Function(function)) => mention::function_name(&function.name),
+        (None, Expr::Function(function)) => expr_parts::function_name(&function.name),
         (None, other) => other.to_string(),
     };
     let class = match class(expr, scope, true) {
-        Class::Parameter => Class::Other,
+        ValueClass::Parameter => ValueClass::Other,
         class => class,
     };
-    Ok(Column {
+    Ok(RelationColumn {
         name,
         nullable: nullable(expr, scope)?,
         class,
@@ -156,11 +157,11 @@ fn nullable(expr: &Expr, scope: &Scope<'_>) -> Result<bool, TargetError> {
     Ok(match expr {
         Expr::Nested(inner) => nullable(inner, scope)?,
         Expr::Value(value) => matches!(value.value, Value::Null | Value::Placeholder(_)),
-        Expr::Function(function) => match mention::function_name(&function.name).as_str() {
+        Expr::Function(function) => match expr_parts::function_name(&function.name).as_str() {
             "count" | "row_number" | "rank" | "dense_rank" | "now" => false,
             "ifnull" | "coalesce" | "nvl" => {
                 let mut all = true;
-                for argument in mention::arguments(function).into_iter().flatten() {
+                for argument in expr_parts::arguments(function).into_iter().flatten() {
                     all &= nullable(argument, scope)?;
                 }
                 all

@@ -5,11 +5,11 @@
 use crate::expr::{CompareOp, Expr};
 use crate::value::Value;
 
-use super::model::{Body, From, Query, Select};
+use super::model::{From, Query, QueryBody, Select};
 
 /// A column that a query compares with a constant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
+pub struct ColumnComparison {
     /// Index of the table in the schema.
     pub table: usize,
     /// The column of the table.
@@ -17,12 +17,12 @@ pub struct Compared {
     /// What it is compared with.
     pub constant: Value,
     /// How.
-    pub how: Comparison,
+    pub how: ComparisonKind,
 }
 
 /// How a column is compared with a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum ComparisonKind {
     /// True where they are equal, and only there: `=`, IN, IS NOT DISTINCT FROM.
     Equal,
     /// True where they are equal, and elsewhere: `<=`, `>=`, BETWEEN.
@@ -31,7 +31,7 @@ pub enum Comparison {
     Otherwise,
 }
 
-impl Comparison {
+impl ComparisonKind {
     /// What it is where it may be turned round.
     fn unless(self, negated: bool) -> Self {
         if negated { Self::Otherwise } else { self }
@@ -39,31 +39,35 @@ impl Comparison {
 }
 
 /// The column of a table that each slot of a row is, where it is one.
-type Origins = Vec<Option<(usize, usize)>>;
+type SlotOrigins = Vec<Option<(usize, usize)>>;
 
 impl Query {
     /// The columns that it compares with constants in its conditions, those of its subqueries included.
-    pub fn compared(&self) -> Vec<Compared> {
+    pub fn column_comparisons(&self) -> Vec<ColumnComparison> {
         let mut found = Vec::new();
-        of_query(self, &Origins::new(), &mut found);
+        of_query(self, &SlotOrigins::new(), &mut found);
         found
     }
 }
 
 /// Finds comparisons; says which columns of tables the columns of the result are.
-fn of_query(query: &Query, outer: &Origins, found: &mut Vec<Compared>) -> Origins {
+fn of_query(query: &Query, outer: &SlotOrigins, found: &mut Vec<ColumnComparison>) -> SlotOrigins {
     match &query.body {
-        Body::Select(select) => of_select(select, outer, found),
-        Body::Set { left, right, .. } => {
+        QueryBody::Select(select) => of_select(select, outer, found),
+        QueryBody::Set { left, right, .. } => {
             let shown = of_query(left, outer, found);
             of_query(right, outer, found);
             shown
         }
-        Body::Values(_) => Origins::new(),
+        QueryBody::Values(_) => SlotOrigins::new(),
     }
 }
 
-fn of_select(select: &Select, outer: &Origins, found: &mut Vec<Compared>) -> Origins {
+fn of_select(
+    select: &Select,
+    outer: &SlotOrigins,
+    found: &mut Vec<ColumnComparison>,
+) -> SlotOrigins {
     let mut origins = outer.clone();
     origins.resize(select.width.max(outer.len()), None);
     // What an aggregate or a sibling left there is not ours.
@@ -81,7 +85,7 @@ fn of_select(select: &Select, outer: &Origins, found: &mut Vec<Compared>) -> Ori
     items.map(|item| origin(&item.expr, &origins)).collect()
 }
 
-fn of_from(from: &From, origins: &mut Origins, found: &mut Vec<Compared>) {
+fn of_from(from: &From, origins: &mut SlotOrigins, found: &mut Vec<ColumnComparison>) {
     match from {
         From::Table {
             table,
@@ -111,14 +115,14 @@ fn of_from(from: &From, origins: &mut Origins, found: &mut Vec<Compared>) {
     }
 }
 
-fn put(origins: &mut Origins, slot: usize, origin: Option<(usize, usize)>) {
+fn put(origins: &mut SlotOrigins, slot: usize, origin: Option<(usize, usize)>) {
     if let Some(place) = origins.get_mut(slot) {
         *place = origin;
     }
 }
 
 /// The column that an expression is, unchanged but for its type.
-fn origin(expr: &Expr, origins: &Origins) -> Option<(usize, usize)> {
+fn origin(expr: &Expr, origins: &SlotOrigins) -> Option<(usize, usize)> {
     match expr {
         Expr::Column(column) => *origins.get(column.slot)?,
         Expr::Cast { expr, .. } => origin(expr, origins),
@@ -127,8 +131,13 @@ fn origin(expr: &Expr, origins: &Origins) -> Option<(usize, usize)> {
 }
 
 /// Finds comparisons in a condition; `plain` unless it is under a NOT.
-fn of_condition(expr: &Expr, origins: &Origins, plain: bool, found: &mut Vec<Compared>) {
-    let mut pair = |column: &Expr, constant: &Expr, how: Comparison| {
+fn of_condition(
+    expr: &Expr,
+    origins: &SlotOrigins,
+    plain: bool,
+    found: &mut Vec<ColumnComparison>,
+) {
+    let mut pair = |column: &Expr, constant: &Expr, how: ComparisonKind| {
         let how = how.unless(!plain);
         found.extend(of_pair(column, constant, how, origins));
     };
@@ -141,9 +150,11 @@ fn of_condition(expr: &Expr, origins: &Origins, plain: bool, found: &mut Vec<Com
         Expr::Not(inner) => of_condition(inner, origins, false, found),
         Expr::Compare { op, left, right } => {
             let how = match op {
-                CompareOp::Equal => Comparison::Equal,
-                CompareOp::LessOrEqual | CompareOp::GreaterOrEqual => Comparison::Within,
-                CompareOp::NotEqual | CompareOp::Less | CompareOp::Greater => Comparison::Otherwise,
+                CompareOp::Equal => ComparisonKind::Equal,
+                CompareOp::LessOrEqual | CompareOp::GreaterOrEqual => ComparisonKind::Within,
+                CompareOp::NotEqual | CompareOp::Less | CompareOp::Greater => {
+                    ComparisonKind::Otherwise
+                }
             };
             pair(left, right, how);
             pair(right, left, how);
@@ -153,7 +164,7 @@ fn of_condition(expr: &Expr, origins: &Origins, plain: bool, found: &mut Vec<Com
             right,
             negated,
         } => {
-            let how = Comparison::Equal.unless(!negated);
+            let how = ComparisonKind::Equal.unless(!negated);
             pair(left, right, how);
             pair(right, left, how);
         }
@@ -164,7 +175,7 @@ fn of_condition(expr: &Expr, origins: &Origins, plain: bool, found: &mut Vec<Com
             negated,
             ..
         } => {
-            let how = Comparison::Within.unless(*negated);
+            let how = ComparisonKind::Within.unless(*negated);
             pair(expr, low, how);
             pair(expr, high, how);
         }
@@ -173,18 +184,23 @@ fn of_condition(expr: &Expr, origins: &Origins, plain: bool, found: &mut Vec<Com
             list,
             negated,
         } => {
-            let how = Comparison::Equal.unless(*negated);
+            let how = ComparisonKind::Equal.unless(*negated);
             for constant in list {
                 pair(expr, constant, how);
             }
         }
-        Expr::Like { expr, pattern, .. } => pair(expr, pattern, Comparison::Otherwise),
+        Expr::Like { expr, pattern, .. } => pair(expr, pattern, ComparisonKind::Otherwise),
         _ => {}
     }
 }
 
 /// The comparison of a column, or of what a function makes of one, with a constant.
-fn of_pair(column: &Expr, constant: &Expr, how: Comparison, origins: &Origins) -> Option<Compared> {
+fn of_pair(
+    column: &Expr,
+    constant: &Expr,
+    how: ComparisonKind,
+    origins: &SlotOrigins,
+) -> Option<ColumnComparison> {
     let constant = match constant {
         Expr::Literal(value) if !value.is_null() => value.clone(),
         Expr::Cast { expr, .. } => match &**expr {
@@ -198,10 +214,10 @@ fn of_pair(column: &Expr, constant: &Expr, how: Comparison, origins: &Origins) -
         None => {
             let mut inside = None;
             column.walk(&mut |part| inside = inside.or_else(|| origin(part, origins)));
-            (inside?, Comparison::Otherwise)
+            (inside?, ComparisonKind::Otherwise)
         }
     };
-    Some(Compared {
+    Some(ColumnComparison {
         table,
         column,
         constant,
@@ -215,25 +231,32 @@ mod tests {
     use crate::dialect::DialectName;
     use crate::query::parse;
 
-    fn compared(sql: &str) -> String {
+    fn column_comparisons(sql: &str) -> String {
         let source = Source {
             name: "test".to_owned(),
             text: "CREATE TABLE foo (id INTEGER PRIMARY KEY, x INT, name TEXT); CREATE TABLE bar (id INT, foo INT)".to_owned(),
         };
         let schema = load("test", &[source], Some(DialectName::Sqlite)).schema;
         let query = parse(sql, &schema, DialectName::Sqlite).expect("a query");
-        let all = query.compared().into_iter().map(|compared| {
-            let table = &schema.tables[compared.table];
-            let column = &table.columns[compared.column].name;
-            let (table, constant, how) = (&table.name, &compared.constant, compared.how);
-            format!("{table}.{column} {how:?} {constant}")
-        });
+        let all = query
+            .column_comparisons()
+            .into_iter()
+            .map(|column_comparisons| {
+                let table = &schema.tables[column_comparisons.table];
+                let column = &table.columns[column_comparisons.column].name;
+                let (table, constant, how) = (
+                    &table.name,
+                    &column_comparisons.constant,
+                    column_comparisons.how,
+                );
+                format!("{table}.{column} {how:?} {constant}")
+            });
         all.collect::<Vec<_>>().join(", ")
     }
 
     #[test]
     fn constants_are_told_with_the_columns_that_they_are_compared_with() {
-        let check = |sql, expected: &str| assert_eq!(compared(sql), expected, "{sql}");
+        let check = |sql, expected: &str| assert_eq!(column_comparisons(sql), expected, "{sql}");
         check(
             "SELECT 1 FROM foo WHERE x = 4 AND name = 'a'",
             "foo.x Equal 4, foo.name Equal a",
@@ -256,7 +279,7 @@ mod tests {
 
     #[test]
     fn joins_subqueries_and_derived_tables_lead_to_the_tables_behind_them() {
-        let check = |sql, expected: &str| assert_eq!(compared(sql), expected, "{sql}");
+        let check = |sql, expected: &str| assert_eq!(column_comparisons(sql), expected, "{sql}");
         check(
             "SELECT 1 FROM bar b JOIN foo f ON f.id = b.foo AND f.x = 1 WHERE b.id = 2",
             "foo.x Equal 1, bar.id Equal 2",

@@ -7,17 +7,17 @@ use sqlparser::ast::{
     TableConstraint,
 };
 
-use super::load::{DraftConstraint, Loader, Target, column_index, name_of};
+use super::load::{DraftConstraint, ForeignKeyTarget, Loader, column_index, name_of};
 use super::parse;
 use super::split::Statement;
 use crate::dialect::DialectName;
 use crate::expr::Expr;
-use crate::limitation::{Place, Severity};
+use crate::limitation::{Severity, SourceLocation};
 use crate::schema::{Action, Column, Constraint, ConstraintKind, Deferrable, ForeignKey};
-use crate::syntax::{Converter, last_part};
+use crate::syntax::{ExprConverter, last_part};
 
 /// The columns of a key, or expressions where it has any.
-enum Keys {
+enum KeyParts {
     Columns(Vec<usize>),
     Exprs(Vec<Expr>),
 }
@@ -29,16 +29,16 @@ impl Loader {
         constraint: &TableConstraint,
         columns: &[Column],
     ) -> Option<DraftConstraint> {
-        let place = self.place(constraint.span());
+        let location = self.location(constraint.span());
         let input = constraint.to_string();
         let (name, kind, characteristics) = match constraint {
             TableConstraint::PrimaryKey(key) => {
-                let kind = match self.keys(&key.columns, columns, &place, &input)? {
-                    Keys::Columns(columns) => ConstraintKind::PrimaryKey { columns },
-                    Keys::Exprs(exprs) => {
+                let kind = match self.keys(&key.columns, columns, &location, &input)? {
+                    KeyParts::Columns(columns) => ConstraintKind::PrimaryKey { columns },
+                    KeyParts::Exprs(exprs) => {
                         self.report(
                             Severity::Unsupported,
-                            place.clone(),
+                            location.clone(),
                             &input,
                             "a key over parts of columns is taken to be over whole columns",
                         );
@@ -52,12 +52,12 @@ impl Loader {
             }
             TableConstraint::Unique(key) => {
                 let nulls_distinct = key.nulls_distinct != NullsDistinctOption::NotDistinct;
-                let kind = match self.keys(&key.columns, columns, &place, &input)? {
-                    Keys::Columns(columns) => ConstraintKind::Unique {
+                let kind = match self.keys(&key.columns, columns, &location, &input)? {
+                    KeyParts::Columns(columns) => ConstraintKind::Unique {
                         columns,
                         nulls_distinct,
                     },
-                    Keys::Exprs(keys) => ConstraintKind::UniqueIndex {
+                    KeyParts::Exprs(keys) => ConstraintKind::UniqueIndex {
                         keys,
                         predicate: None,
                         nulls_distinct,
@@ -67,17 +67,17 @@ impl Loader {
                 (name, kind, key.characteristics)
             }
             TableConstraint::ForeignKey(key) => {
-                let own = self.own_columns(&key.columns, columns, &place, &input)?;
-                return Some(self.foreign_key(key, own, place));
+                let own = self.own_columns(&key.columns, columns, &location, &input)?;
+                return Some(self.foreign_key(key, own, location));
             }
             TableConstraint::Check(check) => {
-                let kind = self.check(check, columns, &place)?;
+                let kind = self.check(check, columns, &location)?;
                 (check.name.as_ref(), kind, None)
             }
             TableConstraint::Index(_) | TableConstraint::FulltextOrSpatial(_) => {
                 self.report(
                     Severity::Ignored,
-                    place,
+                    location,
                     &input,
                     "an index that is not unique refuses no row",
                 );
@@ -86,7 +86,7 @@ impl Loader {
             TableConstraint::PrimaryKeyUsingIndex(_) | TableConstraint::UniqueUsingIndex(_) => {
                 self.report(
                     Severity::Unsupported,
-                    place,
+                    location,
                     &input,
                     "a constraint that takes over an index is not followed",
                 );
@@ -95,7 +95,7 @@ impl Loader {
             TableConstraint::Exclude(_) => {
                 self.report(
                     Severity::Unsupported,
-                    place,
+                    location,
                     &input,
                     "EXCLUDE constraints are not modelled",
                 );
@@ -107,7 +107,7 @@ impl Loader {
                 name: name.map(|ident| ident.value.clone()),
                 kind,
                 deferrable: deferrable(characteristics),
-                place,
+                location,
             },
             target: None,
         })
@@ -118,12 +118,12 @@ impl Loader {
         &mut self,
         key: &ForeignKeyConstraint,
         columns: Vec<usize>,
-        place: Place,
+        location: SourceLocation,
     ) -> DraftConstraint {
         if key.match_kind == Some(ConstraintReferenceMatchKind::Partial) {
             self.report(
                 Severity::Unsupported,
-                place.clone(),
+                location.clone(),
                 &key.to_string(),
                 "MATCH PARTIAL is taken to be MATCH SIMPLE",
             );
@@ -140,9 +140,9 @@ impl Loader {
                     on_update: action(key.on_update),
                 }),
                 deferrable: deferrable(key.characteristics),
-                place,
+                location,
             },
-            target: Some(Target {
+            target: Some(ForeignKeyTarget {
                 table: name_of(&key.foreign_table),
                 columns: key
                     .referred_columns
@@ -159,28 +159,33 @@ impl Loader {
         &mut self,
         check: &CheckConstraint,
         columns: &[Column],
-        place: &Place,
+        location: &SourceLocation,
     ) -> Option<ConstraintKind> {
         if check.enforced == Some(false) {
             self.report(
                 Severity::Ignored,
-                place.clone(),
+                location.clone(),
                 &check.to_string(),
                 "it is NOT ENFORCED",
             );
             return None;
         }
-        let expr = self.expr(&check.expr, columns, place);
+        let expr = self.expr(&check.expr, columns, location);
         Some(ConstraintKind::Check { expr })
     }
 
     /// Converts an expression over the columns of a table, and reports what it cannot.
-    pub(super) fn expr(&mut self, ast: &AstExpr, columns: &[Column], place: &Place) -> Expr {
+    pub(super) fn expr(
+        &mut self,
+        ast: &AstExpr,
+        columns: &[Column],
+        location: &SourceLocation,
+    ) -> Expr {
         let names = self.names(columns);
-        let mut converter = Converter::new(&names, self.dialect);
+        let mut converter = ExprConverter::new(&names, self.dialect);
         let expr = converter.expr(ast);
         let problems = converter.problems;
-        self.report_problems(problems, place);
+        self.report_problems(problems, location);
         expr
     }
 
@@ -188,14 +193,14 @@ impl Loader {
         &mut self,
         idents: &[Ident],
         columns: &[Column],
-        place: &Place,
+        location: &SourceLocation,
         input: &str,
     ) -> Option<Vec<usize>> {
         let mut found = Vec::with_capacity(idents.len());
         for ident in idents {
             let Some(index) = column_index(columns, &ident.value) else {
                 let why = format!("there is no column `{}`", ident.value);
-                self.report(Severity::Unsupported, place.clone(), input, why);
+                self.report(Severity::Unsupported, location.clone(), input, why);
                 return None;
             };
             found.push(index);
@@ -207,16 +212,16 @@ impl Loader {
         &mut self,
         parts: &[IndexColumn],
         columns: &[Column],
-        place: &Place,
+        location: &SourceLocation,
         input: &str,
-    ) -> Option<Keys> {
+    ) -> Option<KeyParts> {
         let mut plain = Vec::new();
         let mut exprs = Vec::new();
         for part in parts {
             let ast = &part.column.expr;
             let expr = match self.prefix(ast, columns) {
                 Some(expr) => expr,
-                None => self.expr(ast, columns, place),
+                None => self.expr(ast, columns, location),
             };
             match &expr {
                 Expr::Column(column) if column.collation == columns[column.slot].collation => {
@@ -235,9 +240,9 @@ impl Loader {
             exprs.push(expr);
         }
         if plain.len() == exprs.len() {
-            Some(Keys::Columns(plain))
+            Some(KeyParts::Columns(plain))
         } else {
-            Some(Keys::Exprs(exprs))
+            Some(KeyParts::Exprs(exprs))
         }
     }
 
@@ -261,7 +266,7 @@ impl Loader {
         let length: i64 = length.to_string().parse().ok()?;
         let names = self.names(columns);
         let ident = Ident::new(columns[slot].name.clone());
-        let column = crate::syntax::Names::column(&names, &[ident])?;
+        let column = crate::syntax::NameResolver::column(&names, &[ident])?;
         Some(Expr::Function {
             name: "left".to_owned(),
             args: vec![Expr::Column(column), Expr::int(length)],
@@ -290,35 +295,35 @@ impl Loader {
         let Some(columns) = self.draft(of).map(|draft| draft.table.columns.clone()) else {
             return;
         };
-        let place = self.here();
-        let Some(keys) = self.keys(&index.columns, &columns, &place, &statement.text) else {
+        let location = self.here();
+        let Some(keys) = self.keys(&index.columns, &columns, &location, &statement.text) else {
             return;
         };
         let predicate = index
             .predicate
             .as_ref()
-            .map(|predicate| self.expr(predicate, &columns, &place));
+            .map(|predicate| self.expr(predicate, &columns, &location));
         let nulls_distinct = index.nulls_distinct != Some(false);
         let kind = match (keys, predicate) {
-            (Keys::Columns(columns), None) => ConstraintKind::Unique {
+            (KeyParts::Columns(columns), None) => ConstraintKind::Unique {
                 columns,
                 nulls_distinct,
             },
-            (Keys::Columns(slots), predicate) => {
+            (KeyParts::Columns(slots), predicate) => {
                 let names = self.names(&columns);
                 ConstraintKind::UniqueIndex {
                     keys: slots
                         .into_iter()
                         .filter_map(|slot| {
                             let ident = Ident::new(columns[slot].name.clone());
-                            crate::syntax::Names::column(&names, &[ident]).map(Expr::Column)
+                            crate::syntax::NameResolver::column(&names, &[ident]).map(Expr::Column)
                         })
                         .collect(),
                     predicate,
                     nulls_distinct,
                 }
             }
-            (Keys::Exprs(keys), predicate) => ConstraintKind::UniqueIndex {
+            (KeyParts::Exprs(keys), predicate) => ConstraintKind::UniqueIndex {
                 keys,
                 predicate,
                 nulls_distinct,
@@ -329,7 +334,7 @@ impl Loader {
                 name: index.name.as_ref().map(last_part),
                 kind,
                 deferrable: Deferrable::No,
-                place,
+                location,
             },
             target: None,
         };

@@ -3,11 +3,11 @@
 use crate::dialect::DialectName;
 use crate::value::Value;
 
-use super::super::stop::{Raised, Stop, raise, unsupported};
+use super::super::error::{EvalError, RaisedError, raise, unsupported};
 use super::args::Args;
 
 /// A call by name, `None` when this module has no such function in the dialect.
-pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
+pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalError> {
     let known = match args.eval.dialect {
         DialectName::MySql => matches!(
             (name, args.values.len()),
@@ -42,7 +42,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
         })),
         "bit_length" => Ok(Some(Value::Int(args.text(0)?.len() as i128 * 8))),
         "chr" => match u32::try_from(args.int(0)?).ok().and_then(char::from_u32) {
-            Some('\0') | None => raise(Raised::InvalidArgument),
+            Some('\0') | None => raise(RaisedError::InvalidArgument),
             Some(character) => text(character.to_string()),
         },
         "space" => match usize::try_from(args.int(0)?) {
@@ -99,7 +99,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
                 _ => new.chars().count() as i64,
             };
             if place < 1 {
-                return raise(Raised::InvalidArgument);
+                return raise(RaisedError::InvalidArgument);
             }
             let chars = given.chars().count();
             let start = usize::try_from(place - 1).map_or(chars, |start| start.min(chars));
@@ -119,7 +119,7 @@ fn spliced(text: &str, start: usize, end: usize, new: &str) -> String {
     head.chain(new.chars()).chain(tail).collect()
 }
 
-fn split_part(args: &Args<'_>) -> Result<Value, Stop> {
+fn split_part(args: &Args<'_>) -> Result<Value, EvalError> {
     let (text, mark) = (args.text(0)?, args.text(1)?);
     let number = args.int(2)?;
     let parts: Vec<&str> = if mark.is_empty() {
@@ -128,7 +128,7 @@ fn split_part(args: &Args<'_>) -> Result<Value, Stop> {
         text.split(&*mark).collect()
     };
     let place = match number {
-        0 => return raise(Raised::InvalidArgument),
+        0 => return raise(RaisedError::InvalidArgument),
         number if number > 0 => number - 1,
         number => parts.len() as i64 + number,
     };

@@ -18,7 +18,7 @@ use crate::syntax::last_part;
 
 /// The tables that a statement names, as indices into a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Touched {
+pub struct ReferencedTables {
     /// Tables that it names.
     pub names: BTreeSet<usize>,
     /// Tables whose rows it may change, those included that foreign keys make follow.
@@ -26,11 +26,15 @@ pub struct Touched {
 }
 
 /// The tables that a statement touches; `None` when the statement is not understood.
-pub fn touched(schema: &Schema, text: &str, dialect: DialectName) -> Option<Touched> {
+pub fn referenced_tables(
+    schema: &Schema,
+    text: &str,
+    dialect: DialectName,
+) -> Option<ReferencedTables> {
     let statement = parse::statement(text, dialect).ok()?;
-    let mut walk = Walk {
+    let mut walk = TableVisitor {
         schema,
-        touched: Touched::default(),
+        referenced_tables: ReferencedTables::default(),
         takes_away: BTreeSet::new(),
         changes_all: false,
         is_understood: true,
@@ -39,13 +43,13 @@ pub fn touched(schema: &Schema, text: &str, dialect: DialectName) -> Option<Touc
     if !walk.is_understood {
         return None;
     }
-    let mut touched = walk.touched;
+    let mut referenced_tables = walk.referenced_tables;
     if walk.changes_all {
-        touched.changes.extend(&touched.names);
-        walk.takes_away.extend(&touched.names);
+        referenced_tables.changes.extend(&referenced_tables.names);
+        walk.takes_away.extend(&referenced_tables.names);
     }
-    follow(schema, walk.takes_away, &mut touched.changes);
-    Some(touched)
+    follow(schema, walk.takes_away, &mut referenced_tables.changes);
+    Some(referenced_tables)
 }
 
 /// Adds the tables whose rows follow, or lose a reference, when rows are taken away or get another key.
@@ -65,23 +69,23 @@ fn follow(schema: &Schema, mut open: BTreeSet<usize>, changes: &mut BTreeSet<usi
     }
 }
 
-struct Walk<'a> {
+struct TableVisitor<'a> {
     schema: &'a Schema,
-    touched: Touched,
+    referenced_tables: ReferencedTables,
     /// Tables of which rows may vanish or change their key.
     takes_away: BTreeSet<usize>,
     changes_all: bool,
     is_understood: bool,
 }
 
-impl Walk<'_> {
+impl TableVisitor<'_> {
     fn index(&self, name: &ObjectName) -> Option<usize> {
         self.schema.table_index(&last_part(name))
     }
 
     fn change(&mut self, name: &ObjectName, takes_away: bool) {
         if let Some(table) = self.index(name) {
-            self.touched.changes.insert(table);
+            self.referenced_tables.changes.insert(table);
             if takes_away {
                 self.takes_away.insert(table);
             }
@@ -100,11 +104,11 @@ impl Walk<'_> {
     }
 }
 
-impl Visitor for Walk<'_> {
+impl Visitor for TableVisitor<'_> {
     type Break = ();
 
     fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
-        self.touched.names.extend(self.index(name));
+        self.referenced_tables.names.extend(self.index(name));
         ControlFlow::Continue(())
     }
 
@@ -173,8 +177,12 @@ mod tests {
                 .collect();
             names.join(" ")
         };
-        match touched(&schema, text, DialectName::Postgres) {
-            Some(touched) => format!("{} | {}", names(&touched.names), names(&touched.changes)),
+        match referenced_tables(&schema, text, DialectName::Postgres) {
+            Some(referenced_tables) => format!(
+                "{} | {}",
+                names(&referenced_tables.names),
+                names(&referenced_tables.changes)
+            ),
             None => "anything".to_owned(),
         }
     }

@@ -2,21 +2,28 @@
 
 use sqlparser::ast::{BinaryOperator, Expr, Function};
 
-use super::block::{self, Block};
-use super::condition::{self, Leaf, Node, brief};
+use super::condition::{self, ConditionLeaf, ConditionTree, brief};
 use super::error::TargetError;
-use super::facts;
-use super::generate::Draft;
-use super::mcdc::{self, How};
-use super::mention::{self, Choice, Parts};
+use super::expr_parts::{self, ConditionalExpr, ExprParts};
+use super::generate::TargetDraft;
+use super::mcdc::{self, RuleSelection};
 use super::scope::ColumnId;
-use super::target::{Clause, ClauseKind, Rule};
+use super::select_block::{self, SelectBlock};
+use super::target::{Clause, ClauseKind, CoverageRule};
+use super::value_class;
 
 /// The targets of all choices, first those of the select list.
-pub(super) fn drafts(block: &Block<'_>, how: How) -> Result<Vec<Draft>, TargetError> {
+pub(super) fn drafts(
+    block: &SelectBlock<'_>,
+    how: RuleSelection,
+) -> Result<Vec<TargetDraft>, TargetError> {
     let mut drafts = Vec::new();
     let mut seen: Vec<String> = Vec::new();
-    let filter_leaves = block.filter.as_ref().map(Node::leaves).unwrap_or_default();
+    let filter_leaves = block
+        .filter
+        .as_ref()
+        .map(ConditionTree::leaves)
+        .unwrap_or_default();
     let filter_parts = || filter_leaves.iter().map(|leaf| &leaf.parts);
     let places = || {
         let listed = block.listed.iter().map(|parts| (ClauseKind::Select, parts));
@@ -61,15 +68,18 @@ pub(super) fn drafts(block: &Block<'_>, how: How) -> Result<Vec<Draft>, TargetEr
 
 /// The first argument that is not NULL wins: one target per argument.
 fn guard(
-    block: &Block<'_>,
+    block: &SelectBlock<'_>,
     kind: ClauseKind,
-    choice: &Choice,
+    choice: &ConditionalExpr,
     function: &Function,
-    how: How,
+    how: RuleSelection,
     seen: &mut Vec<String>,
-    drafts: &mut Vec<Draft>,
+    drafts: &mut Vec<TargetDraft>,
 ) -> Result<(), TargetError> {
-    let arguments: Vec<&Expr> = mention::arguments(function).into_iter().flatten().collect();
+    let arguments: Vec<&Expr> = expr_parts::arguments(function)
+        .into_iter()
+        .flatten()
+        .collect();
     let Some((_, tested)) = arguments
         .split_last()
         .filter(|(_, tested)| !tested.is_empty())
@@ -89,43 +99,49 @@ fn guard(
     for (index, argument) in tested.iter().enumerate() {
         let mut terms = nulls.clone();
         terms.push(Expr::IsNotNull(Box::new((*argument).clone())));
-        let says = format!(
+        let description = format!(
             "`{argument}` is not NULL, so `{}` is that value",
             brief(&choice.expr)
         );
         let draft = argument_draft(block, kind, choice, &tested[..=index], terms, true, how)?;
-        drafts.extend(draft.map(|draft| Draft { says, ..draft }));
+        drafts.extend(draft.map(|draft| TargetDraft {
+            description,
+            ..draft
+        }));
         nulls.push(Expr::IsNull(Box::new((*argument).clone())));
     }
     let names: Vec<String> = tested.iter().map(|of| format!("`{of}`")).collect();
     let verb = if names.len() == 1 { "is" } else { "are" };
-    let says = format!(
+    let description = format!(
         "{} {verb} NULL, so `{}` falls back on its last argument",
         names.join(" and "),
         brief(&choice.expr)
     );
     let draft = argument_draft(block, kind, choice, tested, nulls, false, how)?;
-    drafts.extend(draft.map(|draft| Draft { says, ..draft }));
+    drafts.extend(draft.map(|draft| TargetDraft {
+        description,
+        ..draft
+    }));
     Ok(())
 }
 
 /// A target about some arguments of a guard; `last_given` when the last of them is not NULL.
 fn argument_draft(
-    block: &Block<'_>,
+    block: &SelectBlock<'_>,
     kind: ClauseKind,
-    choice: &Choice,
+    choice: &ConditionalExpr,
     tested: &[&Expr],
     terms: Vec<Expr>,
     last_given: bool,
-    how: How,
-) -> Result<Option<Draft>, TargetError> {
+    how: RuleSelection,
+) -> Result<Option<TargetDraft>, TargetError> {
     let mut nulls: Vec<ColumnId> = Vec::new();
     let mut given: Vec<ColumnId> = Vec::new();
     let mut outer = false;
     for (index, argument) in tested.iter().enumerate() {
         let is_null = !(last_given && index + 1 == tested.len());
-        let mut may_be_null = facts::as_mention(argument).is_none();
-        for mention in &Parts::of(argument).mentions {
+        let mut may_be_null = value_class::as_mention(argument).is_none();
+        for mention in &ExprParts::of(argument).mentions {
             if let Some(found) = block.scope.resolve(mention)? {
                 may_be_null |= found.nullable || found.outer;
                 outer |= is_null && found.outer;
@@ -153,16 +169,16 @@ fn argument_draft(
     } else {
         block.inner()
     };
-    Ok(Some(Draft {
-        query: block::query(block.rows(from, condition::all(terms))),
+    Ok(Some(TargetDraft {
+        query: select_block::query(block.rows(from, condition::all(terms))),
         rule: if last_given {
-            Rule::Chosen
+            CoverageRule::Chosen
         } else {
-            Rule::Otherwise
+            CoverageRule::Otherwise
         },
         clause: clause(kind, &choice.expr),
         nesting: Vec::new(),
-        says: String::new(),
+        description: String::new(),
     }))
 }
 
@@ -181,9 +197,11 @@ fn conditions(expr: &Expr) -> Vec<Expr> {
             })
             .collect(),
         Expr::Function(function) => {
-            let arguments: Vec<&Expr> =
-                mention::arguments(function).into_iter().flatten().collect();
-            let name = mention::function_name(&function.name);
+            let arguments: Vec<&Expr> = expr_parts::arguments(function)
+                .into_iter()
+                .flatten()
+                .collect();
+            let name = expr_parts::function_name(&function.name);
             match (name.as_str(), arguments.as_slice()) {
                 ("if" | "iif", [condition, ..]) => vec![(*condition).clone()],
                 ("nullif", [value, other]) => vec![equal(value, other)],
@@ -196,67 +214,76 @@ fn conditions(expr: &Expr) -> Vec<Expr> {
 
 /// One target per branch, in which the earlier ones are not taken, and one for ELSE.
 fn branches(
-    block: &Block<'_>,
+    block: &SelectBlock<'_>,
     kind: ClauseKind,
     whole: &Expr,
     conditions: &[Expr],
-    how: How,
-    drafts: &mut Vec<Draft>,
+    how: RuleSelection,
+    drafts: &mut Vec<TargetDraft>,
 ) -> Result<(), TargetError> {
     let text = whole.to_string();
     let short = brief(whole);
-    let mut push =
-        |rule: Rule, terms: Vec<Expr>, refused: &[Node], null: Option<&ColumnId>, says| {
-            let reached = |leaf: &Leaf| leaf.depends(|id| Some(id) == null);
-            let refused = refused.iter().filter_map(|node| node.without(&reached));
-            let refused = refused.map(|node| node.negation());
-            let filter = block.filter.as_ref().and_then(|node| {
-                node.without(&|leaf| {
-                    let cases = leaf
-                        .parts
-                        .cases
-                        .iter()
-                        .any(|case| case.expr.to_string() == text);
-                    cases || reached(leaf)
-                })
-            });
-            let terms = terms
-                .into_iter()
-                .chain(refused)
-                .chain(filter.map(|node| node.expr()));
-            drafts.push(Draft {
-                query: block::query(block.rows(block.original(), condition::all(terms))),
-                rule,
-                clause: clause(kind, whole),
-                nesting: Vec::new(),
-                says,
-            });
-        };
-    let mut refused: Vec<Node> = Vec::new();
+    let mut push = |rule: CoverageRule,
+                    terms: Vec<Expr>,
+                    refused: &[ConditionTree],
+                    null: Option<&ColumnId>,
+                    description| {
+        let reached = |leaf: &ConditionLeaf| leaf.depends(|id| Some(id) == null);
+        let refused = refused.iter().filter_map(|node| node.without(&reached));
+        let refused = refused.map(|node| node.negation());
+        let filter = block.filter.as_ref().and_then(|node| {
+            node.without(&|leaf| {
+                let cases = leaf
+                    .parts
+                    .cases
+                    .iter()
+                    .any(|case| case.expr.to_string() == text);
+                cases || reached(leaf)
+            })
+        });
+        let terms = terms
+            .into_iter()
+            .chain(refused)
+            .chain(filter.map(|node| node.expr()));
+        drafts.push(TargetDraft {
+            query: select_block::query(block.rows(block.original(), condition::all(terms))),
+            rule,
+            clause: clause(kind, whole),
+            nesting: Vec::new(),
+            description,
+        });
+    };
+    let mut refused: Vec<ConditionTree> = Vec::new();
     for condition in conditions {
-        let node = Node::read(condition, &block.scope)?;
-        let single = matches!(node, Node::Leaf(_));
+        let node = ConditionTree::read(condition, &block.scope)?;
+        let single = matches!(node, ConditionTree::Leaf(_));
         for case in mcdc::cases(&node, &block.scope, how) {
             // A single condition that is false leads to the next branch, which has its own target.
-            if single && case.rule == Rule::False {
+            if single && case.rule == CoverageRule::False {
                 continue;
             }
-            let (rule, says) = if single && case.rule == Rule::True {
+            let (rule, description) = if single && case.rule == CoverageRule::True {
                 (
-                    Rule::Chosen,
+                    CoverageRule::Chosen,
                     format!("`{}` chooses its branch of `{short}`", brief(condition)),
                 )
             } else {
-                (case.rule, format!("in `{short}`, {}", case.says))
+                (case.rule, format!("in `{short}`, {}", case.description))
             };
             let null = case.null.as_ref().map(|found| &found.id);
-            push(rule, case.terms, &refused, null, says);
+            push(rule, case.terms, &refused, null, description);
         }
         refused.push(node);
     }
     if !refused.is_empty() {
-        let says = format!("no condition of `{short}` holds, so it takes the rest");
-        push(Rule::Otherwise, Vec::new(), &refused, None, says);
+        let description = format!("no condition of `{short}` holds, so it takes the rest");
+        push(
+            CoverageRule::Otherwise,
+            Vec::new(),
+            &refused,
+            None,
+            description,
+        );
     }
     Ok(())
 }

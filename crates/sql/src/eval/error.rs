@@ -2,13 +2,13 @@
 
 /// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Stop {
+pub enum EvalError {
     /// We do not know what the database would say.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// The database raises an error here.
     #[error(transparent)]
-    Raises(#[from] Raised),
+    Raised(#[from] RaisedError),
 }
 
 /// Something outside what we evaluate; counted and reported, never guessed.
@@ -21,7 +21,7 @@ pub struct Unsupported {
 
 /// A run-time error of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Raised {
+pub enum RaisedError {
     /// SQLSTATE 22012.
     #[error("division by zero")]
     DivisionByZero,
@@ -39,7 +39,7 @@ pub enum Raised {
     InvalidArgument,
 }
 
-impl Stop {
+impl EvalError {
     /// Something that we do not evaluate.
     pub(crate) fn unsupported(what: impl Into<String>) -> Self {
         Self::Unsupported(Unsupported { what: what.into() })
@@ -47,11 +47,11 @@ impl Stop {
 }
 
 /// Shorthand for an error that the database raises.
-pub(crate) fn raise<T>(raised: Raised) -> Result<T, Stop> {
-    Err(Stop::Raises(raised))
+pub(crate) fn raise<T>(raised: RaisedError) -> Result<T, EvalError> {
+    Err(EvalError::Raised(raised))
 }
 
 /// Shorthand for something that we do not evaluate.
-pub(crate) fn unsupported<T>(what: impl Into<String>) -> Result<T, Stop> {
-    Err(Stop::unsupported(what))
+pub(crate) fn unsupported<T>(what: impl Into<String>) -> Result<T, EvalError> {
+    Err(EvalError::unsupported(what))
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::ddl::lex::{Kind, Lexer, Rules};
+use crate::ddl::lex::{Lexer, LexerRules, TokenKind};
 use crate::dialect::DialectName;
 
 /// The statements in a text, without the semicolons between them.
@@ -12,10 +12,10 @@ pub fn split(text: &str, dialect: DialectName) -> Vec<&str> {
     let mut statements = Vec::new();
     let mut start = None;
     let mut end = 0;
-    for token in Lexer::new(text, Rules::of(Some(dialect))) {
+    for token in Lexer::new(text, LexerRules::of(Some(dialect))) {
         if token.is_symbol(";") {
             statements.extend(start.take().map(|start| &text[start..end]));
-        } else if token.kind != Kind::Comment {
+        } else if token.kind != TokenKind::Comment {
             start.get_or_insert(token.start.offset);
             end = token.end();
         }
@@ -43,9 +43,9 @@ pub fn fill(
     };
     if dialect == DialectName::Postgres {
         let mut dollar = None;
-        for token in Lexer::new(text, Rules::of(Some(dialect))) {
+        for token in Lexer::new(text, LexerRules::of(Some(dialect))) {
             if let Some(at) = dollar.take()
-                && token.kind == Kind::Number
+                && token.kind == TokenKind::Number
                 && token.start.offset == at + 1
             {
                 let digits = token.text.bytes().take_while(u8::is_ascii_digit).count();
@@ -59,7 +59,7 @@ pub fn fill(
         }
     } else {
         let mut n = 0;
-        for token in Lexer::new(text, Rules::of(Some(dialect))) {
+        for token in Lexer::new(text, LexerRules::of(Some(dialect))) {
             if token.is_symbol("?") {
                 put(token.start.offset, token.end(), value(n));
                 n += 1;

@@ -1,19 +1,19 @@
 //! Which dialect a text is written in, by the constructs that only one database knows.
 
 use super::Source;
-use super::lex::{Kind, Lexer, Rules, Token};
+use super::lex::{Lexer, LexerRules, Token, TokenKind};
 use crate::dialect::DialectName;
 
 /// A construct that gives a dialect away.
-struct Clue {
+struct DialectClue {
     dialect: DialectName,
     weight: u32,
     /// Words in a row, in any case; a symbol stands for itself.
     words: &'static [&'static str],
 }
 
-const fn clue(dialect: DialectName, weight: u32, words: &'static [&'static str]) -> Clue {
-    Clue {
+const fn clue(dialect: DialectName, weight: u32, words: &'static [&'static str]) -> DialectClue {
+    DialectClue {
         dialect,
         weight,
         words,
@@ -23,7 +23,7 @@ const fn clue(dialect: DialectName, weight: u32, words: &'static [&'static str])
 use DialectName::{MySql, Postgres, Sqlite};
 
 /// Every clue made of words; each counts once, however often it occurs.
-const CLUES: &[Clue] = &[
+const CLUES: &[DialectClue] = &[
     clue(Postgres, 4, &["::"]),
     clue(Postgres, 3, &["SERIAL"]),
     clue(Postgres, 4, &["BIGSERIAL"]),
@@ -73,15 +73,15 @@ const CLUES: &[Clue] = &[
 
 /// The dialect that the evidence speaks for, and the evidence.
 pub(super) fn dialect(sources: &[Source]) -> (DialectName, String) {
-    let mut tally = Tally::default();
+    let mut tally = ClueTally::default();
     for source in sources {
-        let lexer = Lexer::new(&source.text, Rules::of(None));
+        let lexer = Lexer::new(&source.text, LexerRules::of(None));
         let mut recent: Vec<Token<'_>> = Vec::with_capacity(4);
         for token in lexer {
             if let Some((dialect, weight, what)) = by_shape(&token) {
                 tally.add(dialect, weight, what, &source.name, &token);
             }
-            if token.kind == Kind::Comment {
+            if token.kind == TokenKind::Comment {
                 continue;
             }
             if recent.len() == 3 {
@@ -107,18 +107,18 @@ pub(super) fn dialect(sources: &[Source]) -> (DialectName, String) {
 /// Clues that are not words: how names, strings and comments are written.
 fn by_shape(token: &Token<'_>) -> Option<(DialectName, u32, &'static str)> {
     match token.kind {
-        Kind::Quoted if token.text.starts_with('`') => Some((MySql, 2, "backquotes")),
-        Kind::Text if token.text.starts_with('$') => Some((Postgres, 4, "dollar quotes")),
-        Kind::Comment if token.text.starts_with("/*!") => Some((MySql, 5, "/*! … */")),
-        Kind::Comment if token.text.contains("PostgreSQL database dump") => {
+        TokenKind::Quoted if token.text.starts_with('`') => Some((MySql, 2, "backquotes")),
+        TokenKind::Text if token.text.starts_with('$') => Some((Postgres, 4, "dollar quotes")),
+        TokenKind::Comment if token.text.starts_with("/*!") => Some((MySql, 5, "/*! … */")),
+        TokenKind::Comment if token.text.contains("PostgreSQL database dump") => {
             Some((Postgres, 6, "the header of pg_dump"))
         }
-        Kind::Comment
+        TokenKind::Comment
             if token.text.starts_with("-- MySQL dump") || token.text.contains("MariaDB dump") =>
         {
             Some((MySql, 6, "the header of mysqldump"))
         }
-        Kind::Symbol if token.text == "\\" => Some((Postgres, 2, "a psql command")),
+        TokenKind::Symbol if token.text == "\\" => Some((Postgres, 2, "a psql command")),
         _ => None,
     }
 }
@@ -137,19 +137,19 @@ fn ends_with(recent: &[Token<'_>], words: &[&str]) -> bool {
 }
 
 #[derive(Default)]
-struct Tally {
+struct ClueTally {
     seen: Vec<(DialectName, u32, String, String)>,
 }
 
-impl Tally {
+impl ClueTally {
     fn add(&mut self, dialect: DialectName, weight: u32, what: &str, source: &str, at: &Token<'_>) {
         if !self
             .seen
             .iter()
             .any(|(of, _, seen, _)| *of == dialect && seen == what)
         {
-            let place = format!("{source} line {}", at.start.line);
-            self.seen.push((dialect, weight, what.to_owned(), place));
+            let location = format!("{source} line {}", at.start.line);
+            self.seen.push((dialect, weight, what.to_owned(), location));
         }
     }
 
@@ -179,10 +179,10 @@ impl Tally {
             .rev()
             .max_by_key(|(_, weight, ..)| *weight);
         let evidence = match strongest {
-            Some((_, _, what, place)) if what.starts_with("the ") || what.starts_with("a ") => {
-                format!("{what} in {place}")
+            Some((_, _, what, location)) if what.starts_with("the ") || what.starts_with("a ") => {
+                format!("{what} in {location}")
             }
-            Some((_, _, what, place)) => format!("`{what}` in {place}"),
+            Some((_, _, what, location)) => format!("`{what}` in {location}"),
             None => String::new(),
         };
         (best, evidence)

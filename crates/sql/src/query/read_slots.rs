@@ -5,30 +5,30 @@ use std::collections::BTreeSet;
 use crate::expr::Expr;
 
 use super::model::{
-    Aggregate, Body, From, OrderBy, OrderKey, Query, Select, SubqueryUsage, WindowFunction,
+    Aggregate, From, OrderBy, OrderKey, Query, QueryBody, Select, SubqueryUsage, WindowFunction,
 };
 
 /// The slots that anything but a plain column of the select list reads, and those that only such columns read.
 pub(super) fn of(select: &Select, order_by: &[OrderKey]) -> (Vec<usize>, Vec<usize>) {
-    let mut reads = Reads::default();
+    let mut read_slots = ReadSlots::default();
     let mut shows = BTreeSet::new();
-    reads.select(select, order_by);
+    read_slots.select(select, order_by);
     for item in &select.items {
         match &item.expr {
             Expr::Column(column) => {
                 shows.insert(column.slot);
             }
-            other => reads.expr(other),
+            other => read_slots.expr(other),
         }
     }
-    let shows = shows.difference(&reads.0).copied().collect();
-    (reads.0.into_iter().collect(), shows)
+    let shows = shows.difference(&read_slots.0).copied().collect();
+    (read_slots.0.into_iter().collect(), shows)
 }
 
 #[derive(Default)]
-struct Reads(BTreeSet<usize>);
+struct ReadSlots(BTreeSet<usize>);
 
-impl Reads {
+impl ReadSlots {
     fn expr(&mut self, expr: &Expr) {
         self.0.extend(expr.columns());
     }
@@ -113,15 +113,15 @@ impl Reads {
         query.limit.iter().for_each(|expr| self.expr(expr));
         query.offset.iter().for_each(|expr| self.expr(expr));
         match &query.body {
-            Body::Select(select) => {
-                let slots = select.reads.iter().chain(&select.shows);
+            QueryBody::Select(select) => {
+                let slots = select.read_slots.iter().chain(&select.shows);
                 self.0.extend(slots.filter(|slot| **slot < select.base));
             }
-            Body::Set { left, right, .. } => {
+            QueryBody::Set { left, right, .. } => {
                 self.query(left);
                 self.query(right);
             }
-            Body::Values(rows) => rows.iter().flatten().for_each(|expr| self.expr(expr)),
+            QueryBody::Values(rows) => rows.iter().flatten().for_each(|expr| self.expr(expr)),
         }
     }
 }

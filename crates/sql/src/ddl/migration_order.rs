@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// A migration that is not applied, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedMigration {
     /// The file's name as it was given.
     pub name: String,
     /// Why, a lowercase fragment.
@@ -17,12 +17,12 @@ pub struct Skipped {
 /// Repeatable migrations (`R__…`, as Flyway has them) run last. Files that undo
 /// (`….down.sql`, `U2__…`, `down.sql`) are returned, so that the caller can
 /// report them.
-pub fn migration_order(names: &mut Vec<String>) -> Vec<Skipped> {
+pub fn migration_order(names: &mut Vec<String>) -> Vec<SkippedMigration> {
     let mut skipped = Vec::new();
     names.retain(|name| {
         let undoes = undoes(name);
         if undoes {
-            skipped.push(Skipped {
+            skipped.push(SkippedMigration {
                 name: name.clone(),
                 why: "it undoes a migration".to_owned(),
             });
