@@ -53,7 +53,7 @@ pub struct StatementReport {
 
 /// What statements are read by.
 #[derive(Clone, Copy)]
-pub(super) struct Setting<'a> {
+pub(super) struct SolverContext<'a> {
     pub(super) schema: &'a Schema,
     pub(super) dialect: DialectName,
     pub(super) now: DateTime,
@@ -114,7 +114,7 @@ impl Statements {
     pub(super) fn asked(
         &mut self,
         event: &Event,
-        setting: &Setting<'_>,
+        setting: &SolverContext<'_>,
         rows: &dyn Relations,
         then: &dyn Relations,
     ) -> Option<Asked> {
@@ -139,7 +139,7 @@ impl Statements {
         *found += u64::from(asked.found);
         if setting.rules && asked.sought.is_some() {
             let rules = self.rules_of(&asked.text, setting);
-            let Setting { dialect, now, .. } = *setting;
+            let SolverContext { dialect, now, .. } = *setting;
             asked.rules = self.rules.meet(&asked.shape, &rules, dialect, now, then);
         }
         (asked.sought.is_some() || !asked.found).then_some(asked)
@@ -149,7 +149,7 @@ impl Statements {
         &mut self,
         known: Known,
         n_rows: u64,
-        setting: &Setting<'_>,
+        setting: &SolverContext<'_>,
         rows: &dyn Relations,
     ) -> Asked {
         let mut asked = Asked {
@@ -196,7 +196,7 @@ impl Statements {
     }
 
     /// The coverage rules of a text.
-    fn rules_of(&mut self, text: &str, setting: &Setting<'_>) -> Arc<[Arc<Rule>]> {
+    fn rules_of(&mut self, text: &str, setting: &SolverContext<'_>) -> Arc<[Arc<Rule>]> {
         if let Some(rules) = self.known.get(text).and_then(|known| known.rules.clone()) {
             return rules;
         }

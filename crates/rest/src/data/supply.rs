@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use isobath_genes::Reference;
-use isobath_rows::set::{self, Ground, Inserted, NewCell, NewRow, Ties};
+use isobath_rows::set::{self, ExistingRows, Inserted, LinkContext, NewCell, NewRow};
 use isobath_search::{Rng, Score, TargetId};
 use isobath_sql::Value;
 use isobath_sql::query::Query;
@@ -33,7 +33,7 @@ const RULED: f64 = 0.6;
 /// What candidates lacked, and how rows are made for them.
 #[derive(Debug)]
 pub struct Supply {
-    ground: Ground,
+    ground: ExistingRows,
     pub(super) choice: Choice,
     /// By the number of the candidate.
     pub(super) lacks: BTreeMap<u64, Lacks>,
@@ -89,7 +89,7 @@ const MOST_HINTS: usize = 100;
 impl Supply {
     /// A supply of rows for tables.
     #[must_use]
-    pub fn new(ground: Ground, choice: Choice) -> Self {
+    pub fn new(ground: ExistingRows, choice: Choice) -> Self {
         Self {
             ground,
             choice,
@@ -112,7 +112,7 @@ impl Supply {
             };
             let mut all = Vec::new();
             for (column, definition) in of.columns.iter().enumerate() {
-                for value in ground.values_spoken_of(table, column) {
+                for value in ground.constraint_values_of(table, column) {
                     let text = literal(&value, ground.dialect);
                     let says: Arc<str> = format!("{}.{} = {text}", of.name, definition.name).into();
                     spoken_of.insert(Arc::clone(&says), (table, column, value.clone()));
@@ -179,7 +179,7 @@ impl Supply {
 
     /// What rows are put on.
     #[must_use]
-    pub fn ground(&self) -> &Ground {
+    pub fn ground(&self) -> &ExistingRows {
         &self.ground
     }
 
@@ -394,7 +394,7 @@ impl Supply {
             let keep = |row: u32, column: usize| followed.contains(&(row, column));
             return self
                 .ground
-                .vary(&mut child.rows, &self.hints, &keep, rng)
+                .mutate(&mut child.rows, &self.hints, &keep, rng)
                 .then_some(child);
         }
         None
@@ -450,13 +450,13 @@ impl Supply {
             return false;
         };
         let inputs = &lack.inputs;
-        let ties = Ties {
+        let ties = LinkContext {
             rows: &candidate.rows,
             inserted: &planted.rows,
             constants: &lack.asked.constants,
             is_input: &|text| inputs.iter().any(|(_, input)| input == text),
         };
-        let (rows, tied) = self.ground.tie(&built, &ties, candidate.next_id());
+        let (rows, tied) = self.ground.link(&built, &ties, candidate.next_id());
         let first = candidate.rows.len();
         candidate.rows.extend(rows);
         // What the statement does not ask for may matter to the code that reads it.
@@ -466,7 +466,7 @@ impl Supply {
                 tied.any(|tied| tied.row == row && tied.column == column)
             };
             let new = &mut candidate.rows[first..];
-            self.ground.vary(new, &self.hints, &is_tied, rng);
+            self.ground.mutate(new, &self.hints, &is_tied, rng);
         }
         for tied in tied {
             let reference = Reference {

@@ -14,14 +14,14 @@ const LONGEST: usize = 9;
 
 /// What random values are drawn from.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Profile {
+pub(crate) struct ValuePool {
     numbers: Vec<Decimal>,
     texts: Vec<String>,
     dates: Vec<Date>,
     date_times: Vec<DateTime>,
 }
 
-impl Profile {
+impl ValuePool {
     /// Mines the constants of all CHECKs of a schema, one pool per kind for the whole schema.
     pub(crate) fn mine(schema: &Schema) -> Self {
         let mut profile = Self::default();
@@ -76,7 +76,7 @@ impl Profile {
         self.draw_value(&column.data_type, rng)
     }
 
-    /// As [`Profile::draw`], never NULL.
+    /// As [`ValuePool::draw`], never NULL.
     pub(crate) fn draw_value(&self, data_type: &DataType, rng: &mut fastrand::Rng) -> Value {
         if rng.f64() < 0.25
             && let Some(constant) = self.constant(data_type, rng)

@@ -5,7 +5,7 @@ use isobath_sql::query::{Query, evaluate_at};
 use isobath_sql::{Row, Value};
 
 use super::candidate::Candidate;
-use super::construct::Setting;
+use super::construct::SolverContext;
 
 /// Rows to insert and parameters to bind, and the targets that they cover.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,15 +41,15 @@ impl Fixture {
     pub fn result(
         &self,
         query: &Query,
-        setting: Setting<'_>,
+        context: SolverContext<'_>,
     ) -> Result<Vec<Vec<Value>>, EvalError> {
         let parameters = self.parameters();
         evaluate_at(
             query,
             &self.candidate,
             parameters,
-            Some(setting.now),
-            setting.dialect,
+            Some(context.now),
+            context.dialect,
         )
         .map(|evaluated| evaluated.rows)
     }

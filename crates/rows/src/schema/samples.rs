@@ -51,7 +51,7 @@ pub(crate) fn column(name: &str, data_type: DataType) -> Column {
 }
 
 /// Constraints by column position, chained onto a table.
-pub(crate) trait With: Sized {
+pub(crate) trait TableBuilder: Sized {
     fn with(self, kind: ConstraintKind) -> Self;
     fn typed(self, column: usize, data_type: DataType) -> Self;
 
@@ -88,7 +88,7 @@ pub(crate) trait With: Sized {
     }
 }
 
-impl With for Table {
+impl TableBuilder for Table {
     fn with(mut self, kind: ConstraintKind) -> Self {
         self.constraints.push(Constraint::unnamed(kind));
         self

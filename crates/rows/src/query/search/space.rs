@@ -7,14 +7,14 @@ use isobath_sql::query::model::{
 };
 use isobath_sql::{Column, Value};
 
-use crate::query::construct::Setting;
+use crate::query::construct::SolverContext;
 
 /// A column of a table.
 pub(in crate::query) type At = (usize, usize);
 
 /// What a search may change, and what it may draw from.
 #[derive(Debug, Default)]
-pub(in crate::query) struct Space {
+pub(in crate::query) struct SearchSpace {
     /// The tables that the query reads, and of each the columns that are used outside the outermost select list.
     pub(in crate::query) tables: Vec<(usize, Vec<usize>)>,
     /// The query's parameters that matter, each with a column that it is compared with.
@@ -25,7 +25,7 @@ pub(in crate::query) struct Space {
     pub(in crate::query) pairs: Vec<(At, At)>,
 }
 
-impl Space {
+impl SearchSpace {
     pub(in crate::query) fn new(query: &Query) -> Self {
         let mut space = Self::default();
         let tables = query.tables().into_iter();
@@ -296,9 +296,9 @@ impl Space {
     pub(in crate::query) fn parameter_column<'s>(
         &self,
         at: Option<At>,
-        setting: &Setting<'s>,
+        context: &SolverContext<'s>,
     ) -> Option<&'s Column> {
-        at.map(|(table, column)| &setting.schema.tables[table].columns[column])
+        at.map(|(table, column)| &context.schema.tables[table].columns[column])
     }
 }
 

@@ -8,7 +8,7 @@ use isobath_sql::row::Statement;
 use isobath_sql::schema::{Action, Constraint, ConstraintKind, Filled, ForeignKey, Schema, Table};
 use isobath_sql::{Column, DataType, Dialect, Expr, Row, SourceLocation, Value};
 
-use crate::schema::case::{Expected, TestCase};
+use crate::schema::case::{ExpectedOutcome, TestCase};
 
 /// A schema of tables whose foreign keys name their parents by index.
 pub(crate) fn schema(tables: Vec<Table>) -> Schema {
@@ -108,26 +108,26 @@ pub(crate) fn insert(table: usize, values: &[Option<i64>]) -> Statement {
 pub(crate) fn test(
     schema: &Schema,
     dialect: &'static dyn Dialect,
-    lead_up: Vec<Statement>,
-    act: Statement,
+    setup_rows: Vec<Statement>,
+    statement: Statement,
 ) -> TestCase {
     let mut memory = MemoryDatabase::new(schema, dialect);
-    for statement in &lead_up {
+    for statement in &setup_rows {
         let verdict = memory.run(statement).expect("samples are understood");
         assert!(verdict.is_accepted(), "{statement:?}: {verdict:?}");
     }
-    let expected = match memory.run(&act).expect("samples are understood") {
-        isobath_sql::memory::Verdict::Accepted => Expected::Accepted,
+    let expected = match memory.run(&statement).expect("samples are understood") {
+        isobath_sql::memory::Verdict::Accepted => ExpectedOutcome::Accepted,
         isobath_sql::memory::Verdict::Rejected(mut violations) => {
-            Expected::Rejected(violations.remove(0))
+            ExpectedOutcome::Rejected(violations.remove(0))
         }
     };
     TestCase {
-        table: act.table(),
+        table: statement.table(),
         name: "a sample".to_owned(),
         covers: Vec::new(),
-        lead_up,
-        act,
+        setup_rows,
+        statement,
         expected,
         after: Vec::new(),
     }

@@ -8,7 +8,7 @@ use isobath_sql::{
     Column, Constraint, ConstraintKind, DataType, Expr, Schema, SourceLocation, Table, Value,
 };
 
-use crate::schema::predicate::{Predicate, Wanted};
+use crate::schema::predicate::{Predicate, RequiredTruth};
 
 pub(crate) fn schema(tables: impl IntoIterator<Item = Table>) -> Schema {
     Schema {
@@ -176,14 +176,14 @@ pub(crate) fn like(expr: Expr, pattern: &str) -> Expr {
 pub(crate) fn holds_true(expr: Expr) -> Predicate {
     Predicate::Expr {
         expr,
-        wanted: Wanted::True,
+        wanted: RequiredTruth::True,
     }
 }
 
 pub(crate) fn holds_false(expr: Expr) -> Predicate {
     Predicate::Expr {
         expr,
-        wanted: Wanted::False,
+        wanted: RequiredTruth::False,
     }
 }
 
