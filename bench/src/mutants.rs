@@ -7,7 +7,7 @@ use std::time::Instant;
 use isobath_rows::schema::generator::GeneratorName;
 use isobath_rows::schema::job::{Config, generate};
 use isobath_rows::schema::mutation::{
-    FilterPipeline, OperatorSet, analyse, find_ineffective, mutants, strengthen as strengthened,
+    FilterPipeline, OperatorSet, analyze, find_ineffective, mutants, strengthen as strengthened,
 };
 use isobath_sql::DialectName;
 
@@ -91,7 +91,7 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
             };
             let suite = generate(&schema, dialect, &config).tests;
             let made = mutants(&schema, dialect, OperatorSet::Paper);
-            analyse(&schema, dialect, made, FilterPipeline::Normalized, &suite)
+            analyze(&schema, dialect, made, FilterPipeline::Normalized, &suite)
         };
         let (default, normalized) = (
             kept(FilterPipeline::Default),
@@ -165,7 +165,7 @@ pub(crate) fn strengthen(folder: &Path, by_name: bool) -> ExitCode {
             let suite = generate(&schema, dialect, &Config::default()).tests;
             let started = Instant::now();
             let made = mutants(&schema, dialect, OperatorSet::All);
-            let analysis = analyse(&schema, dialect, made, FilterPipeline::Engine, &suite);
+            let analysis = analyze(&schema, dialect, made, FilterPipeline::Engine, &suite);
             let analysed = started.elapsed();
             total += analysed;
             let line = format!(

@@ -162,14 +162,14 @@ impl Row {
         let made = mutation::mutants(schema, dialect, OperatorSet::Paper);
         let tests = run(GeneratorName::Domino, 0).tests;
         row.domino =
-            mutation::analyse(schema, dialect, made, FilterPipeline::Engine, &tests).killed();
+            mutation::analyze(schema, dialect, made, FilterPipeline::Engine, &tests).killed();
         for (set, kills) in [
             (OperatorSet::Paper, &mut row.paper),
             (OperatorSet::All, &mut row.ours),
         ] {
             let made = mutation::mutants(schema, dialect, set);
             let analysis =
-                mutation::analyse(schema, dialect, made, FilterPipeline::Engine, &own.tests);
+                mutation::analyze(schema, dialect, made, FilterPipeline::Engine, &own.tests);
             kills.default = analysis.killed();
             let Strengthened { tests, analysis } =
                 mutation::strengthen(schema, dialect, &own.tests, analysis);

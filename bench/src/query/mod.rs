@@ -77,7 +77,7 @@ fn run(folder: &Path, options: &[&str]) -> Result<bool, Box<dyn Error>> {
     let mut run = Run {
         config: Config {
             algorithm: after("--algorithm").unwrap_or("default").parse()?,
-            together: !options.contains(&"--apart"),
+            share_fixtures: !options.contains(&"--apart"),
             ..Config::default()
         },
         constraints: !options.contains(&"--ignore-constraints"),

@@ -186,7 +186,7 @@ fn attempt(queries: &[Chosen<'_>], algorithm: Algorithm, seeds: u64, budget: u64
                 algorithm,
                 seed,
                 budget,
-                together: false,
+                share_fixtures: false,
             };
             let started = cpu::spent();
             let outcome = run(&targets, setting, &config);

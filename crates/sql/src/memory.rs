@@ -24,7 +24,7 @@ pub struct MemoryDatabase<'s> {
     dialect: &'static dyn Dialect,
     rows: Vec<Vec<Vec<Value>>>,
     /// Whether rows inserted together are judged as an engine does, not as they should be.
-    as_run: bool,
+    as_engine_runs: bool,
 }
 
 /// What became of a statement.
@@ -101,16 +101,16 @@ impl<'s> MemoryDatabase<'s> {
             schema,
             dialect,
             rows: vec![Vec::new(); schema.tables.len()],
-            as_run: false,
+            as_engine_runs: false,
         }
     }
 
     /// The same database, which judges rows that are inserted together no more strictly than a test
     /// on the engine can.
     #[must_use]
-    pub fn as_run(self) -> Self {
+    pub fn as_engine_runs(self) -> Self {
         Self {
-            as_run: true,
+            as_engine_runs: true,
             ..self
         }
     }
@@ -199,7 +199,7 @@ impl<'s> MemoryDatabase<'s> {
                 Err(found) => violations.extend(found),
             }
         }
-        if self.dialect.judges_rows_together() || !self.as_run {
+        if self.dialect.judges_rows_together() || !self.as_engine_runs {
             for (table, values) in &inserted {
                 self.check_parents(*table, values, &mut violations);
             }

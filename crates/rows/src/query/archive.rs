@@ -21,7 +21,7 @@ pub(super) struct Archive<'a> {
     pub(super) statuses: Vec<Option<TargetStatus>>,
     pub(super) found: Vec<Candidate>,
     /// What we could not evaluate, by target.
-    pub(super) unable: Vec<Option<String>>,
+    pub(super) unsupported: Vec<Option<String>>,
     pub(super) evaluations: u64,
     /// Whether a target stays covered when there are more rows.
     monotone: Vec<bool>,
@@ -42,7 +42,7 @@ impl<'a> Archive<'a> {
             targets,
             statuses: statuses.collect(),
             found: Vec::new(),
-            unable: vec![None; targets.len()],
+            unsupported: vec![None; targets.len()],
             evaluations: 0,
             relations: targets
                 .iter()
@@ -89,7 +89,7 @@ impl<'a> Archive<'a> {
             Ok(distance) => distance,
             Err(stop) => {
                 if let EvalError::Unsupported(_) = stop {
-                    self.unable[target] = Some(stop.to_string());
+                    self.unsupported[target] = Some(stop.to_string());
                 }
                 UNKNOWN
             }

@@ -85,7 +85,7 @@ pub fn run(
         Algorithm::Default => ours(&mut archive, config),
         Algorithm::Ga | Algorithm::Biased | Algorithm::Random => papers(&mut archive, config),
     }
-    fixtures(archive, config.together)
+    fixtures(archive, config.share_fixtures)
 }
 
 /// Builds what can be built, proves what cannot be, and searches for the rest.

@@ -16,7 +16,7 @@ use super::mutation::{Mutant, MutantRunner};
 use super::requirement::Requirement;
 
 /// Intentions that one merged test may carry; more would be hard to read when it fails.
-const MOST_INTENTIONS: usize = 3;
+const MAX_INTENTIONS: usize = 3;
 
 /// What a reduced suite must keep.
 #[derive(Clone, Copy, Debug)]
@@ -221,7 +221,7 @@ impl ReductionCriteria<'_> {
             let joint = merged
                 .iter()
                 .enumerate()
-                .filter(|(_, earlier)| earlier.intentions < MOST_INTENTIONS)
+                .filter(|(_, earlier)| earlier.intentions < MAX_INTENTIONS)
                 .find_map(|(position, earlier)| {
                     Some((position, self.join(earlier, &test, &goals)?))
                 });

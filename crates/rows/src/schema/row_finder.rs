@@ -15,7 +15,7 @@ use super::setup_rows::SeedRows;
 const BUDGET: u64 = 20_000;
 
 /// Most rows that are built beside the one that is looked for.
-const MOST_FRESH: usize = 8;
+const MAX_FRESH: usize = 8;
 
 /// Good rows of a schema's tables, on which searches for other rows stand.
 #[derive(Clone, Copy, Debug)]
@@ -191,10 +191,10 @@ impl<'g, 's> RowFinder<'g, 's> {
                 rows[*parent].saturating_sub(1),
             ));
         }
-        if fresh.len() > MOST_FRESH {
+        if fresh.len() > MAX_FRESH {
             // One of each is the next best thing.
             fresh.dedup();
-            fresh.truncate(MOST_FRESH);
+            fresh.truncate(MAX_FRESH);
         }
         fresh
     }

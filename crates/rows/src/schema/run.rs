@@ -51,7 +51,7 @@ pub fn run(loaded: &LoadedSchema, plan: &SchemaPlan) -> SchemaRun {
     let mut outcome = job::generate(&schema, dialect, &plan.config);
     let mut analysis = plan.mutants.map(|set| {
         let mutants = mutation::mutants(&schema, dialect, set);
-        mutation::analyse(
+        mutation::analyze(
             &schema,
             dialect,
             mutants,

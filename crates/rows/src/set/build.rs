@@ -12,7 +12,7 @@ use crate::query::construct::{Construction, checks_hold, construct, omitted};
 const NUMBERINGS: usize = 3;
 
 /// Candidates that are judged beside the rows that are there, in all.
-const MOST_JUDGED: usize = 60;
+const MAX_JUDGED: usize = 60;
 
 impl ExistingRows {
     /// Rows that make a query return a row, beside those that are there and `own` ones, parents first. Rows that are
@@ -32,7 +32,7 @@ impl ExistingRows {
             let made = made + numbering;
             let outcome = construct(query, self.solver_context(), made, &mut |candidate| {
                 judged += 1;
-                if judged > MOST_JUDGED {
+                if judged > MAX_JUDGED {
                     return true;
                 }
                 let Some(rows) = self.placed(candidate, own) else {
@@ -49,7 +49,7 @@ impl ExistingRows {
             if let Some(rows) = built {
                 return Some(self.with_defaults(query, own, rows));
             }
-            if matches!(outcome, Construction::Infeasible { .. }) || judged > MOST_JUDGED {
+            if matches!(outcome, Construction::Infeasible { .. }) || judged > MAX_JUDGED {
                 return None;
             }
         }

@@ -3,7 +3,7 @@
 use isobath_sql::Value;
 
 use super::{ExistingRows, NewCell, NewRow};
-use crate::query::construct::{is_not_null, neighbours};
+use crate::query::construct::{is_not_null, neighbors};
 
 impl ExistingRows {
     /// Changes one cell of one row; false where there is nothing to change.
@@ -84,7 +84,7 @@ impl ExistingRows {
                     constraint_values[rng.usize(..constraint_values.len())].clone()
                 }
                 0 if may_be_null => Value::Null,
-                0..=3 => match old.map(|old| neighbours(old, Some(&definition.data_type))) {
+                0..=3 => match old.map(|old| neighbors(old, Some(&definition.data_type))) {
                     Some(near) if !near.is_empty() => near[rng.usize(..near.len())].clone(),
                     _ => self.profile.draw_value(&definition.data_type, rng),
                 },

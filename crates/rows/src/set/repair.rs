@@ -17,7 +17,7 @@ use crate::query::construct::fresh;
 /// How often one row is changed.
 const TRIES: usize = 8;
 /// The most rows of a test.
-pub(super) const MOST_ROWS: usize = 40;
+pub(super) const MAX_ROWS: usize = 40;
 
 impl ExistingRows {
     /// Makes rows acceptable: changes what would be refused, adds parents that are missing, and leaves out the rest.
@@ -35,7 +35,7 @@ impl ExistingRows {
         let mut waiting: VecDeque<NewRow> = std::mem::take(rows).into();
         let mut whole = true;
         while let Some(row) = waiting.pop_front() {
-            if repair.done.len() >= MOST_ROWS || !repair.place(row, &mut waiting, rng) {
+            if repair.done.len() >= MAX_ROWS || !repair.place(row, &mut waiting, rng) {
                 whole = false;
                 break;
             }
@@ -286,7 +286,7 @@ impl RowRepair<'_> {
                 Some((row.table, values))
             })
             .collect();
-        if self.done.len() + waiting.len() >= MOST_ROWS || row.table == key.parent {
+        if self.done.len() + waiting.len() >= MAX_ROWS || row.table == key.parent {
             return false;
         }
         let made = own.len() + 1;

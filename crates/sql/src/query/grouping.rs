@@ -12,7 +12,7 @@ use super::scope::Scope;
 pub(super) type KeySets = Vec<Vec<usize>>;
 
 /// More sets than this are a mistake, or an attack.
-const MOST_SETS: usize = 256;
+const MAX_SETS: usize = 256;
 
 impl Resolver<'_> {
     /// The keys of GROUP BY, and the sets of them where there are several.
@@ -80,7 +80,7 @@ impl Resolver<'_> {
                     })
                 })
                 .collect();
-            if sets.len() > MOST_SETS {
+            if sets.len() > MAX_SETS {
                 return Err(unsupported(select, "it groups in too many ways"));
             }
         }

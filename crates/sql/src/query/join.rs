@@ -9,7 +9,7 @@ use super::row_pool::{Costed, RelationRows, RowParts, RowPool};
 use super::subquery::SubqueryResults;
 
 /// The most pairs that one join looks at.
-const MOST_PAIRS: usize = 4_000_000;
+const MAX_PAIRS: usize = 4_000_000;
 
 /// A SELECT under evaluation, and below which row.
 #[derive(Clone, Copy)]
@@ -158,9 +158,9 @@ impl<'a> QueryEvaluator<'a> {
         frame: SelectFrame<'_, 'a>,
         passed: u32,
     ) -> Result<RelationRows<'a>, EvalError> {
-        if left.len().saturating_mul(right.len()) > MOST_PAIRS {
+        if left.len().saturating_mul(right.len()) > MAX_PAIRS {
             return Err(EvalError::unsupported(format!(
-                "a join of more than {MOST_PAIRS} pairs of rows"
+                "a join of more than {MAX_PAIRS} pairs of rows"
             )));
         }
         // Most pairs are not kept, so that rows are put together in the end.

@@ -8,10 +8,10 @@ use super::evaluate::{QueryEvaluator, QueryOutcome};
 use super::model::Query;
 
 /// The most rounds; databases have limits of their own, none of them lower.
-const MOST_ROUNDS: usize = 200;
+const MAX_ROUNDS: usize = 200;
 
 /// The most rows of all rounds.
-const MOST_ROWS: usize = 10_000;
+const MAX_ROWS: usize = 10_000;
 
 /// The rows of the round before, as the recursive part of a query reads them.
 #[derive(Clone, Copy)]
@@ -52,15 +52,15 @@ impl<'a> QueryEvaluator<'a> {
         let found = std::mem::take(&mut outcome.rows);
         let mut rows = Vec::new();
         let mut last = self.fresh(found, &rows, &pairs, all)?;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             if last.is_empty() {
                 outcome.rows = rows;
                 return Ok(outcome);
             }
             rows.extend(last.iter().cloned());
-            if rows.len() > MOST_ROWS {
+            if rows.len() > MAX_ROWS {
                 return Err(EvalError::unsupported(format!(
-                    "a recursive query of more than {MOST_ROWS} rows"
+                    "a recursive query of more than {MAX_ROWS} rows"
                 )));
             }
             let working = WorkingTable {
@@ -81,7 +81,7 @@ impl<'a> QueryEvaluator<'a> {
             last = self.fresh(next.rows, &rows, &pairs, all)?;
         }
         Err(EvalError::unsupported(format!(
-            "a recursive query of more than {MOST_ROUNDS} rounds"
+            "a recursive query of more than {MAX_ROUNDS} rounds"
         )))
     }
 

@@ -8,10 +8,10 @@ use crate::eval::{EvalError, RowPart};
 pub(super) const NOTHING: f64 = 1e6;
 
 /// The most rows that are really there in one relation.
-const MOST_ROWS: usize = 100_000;
+const MAX_ROWS: usize = 100_000;
 
 /// The most rows that are not there but carried along as near misses.
-const MOST_NEAR: usize = 16;
+const MAX_NEAR: usize = 16;
 
 /// The parts that a row is made of; what belongs to enclosing queries comes first.
 pub(super) type RowParts<'r> = SmallVec<[RowPart<'r>; 3]>;
@@ -99,15 +99,15 @@ impl<R> RowPool<R> {
     /// When there are more rows than a fixture ever has.
     pub(super) fn push(&mut self, costed: Costed<R>) -> Result<(), EvalError> {
         if costed.cost == 0.0 {
-            if self.matching.len() == MOST_ROWS {
+            if self.matching.len() == MAX_ROWS {
                 return Err(EvalError::unsupported(format!(
-                    "a product of more than {MOST_ROWS} rows"
+                    "a product of more than {MAX_ROWS} rows"
                 )));
             }
             self.matching.push(costed);
         } else if self.would_keep(costed.cost) {
             self.near_misses.push(costed);
-            if self.near_misses.len() >= 2 * MOST_NEAR {
+            if self.near_misses.len() >= 2 * MAX_NEAR {
                 self.truncate();
             }
         }
@@ -118,8 +118,8 @@ impl<R> RowPool<R> {
     pub(super) fn truncate(&mut self) {
         // Stable, so that of equals the first stay.
         self.near_misses.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-        if self.near_misses.len() >= MOST_NEAR {
-            self.near_misses.truncate(MOST_NEAR);
+        if self.near_misses.len() >= MAX_NEAR {
+            self.near_misses.truncate(MAX_NEAR);
             self.cost_limit = self.near_misses.last().map(|last| last.cost);
         }
     }
@@ -188,7 +188,7 @@ mod tests {
         for number in 0..1000 {
             row_pool.push(costed(f64::from(1000 - number))).unwrap();
         }
-        assert!(row_pool.near_misses.len() < 2 * MOST_NEAR);
+        assert!(row_pool.near_misses.len() < 2 * MAX_NEAR);
         assert_eq!(row_pool.nearest_cost(), 1.0);
         assert!(row_pool.would_keep(0.5));
         assert!(!row_pool.would_keep(500.0));

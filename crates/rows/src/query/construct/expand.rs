@@ -14,17 +14,17 @@ use super::{Construction, SolverContext, fill, parent};
 use crate::query::candidate::Candidate;
 
 /// How many ends of choices are looked at.
-const MOST_ENDS: u32 = 400;
+const MAX_ENDS: u32 = 400;
 /// States after which no more are looked at: dead ends can be as many as there are ways to put groups and joins together.
-const MOST_STATES: u32 = 5_000;
+const MAX_STATES: u32 = 5_000;
 /// How many of them for one plan of a group.
-const MOST_ENDS_OF_PLAN: u32 = 12;
+const MAX_ENDS_OF_PLAN: u32 = 12;
 
 /// From so many rows of a table on, relations share them where they can.
 const MANY_ROWS: usize = 4;
 
 /// How many choices follow each other.
-const MOST_DEPTH: u32 = 120;
+const MAX_DEPTH: u32 = 120;
 
 /// The search through all choices.
 pub(super) struct Expansion<'s, 'f> {
@@ -58,7 +58,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
             context,
             accept,
             ends: 0,
-            limit: MOST_ENDS,
+            limit: MAX_ENDS,
             states: 0,
             depth: 0,
             made,
@@ -96,7 +96,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
 
     fn go(&mut self, state: ConstructionState<'_>) -> BranchEnd {
         // Nothing follows from what was not looked at, so this is never a proof.
-        if self.depth == MOST_DEPTH || self.states == MOST_STATES {
+        if self.depth == MAX_DEPTH || self.states == MAX_STATES {
             return BranchEnd::Failed;
         }
         self.states += 1;
@@ -168,7 +168,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
                 let limit = self.limit;
                 if let Obligation::Grouped { .. } = alternative {
                     // One plan that leads nowhere must not use up what the others need.
-                    self.limit = limit.min(self.ends + MOST_ENDS_OF_PLAN);
+                    self.limit = limit.min(self.ends + MAX_ENDS_OF_PLAN);
                 }
                 let mut branch = state.clone();
                 branch.pending.push(alternative);
@@ -179,8 +179,8 @@ impl<'s, 'f> Expansion<'s, 'f> {
                     BranchEnd::Refuted => {}
                     BranchEnd::Failed => refuted = false,
                 }
-                let enough = self.ends >= if refuted { MOST_ENDS } else { self.limit };
-                if enough || self.states == MOST_STATES {
+                let enough = self.ends >= if refuted { MAX_ENDS } else { self.limit };
+                if enough || self.states == MAX_STATES {
                     return BranchEnd::Failed;
                 }
             }

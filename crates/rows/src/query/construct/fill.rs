@@ -12,7 +12,7 @@ use super::values::fresh;
 use crate::query::candidate::Candidate;
 
 /// How many rows are added for the sake of foreign keys.
-const MOST_PARENTS: usize = 24;
+const MAX_PARENTS: usize = 24;
 
 /// Whether a column of a stored row is never NULL.
 pub(crate) fn is_not_null(context: &SolverContext<'_>, table: &Table, column: usize) -> bool {
@@ -81,7 +81,7 @@ pub(crate) fn complete(context: &SolverContext<'_>, candidate: Candidate) -> Opt
         stored.extend(rows.into_iter().map(|row| (table, row)));
     }
     add_parents(context, &memory, &mut stored, 500)?;
-    if !obeys(context, &stored) {
+    if !satisfies_constraints(context, &stored) {
         return None;
     }
     Some(gathered(stored, candidate.parameters))
@@ -160,7 +160,7 @@ fn insert_all(
     }
     if context.constraints {
         add_parents(context, &memory, &mut stored, first)?;
-        if !obeys(context, &stored) {
+        if !satisfies_constraints(context, &stored) {
             return None;
         }
     }
@@ -231,7 +231,7 @@ fn add_parents(
             if there {
                 continue;
             }
-            if stored.len() >= given + MOST_PARENTS {
+            if stored.len() >= given + MAX_PARENTS {
                 return None;
             }
             let number = first + stored.len();
@@ -274,7 +274,7 @@ pub(crate) fn checks_hold(context: &SolverContext<'_>, table: usize, row: &[Valu
 }
 
 /// Whether all rows together obey all constraints.
-fn obeys(context: &SolverContext<'_>, stored: &[(usize, Vec<Value>)]) -> bool {
+fn satisfies_constraints(context: &SolverContext<'_>, stored: &[(usize, Vec<Value>)]) -> bool {
     let mut memory = MemoryDatabase::new(context.schema, context.dialect);
     let mut waiting: Vec<&(usize, Vec<Value>)> = stored.iter().collect();
     // Parents first; what remains in the end refers in a circle, or is refused for another reason.

@@ -14,7 +14,7 @@ use super::state::{
 use super::step::{StepResult, rebind};
 
 /// How many combinations of rows a condition on all rows is written out for.
-const MOST_COMBINATIONS: usize = 64;
+const MAX_COMBINATIONS: usize = 64;
 
 /// Asks that a query returns no row (that is so), whatever rows there are in the end.
 pub(super) fn forbid_query<'a>(
@@ -72,7 +72,7 @@ pub(super) fn forbid_match<'a>(
         .map(|(table, ..)| state.rows_of(*table))
         .collect();
     let combinations: usize = choices.iter().map(Vec::len).product();
-    if combinations > MOST_COMBINATIONS {
+    if combinations > MAX_COMBINATIONS {
         state.guess = true;
         return;
     }

@@ -17,11 +17,11 @@ pub(super) const RELAXED: u64 = u64::MAX;
 
 /// Whether [`shapes`] lists all there are.
 pub(super) fn has_all_shapes(select: &Select) -> bool {
-    outer_joins(select).len() <= MOST_OUTER
+    outer_joins(select).len() <= MAX_OUTER
 }
 
 /// Above so many outer joins, not all their shapes are looked at.
-const MOST_OUTER: usize = 6;
+const MAX_OUTER: usize = 6;
 
 /// The ways in which outer joins can come out, the likeliest first: a bit per side that may be missing.
 pub(super) fn shapes(select: &Select) -> Vec<u64> {
@@ -36,7 +36,7 @@ pub(super) fn shapes(select: &Select) -> Vec<u64> {
         }
     }
     let mut shapes = vec![likely];
-    if count <= MOST_OUTER {
+    if count <= MAX_OUTER {
         shapes.extend((0..1u64 << count).filter(|shape| *shape != likely));
     } else {
         shapes.extend((0..count).map(|number| likely ^ (1 << number)));

@@ -53,7 +53,7 @@ use super::candidate::Candidate;
 pub(super) use self::fill::{blank_row, complete};
 pub(crate) use self::fill::{checks_hold, is_not_null, omitted};
 pub use self::proof::Cause;
-pub(crate) use self::values::{fresh, neighbours};
+pub(crate) use self::values::{fresh, neighbors};
 
 /// What stays the same while candidates are made.
 #[derive(Clone, Copy, Debug)]

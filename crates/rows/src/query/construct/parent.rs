@@ -9,7 +9,7 @@ use super::state::{ConditionOrigin, ConstructionState, Obligation, TruthRequirem
 use super::step::StepResult;
 
 /// How many rows are added for the sake of foreign keys before we stop to reason about them.
-const MOST_ROWS: usize = 16;
+const MAX_ROWS: usize = 16;
 
 /// A foreign key that matters to the query and was not looked at yet.
 pub(super) fn pending_foreign_key<'a>(state: &mut ConstructionState<'a>) -> Option<Obligation<'a>> {
@@ -80,7 +80,7 @@ pub(super) fn parent<'a>(
             parent: Some(parent),
         })
         .collect();
-    if state.rows.len() < MOST_ROWS {
+    if state.rows.len() < MAX_ROWS {
         referring.push(Obligation::Refers {
             row,
             key,

@@ -261,7 +261,7 @@ fn relations(from: &From, found: &mut Vec<PlannedRelation>) {
 }
 
 /// The most copies that a need is written out for.
-const MOST_NEEDED: usize = 3;
+const MAX_NEEDED: usize = 3;
 
 /// What every group that HAVING likes must have, as plans that leave HAVING itself out.
 ///
@@ -325,7 +325,7 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
         return Ok(needs);
     }
     if least > 0 {
-        need(&mut needs, least.min(MOST_NEEDED), Vec::new());
+        need(&mut needs, least.min(MAX_NEEDED), Vec::new());
     }
     for part in flat {
         let Expr::Compare { op, left, right } = part else {
@@ -348,7 +348,7 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
         match (&aggregate.function, &**right, of(right)) {
             (AggregateFunction::Count, Expr::Literal(Value::Int(bound)), _) => {
                 let (from, to) = range(*op, *bound);
-                let copies = usize::try_from(from).unwrap_or(0).min(MOST_NEEDED);
+                let copies = usize::try_from(from).unwrap_or(0).min(MAX_NEEDED);
                 if to == 0 && least > 0 {
                     need(&mut needs, 1, vec![(argument.clone(), vec![None])]);
                 } else if copies > 0 && aggregate.distinct {

@@ -17,7 +17,7 @@ use super::state::{
 use super::step::StepResult;
 
 /// How many shapes of the rows of a group are looked at one by one.
-const MOST_SHAPES: usize = 64;
+const MAX_SHAPES: usize = 64;
 
 /// A query returns a row.
 pub(super) fn returns<'a>(
@@ -189,7 +189,7 @@ fn in_every_shape<'a>(
     };
     let copies = u32::try_from(plan.copies).unwrap_or(u32::MAX);
     let ways = all_shapes.len().checked_pow(copies);
-    match ways.filter(|ways| *ways <= MOST_SHAPES && has_all_shapes(select)) {
+    match ways.filter(|ways| *ways <= MAX_SHAPES && has_all_shapes(select)) {
         None => grouped(Vec::new(), RELAXED),
         Some(ways) => {
             let shapes = (0..ways).map(|mut way| {

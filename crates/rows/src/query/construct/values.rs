@@ -78,7 +78,7 @@ fn day(number: usize) -> DateTime {
 }
 
 /// The values just below and just above, as finely as the type goes, and one step away.
-pub(crate) fn neighbours(value: &Value, data_type: Option<&DataType>) -> Vec<Value> {
+pub(crate) fn neighbors(value: &Value, data_type: Option<&DataType>) -> Vec<Value> {
     match value {
         Value::Int(number) => vec![Value::Int(number - 1), Value::Int(number + 1)],
         Value::Bool(value) => vec![Value::Bool(!value)],

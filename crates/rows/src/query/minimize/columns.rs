@@ -5,7 +5,7 @@ use isobath_sql::query::Query;
 use isobath_sql::query::model::{From, QueryBody, Select};
 
 /// A query that returns more columns than this does not need a value in each of them.
-const MOST_SHOWN: usize = 6;
+const MAX_SHOWN: usize = 6;
 
 /// A column of a table of the schema.
 pub(super) type Column = (usize, usize);
@@ -14,7 +14,7 @@ pub(super) type Column = (usize, usize);
 pub(super) fn shown(query: &Query, found: &mut Vec<Column>) {
     if let QueryBody::Select(select) = &query.body
         && let Some(from) = &select.from
-        && select.items.len() <= MOST_SHOWN
+        && select.items.len() <= MAX_SHOWN
     {
         for item in &select.items {
             if let Expr::Column(used) = &item.expr {

@@ -10,11 +10,11 @@ use super::readable;
 use crate::query::candidate::Candidate;
 
 /// How many bundles are tried for one more candidate.
-const MOST_TRIED: usize = 8;
+const MAX_TRIED: usize = 8;
 /// How many combinations of rows a target may have to look through when it must be asked again.
-const MOST_COMBINATIONS: u64 = 1_000;
+const MAX_COMBINATIONS: u64 = 1_000;
 /// The same, when it need not be.
-const MOST_IDLE_COMBINATIONS: u64 = 5_000;
+const MAX_IDLE_COMBINATIONS: u64 = 5_000;
 
 /// Where a row of a bundle, by table and place, is in the end.
 type RowMapping = Vec<((usize, usize), (usize, usize))>;
@@ -28,7 +28,7 @@ pub(super) fn merged(
     let context = checker.context();
     for draft in found {
         let mut left = Some(draft);
-        for (into, memory) in kept.iter_mut().rev().take(MOST_TRIED) {
+        for (into, memory) in kept.iter_mut().rev().take(MAX_TRIED) {
             let Some(draft) = left.take() else {
                 break;
             };
@@ -103,7 +103,7 @@ fn join<'s>(
     let Some(parameters) = parameters(checker, into, &draft) else {
         return Err(draft);
     };
-    let mut side_by_side = together(checker, into, memory, &draft);
+    let mut side_by_side = combine(checker, into, memory, &draft);
     if side_by_side.is_none() {
         remember(memory, into);
         // The same made-up key may stand in both.
@@ -111,7 +111,7 @@ fn join<'s>(
         let edits = readable::clashes(checker, &into.candidate, &draft.candidate, &targets);
         if !edits.is_empty() {
             checker.edit(&mut draft.candidate, &targets, &edits);
-            side_by_side = together(checker, into, memory, &draft);
+            side_by_side = combine(checker, into, memory, &draft);
         }
     }
     let Some((mut joined, places)) = side_by_side else {
@@ -144,7 +144,7 @@ fn join<'s>(
 }
 
 /// The rows of both, if a database takes them together.
-fn together<'s>(
+fn combine<'s>(
     checker: &CoverageChecker<'_, 's>,
     into: &FixtureDraft,
     memory: &mut MemoryDatabase<'s>,
@@ -196,9 +196,9 @@ fn is_small(checker: &CoverageChecker<'_, '_>, a: &FixtureDraft, b: &FixtureDraf
     let mut targets = a.covers.iter().chain(&b.covers).map(|(target, _)| *target);
     targets.all(|target| {
         let most = if checker.is_monotone(target) {
-            MOST_IDLE_COMBINATIONS
+            MAX_IDLE_COMBINATIONS
         } else {
-            MOST_COMBINATIONS
+            MAX_COMBINATIONS
         };
         checker.combinations(target, &rows) <= most
     })

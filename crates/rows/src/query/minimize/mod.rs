@@ -42,7 +42,7 @@ struct FixtureDraft {
 }
 
 /// The outcome of a search.
-pub(super) fn fixtures(mut archive: Archive<'_>, together: bool) -> CoverageOutcome {
+pub(super) fn fixtures(mut archive: Archive<'_>, share_fixtures: bool) -> CoverageOutcome {
     let mut outcome = CoverageOutcome {
         evaluations: archive.evaluations,
         now: archive.context.now,
@@ -50,7 +50,7 @@ pub(super) fn fixtures(mut archive: Archive<'_>, together: bool) -> CoverageOutc
     };
     for (index, status) in archive.statuses.iter().enumerate() {
         let status = status.clone().unwrap_or_else(|| TargetStatus::Uncovered {
-            why: archive.unable[index].clone().unwrap_or_default(),
+            why: archive.unsupported[index].clone().unwrap_or_default(),
         });
         outcome.statuses.push(status);
     }
@@ -64,7 +64,7 @@ pub(super) fn fixtures(mut archive: Archive<'_>, together: bool) -> CoverageOutc
             drafts.push(FixtureDraft::of(candidate, covers));
         }
     }
-    if together {
+    if share_fixtures {
         drafts = minimized(&mut archive, drafts);
     }
     let parameters = archive.targets.iter();

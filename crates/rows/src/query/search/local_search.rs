@@ -11,7 +11,7 @@ use crate::query::candidate::Candidate;
 use crate::query::construct::{complete, fresh, is_not_null};
 
 /// The most rows of a table.
-const MOST_ROWS: usize = 8;
+const MAX_ROWS: usize = 8;
 /// What it counts that the database would refuse rows that cover the target.
 const CONSTRAINT_PENALTY: f64 = 0.5;
 
@@ -183,7 +183,7 @@ impl<'c, 'a> LocalSearch<'c, 'a> {
                     return;
                 }
             }
-            if count >= MOST_ROWS {
+            if count >= MAX_ROWS {
                 continue;
             }
             for row in 0..count {

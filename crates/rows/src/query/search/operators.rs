@@ -18,8 +18,8 @@ const NULL: f64 = 0.1;
 /// A seed instead of a random value.
 const SEED: f64 = 0.5;
 /// The most rows of a table, and the most at the start.
-const MOST_ROWS: usize = 4;
-const MOST_ROWS_FIRST: usize = 3;
+const MAX_ROWS: usize = 4;
+const MAX_ROWS_FIRST: usize = 3;
 
 /// Makes and changes candidates.
 pub(in crate::query) struct CandidateFactory<'m, 's> {
@@ -60,7 +60,7 @@ impl<'m, 's> CandidateFactory<'m, 's> {
         let mut candidate = Candidate::default();
         for index in 0..self.space.tables.len() {
             let table = self.space.tables[index].0;
-            for _ in 0..self.rng.usize(1..=MOST_ROWS_FIRST) {
+            for _ in 0..self.rng.usize(1..=MAX_ROWS_FIRST) {
                 if let Some(row) = self.row(table, &candidate) {
                     candidate.push(table, row);
                 }
@@ -122,7 +122,7 @@ impl<'m, 's> CandidateFactory<'m, 's> {
             candidate.rows.entry(table).or_default().remove(at);
         }
         let count = candidate.rows.get(&table).map_or(0, Vec::len);
-        if third(&mut self.rng) && (1..MOST_ROWS).contains(&count) {
+        if third(&mut self.rng) && (1..MAX_ROWS).contains(&count) {
             let at = self.rng.usize(..count);
             let row = candidate.rows.entry(table).or_default()[at].clone();
             candidate.push(table, row);
@@ -138,7 +138,7 @@ impl<'m, 's> CandidateFactory<'m, 's> {
         }
         let count = candidate.rows.get(&table).map_or(0, Vec::len);
         if third(&mut self.rng)
-            && count < MOST_ROWS
+            && count < MAX_ROWS
             && let Some(row) = self.row(table, candidate)
         {
             candidate.push(table, row);

@@ -10,7 +10,7 @@ use crate::schema::phrase;
 use crate::schema::requirement::Requirement;
 
 /// Most columns of a CHECK whose values are put into a name.
-const MOST_COLUMNS: usize = 3;
+const MAX_COLUMNS: usize = 3;
 /// Longest value that is put into a name.
 const LONGEST_VALUE: usize = 24;
 
@@ -54,7 +54,7 @@ pub(super) fn name(
             .collect();
         if let Some(values) = values
             && !values.is_empty()
-            && values.len() <= MOST_COLUMNS
+            && values.len() <= MAX_COLUMNS
         {
             let condition = phrase::condition(expr);
             return format!("{} rejects {} ({condition})", table.name, values.join(", "));

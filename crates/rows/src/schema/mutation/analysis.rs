@@ -54,7 +54,7 @@ pub struct Analysis {
 }
 
 /// Runs a suite against mutants, in memory.
-pub fn analyse(
+pub fn analyze(
     schema: &Schema,
     dialect: &'static dyn Dialect,
     mutants: Vec<Mutant>,

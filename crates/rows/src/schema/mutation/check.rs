@@ -211,7 +211,7 @@ fn steps(value: &Value) -> Vec<Value> {
             .flatten()
             .map(Value::DateTime)
             .collect(),
-        Value::Text(text) => neighbour(text).map(Value::Text).into_iter().collect(),
+        Value::Text(text) => neighbor(text).map(Value::Text).into_iter().collect(),
         // A step of these has no size that a person would get wrong by one.
         Value::Null
         | Value::Bytes(_)
@@ -224,7 +224,7 @@ fn steps(value: &Value) -> Vec<Value> {
 }
 
 /// The text with its last letter or digit replaced by the next one.
-fn neighbour(text: &str) -> Option<String> {
+fn neighbor(text: &str) -> Option<String> {
     let last = text.chars().next_back()?;
     let next = match last {
         'z' | 'Z' | '9' => char::from_u32(u32::from(last) - 1)?,

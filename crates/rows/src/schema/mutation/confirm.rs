@@ -173,7 +173,7 @@ impl MutantFragment {
                 });
             }
         }
-        let mut memory = MemoryDatabase::new(&self.schema, engine.dialect()).as_run();
+        let mut memory = MemoryDatabase::new(&self.schema, engine.dialect()).as_engine_runs();
         database.begin()?;
         judge_at_once(engine, database)?;
         let outcome = self.replay(&mut memory, engine, database);
@@ -278,7 +278,7 @@ fn moved(statement: &Statement, place: &dyn Fn(usize) -> usize) -> Statement {
 #[cfg(test)]
 mod tests {
     use super::super::sample::{insert, key, not_null, refers, schema, table};
-    use super::super::{FilterPipeline, OperatorSet, analyse, mutants, strengthen};
+    use super::super::{FilterPipeline, OperatorSet, analyze, mutants, strengthen};
     use super::*;
 
     fn shop() -> Schema {
@@ -296,7 +296,7 @@ mod tests {
     fn sqlite_agrees_with_the_kills_in_memory() {
         let (schema, dialect) = (shop(), DialectName::Sqlite.dialect());
         let made = mutants(&schema, dialect, OperatorSet::All);
-        let analysis = analyse(&schema, dialect, made, FilterPipeline::Engine, &[]);
+        let analysis = analyze(&schema, dialect, made, FilterPipeline::Engine, &[]);
         let strong = strengthen(&schema, dialect, &[], analysis);
         let mut database = isobath_exec::connect("sqlite::memory:").unwrap();
         let confirmed = confirm(
@@ -316,7 +316,7 @@ mod tests {
     fn a_kill_that_the_engine_does_not_see_is_reported() {
         let (schema, dialect) = (shop(), DialectName::Sqlite.dialect());
         let made = mutants(&schema, dialect, OperatorSet::All);
-        let mut analysis = analyse(&schema, dialect, made, FilterPipeline::Engine, &[]);
+        let mut analysis = analyze(&schema, dialect, made, FilterPipeline::Engine, &[]);
         let index = analysis.survivors().map(|(index, _)| index).next().unwrap();
         analysis.statuses[index] = MutantStatus::Killed { test: 0 };
         let test =

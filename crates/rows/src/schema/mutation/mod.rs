@@ -23,7 +23,7 @@ pub mod strengthen;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::{Analysis, MutantStatus, analyse};
+pub use analysis::{Analysis, MutantStatus, analyze};
 pub use confirm::{KillConfirmation, confirm};
 pub use ineffective::{FilterPipeline, Ineffective, find_ineffective};
 pub use mutant::{Mutant, MutantChange, mutants};

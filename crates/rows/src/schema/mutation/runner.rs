@@ -101,7 +101,7 @@ impl<'a> MutantRunner<'a> {
         let narrowed = SingleConstraintMutant::of(mutant, self.schema, self.dialect);
         let judged = narrowed.as_ref().map_or(&mutant.schema, |n| &n.schema);
         let mut narrow = MemoryDatabase::new(judged, self.dialect);
-        let mut full = MemoryDatabase::new(&mutant.schema, self.dialect).as_run();
+        let mut full = MemoryDatabase::new(&mutant.schema, self.dialect).as_engine_runs();
         let mut killers = Vec::new();
         let mut unsupported = None;
         let touching = self.acting[mutant.table]

@@ -8,7 +8,7 @@ use super::sample::{
     check, column, compare, insert, key, not_null, refers, schema, slot, table, test, unique,
 };
 use super::{
-    Analysis, FilterPipeline, Ineffective, MutantStatus, Operator, OperatorSet, analyse,
+    Analysis, FilterPipeline, Ineffective, MutantStatus, Operator, OperatorSet, analyze,
     find_ineffective, mutants,
 };
 use crate::schema::case::ExpectedRows;
@@ -372,7 +372,7 @@ fn a_mutant_is_killed_by_the_first_test_whose_outcome_differs() {
         test(&schema, dialect, vec![], insert(0, &[Some(1), None])),
     ];
     let made = mutants(&schema, dialect, OperatorSet::Paper);
-    let analysis = analyse(&schema, dialect, made, FilterPipeline::Engine, &suite);
+    let analysis = analyze(&schema, dialect, made, FilterPipeline::Engine, &suite);
     let killed = |test| MutantStatus::Killed { test };
     assert_eq!(
         *status(&analysis, "`code` of `item` becomes UNIQUE"),
@@ -406,7 +406,7 @@ fn a_refusal_for_another_reason_kills_nothing() {
         insert(0, &[Some(1), None]),
     )];
     let made = mutants(&schema, dialect, OperatorSet::Paper);
-    let analysis = analyse(&schema, dialect, made, FilterPipeline::Engine, &suite);
+    let analysis = analyze(&schema, dialect, made, FilterPipeline::Engine, &suite);
     assert_eq!(
         *status(&analysis, "`code` of `item` is no longer NOT NULL"),
         MutantStatus::Alive
@@ -450,7 +450,7 @@ fn judging_only_the_changed_constraint_agrees_with_judging_all() {
         .collect();
     let statuses = |suite: &[_]| {
         let made = mutants(&schema, dialect, OperatorSet::Paper);
-        analyse(&schema, dialect, made, FilterPipeline::Engine, suite).statuses
+        analyze(&schema, dialect, made, FilterPipeline::Engine, suite).statuses
     };
     assert_eq!(statuses(&suite), statuses(&judged_in_full));
 }
@@ -475,7 +475,7 @@ fn an_action_is_noticed_by_the_rows_that_are_left() {
     );
     let run = |suite: &[_]| {
         let made = mutants(&schema, dialect, OperatorSet::All);
-        analyse(&schema, dialect, made, FilterPipeline::Engine, suite)
+        analyze(&schema, dialect, made, FilterPipeline::Engine, suite)
     };
     let description = |action: &str| {
         format!("the foreign key (`item`) of `sale` to `item` says ON DELETE {action}")

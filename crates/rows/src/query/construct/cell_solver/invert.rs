@@ -96,7 +96,7 @@ impl CellSolver<'_, '_> {
     fn shifted(&mut self, expr: &Expr, index: usize, wanted: &Value) -> Option<Value> {
         let before = (self.values.clone(), self.parameters.clone());
         let stored = self.stored(index, wanted)?;
-        self.put(index, &stored);
+        self.assign_class(index, &stored);
         let moved = eval::value_in(expr, self.env(), self.state.context.dialect);
         (self.values, self.parameters) = before;
         match (wanted, moved.ok()?) {

@@ -12,7 +12,7 @@ use super::CellSolver;
 use super::regions::number;
 
 /// The largest divisor whose remainders are all tried.
-const MOST_REMAINDERS: usize = 40;
+const MAX_REMAINDERS: usize = 40;
 
 /// `factor * x + plus`, or its remainder.
 struct LinearExpr {
@@ -83,7 +83,7 @@ impl CellSolver<'_, '_> {
                     (BinaryOp::Modulo, None, Some(divisor)) => {
                         let inner = self.linear(index, left)?;
                         let divisor = divisor.abs().to_usize()?;
-                        let few = (1..=MOST_REMAINDERS).contains(&divisor);
+                        let few = (1..=MAX_REMAINDERS).contains(&divisor);
                         (few && inner.divisor.is_none()).then_some(LinearExpr {
                             divisor: Some(divisor),
                             ..inner

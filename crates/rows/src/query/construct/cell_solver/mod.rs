@@ -19,12 +19,12 @@ use rust_decimal::prelude::ToPrimitive;
 use super::fill::is_not_null;
 use super::proof::Proof;
 use super::state::{AtomicCondition, CellOwner, ConstructionState, TruthRequirement};
-use super::values::{add, neighbours};
+use super::values::{add, neighbors};
 
 /// How many conditions over several classes are evaluated before giving up.
-const MOST_CHECKS: u32 = 4_000;
+const MAX_CHECKS: u32 = 4_000;
 /// How many values of a class are kept.
-const MOST_OPTIONS: usize = 96;
+const MAX_OPTIONS: usize = 96;
 
 /// What became of the cells.
 pub(super) enum SolveResult {
@@ -162,7 +162,7 @@ impl<'p, 'a> CellSolver<'p, 'a> {
             .iter()
             .filter(|leaf| leaf.cells.is_empty())
         {
-            if self.met(leaf) == Some(false) {
+            if self.is_satisfied(leaf) == Some(false) {
                 return Err(SolveResult::Conflict(self.never(leaf)));
             }
         }
@@ -177,17 +177,17 @@ impl<'p, 'a> CellSolver<'p, 'a> {
                 let Some(stored) = self.stored(index, value) else {
                     continue;
                 };
-                self.put(index, &stored);
+                self.assign_class(index, &stored);
                 let leaves = self.state.leaves.as_slice();
                 let own = std::mem::take(&mut self.classes[index].own);
                 let passes = own.iter().all(|leaf| {
-                    let met = self.met(&leaves[*leaf]);
+                    let met = self.is_satisfied(&leaves[*leaf]);
                     exact &= met.is_some();
                     met != Some(false)
                 });
                 self.classes[index].own = own;
                 if passes && !options.contains(&stored) {
-                    if options.len() == MOST_OPTIONS {
+                    if options.len() == MAX_OPTIONS {
                         exact = false;
                         break;
                     }
@@ -198,7 +198,7 @@ impl<'p, 'a> CellSolver<'p, 'a> {
                 if exact {
                     return Err(SolveResult::Conflict(self.explain(index)));
                 }
-                match self.climb(index, &trial_values) {
+                match self.local_search(index, &trial_values) {
                     Some(stored) => options.push(stored),
                     None => return Err(SolveResult::Nothing),
                 }
@@ -215,17 +215,17 @@ impl<'p, 'a> CellSolver<'p, 'a> {
         for index in 0..self.classes.len() {
             if self.classes[index].coupled.is_empty() {
                 let stored = self.classes[index].options[0].clone();
-                self.put(index, &stored);
+                self.assign_class(index, &stored);
                 self.mark(index, true);
             }
         }
         for mut part in self.parts() {
             part.sort_by_key(|index| self.classes[*index].options.len());
             self.checks = 0;
-            if self.descend(&part) {
+            if self.backtrack(&part) {
                 continue;
             }
-            let complete = self.checks <= MOST_CHECKS
+            let complete = self.checks <= MAX_CHECKS
                 && part.iter().all(|index| self.classes[*index].exact)
                 && part
                     .iter()
@@ -252,7 +252,7 @@ impl<'p, 'a> CellSolver<'p, 'a> {
         parts
     }
 
-    fn descend(&mut self, order: &[usize]) -> bool {
+    fn backtrack(&mut self, order: &[usize]) -> bool {
         let Some((&index, rest)) = order.split_first() else {
             return true;
         };
@@ -263,12 +263,12 @@ impl<'p, 'a> CellSolver<'p, 'a> {
             }
         }
         for stored in options {
-            self.put(index, &stored);
+            self.assign_class(index, &stored);
             self.mark(index, true);
-            if self.coupled_met(index) && self.descend(rest) {
+            if self.coupled_satisfied(index) && self.backtrack(rest) {
                 return true;
             }
-            if self.checks > MOST_CHECKS {
+            if self.checks > MAX_CHECKS {
                 break;
             }
         }
@@ -276,7 +276,7 @@ impl<'p, 'a> CellSolver<'p, 'a> {
         false
     }
 
-    fn coupled_met(&mut self, index: usize) -> bool {
+    fn coupled_satisfied(&mut self, index: usize) -> bool {
         let coupled = std::mem::take(&mut self.classes[index].coupled);
         let leaves = self.state.leaves.as_slice();
         let met = coupled.iter().all(|leaf| {
@@ -285,7 +285,7 @@ impl<'p, 'a> CellSolver<'p, 'a> {
                 return true;
             }
             self.checks += 1;
-            self.met(leaf) != Some(false)
+            self.is_satisfied(leaf) != Some(false)
         });
         self.classes[index].coupled = coupled;
         met
@@ -316,7 +316,7 @@ impl<'p, 'a> CellSolver<'p, 'a> {
                 else {
                     continue;
                 };
-                self.lead_to(side, index, &value, &mut trial_values);
+                self.invert_towards(side, index, &value, &mut trial_values);
             }
         }
         let mut options = Vec::new();
@@ -324,8 +324,8 @@ impl<'p, 'a> CellSolver<'p, 'a> {
             let Some(stored) = self.stored(index, &value) else {
                 continue;
             };
-            self.put(index, &stored);
-            if self.own_met(index) {
+            self.assign_class(index, &stored);
+            if self.own_satisfied(index) {
                 options.push(stored);
             }
         }
@@ -333,12 +333,18 @@ impl<'p, 'a> CellSolver<'p, 'a> {
     }
 
     /// Values with which an expression comes to a value or to one of its neighbours.
-    fn lead_to(&mut self, side: &Expr, index: usize, value: &Value, trial_values: &mut Vec<Value>) {
+    fn invert_towards(
+        &mut self,
+        side: &Expr,
+        index: usize,
+        value: &Value,
+        trial_values: &mut Vec<Value>,
+    ) {
         if value.is_null() {
             return;
         }
         let mut wanted = vec![value.clone()];
-        wanted.extend(neighbours(value, None));
+        wanted.extend(neighbors(value, None));
         for value in wanted {
             if let Some(back) = self.inverted(side, index, &value) {
                 add(trial_values, back);
@@ -347,11 +353,11 @@ impl<'p, 'a> CellSolver<'p, 'a> {
         }
     }
 
-    fn own_met(&self, index: usize) -> bool {
+    fn own_satisfied(&self, index: usize) -> bool {
         self.classes[index]
             .own
             .iter()
-            .all(|leaf| self.met(&self.state.leaves[*leaf]) != Some(false))
+            .all(|leaf| self.is_satisfied(&self.state.leaves[*leaf]) != Some(false))
     }
 
     fn cells_of(&self, expr: &Expr) -> Vec<usize> {
@@ -365,7 +371,7 @@ impl<'p, 'a> CellSolver<'p, 'a> {
     }
 
     /// Whether a leaf is as wanted on the values at hand; `None` when we cannot tell.
-    fn met(&self, leaf: &AtomicCondition) -> Option<bool> {
+    fn is_satisfied(&self, leaf: &AtomicCondition) -> Option<bool> {
         match eval::truth_in(&leaf.expr, self.env(), self.state.context.dialect) {
             Ok(truth) => Some(leaf.want.met_by(truth.verdict())),
             Err(EvalError::Raised(_)) => Some(false),
@@ -379,7 +385,7 @@ impl<'p, 'a> CellSolver<'p, 'a> {
         env
     }
 
-    fn put(&mut self, index: usize, stored: &[Value]) {
+    fn assign_class(&mut self, index: usize, stored: &[Value]) {
         for (member, value) in self.classes[index].members.iter().zip(stored) {
             self.values[*member] = value.clone();
             if let CellOwner::Parameter(number) = self.state.cells[*member] {

@@ -15,7 +15,7 @@ use super::super::values::{add, fresh};
 use super::CellSolver;
 
 /// The most values that are taken of a region.
-const MOST_PER_REGION: usize = 4;
+const MAX_PER_REGION: usize = 4;
 
 impl CellSolver<'_, '_> {
     /// A value from every region that the constants of its part divide a class's type into; `None`
@@ -35,7 +35,7 @@ impl CellSolver<'_, '_> {
         if !alone {
             return None;
         }
-        let each = self.part_sizes[index].min(MOST_PER_REGION).max(period);
+        let each = self.part_sizes[index].min(MAX_PER_REGION).max(period);
         representatives(data_type, constants, each, &|value| {
             self.stored(index, value)?.into_iter().next()
         })

@@ -5,15 +5,15 @@ use isobath_sql::expr::CompareOp;
 use isobath_sql::{DataType, Expr, Value, eval};
 
 use super::super::state::TruthRequirement;
-use super::super::values::{add, fresh, neighbours, padded, suggest};
+use super::super::values::{add, fresh, neighbors, padded, suggest};
 use super::CellSolver;
 use super::regions::fold;
 
 /// The longest period of which every value is tried.
-const MOST_PERIOD: usize = 60;
+const MAX_PERIOD: usize = 60;
 
 /// How many steps from the best value are tried.
-const MOST_STEPS: i32 = 1_500;
+const MAX_STEPS: i32 = 1_500;
 
 impl CellSolver<'_, '_> {
     /// Values to try for a class, the likeliest first, and whether they are all that matter to its own leaves.
@@ -53,7 +53,7 @@ impl CellSolver<'_, '_> {
         }
         if !(by_equality && data_type.is_some_and(DataType::is_text)) {
             for value in &typed {
-                for near in neighbours(value, data_type) {
+                for near in neighbors(value, data_type) {
                     add(&mut trial_values, near);
                 }
             }
@@ -71,8 +71,8 @@ impl CellSolver<'_, '_> {
                 };
             }
         }
-        let repeats = period <= MOST_PERIOD;
-        let period = period.min(MOST_PERIOD);
+        let repeats = period <= MAX_PERIOD;
+        let period = period.min(MAX_PERIOD);
         let constants = self.constants_of_part(index, literal);
         let exact = match self.representatives(index, &constants, period) {
             Some(representatives) => {
@@ -114,7 +114,7 @@ impl CellSolver<'_, '_> {
                     continue;
                 }
                 if let Some(value) = self.folded(other) {
-                    self.lead_to(side, index, &value, &mut found);
+                    self.invert_towards(side, index, &value, &mut found);
                 }
             }
         }
@@ -163,10 +163,14 @@ impl CellSolver<'_, '_> {
     }
 
     /// Improves one value step by step where no value to try passes.
-    pub(super) fn climb(&mut self, index: usize, trial_values: &[Value]) -> Option<Vec<Value>> {
+    pub(super) fn local_search(
+        &mut self,
+        index: usize,
+        trial_values: &[Value],
+    ) -> Option<Vec<Value>> {
         let data_type = self.data_type(index);
         let mut best: Option<(f64, Value)> = None;
-        let mut budget = MOST_STEPS;
+        let mut budget = MAX_STEPS;
         // NULL may be near to true, but there is no step from it.
         for value in trial_values.iter().filter(|value| !value.is_null()) {
             if let Some(distance) = self.try_value(index, value)
@@ -197,7 +201,7 @@ impl CellSolver<'_, '_> {
 
     fn try_value(&mut self, index: usize, value: &Value) -> Option<f64> {
         let stored = self.stored(index, value)?;
-        self.put(index, &stored);
+        self.assign_class(index, &stored);
         Some(self.distance(index))
     }
 }
@@ -226,7 +230,7 @@ fn only_equal(part: &Expr) -> bool {
 
 /// Small and large steps from a value.
 fn steps(value: &Value, data_type: Option<&DataType>) -> Vec<Value> {
-    let mut steps = neighbours(value, data_type);
+    let mut steps = neighbors(value, data_type);
     match value {
         Value::Int(number) => {
             steps.extend(

@@ -76,7 +76,7 @@ fn rename_some(
             let is_bound =
                 |(place, _): &(ValueSlot, Value)| matches!(place, ValueSlot::Parameter(_));
             let is_made =
-                |(place, value): &(ValueSlot, Value)| holds(candidate, *place) == Some(value);
+                |(place, value): &(ValueSlot, Value)| value_of(candidate, *place) == Some(value);
             edit.iter().any(is_bound) && !edit.iter().all(is_made)
         })
         .map(|edit| {
@@ -254,7 +254,7 @@ fn with_parameters(
     places.map(|place| (place, new.clone())).collect()
 }
 
-fn holds(candidate: &Candidate, place: ValueSlot) -> Option<&Value> {
+fn value_of(candidate: &Candidate, place: ValueSlot) -> Option<&Value> {
     match place {
         ValueSlot::Cell(table, row, column) => candidate.rows.get(&table)?.get(row)?.get(column),
         ValueSlot::Parameter(number) => candidate.parameters.get(number),

@@ -8,7 +8,7 @@ use crate::schema::mutation::sample::{
     check, column, compare, key, not_null, refers, schema, slot, table, unique,
 };
 use crate::schema::mutation::{
-    FilterPipeline, MutantRunner, MutantStatus, OperatorSet, analyse, mutants,
+    FilterPipeline, MutantRunner, MutantStatus, OperatorSet, analyze, mutants,
 };
 
 const ENGINES: [DialectName; 3] = [
@@ -21,7 +21,7 @@ const ENGINES: [DialectName; 3] = [
 fn from_nothing(schema: &Schema, engine: DialectName) -> Strengthened {
     let dialect = engine.dialect();
     let made = mutants(schema, dialect, OperatorSet::All);
-    let analysis = analyse(schema, dialect, made, FilterPipeline::Engine, &[]);
+    let analysis = analyze(schema, dialect, made, FilterPipeline::Engine, &[]);
     strengthen(schema, dialect, &[], analysis)
 }
 
