@@ -27,10 +27,10 @@ use isobath_rest::auth;
 use isobath_rest::journal::{restore, store};
 use isobath_rest::openapi::{self, Api, NoLoader};
 use isobath_rows::query::algorithm::Config;
-use isobath_rows::query::construct::Setting;
+use isobath_rows::query::construct::SolverContext;
 use isobath_rows::query::job;
-use isobath_rows::query::target::Target as Sought;
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_rows::query::target::QueryTarget;
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema, Value, query as sql, render};
 
@@ -204,17 +204,21 @@ pub fn query(bytes: &[u8]) {
         }
     };
     run(&text);
-    let options = Options { boundaries: true };
-    for criterion in [Criterion::Fpc, Criterion::Extended] {
+    let options = CoverageOptions { boundaries: true };
+    for criterion in [QueryCriterion::Fpc, QueryCriterion::Extended] {
         if let Ok(made) = targets(&text, &SCHEMA, dialect, criterion, options) {
             made.iter().take(50).for_each(|target| run(&target.sql));
-            let read = |target| Sought::of(target, &SCHEMA, dialect);
-            let targets: Vec<Sought> = made.iter().take(8).map(read).collect();
+            let read = |target| QueryTarget::of(target, &SCHEMA, dialect);
+            let targets: Vec<QueryTarget> = made.iter().take(8).map(read).collect();
             let config = Config {
                 budget: 20,
                 ..Config::default()
             };
-            let _ = job::run(&targets, Setting::new(&SCHEMA, dialect.dialect()), &config);
+            let _ = job::run(
+                &targets,
+                SolverContext::new(&SCHEMA, dialect.dialect()),
+                &config,
+            );
         }
     }
 }

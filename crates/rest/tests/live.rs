@@ -13,7 +13,7 @@ use isobath_exec::state::{Reference, State};
 use isobath_rest::job::Event;
 use isobath_rest::probe;
 use isobath_rest::seeding::SeedingConfig;
-use isobath_rows::set::{Ground, NewCell, NewRow};
+use isobath_rows::set::{ExistingRows, NewCell, NewRow};
 use isobath_sql::{Cell, Row, Value};
 use isobath_suts::papers::{pair_tables, stored_pair_at};
 use isobath_suts::rows::{library_at, library_tables};
@@ -194,7 +194,7 @@ fn a_key_that_is_a_reference_is_repaired_on_each_database() {
             let (foo, bar) = (index("foo"), index("bar"));
             let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
             let none = vec![Vec::new(); schema.tables.len()];
-            let ground = Ground::new(Arc::clone(&schema), state.dialect(), now, none);
+            let ground = ExistingRows::new(Arc::clone(&schema), state.dialect(), now, none);
             for seed in 0..10 {
                 let mut rng = fastrand::Rng::with_seed(seed);
                 let key = (!counted).then_some(1);

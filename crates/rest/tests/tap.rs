@@ -20,13 +20,13 @@ use isobath_suts::wired::{LEDGER, ledger};
 use support::{Plan, Prepared};
 
 /// A service on a database of its own, with a tap between them.
-struct Setting {
+struct SolverContext {
     address: String,
     service: Running,
     feedback: TapFeedback,
 }
 
-impl Setting {
+impl SolverContext {
     fn new(server: &Server) -> Self {
         let address = server.create_database().expect("a database");
         open(&address).command(LEDGER).expect("a table");
@@ -128,7 +128,7 @@ fn evidence(outcome: &RunResult) -> String {
 #[test]
 fn statements_belong_to_the_calls_that_sent_them() {
     on_each_server("statements of calls", |server| {
-        let outcome = Setting::new(server).run(300);
+        let outcome = SolverContext::new(server).run(300);
         let mut inserts = 0;
         let mut selects = 0;
         for test in &outcome.tests {
@@ -189,7 +189,7 @@ fn cut(address: &str) {
 #[test]
 fn connections_that_are_cut_lose_calls_and_not_the_run() {
     on_each_server("cut connections", |server| {
-        let setting = Setting::new(server);
+        let setting = SolverContext::new(server);
         let address = setting.address.clone();
         let outcome = setting.run_meddling(150, Duration::from_secs(10), move |candidate| {
             if candidate % 7 == 0 {
@@ -210,7 +210,7 @@ fn connections_that_are_cut_lose_calls_and_not_the_run() {
 #[test]
 fn a_locked_table_makes_calls_time_out_and_shows_what_they_waited_for() {
     on_each_server("a locked table", |server| {
-        let setting = Setting::new(server);
+        let setting = SolverContext::new(server);
         let mut holder = open(&setting.address);
         let lock = match server.engine() {
             Engine::Postgres => "BEGIN; LOCK TABLE account",
@@ -232,7 +232,7 @@ fn a_database_that_is_killed_ends_neither_the_run_nor_its_results() {
         let Some(server) = or_left_out(&what, start(engine)) else {
             continue;
         };
-        let setting = Setting::new(&server);
+        let setting = SolverContext::new(&server);
         let mut server = Some(server);
         let outcome = setting.run_meddling(200, Duration::from_secs(10), move |candidate| {
             if candidate == 20 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use isobath_exec::DatabaseError;
 use isobath_exec::driver::Event;
 use isobath_exec::state::{Cost, Reference, Snapshot, State, Tables};
-use isobath_rows::set::{Ground, NewCell, NewRow};
+use isobath_rows::set::{ExistingRows, NewCell, NewRow};
 use isobath_sql::query::Relations;
 use isobath_sql::{Cell, Row, Schema, Value};
 use jiff::civil::DateTime;
@@ -160,13 +160,13 @@ impl LiveDatabase {
 
     /// What rows are put on.
     #[must_use]
-    pub fn ground(&self) -> Ground {
+    pub fn ground(&self) -> ExistingRows {
         let baseline = self.state.baseline();
         let there = (0..self.schema.tables.len()).map(|table| {
             let rows = baseline.get(table).map_or(&[][..], |content| &content.rows);
             rows.iter().take(MAX_KNOWN).cloned().collect()
         });
-        Ground::new(
+        ExistingRows::new(
             Arc::clone(&self.schema),
             self.state.dialect(),
             self.now,
