@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use isobath_exec::driver::{Driver, Event, Listener};
-use isobath_exec::http::{Client, Config, Request};
-use isobath_exec::process::{Launch, Ready, Service};
+use isobath_exec::http::{Client, ClientConfig, Request};
+use isobath_exec::process::{Launch, ReadyCheck, Service};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -292,8 +292,8 @@ impl Rows {
         );
         let launch = Launch {
             variables: listener.variables(None),
-            patience: Duration::from_secs(120),
-            ..Launch::new(command, Ready::Url(url.clone()))
+            timeout: Duration::from_secs(120),
+            ..Launch::new(command, ReadyCheck::Url(url.clone()))
         };
         let process = Service::start(launch).expect("the service starts");
         let driver = listener.accept(Duration::from_secs(10)).expect("a driver");
@@ -306,7 +306,7 @@ impl Rows {
     }
 
     fn call(&mut self, method: &str, path: &str) -> u16 {
-        let mut client = Client::new(Config::default()).expect("a client");
+        let mut client = Client::new(ClientConfig::default()).expect("a client");
         let request = Request {
             method: method.parse().expect("a method"),
             ..Request::get(format!("{}{path}", self.url))

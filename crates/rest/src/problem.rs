@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobath_genes::{Facet, Gene, Place, Tuning, Value as GeneValue};
-use isobath_search::{Aim, Evaluation, Problem, Rng, Score};
+use isobath_genes::{Gene, GeneConfig, NodeRef, Value as GeneValue, ValueClass};
+use isobath_search::{Evaluation, MutationContext, Problem, Rng, Score};
 
 use crate::candidate::{Candidate, Step, What};
 use crate::data::{self, Supply};
@@ -28,7 +28,7 @@ pub struct Habits {
     /// The most steps of a candidate.
     pub steps: usize,
     /// How values are drawn.
-    pub tuning: Tuning,
+    pub tuning: GeneConfig,
     /// That an input breaks a rule on purpose.
     pub breach: f64,
     /// That a text is odd though valid, or two values are equal.
@@ -47,7 +47,7 @@ impl Default for Habits {
     fn default() -> Self {
         Self {
             steps: 10,
-            tuning: Tuning::robust(),
+            tuning: GeneConfig::robust(),
             breach: 0.15,
             odd: 0.1,
             stranger: 0.1,
@@ -356,7 +356,7 @@ impl Problem for RestProblem {
         self.registered(candidate, rng)
     }
 
-    fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &Aim) -> Candidate {
+    fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &MutationContext) -> Candidate {
         let parent = &*without_named_markers(parent);
         let goal = aim
             .target
@@ -526,14 +526,14 @@ pub(crate) fn nearest(nearness: f64) -> Option<&'static str> {
 }
 
 /// The facets of a place that are worth a goal. Which thing is meant has none: those are covered as chains.
-fn facets(place: &Place<'_>, add: &mut dyn FnMut(Facet)) {
+fn facets(place: &NodeRef<'_>, add: &mut dyn FnMut(ValueClass)) {
     if place.pointer.is_empty()
         || place.pointer.starts_with("/path")
         || matches!(place.value, GeneValue::Bound(_))
     {
         return;
     }
-    place.facets(&mut *add);
+    place.value_classes(&mut *add);
 }
 
 /// A pointer with all items of a list taken together.

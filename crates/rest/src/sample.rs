@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isobath_genes::{Domain, Gene, Moment, Reference, Value as GeneValue};
+use isobath_genes::{DateTime, Domain, Gene, Reference, Value as GeneValue};
 use isobath_rows::set::NewCell;
 use isobath_search::Rng;
 
@@ -316,9 +316,9 @@ const DAYS: u16 = 30;
 
 /// Sometimes brings the times of an input close to each other: a stay has a begin and an end, in this order mostly.
 fn together(rng: &mut Rng, input: &mut Gene) {
-    let mut moments: Vec<(String, Moment)> = Vec::new();
+    let mut moments: Vec<(String, DateTime)> = Vec::new();
     input.walk(|place| {
-        if let GeneValue::Moment(moment) = place.value {
+        if let GeneValue::DateTime(moment) = place.value {
             moments.push((place.pointer.to_owned(), *moment));
         }
     });
@@ -329,7 +329,7 @@ fn together(rng: &mut Rng, input: &mut Gene) {
         return;
     }
     for (pointer, _) in others {
-        let later = GeneValue::Moment(first.days_later(rng.u16(0..=DAYS)));
+        let later = GeneValue::DateTime(first.days_later(rng.u16(0..=DAYS)));
         let mut copy = input.clone();
         if copy.set(pointer, later) && copy.check().is_ok() {
             *input = copy;
@@ -454,7 +454,7 @@ fn odd_values(input: &Gene) -> Vec<(String, GeneValue)> {
             GeneValue::Text(_)
             | GeneValue::Integer(_)
             | GeneValue::Float(_)
-            | GeneValue::Moment(_) => {}
+            | GeneValue::DateTime(_) => {}
             _ => return,
         }
         simple.push((place.pointer.to_owned(), place.value.clone()));

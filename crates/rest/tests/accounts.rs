@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use isobath_emit::http::{Outcome, Source, curl};
-use isobath_exec::http::{Client, Config as HttpConfig};
-use isobath_genes::{Gene, Tuning};
+use isobath_exec::http::{Client, ClientConfig as HttpConfig};
+use isobath_genes::{Gene, GeneConfig};
 use isobath_rest::auth::{self, Format};
 use isobath_rest::caller::Caller;
 use isobath_rest::candidate::{Candidate, What};
@@ -64,7 +64,7 @@ fn who_logged_out_is_logged_in_again_and_that_is_told() {
             let at = all.position(|operation| operation.name() == *id);
             let at = at.expect("an operation of the document");
             let (model, input) = (&service.api.model, service.api.operations[at].input);
-            let gene = Gene::sample(model, input, &mut rng, &Tuning::default());
+            let gene = Gene::sample(model, input, &mut rng, &GeneConfig::default());
             candidate.push(What::call(at, gene), Some(0));
         }
         let exchanges = caller.run(&candidate).expect("the service is up");

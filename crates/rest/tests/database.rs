@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use isobath_emit::http::writer;
 use isobath_emit::http::{HttpSuite, RowState};
-use isobath_exec::http::{Client, Config as HttpConfig};
+use isobath_exec::http::{Client, ClientConfig as HttpConfig};
 use isobath_rest::data::Choice;
 use isobath_rest::job::{Event, Outcome};
 use isobath_rest::probe;

@@ -90,13 +90,13 @@ pub(super) fn is_watched(java: &str, what: &str) {
     );
     let launch = Launch {
         variables: listener.variables(None),
-        patience: Duration::from_secs(60),
-        ..Launch::new(command, Ready::Url(url.clone()))
+        timeout: Duration::from_secs(60),
+        ..Launch::new(command, ReadyCheck::Url(url.clone()))
     };
     let _process = Service::start(launch).expect("the service starts");
     let mut driver = listener.accept(Duration::from_secs(10)).expect("a driver");
     driver.begin_candidate();
-    let mut client = Client::new(Config::default()).expect("a client");
+    let mut client = Client::new(ClientConfig::default()).expect("a client");
     let status = client
         .call(&Request::get(format!("{url}?open=sesamx")))
         .status();

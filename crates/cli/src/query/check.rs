@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use isobath_emit::query::{Query, TargetText};
 use isobath_emit::{Suite, SuiteDialect};
-use isobath_exec::{Answer, Engine};
+use isobath_exec::{Engine, StatementOutcome};
 use isobath_rows::query::check::{Change, CheckError, Checked, Now, check};
 use isobath_rows::query::confirm;
 use isobath_sql::ddl::{self, Source};
@@ -178,7 +178,7 @@ impl Check<'_> {
             sources.extend(input::read(path)?.sources);
         }
         let database = engines.database(engine)?;
-        database.clear()?;
+        database.drop_all_objects()?;
         for sql in &self.suite.session {
             // A session of another engine is not ours to begin.
             let _ = database.execute(sql)?;
@@ -197,7 +197,7 @@ impl Check<'_> {
             let dialect = self.options.dialect.unwrap_or_else(|| engine.dialect());
             let loaded = ddl::load(&self.suite.schema, &[source], Some(dialect));
             for sql in &self.suite.setup {
-                if let Answer::Refused(refusal) = database.execute(sql)? {
+                if let StatementOutcome::Refused(refusal) = database.execute(sql)? {
                     let line = format!("error: {engine} refuses `{sql}`: {}", refusal.message);
                     self.terminal.complain(&line);
                 }

@@ -182,7 +182,7 @@ impl Cover<'_> {
         };
         if let (Some(database), Some(sql), Some(_)) = (database, asks, print::unsteady(&given.sql))
         {
-            let rows = database.rows(sql)?.rows;
+            let rows = database.query_required(sql)?.rows;
             let now = rows.first().and_then(|row| row.first());
             if let Some(now) = now.and_then(|now| now.to_string().parse().ok()) {
                 setting.now = now;

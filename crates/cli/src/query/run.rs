@@ -82,7 +82,7 @@ fn all(options: &Options, terminal: &Terminal) -> Result<Exit, RunError> {
             exit = exit.max(Exit::Usage);
         }
         if let Some(clock) = print::clock(&stored, engine.dialect()) {
-            engines.database(engine)?.command(&clock)?;
+            engines.database(engine)?.execute_required(&clock)?;
         }
     }
     let setting = print::Setting {

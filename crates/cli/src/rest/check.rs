@@ -11,7 +11,7 @@ use std::time::Duration;
 use isobath_emit::findings::{LeftOutTest, SuiteView};
 use isobath_emit::http::writer::{self, RunResults};
 use isobath_emit::http::{HttpSuite, Outcome, WrittenSuite};
-use isobath_exec::tool::{Ran, Tool};
+use isobath_exec::tool::{Tool, ToolOutput};
 
 use super::interrupt::Interruption;
 use crate::output;
@@ -163,7 +163,7 @@ impl Checker<'_> {
             .into_iter()
             .chain(secrets)
             .collect(),
-            patience: match language {
+            timeout: match language {
                 "rust" => PATIENCE_WITH_CARGO,
                 _ => PATIENCE,
             },
@@ -247,7 +247,7 @@ fn first_line(message: &str) -> String {
 }
 
 /// The end of what a tool said, in one line.
-fn last_words(ran: &Ran) -> String {
+fn last_words(ran: &ToolOutput) -> String {
     let said = [&ran.stderr, &ran.stdout];
     let said = said.iter().find(|text| !text.trim().is_empty());
     let lines: Vec<&str> = said

@@ -1,7 +1,7 @@
 //! What a run would call, and what of the document it would not understand.
 
 use isobath_emit::findings::RestLimitation;
-use isobath_genes::{Gene, Tuning};
+use isobath_genes::{Gene, GeneConfig};
 use isobath_rest::openapi::{Api, Operation, ParameterLocation, StatusPattern};
 use isobath_rest::resource::Resources;
 
@@ -67,9 +67,9 @@ pub(super) fn describe(api: &Api, terminal: &Terminal) {
 
 fn n_genes(api: &Api, operation: &Operation) -> usize {
     let mut rng = isobath_search::Rng::with_seed(0);
-    let tuning = Tuning {
+    let tuning = GeneConfig {
         optional: 1.0,
-        ..Tuning::default()
+        ..GeneConfig::default()
     };
     let mut genes = 0;
     Gene::sample(&api.model, operation.input, &mut rng, &tuning).walk(|_| genes += 1);

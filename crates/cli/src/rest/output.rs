@@ -146,8 +146,8 @@ impl<'a> Run<'a> {
             place: rows.place.clone(),
             resets: rows.cost.resets,
             reset_seconds: rows.cost.resetting.as_secs_f64(),
-            looks: rows.cost.looks,
-            look_seconds: rows.cost.looking.as_secs_f64(),
+            looks: rows.cost.checks,
+            look_seconds: rows.cost.checking.as_secs_f64(),
             not_kept: rows.not_kept.clone(),
             limitations: limitations
                 .map(|limitation| format!("{}: {}", limitation.input, limitation.why))
@@ -639,8 +639,8 @@ impl<'a> Run<'a> {
                 data.rows.rows,
                 data.cost.resets,
                 mean(data.cost.resetting, data.cost.resets),
-                data.cost.looks,
-                mean(data.cost.looking, data.cost.looks),
+                data.cost.checks,
+                mean(data.cost.checking, data.cost.checks),
             ),
         );
     }

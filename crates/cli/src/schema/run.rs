@@ -129,7 +129,7 @@ pub(crate) fn plan(options: &Options) -> Result<Plan, RunError> {
 fn inputs(args: &SchemaArgs) -> Vec<Result<(Loaded, Vec<Source>), RunError>> {
     if let Some(address) = &args.db {
         return vec![
-            isobath_exec::catalogue::read(address)
+            isobath_exec::catalog::read(address)
                 .map(|loaded| (loaded, Vec::new()))
                 .map_err(RunError::from),
         ];

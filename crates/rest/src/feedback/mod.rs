@@ -20,7 +20,7 @@ pub use tap::{Several, TapFeedback};
 
 use std::sync::Arc;
 
-use isobath_exec::driver::{Event, Reached, Target};
+use isobath_exec::driver::{Event, ReachedTarget, Target};
 
 use crate::data::{Asked, Planted};
 use crate::exchange::Exchange;
@@ -66,7 +66,7 @@ pub trait Feedback: std::fmt::Debug + Send {
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// The targets that were reached, each with the call that came nearest.
-    pub reached: Vec<Reached>,
+    pub reached: Vec<ReachedTarget>,
     /// What else happened, in order.
     pub events: Vec<Event>,
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use isobath_exec::responder::{Outgoing, Responder, ResponderError, Station};
+use isobath_exec::mock::{MockEndpoint, MockServer, MockServerError, OutboundCall};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub struct Tally {
 /// Outside services while candidates run.
 #[derive(Debug)]
 pub struct Outbound {
-    responder: Responder,
+    responder: MockServer,
     described: Vec<Described>,
     tallies: BTreeMap<Errand, Tally>,
     unkept: u64,
@@ -56,7 +56,7 @@ const LONG_SEGMENT: usize = 32;
 impl Outbound {
     /// Outside services that a responder stands for, some of which are described.
     #[must_use]
-    pub fn new(responder: Responder, described: Vec<Described>) -> Self {
+    pub fn new(responder: MockServer, described: Vec<Described>) -> Self {
         Self {
             responder,
             described,
@@ -67,8 +67,8 @@ impl Outbound {
 
     /// Where which service is stood for.
     #[must_use]
-    pub fn stations(&self) -> &[Station] {
-        self.responder.stations()
+    pub fn stations(&self) -> &[MockEndpoint] {
+        self.responder.endpoints()
     }
 
     /// The outside services whose documents are known.
@@ -145,7 +145,7 @@ impl Outbound {
     /// # Errors
     ///
     /// When somebody else still does.
-    pub fn resume(&mut self) -> Result<(), ResponderError> {
+    pub fn resume(&mut self) -> Result<(), MockServerError> {
         self.responder.resume()
     }
 
@@ -159,7 +159,7 @@ impl Outbound {
         }
     }
 
-    fn count(&mut self, errand: &Errand, call: &Outgoing, operation: Option<usize>) {
+    fn count(&mut self, errand: &Errand, call: &OutboundCall, operation: Option<usize>) {
         if self.tallies.len() >= MOST_ERRANDS && !self.tallies.contains_key(errand) {
             return;
         }
@@ -178,7 +178,7 @@ impl Outbound {
     }
 
     /// What a call asks, with what varies in its path left open.
-    fn errand(&self, call: &Outgoing, sent: Option<&Value>) -> Errand {
+    fn errand(&self, call: &OutboundCall, sent: Option<&Value>) -> Errand {
         let described = self.described.iter();
         let mut described = described.filter(|described| described.name == call.service);
         let path = described

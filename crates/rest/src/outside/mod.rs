@@ -15,7 +15,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use isobath_exec::responder::{Prepared, Reply};
+use isobath_exec::mock::{MockReply, MockStub};
 use isobath_genes::{Gene, Unresolved, plain};
 
 pub use called::Called;
@@ -92,19 +92,19 @@ impl NewAnswer {
     }
 
     /// The answer as the responder gives it.
-    fn prepared(&self) -> Prepared {
+    fn prepared(&self) -> MockStub {
         let status = match self.how {
             How::Status(status) => Some(status),
             How::Garbled => Some(200),
             How::Closed => None,
         };
-        Prepared {
+        MockStub {
             service: self.errand.service.to_string(),
             method: self.errand.method.to_string(),
             path: self.errand.path.to_string(),
             reply: match status {
-                None => Reply::Close,
-                Some(status) => Reply::Answer {
+                None => MockReply::Close,
+                Some(status) => MockReply::Respond {
                     status,
                     content_type: self.content_type.to_string(),
                     body: self.text().into_bytes(),

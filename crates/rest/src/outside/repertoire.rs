@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use isobath_exec::driver::{Event, Place};
+use isobath_exec::driver::{Event, InputLocation};
 use isobath_genes::{
-    Domain, Field, FloatDomain, Gene, IntegerDomain, ModelBuilder, NodeId, ObjectDomain,
-    TextDomain, Tuning,
+    Domain, Field, FloatDomain, Gene, GeneConfig, IntegerDomain, ModelBuilder, NodeId,
+    ObjectDomain, TextDomain,
 };
 use isobath_search::Rng;
 
@@ -84,7 +84,7 @@ impl Repertoire {
                 .iter()
                 .filter_map(|event| match event {
                     Event::Parameter {
-                        place: Place::Field,
+                        place: InputLocation::Field,
                         name,
                         ..
                     } if !name.is_empty() && name.len() <= 100 => Some(name),
@@ -121,7 +121,7 @@ impl Repertoire {
     }
 
     /// Gives a fresh candidate answers to the errands that its calls are known to run.
-    pub(crate) fn season(&self, rng: &mut Rng, tuning: &Tuning, candidate: &mut Candidate) {
+    pub(crate) fn season(&self, rng: &mut Rng, tuning: &GeneConfig, candidate: &mut Candidate) {
         for errand in self.errands(candidate) {
             let is_answered = candidate
                 .answers
@@ -134,7 +134,12 @@ impl Repertoire {
     }
 
     /// Changes the answers of a candidate in one place; false when it has nothing to do with any.
-    pub(crate) fn change(&self, rng: &mut Rng, tuning: &Tuning, candidate: &mut Candidate) -> bool {
+    pub(crate) fn change(
+        &self,
+        rng: &mut Rng,
+        tuning: &GeneConfig,
+        candidate: &mut Candidate,
+    ) -> bool {
         let errands = self.errands(candidate);
         if errands.is_empty() {
             return false;
@@ -194,7 +199,12 @@ impl Repertoire {
     }
 
     /// An answer to an errand: mostly what the service hopes for, sometimes a refusal, rarely nonsense.
-    fn answer(&self, rng: &mut Rng, tuning: &Tuning, errand: &Arc<Errand>) -> Option<NewAnswer> {
+    fn answer(
+        &self,
+        rng: &mut Rng,
+        tuning: &GeneConfig,
+        errand: &Arc<Errand>,
+    ) -> Option<NewAnswer> {
         let known = self.known.get(errand)?;
         let (good, bad): (Vec<&Possible>, Vec<&Possible>) =
             known.possible.iter().partition(|one| one.status < 300);

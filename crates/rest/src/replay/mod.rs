@@ -16,7 +16,7 @@ use isobath_emit::http::{
     Auth, Fresh, HttpStep, HttpSuite, HttpTest, Login, Outcome, Request, Reset, Sending, Source,
     User,
 };
-use isobath_exec::http::{Call, Client, Failure, Response};
+use isobath_exec::http::{Call, CallFailure, Client, Response};
 use isobath_exec::tool::Tool;
 use serde_json::Value;
 
@@ -130,7 +130,7 @@ impl<'s> Player<'s> {
                     command: ["sh", "-c", command].map(str::to_owned).to_vec(),
                     directory: std::env::current_dir().unwrap_or_default(),
                     variables: Vec::new(),
-                    patience: PATIENCE,
+                    timeout: PATIENCE,
                     interrupt: None,
                 };
                 let ran = tool.run().map_err(|error| error.to_string())?;
@@ -213,12 +213,12 @@ impl<'s> Player<'s> {
         let call = self.client.call(request);
         match call.failure() {
             Some(
-                failure @ (Failure::Refused
-                | Failure::Unreachable(_)
-                | Failure::Tls(_)
-                | Failure::Interrupted),
+                failure @ (CallFailure::Refused
+                | CallFailure::Unreachable(_)
+                | CallFailure::Tls(_)
+                | CallFailure::Interrupted),
             ) => Err(Stopped::Lost(failure.to_string())),
-            Some(Failure::Unsendable(why)) => Err(Stopped::Otherwise(why.clone())),
+            Some(CallFailure::Unsendable(why)) => Err(Stopped::Otherwise(why.clone())),
             _ => Ok(call),
         }
     }
@@ -236,8 +236,8 @@ impl<'s> Player<'s> {
         }
         let call = self.call(&request)?;
         let answer = match (&step.expect, call.response(), call.failure()) {
-            (Outcome::Dropped, None, Some(Failure::Dropped))
-            | (Outcome::TimedOut, None, Some(Failure::TimedOut)) => return Ok(()),
+            (Outcome::Dropped, None, Some(CallFailure::Dropped))
+            | (Outcome::TimedOut, None, Some(CallFailure::TimedOut)) => return Ok(()),
             (Outcome::Dropped | Outcome::TimedOut, Some(response), _) => {
                 return Err(format!("answered, with {}", response.status).into());
             }

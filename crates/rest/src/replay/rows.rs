@@ -4,7 +4,7 @@ use std::fmt;
 
 use isobath_emit::SuiteDialect;
 use isobath_emit::http::{Database as SuiteDatabase, HttpTest, RowState, Text};
-use isobath_exec::{Database, writable};
+use isobath_exec::{Database, connect_writable};
 use isobath_sql::{DialectName, Value as Cell};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub struct TestDatabase {
 impl fmt::Debug for TestDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TestDatabase")
-            .field("place", &self.database.place())
+            .field("place", &self.database.display_address())
             .finish_non_exhaustive()
     }
 }
@@ -34,7 +34,7 @@ impl TestDatabase {
     /// When it cannot be opened, or is of another kind than that of the suite.
     pub fn open(address: &str, suite: &SuiteDatabase) -> Result<Self, String> {
         let database =
-            writable(address, &[address.to_owned()]).map_err(|error| error.to_string())?;
+            connect_writable(address, &[address.to_owned()]).map_err(|error| error.to_string())?;
         let wanted = match suite.dialect {
             SuiteDialect::Sqlite => DialectName::Sqlite,
             SuiteDialect::Postgres => DialectName::Postgres,
@@ -43,7 +43,7 @@ impl TestDatabase {
         if database.dialect() != wanted {
             return Err(format!(
                 "the tests of that run are for {wanted}, and {} is not",
-                database.place()
+                database.display_address()
             ));
         }
         Ok(Self {

@@ -598,7 +598,7 @@ impl Printer<'_> {
         let exchange = &self.test.exchanges[index];
         let Some(response) = exchange.response() else {
             return match exchange.failure() {
-                Some(isobath_exec::http::Failure::TimedOut) => Outcome::TimedOut,
+                Some(isobath_exec::http::CallFailure::TimedOut) => Outcome::TimedOut,
                 _ => Outcome::Dropped,
             };
         };

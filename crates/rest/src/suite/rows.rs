@@ -5,7 +5,7 @@ use std::sync::Arc;
 use isobath_emit::SuiteDialect;
 use isobath_emit::http::{Database, RowKey, TestRow, Text};
 use isobath_exec::driver::Event;
-use isobath_exec::state::{Snapshot, Tables};
+use isobath_exec::test_database::{RowImage, Tables};
 use isobath_rows::set::{NewCell, NewRow};
 use isobath_sql::render::{identifier, literal, table_name};
 use isobath_sql::{DialectName, Schema};
@@ -25,7 +25,7 @@ pub(super) struct Beneath {
     pub(super) schema: Arc<Schema>,
     pub(super) dialect: DialectName,
     /// The rows at the start.
-    pub(super) baseline: Snapshot,
+    pub(super) baseline: RowImage,
     /// Tables about whose rows no test says anything.
     pub(super) bookkeeping: Tables,
 }
@@ -35,7 +35,7 @@ impl Beneath {
         service.beneath(|data| Self {
             schema: Arc::clone(data.schema()),
             dialect: data.state.dialect(),
-            baseline: data.state.baseline().clone(),
+            baseline: data.state.initial_image().clone(),
             bookkeeping: bookkeeping(tests),
         })
     }
@@ -50,7 +50,7 @@ pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
             Event::Statement { text, .. } => Some(text.as_str()),
             _ => None,
         });
-        let mut tables: Tables = data.state.written_by(texts);
+        let mut tables: Tables = data.state.tables_written_by(texts);
         let rows = tests.iter().flat_map(|test| &test.candidate.rows);
         tables.extend(rows.map(|row| row.table));
         let effects = exchanges().filter_map(|exchange| exchange.inside.effect.as_ref());

@@ -3,7 +3,7 @@
 //! Only what is the same whenever the test is run: not what the database gave out, nor what a clock did.
 
 use isobath_emit::http::{RowState, Text};
-use isobath_exec::state::Tables;
+use isobath_exec::test_database::Tables;
 use isobath_rows::set::NewCell;
 use isobath_sql::Value;
 use isobath_sql::render::{identifier, literal, table_name};

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use isobath_emit::Expect;
-use isobath_exec::{Answer, Database, DatabaseError};
+use isobath_exec::{Database, DatabaseError, StatementOutcome};
 use isobath_sql::memory::Memory;
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{ConstraintKind, Schema};
@@ -87,7 +87,7 @@ pub fn confirm(
             }),
         }
     }
-    database.clear()?;
+    database.drop_all_objects()?;
     Ok(confirmed)
 }
 
@@ -163,9 +163,9 @@ impl Part {
 
     fn disagreement(&self, database: &mut dyn Database) -> Result<Outcome, DatabaseError> {
         let engine = database.dialect();
-        database.clear()?;
+        database.drop_all_objects()?;
         for sql in render::create_statements(&self.schema, engine) {
-            if let Answer::Refused(refusal) = database.execute(&sql)? {
+            if let StatementOutcome::Refused(refusal) = database.execute(&sql)? {
                 return Ok(Outcome::Differs {
                     sql,
                     memory: "the mutant can be created".to_owned(),
