@@ -1,6 +1,6 @@
 //! Good inputs to begin with, small and with a bit of everything.
 
-use isobath_emit::http::{Answer, Auth, HttpStep, HttpSuite, HttpTest, Request, User};
+use isobath_emit::http::{Auth, ExpectedResponse, HttpStep, HttpSuite, HttpTest, Request, User};
 use isobath_genes::{GeneConfig, Reference};
 use isobath_protocol::{Event, channel};
 use isobath_rest::action::Action;
@@ -189,9 +189,12 @@ pub fn suite() -> Vec<Vec<u8>> {
         steps: vec![
             HttpStep::new(
                 Request::new("POST", "/pets").json(body),
-                Answer::status(201),
+                ExpectedResponse::status(201),
             ),
-            HttpStep::new(Request::new("GET", "/pets/1"), Answer::status(200)),
+            HttpStep::new(
+                Request::new("GET", "/pets/1"),
+                ExpectedResponse::status(200),
+            ),
         ],
         ..HttpTest::default()
     };

@@ -282,7 +282,10 @@ fn suites_look_at_the_rows_that_calls_leave_on_each_database() {
         let prepared = prepared.with_data(&place.address, Choice::default(), Some(ear));
         let (_, suite, _run) = prepared.run_and_keep("library");
         let looking = |suite: &HttpSuite| {
-            let tests = suite.tests.iter().filter(|test| !test.state.is_empty());
+            let tests = suite
+                .tests
+                .iter()
+                .filter(|test| !test.expected_rows.is_empty());
             tests.map(|test| test.id.clone()).collect::<Vec<_>>()
         };
         assert!(!looking(&suite).is_empty(), "{engine}");
@@ -300,8 +303,12 @@ fn suites_look_at_the_rows_that_calls_leave_on_each_database() {
             assert!(passed, "{engine}: {id}: {said}");
         }
         let mut wrong = suite.clone();
-        for state in wrong.tests.iter_mut().flat_map(|test| &mut test.state) {
-            state.is_there = !state.is_there;
+        for state in wrong
+            .tests
+            .iter_mut()
+            .flat_map(|test| &mut test.expected_rows)
+        {
+            state.exists = !state.exists;
         }
         let results = results("pytest", &wrong, &place.address);
         let failed = results.iter().filter(|(_, (passed, _))| !passed);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use isobath_emit::query::{Query, TargetText};
+use isobath_emit::query::{Query, QueryTarget};
 use isobath_emit::{Suite, SuiteDialect};
 use isobath_exec::{Engine, StatementOutcome};
 use isobath_rows::query::check::{Change, CheckError, Checked, Now, check};
@@ -225,7 +225,7 @@ impl Check<'_> {
             CheckError::Statement | CheckError::Database(_) => None,
         };
         let (line, column) = at.unwrap_or((1, 1));
-        let (first, name) = given.map_or((1, query.place.clone()), |(given, source)| {
+        let (first, name) = given.map_or((1, query.location.clone()), |(given, source)| {
             (given.line, source.name.clone())
         });
         let limitation = Limitation {
@@ -262,7 +262,10 @@ impl Told {
             let object = json!({ "id": query.id, "gone": true });
             check.terminal.object(&object.to_string());
         } else {
-            let line = format!("{}: gone; {} stood at {}", query.id, query.id, query.place);
+            let line = format!(
+                "{}: gone; {} stood at {}",
+                query.id, query.id, query.location
+            );
             check.terminal.insist(Tone::Warning, &line);
         }
     }
@@ -396,12 +399,12 @@ fn tell_change(change: &Change, terminal: &Terminal) {
     }
 }
 
-fn targets(label: &str, targets: &[TargetText], terminal: &Terminal) {
+fn targets(label: &str, targets: &[QueryTarget], terminal: &Terminal) {
     for target in targets {
-        let says = if target.says.is_empty() {
+        let says = if target.description.is_empty() {
             &target.sql
         } else {
-            &target.says
+            &target.description
         };
         terminal.insist(Tone::Plain, &format!("  {label}: {says}"));
     }

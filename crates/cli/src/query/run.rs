@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use isobath_emit::report::query::{QueryReport, QueryView, Unreadable};
+use isobath_emit::report::query::{QueryReport, QueryView, UnreadableQuery};
 use isobath_emit::{Suite, writer};
 use isobath_exec::Engine;
 use isobath_rows::query::confirm;
@@ -38,7 +38,7 @@ pub(crate) fn targets(options: &Options, terminal: &Terminal) -> Exit {
                         let targets: Vec<_> = targets
                             .iter()
                             .map(|target| {
-                                json!({ "sql": target.sql, "rule": target.rule, "says": target.says })
+                                json!({ "sql": target.sql, "rule": target.rule, "description": target.says })
                             })
                             .collect();
                         let object = json!({ "id": given.id, "targets": targets });
@@ -236,9 +236,9 @@ impl Job<'_> {
                     let object = json!({ "id": given.id, "error": trouble.why });
                     cover.terminal.object(&object.to_string());
                 }
-                self.report.unreadable.push(Unreadable {
+                self.report.unreadable.push(UnreadableQuery {
                     id: given.id.clone(),
-                    place: trouble.place.to_string(),
+                    location: trouble.place.to_string(),
                     why: trouble.why,
                 });
                 return Ok(Exit::Usage);
@@ -331,9 +331,9 @@ impl Job<'_> {
                 return;
             }
         };
-        if !self.report.remarks.contains(&said) {
+        if !self.report.notes.contains(&said) {
             terminal.say(Tone::Warning, &said);
-            self.report.remarks.push(said);
+            self.report.notes.push(said);
         }
     }
 }

@@ -145,14 +145,14 @@ pub(super) fn warn_limitations(api: &Api, terminal: &Terminal) {
         let RestLimitation {
             what,
             quote,
-            place,
+            location,
             count,
         } = limitation;
         let more = match count {
             0 | 1 => String::new(),
             n => format!(", and {} more", n - 1),
         };
-        let line = format!("not supported: {what}: {quote} ({place}){more}");
+        let line = format!("not supported: {what}: {quote} ({location}){more}");
         terminal.say(Tone::Warning, &line);
     }
 }
@@ -173,7 +173,7 @@ pub(super) fn limitations(api: &Api) -> Vec<RestLimitation> {
             quote: first(*kind)
                 .map(|limitation| limitation.detail.clone())
                 .unwrap_or_default(),
-            place: first(*kind)
+            location: first(*kind)
                 .map(|limitation| limitation.place.to_string())
                 .unwrap_or_default(),
             count: *count as u64,

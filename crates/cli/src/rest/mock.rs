@@ -294,10 +294,10 @@ fn with_variables(command: &str, variables: &[(String, String)]) -> String {
 
 /// Stands for the outside services of a stored suite.
 pub(super) fn of_suite(suite: &HttpSuite) -> Result<Option<MockServer>, Refusal> {
-    if suite.outside.is_empty() {
+    if suite.external_services.is_empty() {
         return Ok(None);
     }
-    let stations = suite.outside.iter().map(|outside| MockEndpoint {
+    let stations = suite.external_services.iter().map(|outside| MockEndpoint {
         name: outside.name.clone(),
         at: ([127, 0, 0, 1], outside.port).into(),
     });
@@ -309,7 +309,7 @@ pub(super) fn of_suite(suite: &HttpSuite) -> Result<Option<MockServer>, Refusal>
 
 /// The answers of a stored test, as the responder gives them.
 pub(super) fn prepared(test: &HttpTest) -> Vec<MockStub> {
-    let answers = test.answers.iter().map(|answer| {
+    let answers = test.mocks.iter().map(|answer| {
         let (status, content_type, body) = answer.reply.parts();
         MockStub {
             service: answer.service.clone(),

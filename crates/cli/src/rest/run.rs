@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use isobath_emit::findings::Event as Line;
+use isobath_emit::findings::RunEvent as Line;
 use isobath_emit::http::writer;
 use isobath_exec::database::Address;
 use isobath_exec::document;
@@ -365,7 +365,7 @@ fn hand_over(
         lock(log).write(&Line::SuiteWritten {
             language: suite.view.language.clone(),
             passed: suite.view.passed.unwrap_or(0),
-            failed: suite.view.left_out.len() as u64,
+            failed: suite.view.excluded.len() as u64,
         });
     }
     Ok((suites, files))

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use isobath_emit::findings::Event as Line;
+use isobath_emit::findings::RunEvent as Line;
 use isobath_exec::process::{ReadyCheck, wait_for};
 use isobath_rest::caller::Service;
 use isobath_rest::job::{Earlier, Point};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use isobath_emit::SuiteDialect;
-use isobath_emit::http::{Database as SuiteDatabase, HttpTest, RowState, Text};
+use isobath_emit::http::{ExpectedRow, HttpTest, SuiteDatabase, Text};
 use isobath_exec::{Database, connect_writable};
 use isobath_sql::{DialectName, Value as Cell};
 use serde_json::Value;
@@ -82,11 +82,11 @@ impl TestDatabase {
 
     /// Whether the database holds what the calls of a test must leave.
     pub(super) fn check(&mut self, test: &HttpTest, captured: &Captured) -> Result<(), String> {
-        for row in &test.state {
+        for row in &test.expected_rows {
             let query = query(row, captured)?;
             let count = self.ask(&query)?;
             let is_there = !matches!(count, Cell::Int(0));
-            if is_there != row.is_there {
+            if is_there != row.exists {
                 let found = if is_there {
                     "there is still a row"
                 } else {
@@ -122,7 +122,7 @@ impl TestDatabase {
 }
 
 /// Counts the rows that are like this.
-fn query(row: &RowState, captured: &Captured) -> Result<String, String> {
+fn query(row: &ExpectedRow, captured: &Captured) -> Result<String, String> {
     let condition = |(column, value): &(String, Text)| {
         let value = match value.as_captured() {
             Some(variable) => {

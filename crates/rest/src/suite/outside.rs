@@ -1,16 +1,16 @@
 //! The outside services of a suite, and what they answer in a test.
 
-use isobath_emit::http::{Outside, TestAnswer, TestReply};
+use isobath_emit::http::{ExternalService, MockedReply, MockedResponse};
 
 use super::Printer;
 use crate::caller::Service;
 use crate::outside::{How, NewAnswer};
 
 /// The outside services that the tests stand for, with the settings still to be filled in.
-pub(super) fn stations(service: &Service) -> Vec<Outside> {
+pub(super) fn stations(service: &Service) -> Vec<ExternalService> {
     let stations = service.outwards(|outside| {
         let stations = outside.stations().iter();
-        let printed = stations.map(|station| Outside {
+        let printed = stations.map(|station| ExternalService {
             name: station.name.clone(),
             port: station.at.port(),
             settings: Vec::new(),
@@ -22,7 +22,7 @@ pub(super) fn stations(service: &Service) -> Vec<Outside> {
 
 impl Printer<'_> {
     /// What outside services answer in the test.
-    pub(super) fn answers(&self) -> Vec<TestAnswer> {
+    pub(super) fn answers(&self) -> Vec<MockedResponse> {
         let answers = self.test.candidate.answers.iter();
         answers.map(printed).collect()
     }
@@ -46,15 +46,15 @@ impl Printer<'_> {
     }
 }
 
-fn printed(answer: &NewAnswer) -> TestAnswer {
+fn printed(answer: &NewAnswer) -> MockedResponse {
     let text = answer.text();
     let value = serde_json::from_str(&text).ok();
     let reply = match (answer.how, value) {
-        (How::Closed, _) => TestReply::Closed,
+        (How::Closed, _) => MockedReply::Closed,
         (How::Status(status), Some(value)) if *answer.content_type == *"application/json" => {
-            TestReply::Json { status, value }
+            MockedReply::Json { status, value }
         }
-        (how, _) => TestReply::Text {
+        (how, _) => MockedReply::Text {
             status: match how {
                 How::Status(status) => status,
                 How::Garbled | How::Closed => 200,
@@ -63,7 +63,7 @@ fn printed(answer: &NewAnswer) -> TestAnswer {
             text,
         },
     };
-    TestAnswer {
+    MockedResponse {
         service: answer.errand.service.to_string(),
         method: answer.errand.method.to_string(),
         path: answer.errand.path.to_string(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isobath_emit::SuiteDialect;
-use isobath_emit::http::{Database, RowKey, TestRow, Text};
+use isobath_emit::http::{RowKey, SuiteDatabase, TestRow, Text};
 use isobath_exec::driver::Event;
 use isobath_exec::test_database::{RowImage, Tables};
 use isobath_rows::set::{NewCell, NewRow};
@@ -42,7 +42,7 @@ impl Beneath {
 }
 
 /// The database of a suite, with what puts the rows of its tests back.
-pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
+pub(super) fn database(service: &Service, tests: &[Test]) -> Option<SuiteDatabase> {
     service.beneath(|data| {
         let exchanges = || tests.iter().flat_map(|test| &test.exchanges);
         let events = exchanges().flat_map(|exchange| &exchange.inside.events);
@@ -58,14 +58,14 @@ pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
         tables.extend(changes.map(|change| change.table));
         // Where nothing is written, a suite does not need the agent inside the service.
         let is_needed = data.door().is_none() || !tables.is_empty();
-        is_needed.then(|| Database {
+        is_needed.then(|| SuiteDatabase {
             variable: DATABASE_VARIABLE.to_owned(),
             dialect: match data.state.dialect() {
                 DialectName::Sqlite => SuiteDialect::Sqlite,
                 DialectName::MySql => SuiteDialect::Mysql,
                 DialectName::Postgres | DialectName::Ansi => SuiteDialect::Postgres,
             },
-            door: data.door().map(str::to_owned),
+            agent_url: data.door().map(str::to_owned),
             setup: data.first_rows(&tables),
         })
     })?

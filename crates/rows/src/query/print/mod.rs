@@ -15,7 +15,7 @@ mod printer;
 mod tests;
 
 use isobath_emit::Suite;
-use isobath_emit::query::{Case, Query, TargetText};
+use isobath_emit::query::{Query, QueryCase, QueryTarget};
 use isobath_exec::{Database, DatabaseError};
 use isobath_sql::{DialectName, Schema, render};
 
@@ -135,7 +135,7 @@ pub fn add(
     }
     let mut query = Query {
         id: covered.id.to_owned(),
-        place: covered.place.to_owned(),
+        location: covered.place.to_owned(),
         parts: printer.parts.clone(),
         parameters: cut::names(&printer.parts),
         assertion: None,
@@ -183,7 +183,7 @@ pub fn add(
         };
         let test = printer.test(&targets, fixture, &look, rows, suite);
         printed.cases[number] = Some(query.cases.len());
-        query.cases.push(Case {
+        query.cases.push(QueryCase {
             test: test.id.clone(),
             given: given(fixture, setting.schema),
             parameters: values[number].iter().map(json).collect(),
@@ -207,16 +207,16 @@ pub fn add(
     Ok(printed)
 }
 
-fn stored(target: &Target) -> TargetText {
-    TargetText {
+fn stored(target: &Target) -> QueryTarget {
+    QueryTarget {
         sql: target.sql.clone(),
         rule: target.rule.clone(),
-        says: target.says.clone(),
+        description: target.says.clone(),
     }
 }
 
 /// The targets that no fixture covers.
-fn uncovered(covered: &Covered<'_>) -> Vec<TargetText> {
+fn uncovered(covered: &Covered<'_>) -> Vec<QueryTarget> {
     let targets = covered.outcome.fates.iter().zip(covered.targets);
     targets
         .filter(|(fate, _)| !matches!(fate, Fate::Covered(_)))

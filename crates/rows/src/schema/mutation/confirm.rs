@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use isobath_emit::Expect;
+use isobath_emit::Expectation;
 use isobath_exec::{Database, DatabaseError, StatementOutcome};
 use isobath_sql::memory::Memory;
 use isobath_sql::row::Statement;
@@ -232,7 +232,7 @@ impl Part {
         for after in &self.after {
             let mut after = after.clone();
             after.rows = after.read(memory);
-            let Expect::Rows { query, rows } = print::rows_after(&after, &self.schema, engine)
+            let Expectation::Rows { query, rows } = print::rows_after(&after, &self.schema, engine)
             else {
                 continue;
             };

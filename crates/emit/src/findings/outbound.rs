@@ -10,7 +10,7 @@ use super::model::RestReport;
 /// One kind of call that the service made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct OutgoingView {
+pub struct OutboundView {
     /// The outside service: the name of its setting, or its host.
     pub service: String,
     /// The method.
@@ -31,7 +31,7 @@ pub struct OutgoingView {
     pub note: Option<String>,
 }
 
-impl OutgoingView {
+impl OutboundView {
     fn row(&self) -> [String; 6] {
         let statuses: Vec<String> = self
             .statuses
@@ -65,12 +65,12 @@ impl OutgoingView {
 const HEADS: [&str; 6] = ["Service", "Call", "Times", "Statuses", "Caused by", "Note"];
 
 fn rows(report: &RestReport) -> Vec<[String; 6]> {
-    report.outgoing.iter().map(OutgoingView::row).collect()
+    report.outbound.iter().map(OutboundView::row).collect()
 }
 
 /// The section of the summary.
 pub(super) fn markdown(out: &mut String, report: &RestReport) {
-    if report.outgoing.is_empty() {
+    if report.outbound.is_empty() {
         return;
     }
     out.push_str("## Calls to outside services\n\n");
@@ -80,15 +80,15 @@ pub(super) fn markdown(out: &mut String, report: &RestReport) {
 
 /// The section of the page.
 pub(super) fn html(out: &mut String, report: &RestReport) {
-    if report.outgoing.is_empty() {
+    if report.outbound.is_empty() {
         return;
     }
-    let calls: u64 = report.outgoing.iter().map(|one| one.calls).sum();
+    let calls: u64 = report.outbound.iter().map(|one| one.calls).sum();
     let _ = writeln!(
         out,
         "<details class=\"note\" id=\"outgoing\" open>\n<summary><h2>Calls to outside services</h2> \
          <span class=\"count\">{} kinds, {calls} calls</span></summary>",
-        report.outgoing.len()
+        report.outbound.len()
     );
     page_table(out, "Calls to outside services", &HEADS, &rows(report));
     out.push_str("</details>\n");
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn calls_are_listed_with_what_they_got_and_who_caused_them() {
         let report = RestReport {
-            outgoing: vec![OutgoingView {
+            outbound: vec![OutboundView {
                 service: "rates".into(),
                 method: "GET".into(),
                 path: "/latest/*".into(),
@@ -109,7 +109,7 @@ mod tests {
                 statuses: vec![(0, 1), (200, 4)],
                 operations: vec!["GET /price".into()],
                 mocked: true,
-                ..OutgoingView::default()
+                ..OutboundView::default()
             }],
             ..RestReport::default()
         };

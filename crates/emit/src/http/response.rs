@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Place;
-use super::request::Hole;
+use super::JsonPath;
+use super::request::Placeholder;
 
 /// An expected answer. Everything that is given is checked, nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ExpectedResponse {
     /// The status.
     pub status: u16,
     /// The media type without parameters, e.g. `application/json`.
@@ -19,7 +19,7 @@ pub struct Answer {
     pub headers: Vec<HeaderCheck>,
     /// The stable parts of the body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub body: Vec<Check>,
+    pub body: Vec<BodyCheck>,
 }
 
 /// What a header must be like.
@@ -35,55 +35,55 @@ pub struct HeaderCheck {
 /// One fact about a body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "check", rename_all = "snake_case")]
-pub enum Check {
+pub enum BodyCheck {
     /// The JSON at a place is this.
     Equals {
         /// Where.
-        at: Place,
+        at: JsonPath,
         /// The value.
         value: Value,
         /// Places in it at which something captured must be; what stands there in `value` is a
         /// sample.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        holes: Vec<Hole>,
+        placeholders: Vec<Placeholder>,
     },
     /// The JSON at a place is what an earlier step captured.
     Same {
         /// Where.
-        at: Place,
+        at: JsonPath,
         /// The variable.
         variable: String,
     },
     /// The JSON at a place is of this type.
     Type {
         /// Where.
-        at: Place,
+        at: JsonPath,
         /// The type.
         is: JsonType,
     },
     /// The JSON at a place is an array of so many items.
     Length {
         /// Where.
-        at: Place,
+        at: JsonPath,
         /// How many.
         items: usize,
     },
     /// The JSON at a place is an array with this among its items.
     Includes {
         /// Where.
-        at: Place,
+        at: JsonPath,
         /// The item.
         value: Value,
     },
     /// There is something at this place, be it null.
     Present {
         /// Where.
-        at: Place,
+        at: JsonPath,
     },
     /// There is nothing at this place, though its parent is there.
     Absent {
         /// Where.
-        at: Place,
+        at: JsonPath,
     },
     /// The body as text contains this.
     Contains {
@@ -119,12 +119,12 @@ pub enum JsonType {
     Object,
 }
 
-impl Answer {
+impl ExpectedResponse {
     /// An answer of which only the status matters.
     pub fn status(status: u16) -> Self {
-        Answer {
+        ExpectedResponse {
             status,
-            ..Answer::default()
+            ..ExpectedResponse::default()
         }
     }
 
@@ -137,39 +137,39 @@ impl Answer {
 
     /// The same with one more fact about the body.
     #[must_use]
-    pub fn check(mut self, check: Check) -> Self {
+    pub fn check(mut self, check: BodyCheck) -> Self {
         self.body.push(check);
         self
     }
 
     /// The same with a value that must be found in the body.
     #[must_use]
-    pub fn equals(self, at: impl Into<Place>, value: impl Into<Value>) -> Self {
-        self.check(Check::Equals {
+    pub fn equals(self, at: impl Into<JsonPath>, value: impl Into<Value>) -> Self {
+        self.check(BodyCheck::Equals {
             at: at.into(),
             value: value.into(),
-            holes: Vec::new(),
+            placeholders: Vec::new(),
         })
     }
 
     /// Whether the body is read as JSON.
     pub fn reads_json(&self) -> bool {
-        self.body.iter().any(Check::reads_json)
+        self.body.iter().any(BodyCheck::reads_json)
     }
 }
 
-impl Check {
+impl BodyCheck {
     /// Whether it is about JSON.
     pub fn reads_json(&self) -> bool {
         match self {
-            Check::Equals { .. }
-            | Check::Same { .. }
-            | Check::Type { .. }
-            | Check::Length { .. }
-            | Check::Includes { .. }
-            | Check::Present { .. }
-            | Check::Absent { .. } => true,
-            Check::Contains { .. } | Check::TextEquals { .. } | Check::Empty => false,
+            BodyCheck::Equals { .. }
+            | BodyCheck::Same { .. }
+            | BodyCheck::Type { .. }
+            | BodyCheck::Length { .. }
+            | BodyCheck::Includes { .. }
+            | BodyCheck::Present { .. }
+            | BodyCheck::Absent { .. } => true,
+            BodyCheck::Contains { .. } | BodyCheck::TextEquals { .. } | BodyCheck::Empty => false,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::writer::text::one_line;
 
 /// A service that the tests stand for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outside {
+pub struct ExternalService {
     /// Its name; empty for a proxy, whose callers name whom they mean.
     pub name: String,
     /// The port of loopback where the service looks for it.
@@ -23,7 +23,7 @@ pub struct Outside {
 
 /// What an outside service answers during a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TestAnswer {
+pub struct MockedResponse {
     /// The outside service; through a proxy, its host.
     pub service: String,
     /// The method of the call.
@@ -31,13 +31,13 @@ pub struct TestAnswer {
     /// The path of the call; `*` stands for any one segment.
     pub path: String,
     /// What comes back.
-    pub reply: TestReply,
+    pub reply: MockedReply,
 }
 
 /// What comes back from an outside service.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TestReply {
+pub enum MockedReply {
     /// JSON.
     Json {
         /// The status.
@@ -58,7 +58,7 @@ pub enum TestReply {
     Closed,
 }
 
-impl TestReply {
+impl MockedReply {
     /// Status, media type and body; status 0 stands for a closed connection.
     pub fn parts(&self) -> (u16, &str, String) {
         match self {
@@ -76,8 +76,8 @@ impl TestReply {
 impl HttpTest {
     /// What outside services answer, one line each, for people who try the test by hand.
     pub fn answer_lines(&self) -> Vec<String> {
-        let line = |answer: &TestAnswer| {
-            let TestAnswer {
+        let line = |answer: &MockedResponse| {
+            let MockedResponse {
                 service,
                 method,
                 path,
@@ -90,13 +90,13 @@ impl HttpTest {
             };
             format!("while {service} answers {method} {path} {how}")
         };
-        self.answers.iter().map(line).collect()
+        self.mocks.iter().map(line).collect()
     }
 }
 
 /// The lines that say where a suite stands for others.
 pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
-    let outside = suite.outside.iter();
+    let outside = suite.external_services.iter();
     let lines = outside.map(|outside| {
         let who = match outside.name.as_str() {
             "" => "services that are called through a proxy",
@@ -117,7 +117,7 @@ pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
 /// The call that prepares an answer where bodies are texts: `stand_in("rates", "GET", "/latest", 200, "…", "…")`.
 pub(crate) fn text_call(
     function: &str,
-    answer: &TestAnswer,
+    answer: &MockedResponse,
     literal: impl Fn(&str) -> String,
 ) -> String {
     let (status, content_type, text) = answer.reply.parts();
@@ -133,19 +133,19 @@ pub(crate) fn text_call(
 
 /// The arguments of the call that prepares an answer where bodies are values: status, body, and the media type of what is not JSON.
 pub(crate) fn value_arguments(
-    answer: &TestAnswer,
+    answer: &MockedResponse,
     literal: impl Fn(&str) -> String,
 ) -> (Vec<String>, Option<&Value>, Option<String>) {
     let mut first: Vec<String> = [&answer.service, &answer.method, &answer.path]
         .map(|text| literal(text))
         .into();
     match &answer.reply {
-        TestReply::Closed => (first, None, None),
-        TestReply::Json { status, value } => {
+        MockedReply::Closed => (first, None, None),
+        MockedReply::Json { status, value } => {
             first.push(status.to_string());
             (first, Some(value), None)
         }
-        TestReply::Text {
+        MockedReply::Text {
             status,
             content_type,
             text,
