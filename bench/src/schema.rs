@@ -5,7 +5,7 @@ mod time;
 use std::path::Path;
 use std::process::ExitCode;
 
-use isobath_exec::{Engine, Provisioned, provision};
+use isobath_exec::{Engine, ProvisionedDatabase, provision};
 use isobath_rows::schema::case::TestCase;
 use isobath_rows::schema::confirm::confirm;
 use isobath_rows::schema::generator::GeneratorName;
@@ -125,7 +125,7 @@ impl Row {
         schema: &Schema,
         engine: Engine,
         seeds: u64,
-        mut provisioned: Option<&mut Provisioned>,
+        mut provisioned: Option<&mut ProvisionedDatabase>,
     ) -> Self {
         let dialect = engine.dialect().dialect();
         let run = |generator, seed| {
@@ -197,7 +197,7 @@ impl Confirmed {
         engine: Engine,
         requirements: &[Requirement],
         tests: &[TestCase],
-        provisioned: Option<&mut Provisioned>,
+        provisioned: Option<&mut ProvisionedDatabase>,
     ) {
         let Some(provisioned) = provisioned else {
             return;
@@ -223,7 +223,12 @@ impl Confirmed {
     }
 
     #[expect(clippy::print_stdout, reason = "a disagreement is named at once")]
-    fn kills(&mut self, analysis: &Analysis, suite: &[TestCase], provisioned: &mut Provisioned) {
+    fn kills(
+        &mut self,
+        analysis: &Analysis,
+        suite: &[TestCase],
+        provisioned: &mut ProvisionedDatabase,
+    ) {
         match mutation::confirm(analysis, suite, provisioned.database(), MOST_KILLS) {
             Ok(confirmed) => {
                 for one in &confirmed.disagreements {

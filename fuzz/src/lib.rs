@@ -19,9 +19,9 @@ use std::sync::LazyLock;
 
 use fastrand::Rng;
 use isobath_emit::http::{HttpSuite, curl, writer};
-use isobath_exec::tap::{Sender, overheard};
-use isobath_genes::{Pattern, PatternDomain, Tuning, Unresolved};
-use isobath_protocol::{Command, Event, Table, channel};
+use isobath_exec::tap::{Sender, replay};
+use isobath_genes::{GeneConfig, Pattern, PatternDomain, Unresolved};
+use isobath_protocol::{Command, Event, TargetTable, channel};
 use isobath_rest::action::{Action, ReceivedResponse, ResponseChecker};
 use isobath_rest::auth;
 use isobath_rest::journal::{restore, store};
@@ -125,7 +125,7 @@ pub fn messages(bytes: &[u8]) {
         let mut again = Vec::new();
         channel::push(&mut again, &event).expect("what was read can be written");
     }
-    let _ = Table::read(&mut &bytes[..]);
+    let _ = TargetTable::read(&mut &bytes[..]);
 }
 
 /// Reads an OpenAPI document, makes calls of its operations, and checks answers.
@@ -137,8 +137,8 @@ pub fn openapi(bytes: &[u8]) {
     let mut rng = Rng::with_seed(1);
     let checker = ResponseChecker::new(&api);
     for (index, operation) in api.operations.iter().enumerate().take(20) {
-        if let Some(mut action) = Action::sample(&api, index, &mut rng, &Tuning::default()) {
-            action.mutate(&mut rng, &Tuning::default());
+        if let Some(mut action) = Action::sample(&api, index, &mut rng, &GeneConfig::default()) {
+            action.mutate(&mut rng, &GeneConfig::default());
             let _ = action.request(&api, &Unresolved);
         }
         let answer = ReceivedResponse {
@@ -163,7 +163,7 @@ pub fn pattern(bytes: &[u8]) {
     let mut builder = isobath_genes::ModelBuilder::new();
     let root = builder.add(isobath_genes::Domain::Pattern(domain));
     let model = std::sync::Arc::new(builder.finish());
-    let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+    let (mut rng, tuning) = (Rng::with_seed(1), GeneConfig::default());
     let mut gene = isobath_genes::Gene::sample(&model, root, &mut rng, &tuning);
     gene.mutate(&mut rng, &tuning);
     let _ = gene.to_json(&Unresolved);
@@ -261,10 +261,10 @@ pub fn tap(bytes: &[u8]) {
         turns.push((sender, turn));
         rest = more;
     }
-    let whole = overheard(dialect, turns.iter().copied());
+    let whole = replay(dialect, turns.iter().copied());
     let size = usize::from(*size).max(1);
     let pieces = turns
         .iter()
         .flat_map(|&(sender, bytes)| bytes.chunks(size).map(move |piece| (sender, piece)));
-    assert_eq!(whole, overheard(dialect, pieces), "pieces matter");
+    assert_eq!(whole, replay(dialect, pieces), "pieces matter");
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use isobath_exec::{Engine, Provisioned, provision};
+use isobath_exec::{Engine, ProvisionedDatabase, provision};
 use isobath_rows::query::confirm::{self, EngineVerdict};
 use isobath_rows::query::construct::SolverContext;
 use isobath_rows::query::job::CoverageOutcome;
@@ -18,7 +18,7 @@ use super::data::Record;
 
 /// A server with the tables of one system.
 pub(super) struct Asking<'s> {
-    server: Provisioned,
+    server: ProvisionedDatabase,
     schema: &'s Schema,
     stored: Schema,
     /// What it said of rows and targets: with other seeds, most are the same again.

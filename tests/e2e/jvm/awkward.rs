@@ -90,13 +90,13 @@ pub(super) fn is_watched(java: &str, what: &str) {
     );
     let launch = Launch {
         variables: listener.variables(None),
-        patience: Duration::from_secs(60),
-        ..Launch::new(command, Ready::Url(url.clone()))
+        timeout: Duration::from_secs(60),
+        ..Launch::new(command, ReadyCheck::Url(url.clone()))
     };
     let _process = Service::start(launch).expect("the service starts");
     let mut driver = listener.accept(Duration::from_secs(10)).expect("a driver");
     driver.begin_candidate();
-    let mut client = Client::new(Config::default()).expect("a client");
+    let mut client = Client::new(ClientConfig::default()).expect("a client");
     let status = client
         .call(&Request::get(format!("{url}?open=sesamx")))
         .status();
@@ -212,7 +212,9 @@ fn sealed_classes_and_records_are_covered_and_a_method_near_the_limit_is_left_an
     let text = std::fs::read_to_string(run.folder.path().join("out/report.json"));
     let text = text.unwrap_or_else(|error| panic!("{error}: {}", run.said()));
     let report: Value = serde_json::from_str(&text).expect("a report is JSON");
-    let left = report["code"]["left_out"].as_array().expect("a list");
+    let left = report["code"]["not_instrumented"]
+        .as_array()
+        .expect("a list");
     assert!(
         left.len() == 1 && left[0].to_string().contains("forms.Main$Tally.of"),
         "{left:?}"

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use isobath_emit::query::{Query, TargetText};
+use isobath_emit::query::{CaseTarget, Query};
 use isobath_emit::{Suite, SuiteDialect};
-use isobath_exec::{Answer, Engine};
+use isobath_exec::{Engine, StatementOutcome};
 use isobath_rows::query::check::{CheckError, CheckResult, CurrentQuery, ResultChange, check};
 use isobath_rows::query::confirm;
 use isobath_sql::ddl::{self, Source};
@@ -178,7 +178,7 @@ impl Check<'_> {
             sources.extend(input::read(path)?.sources);
         }
         let database = engines.database(engine)?;
-        database.clear()?;
+        database.drop_all_objects()?;
         for sql in &self.suite.session {
             // A session of another engine is not ours to begin.
             let _ = database.execute(sql)?;
@@ -197,7 +197,7 @@ impl Check<'_> {
             let dialect = self.options.dialect.unwrap_or_else(|| engine.dialect());
             let loaded = ddl::load(&self.suite.schema, &[source], Some(dialect));
             for sql in &self.suite.setup {
-                if let Answer::Refused(refusal) = database.execute(sql)? {
+                if let StatementOutcome::Refused(refusal) = database.execute(sql)? {
                     let line = format!("error: {engine} refuses `{sql}`: {}", refusal.message);
                     self.terminal.complain(&line);
                 }
@@ -225,7 +225,7 @@ impl Check<'_> {
             CheckError::Statement | CheckError::Database(_) => None,
         };
         let (line, column) = at.unwrap_or((1, 1));
-        let (first, name) = given.map_or((1, query.place.clone()), |(given, source)| {
+        let (first, name) = given.map_or((1, query.location.clone()), |(given, source)| {
             (given.line, source.name.clone())
         });
         let limitation = Limitation {
@@ -262,7 +262,10 @@ impl CheckTally {
             let object = json!({ "id": query.id, "gone": true });
             check.terminal.object(&object.to_string());
         } else {
-            let line = format!("{}: gone; {} stood at {}", query.id, query.id, query.place);
+            let line = format!(
+                "{}: gone; {} stood at {}",
+                query.id, query.id, query.location
+            );
             check.terminal.insist(Tone::Warning, &line);
         }
     }
@@ -396,12 +399,12 @@ fn tell_change(change: &ResultChange, terminal: &Terminal) {
     }
 }
 
-fn targets(label: &str, targets: &[TargetText], terminal: &Terminal) {
+fn targets(label: &str, targets: &[CaseTarget], terminal: &Terminal) {
     for target in targets {
-        let says = if target.says.is_empty() {
+        let says = if target.description.is_empty() {
             &target.sql
         } else {
-            &target.says
+            &target.description
         };
         terminal.insist(Tone::Plain, &format!("  {label}: {says}"));
     }

@@ -188,7 +188,7 @@ impl QueryCoverage<'_> {
         if let (Some(database), Some(sql), Some(_)) =
             (database, asks, print::nondeterministic_call(&given.sql))
         {
-            let rows = database.rows(sql)?.rows;
+            let rows = database.query_required(sql)?.rows;
             let now = rows.first().and_then(|row| row.first());
             if let Some(now) = now.and_then(|now| now.to_string().parse().ok()) {
                 setting.now = now;

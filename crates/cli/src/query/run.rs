@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use isobath_emit::report::query::{QueryReport, QueryView, Unreadable};
+use isobath_emit::report::query::{QueryReport, QueryView, UnreadableQuery};
 use isobath_emit::{Suite, writer};
 use isobath_exec::Engine;
 use isobath_rows::query::confirm;
@@ -38,7 +38,7 @@ pub(crate) fn targets(options: &QueryOptions, terminal: &Terminal) -> Exit {
                         let targets: Vec<_> = targets
                             .iter()
                             .map(|target| {
-                                json!({ "sql": target.sql, "rule": target.rule, "says": target.says })
+                                json!({ "sql": target.sql, "rule": target.rule, "description": target.says })
                             })
                             .collect();
                         let object = json!({ "id": given.id, "targets": targets });
@@ -82,7 +82,7 @@ fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunErro
             exit = exit.max(Exit::Usage);
         }
         if let Some(clock) = print::clock(&stored, engine.dialect()) {
-            engines.database(engine)?.command(&clock)?;
+            engines.database(engine)?.execute_required(&clock)?;
         }
     }
     let setting = print::PrintContext {
@@ -239,9 +239,9 @@ impl QueryRun<'_> {
                     let object = json!({ "id": given.id, "error": problem.why });
                     cover.terminal.object(&object.to_string());
                 }
-                self.report.unreadable.push(Unreadable {
+                self.report.unreadable.push(UnreadableQuery {
                     id: given.id.clone(),
-                    place: problem.location.to_string(),
+                    location: problem.location.to_string(),
                     why: problem.why,
                 });
                 return Ok(Exit::Usage);
@@ -334,9 +334,9 @@ impl QueryRun<'_> {
                 return;
             }
         };
-        if !self.report.remarks.contains(&said) {
+        if !self.report.notes.contains(&said) {
             terminal.say(Tone::Warning, &said);
-            self.report.remarks.push(said);
+            self.report.notes.push(said);
         }
     }
 }

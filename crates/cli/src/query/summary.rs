@@ -1,6 +1,6 @@
 //! What a run says: a JSON object per query, or a few lines for people.
 
-use isobath_emit::report::query::{QueryReport, QueryView, TargetView, Verdict};
+use isobath_emit::report::query::{QueryReport, QueryView, StatusView, TargetView};
 use isobath_rows::query::job::{CoverageOutcome, TargetStatus};
 use isobath_rows::query::target::QueryTarget;
 use isobath_sql::ddl::{LoadedSchema, Source};
@@ -91,12 +91,12 @@ pub(crate) fn query(view: &QueryView, width: usize, terminal: &Terminal) {
     terminal.say(tone, &line);
     let targets = || view.clauses.iter().flat_map(|clause| &clause.targets);
     let infeasible = targets().filter_map(|target| match &target.verdict {
-        Verdict::Infeasible { proof } => Some((target, "cannot be", proof)),
+        StatusView::Infeasible { proof } => Some((target, "cannot be", proof)),
         _ => None,
     });
     list(infeasible.collect(), Tone::Faint, terminal);
     let open = targets().filter_map(|target| match &target.verdict {
-        Verdict::Uncovered { why } => Some((target, "open", why)),
+        StatusView::Uncovered { why } => Some((target, "open", why)),
         _ => None,
     });
     list(open.collect(), Tone::Warning, terminal);
@@ -104,10 +104,10 @@ pub(crate) fn query(view: &QueryView, width: usize, terminal: &Terminal) {
 
 fn list(targets: Vec<(&TargetView, &str, &String)>, tone: Tone, terminal: &Terminal) {
     for (target, label, why) in targets.iter().take(SHOWN) {
-        let says = if target.says.is_empty() {
+        let says = if target.description.is_empty() {
             &target.sql
         } else {
-            &target.says
+            &target.description
         };
         terminal.say(tone, &format!("    {label}: {says}"));
         if !why.is_empty() {

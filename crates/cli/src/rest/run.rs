@@ -7,12 +7,12 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use isobath_emit::findings::Event as Line;
+use isobath_emit::findings::RunEvent as Line;
 use isobath_emit::http::writer;
 use isobath_exec::database::Address;
 use isobath_exec::document;
-use isobath_exec::http::{Client, Config as HttpConfig, Failure};
-use isobath_exec::process::{Launch, Ready, Service as Process, StartError, wait_for};
+use isobath_exec::http::{CallFailure, Client, ClientConfig as HttpConfig};
+use isobath_exec::process::{Launch, ReadyCheck, Service as Process, StartError, wait_for};
 use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
 use isobath_rest::external::Mocks;
@@ -369,7 +369,7 @@ fn hand_over(
         lock(log).write(&Line::SuiteWritten {
             language: suite.view.language.clone(),
             passed: suite.view.passed.unwrap_or(0),
-            failed: suite.view.left_out.len() as u64,
+            failed: suite.view.excluded.len() as u64,
         });
     }
     Ok((suites, files))
@@ -405,9 +405,9 @@ fn start(
     let launch = Launch {
         interrupt: Some(Arc::clone(&heard.stop)),
         variables: args.variables.clone(),
-        patience: Duration::try_from_secs_f64(args.start_timeout)
+        timeout: Duration::try_from_secs_f64(args.start_timeout)
             .map_err(|_| SetupError::usage("--start-timeout is no number of seconds"))?,
-        ..Launch::new(command, Ready::Url(url))
+        ..Launch::new(command, ReadyCheck::Url(url))
     };
     Process::start(launch).map_err(|error| match error {
         StartError::Interrupted { .. } => SetupError {
@@ -420,10 +420,10 @@ fn start(
 
 /// Waits until somebody answers at a URL, in whatever way.
 fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupError> {
-    let ready = Ready::Url(url.to_owned());
+    let ready = ReadyCheck::Url(url.to_owned());
     let patience = Duration::try_from_secs_f64(args.wait)
         .map_err(|_| SetupError::usage("--wait is no number of seconds"))?;
-    let is_absent = |failure: &Failure| matches!(failure, Failure::Refused);
+    let is_absent = |failure: &CallFailure| matches!(failure, CallFailure::Refused);
     let mut answer = wait_for(&ready, Duration::ZERO, None);
     if answer.as_ref().is_err_and(is_absent) && !patience.is_zero() {
         terminal.say(
@@ -434,7 +434,9 @@ fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupErro
     }
     match answer {
         // Who answers badly is there.
-        Ok(()) | Err(Failure::Dropped | Failure::Garbage(_) | Failure::TimedOut) => Ok(()),
+        Ok(()) | Err(CallFailure::Dropped | CallFailure::Garbage(_) | CallFailure::TimedOut) => {
+            Ok(())
+        }
         Err(failure) => Err(SetupError::unreachable(format!(
             "{url} cannot be reached ({failure}); is the service up? --start CMD starts it"
         ))),
@@ -519,7 +521,7 @@ fn exit_reason(process: &Process) -> String {
         Some(code) => format!("it ended with code {code}"),
         None => "it did not answer any more".to_owned(),
     };
-    match process.last_words() {
+    match process.last_output() {
         words if words.is_empty() => how,
         words => format!(
             "{how}; its last words:\n{}",
@@ -596,11 +598,11 @@ fn config(args: &RestArgs, heard: &Interruption, clock: &Arc<Clock>) -> Config {
     let clock = Arc::clone(clock);
     let elapsed = move || clock.used();
     Config {
-        search: isobath_search::Config {
+        search: isobath_search::SearchConfig {
             seed: args.seed,
             algorithm: args.algorithm,
             in_flight: job::in_flight(args.workers),
-            ..isobath_search::Config::default()
+            ..isobath_search::SearchConfig::default()
         },
         calls,
         elapsed: Arc::new(elapsed),

@@ -129,7 +129,7 @@ pub(crate) fn plan(options: &SchemaOptions) -> Result<SchemaPlan, SchemaRunError
 fn inputs(args: &SchemaArgs) -> Vec<Result<(LoadedSchema, Vec<Source>), SchemaRunError>> {
     if let Some(address) = &args.db {
         return vec![
-            isobath_exec::catalogue::read(address)
+            isobath_exec::catalog::read(address)
                 .map(|loaded| (loaded, Vec::new()))
                 .map_err(SchemaRunError::from),
         ];

@@ -3,7 +3,7 @@
 //! A distance leads there, too, step by step; but the rows are known, and a text of twenty letters
 //! is a long way.
 
-use isobath_genes::{Gene, Place, Value as GeneValue, plain};
+use isobath_genes::{Gene, NodeRef, Value as GeneValue, plain};
 use isobath_search::Rng;
 use isobath_sql::Value;
 use isobath_sql::query::{ColumnComparison, ComparisonKind, Relations};
@@ -148,7 +148,7 @@ pub(super) fn inputs_of(
     };
     let resolver = ResponseResolver::new(all, exchange.trace.seeded.as_deref());
     let mut found = Vec::new();
-    input.walk(|place: Place<'_>| {
+    input.walk(|place: NodeRef<'_>| {
         if matches!(
             place.value,
             GeneValue::Absent

@@ -1,8 +1,8 @@
 //! Stored tests against a query as it is now: which rows appear and disappear, which fixtures no
 //! longer load, which targets nothing covers any more.
 
-use isobath_emit::query::{Case, Query, TargetText};
-use isobath_emit::{Role, Suite, Test};
+use isobath_emit::query::{CaseTarget, Query, QueryCase};
+use isobath_emit::{StepRole, Suite, Test};
 use isobath_exec::{Database, DatabaseError};
 use isobath_sql::coverage::{self, QueryCriterion, TargetError};
 use isobath_sql::{DialectName, Schema, Value};
@@ -33,9 +33,9 @@ pub struct CheckResult {
     /// Tests that cannot be run, with the reason.
     pub refused: Vec<(String, String)>,
     /// Targets that a stored fixture covered and none covers now.
-    pub lost: Vec<TargetText>,
+    pub lost: Vec<CaseTarget>,
     /// Targets that are new, and that no stored fixture covers.
-    pub uncovered: Vec<TargetText>,
+    pub uncovered: Vec<CaseTarget>,
 }
 
 impl CheckResult {
@@ -142,17 +142,17 @@ fn coverage(
         "extended" => Some(QueryCriterion::Extended),
         _ => None,
     };
-    let before: Vec<&TargetText> = query.cases.iter().flat_map(|case| &case.targets).collect();
-    let mut targets: Vec<(TargetText, Vec<usize>)> = match criterion {
+    let before: Vec<&CaseTarget> = query.cases.iter().flat_map(|case| &case.targets).collect();
+    let mut targets: Vec<(CaseTarget, Vec<usize>)> = match criterion {
         Some(criterion) => {
             let options = coverage::CoverageOptions::default();
             coverage::targets(now.sql, now.schema, now.written, criterion, options)?
                 .into_iter()
                 .map(|target| {
-                    let text = TargetText {
+                    let text = CaseTarget {
                         rule: target.label(),
                         sql: target.sql,
-                        says: target.description,
+                        description: target.description,
                     };
                     (text, target.parameters)
                 })
@@ -193,8 +193,8 @@ fn coverage(
     }
     for (target, _) in targets {
         // A changed condition changes the text of all targets, but not what most of them ask for.
-        let is = |other: &TargetText| {
-            let says = !target.says.is_empty() && other.says == target.says;
+        let is = |other: &CaseTarget| {
+            let says = !target.description.is_empty() && other.description == target.description;
             other.sql == target.sql || says && other.rule == target.rule
         };
         if before.iter().any(|other| is(other)) {
@@ -207,13 +207,16 @@ fn coverage(
 }
 
 fn lead_up(test: &Test) -> Vec<String> {
-    let steps = test.steps.iter().filter(|step| step.role == Role::LeadUp);
+    let steps = test
+        .steps
+        .iter()
+        .filter(|step| step.role == StepRole::Setup);
     steps.flat_map(|step| step.sql.iter().cloned()).collect()
 }
 
 /// The stored values of the parameters that the query has now: by name, or by position where they
 /// have none.
-fn values(query: &Query, case: &Case, names: &[String]) -> Vec<Value> {
+fn values(query: &Query, case: &QueryCase, names: &[String]) -> Vec<Value> {
     let names = names.iter().enumerate();
     names
         .map(|(index, name)| {
@@ -243,7 +246,7 @@ fn value(stored: &serde_json::Value) -> Value {
 /// How a result differs from the stored one.
 fn change(
     test: &Test,
-    case: &Case,
+    case: &QueryCase,
     before: &[Vec<Option<String>>],
     after: &[Vec<Option<String>>],
     columns: &[String],

@@ -1,6 +1,6 @@
 //! Targets on a real engine: what does not return a row there does not count.
 
-use isobath_exec::{Answer, Database, DatabaseError};
+use isobath_exec::{Database, DatabaseError, StatementOutcome};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{ConstraintKind, Filled};
 use isobath_sql::{DialectName, Row, Schema, render};
@@ -63,7 +63,7 @@ pub fn prepare(
 ) -> Result<Vec<(String, String)>, DatabaseError> {
     let mut refused = Vec::new();
     for sql in render::create_statements(schema, database.dialect()) {
-        if let Answer::Refused(refusal) = database.execute(&sql)? {
+        if let StatementOutcome::Refused(refusal) = database.execute(&sql)? {
             refused.push((sql, refusal.message));
         }
     }
@@ -80,7 +80,7 @@ pub fn set_clock(database: &mut dyn Database, now: DateTime) -> Result<(), Datab
         && let Ok(zoned) = now.to_zoned(jiff::tz::TimeZone::UTC)
     {
         let second = zoned.timestamp().as_second();
-        database.command(&format!("SET time_zone = '+00:00', timestamp = {second}"))?;
+        database.execute_required(&format!("SET time_zone = '+00:00', timestamp = {second}"))?;
     }
     Ok(())
 }
@@ -169,7 +169,7 @@ pub(super) fn load_fixture(
 ) -> Result<Option<String>, DatabaseError> {
     database.begin()?;
     for sql in inserts {
-        if let Answer::Refused(refusal) = database.execute(sql)? {
+        if let StatementOutcome::Refused(refusal) = database.execute(sql)? {
             return Ok(Some(format!("{sql}: {}", refusal.message)));
         }
     }

@@ -1,7 +1,7 @@
 //! What a report shows of a query: its clauses with their targets, and the rows beside them.
 
 use isobath_emit::Suite;
-use isobath_emit::report::query::{ClauseView, FixtureView, QueryView, TargetView, Verdict};
+use isobath_emit::report::query::{ClauseView, FixtureView, QueryView, StatusView, TargetView};
 use isobath_sql::coverage::Clause;
 use isobath_sql::{Schema, Value};
 
@@ -22,7 +22,7 @@ pub fn overview(
     let fixtures = outcome.fixtures.iter().enumerate();
     QueryView {
         id: covered.id.to_owned(),
-        place: covered.place.to_owned(),
+        location: covered.place.to_owned(),
         sql: covered.sql.trim().to_owned(),
         clauses: clauses(covered, schema),
         fixtures: fixtures
@@ -98,13 +98,13 @@ fn view(target: &QueryTarget, status: &TargetStatus) -> TargetView {
     TargetView {
         sql: target.sql.clone(),
         rule: target.rule.clone(),
-        says: target.says.clone(),
+        description: target.says.clone(),
         verdict: match status {
-            TargetStatus::Covered(fixture) => Verdict::Covered { fixture: *fixture },
-            TargetStatus::Infeasible { proof, .. } => Verdict::Infeasible {
+            TargetStatus::Covered(fixture) => StatusView::Covered { fixture: *fixture },
+            TargetStatus::Infeasible { proof, .. } => StatusView::Infeasible {
                 proof: proof.clone(),
             },
-            TargetStatus::Uncovered { why } => Verdict::Uncovered { why: why.clone() },
+            TargetStatus::Uncovered { why } => StatusView::Uncovered { why: why.clone() },
         },
         rows: Vec::new(),
     }

@@ -1,17 +1,17 @@
 //! Statements cut at their tables and parameters, and put together again with values.
 
-use isobath_emit::query::Part;
+use isobath_emit::query::QueryPart;
 use isobath_sql::coverage::Span;
 use isobath_sql::query::{Outline, outline};
 use isobath_sql::{DialectName, Value, render};
 
 /// A statement cut at its tables and parameters; `None` when it does not parse.
-pub fn cut(sql: &str, dialect: DialectName) -> Option<(Vec<Part>, Outline)> {
+pub fn cut(sql: &str, dialect: DialectName) -> Option<(Vec<QueryPart>, Outline)> {
     let outline = outline(sql, dialect)?;
     let lines = Lines::new(sql);
     let tables = outline.tables.iter().filter_map(|mention| {
         let (start, end) = lines.range(mention.span)?;
-        let part = Part::Table {
+        let part = QueryPart::Table {
             name: mention.name.clone(),
             written: sql[start..end].to_owned(),
         };
@@ -19,13 +19,13 @@ pub fn cut(sql: &str, dialect: DialectName) -> Option<(Vec<Part>, Outline)> {
     });
     let parameters = outline.parameters.iter().filter_map(|mention| {
         let (start, end) = lines.range(mention.span)?;
-        let part = Part::Parameter {
+        let part = QueryPart::Parameter {
             index: mention.index,
             written: mention.written.clone(),
         };
         Some((start, end, part))
     });
-    let mut cuts: Vec<(usize, usize, Part)> = tables.chain(parameters).collect();
+    let mut cuts: Vec<(usize, usize, QueryPart)> = tables.chain(parameters).collect();
     cuts.sort_by_key(|(start, ..)| *start);
     let mut parts = Vec::new();
     let mut done = 0;
@@ -34,22 +34,22 @@ pub fn cut(sql: &str, dialect: DialectName) -> Option<(Vec<Part>, Outline)> {
             continue;
         }
         if start > done {
-            parts.push(Part::Text(sql[done..start].to_owned()));
+            parts.push(QueryPart::Text(sql[done..start].to_owned()));
         }
         parts.push(part);
         done = end;
     }
     if done < sql.len() {
-        parts.push(Part::Text(sql[done..].to_owned()));
+        parts.push(QueryPart::Text(sql[done..].to_owned()));
     }
     Some((parts, outline))
 }
 
 /// The parameters of a cut statement as written, each once.
-pub fn names(parts: &[Part]) -> Vec<String> {
+pub fn names(parts: &[QueryPart]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for part in parts {
-        if let Part::Parameter { index, written } = part
+        if let QueryPart::Parameter { index, written } = part
             && *index >= names.len()
         {
             names.push(written.clone());
@@ -59,9 +59,9 @@ pub fn names(parts: &[Part]) -> Vec<String> {
 }
 
 /// A cut statement with values in place of its parameters; one without a value is NULL.
-pub fn filled(parts: &[Part], values: &[Value], dialect: DialectName) -> String {
+pub fn filled(parts: &[QueryPart], values: &[Value], dialect: DialectName) -> String {
     let parts = parts.iter().map(|part| match part {
-        Part::Parameter { index, .. } => {
+        QueryPart::Parameter { index, .. } => {
             render::literal(values.get(*index).unwrap_or(&Value::Null), dialect)
         }
         other => other.written().to_owned(),
@@ -114,7 +114,7 @@ mod tests {
     fn a_cut_statement_is_still_the_statement() {
         let sql = "  SELECT *\n  FROM \"Über\" u, t\n WHERE u.x = :a -- why?\n AND t.y = :a";
         let (parts, _) = cut(sql, DialectName::Postgres).expect("it parses");
-        let again: String = parts.iter().map(Part::written).collect();
+        let again: String = parts.iter().map(QueryPart::written).collect();
         assert_eq!(again, sql);
         assert_eq!(names(&parts), [":a"]);
         let values = [Value::text("it's")];
@@ -125,7 +125,7 @@ mod tests {
         let tables: Vec<&str> = parts
             .iter()
             .filter_map(|part| match part {
-                Part::Table { name, .. } => Some(name.as_str()),
+                QueryPart::Table { name, .. } => Some(name.as_str()),
                 _ => None,
             })
             .collect();

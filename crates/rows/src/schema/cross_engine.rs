@@ -1,6 +1,6 @@
 //! The same tests on another engine: where do databases disagree?
 
-use isobath_exec::{Answer, Database, DatabaseError, Engine};
+use isobath_exec::{Database, DatabaseError, Engine, StatementOutcome};
 use isobath_sql::ddl::LoadedSchema;
 use isobath_sql::{Schema, render};
 
@@ -35,7 +35,7 @@ pub fn compare(
     let dialect = engine.dialect();
     let mut schema = render::translate(&loaded.schema, loaded.dialect, dialect).schema;
     schema.name.clone_from(&original.name);
-    database.clear()?;
+    database.drop_all_objects()?;
     for sql in render::create_statements(&schema, dialect) {
         database.execute(&sql)?;
     }
@@ -55,7 +55,7 @@ pub fn compare(
     for ((case, test), answers) in tests
         .iter()
         .zip(&suite.tests)
-        .zip(database.isolated(&cases)?)
+        .zip(database.run_isolated(&cases)?)
     {
         let wanted_last = matches!(case.expected, ExpectedOutcome::Accepted);
         let last = answers.len().saturating_sub(1);
@@ -71,8 +71,10 @@ pub fn compare(
                 sql: test.steps[index].sql.join("; "),
                 first: said(!answer.is_done()),
                 other: match answer {
-                    Answer::Done { .. } => said(true),
-                    Answer::Refused(refusal) => format!("refuses it ({})", refusal.message),
+                    StatementOutcome::Done { .. } => said(true),
+                    StatementOutcome::Refused(refusal) => {
+                        format!("refuses it ({})", refusal.message)
+                    }
                 },
             });
         }

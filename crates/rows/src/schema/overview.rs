@@ -2,8 +2,8 @@
 
 use isobath_emit::Suite;
 use isobath_emit::report::{
-    ColumnView, ConstraintView, Fate, Finding, Infeasible, LimitationView, MutantView, Mutation,
-    RunReport, TableView, Totals, Uncovered,
+    ColumnView, ConstraintView, DesignFinding, Infeasible, LimitationView, MutantResult,
+    MutantView, Mutation, RunReport, TableView, Totals, Uncovered,
 };
 use isobath_sql::limitation::Limitation;
 use isobath_sql::render;
@@ -39,7 +39,7 @@ pub fn overview(
         findings: outcome
             .findings
             .iter()
-            .map(|finding| Finding {
+            .map(|finding| DesignFinding {
                 kind: "design".to_owned(),
                 table: schema.tables[finding.table].name.clone(),
                 explanation: finding.description.clone(),
@@ -150,7 +150,7 @@ fn mutation(schema: &Schema, analysis: &Analysis, suite: Option<&Suite>) -> Muta
         mutants: analysis.effective(),
         killed: analysis.killed(),
         equivalent: analysis.equivalent(),
-        left_out: left_out
+        excluded: left_out
             .into_iter()
             .map(|(why, count)| (why.to_owned(), count))
             .collect(),
@@ -167,16 +167,19 @@ fn mutant_view(
     suite: Option<&Suite>,
 ) -> MutantView {
     let mutant = &analysis.mutants[index];
-    let (fate, why) = match &analysis.statuses[index] {
-        MutantStatus::Killed { .. } => (Fate::Killed, None),
-        MutantStatus::Alive => (Fate::Alive, None),
-        MutantStatus::Unsupported { what } => (Fate::Unjudged, Some(what.clone())),
-        MutantStatus::Equivalent { proof } => (Fate::Equivalent, Some(proof.clone())),
-        MutantStatus::StillBorn { why } => (Fate::StillBorn, Some(why.clone())),
-        MutantStatus::Impaired { why } => (Fate::Impaired, Some(why.clone())),
+    let (status, why) = match &analysis.statuses[index] {
+        MutantStatus::Killed { .. } => (MutantResult::Killed, None),
+        MutantStatus::Alive => (MutantResult::Alive, None),
+        MutantStatus::Unsupported { what } => (MutantResult::Unjudged, Some(what.clone())),
+        MutantStatus::Equivalent { proof } => (MutantResult::Equivalent, Some(proof.clone())),
+        MutantStatus::StillBorn { why } => (MutantResult::StillBorn, Some(why.clone())),
+        MutantStatus::Impaired { why } => (MutantResult::Impaired, Some(why.clone())),
         MutantStatus::Redundant { same_as } => {
             let first = &analysis.mutants[*same_as].description;
-            (Fate::Redundant, Some(format!("the same as: {first}")))
+            (
+                MutantResult::Redundant,
+                Some(format!("the same as: {first}")),
+            )
         }
     };
     let killed_by = match analysis.statuses[index] {
@@ -189,7 +192,7 @@ fn mutant_view(
         operator: mutant.operator.as_str().to_owned(),
         table: schema.tables[mutant.table].name.clone(),
         description: mutant.description.clone(),
-        fate,
+        status,
         killed_by,
         why,
     }
@@ -204,7 +207,7 @@ fn limitation_views(limitations: &[Limitation]) -> Vec<LimitationView> {
             None => views.push(LimitationView {
                 what: limitation.why.clone(),
                 quote: limitation.input.clone(),
-                place: Some(limitation.location.to_string()),
+                location: Some(limitation.location.to_string()),
                 count: 1,
             }),
         }

@@ -1,6 +1,6 @@
 //! Test cases as a neutral suite, in the words of one engine.
 
-use isobath_emit::{Expect, Role, Step, Suite, SuiteDialect, Test};
+use isobath_emit::{Expectation, Step, StepRole, Suite, SuiteDialect, Test};
 use isobath_sql::render;
 use isobath_sql::row::Statement;
 use isobath_sql::{DataType, DialectName, Schema, Value};
@@ -53,18 +53,18 @@ fn test(
         .map(|statement| step(statement, schema, dialect))
         .collect();
     let expect = match &case.expected {
-        ExpectedOutcome::Accepted => Expect::accepted(),
+        ExpectedOutcome::Accepted => Expectation::accepted(),
         ExpectedOutcome::Rejected(violation) => {
-            Expect::Rejected(expectation::rejection(violation, schema, dialect))
+            Expectation::Rejected(expectation::rejection(violation, schema, dialect))
         }
     };
     steps.push(Step {
-        role: Role::Act,
+        role: StepRole::Act,
         sql: sql(&case.statement, schema, dialect),
         expect,
     });
     steps.extend(case.after.iter().map(|after| Step {
-        role: Role::Act,
+        role: StepRole::Act,
         sql: Vec::new(),
         expect: rows_after(after, schema, dialect),
     }));
@@ -85,9 +85,9 @@ fn test(
 /// A statement that must be accepted.
 pub(super) fn step(statement: &Statement, schema: &Schema, dialect: DialectName) -> Step {
     Step {
-        role: Role::LeadUp,
+        role: StepRole::Setup,
         sql: sql(statement, schema, dialect),
-        expect: Expect::accepted(),
+        expect: Expectation::accepted(),
     }
 }
 
@@ -103,7 +103,11 @@ fn sql(statement: &Statement, schema: &Schema, dialect: DialectName) -> Vec<Stri
 }
 
 /// A query of the rows afterwards, every column as text so that all test languages read the same.
-pub(super) fn rows_after(after: &ExpectedRows, schema: &Schema, dialect: DialectName) -> Expect {
+pub(super) fn rows_after(
+    after: &ExpectedRows,
+    schema: &Schema,
+    dialect: DialectName,
+) -> Expectation {
     let table = &schema.tables[after.table];
     let text_type = if dialect == DialectName::MySql {
         "CHAR"
@@ -154,7 +158,7 @@ pub(super) fn rows_after(after: &ExpectedRows, schema: &Schema, dialect: Dialect
             .map(|cell| (cell.is_none() == nulls_last, cell.clone()))
             .collect()
     });
-    Expect::Rows {
+    Expectation::Rows {
         query: format!(
             "SELECT {} FROM {} ORDER BY {}",
             columns.join(", "),

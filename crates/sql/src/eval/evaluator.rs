@@ -416,7 +416,7 @@ impl<'a> Evaluator<'a> {
         if self.normalizes && any.to_true() > 0.0 {
             // The nearest way counts most, but on none of the others does a step go unnoticed.
             let to_true = (1.0 - OTHER_WAYS) * any.to_true() + OTHER_WAYS / ways;
-            any = any.nearer(to_true);
+            any = any.with_distance_to_true(to_true);
         }
         Ok(turned(any))
     }

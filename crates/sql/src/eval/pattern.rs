@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use isobath_distance::pattern::{Piece, matches};
+use isobath_distance::pattern::{PatternPiece, matches};
 use isobath_distance::{STEP, Truth};
 use regex::Regex;
 use rustc_hash::FxHashMap;
@@ -74,10 +74,10 @@ impl<'a> Evaluator<'a> {
                 };
                 let pieces = like_pieces(&pattern, escape, self.dialect)?;
                 Ok(if folds {
-                    let lower: Vec<Piece> = pieces
+                    let lower: Vec<PatternPiece> = pieces
                         .into_iter()
                         .map(|piece| match piece {
-                            Piece::Char(c) => Piece::Char(c.to_ascii_lowercase()),
+                            PatternPiece::Char(c) => PatternPiece::Char(c.to_ascii_lowercase()),
                             other => other,
                         })
                         .collect();
@@ -134,40 +134,40 @@ fn like_pieces(
     pattern: &str,
     escape: Option<char>,
     dialect: DialectName,
-) -> Result<Vec<Piece>, EvalError> {
+) -> Result<Vec<PatternPiece>, EvalError> {
     let mut pieces = Vec::with_capacity(pattern.len());
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {
         pieces.push(if Some(c) == escape {
             match (chars.next(), dialect) {
-                (Some(next), _) => Piece::Char(next),
+                (Some(next), _) => PatternPiece::Char(next),
                 (None, DialectName::Ansi | DialectName::Postgres) => {
                     // Whether this is an error depends on whether the match gets there.
                     return unsupported("a pattern that ends in its escape character");
                 }
-                (None, DialectName::MySql) => Piece::Char(c),
+                (None, DialectName::MySql) => PatternPiece::Char(c),
                 (None, DialectName::Sqlite) => {
                     return unsupported("a pattern that ends in its escape character");
                 }
             }
         } else {
             match c {
-                '%' => Piece::Many,
-                '_' => Piece::One,
-                c => Piece::Char(c),
+                '%' => PatternPiece::Many,
+                '_' => PatternPiece::One,
+                c => PatternPiece::Char(c),
             }
         });
     }
     Ok(pieces)
 }
 
-fn glob_pieces(pattern: &str) -> Result<Vec<Piece>, EvalError> {
+fn glob_pieces(pattern: &str) -> Result<Vec<PatternPiece>, EvalError> {
     let mut pieces = Vec::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();
     while let Some(c) = chars.next() {
         pieces.push(match c {
-            '*' => Piece::Many,
-            '?' => Piece::One,
+            '*' => PatternPiece::Many,
+            '?' => PatternPiece::One,
             '[' => {
                 let negated = chars.next_if_eq(&'^').is_some();
                 let mut ranges = Vec::new();
@@ -189,9 +189,9 @@ fn glob_pieces(pattern: &str) -> Result<Vec<Piece>, EvalError> {
                         Some(c) => ranges.push((c, c)),
                     }
                 }
-                Piece::Set { ranges, negated }
+                PatternPiece::Set { ranges, negated }
             }
-            c => Piece::Char(c),
+            c => PatternPiece::Char(c),
         });
     }
     Ok(pieces)

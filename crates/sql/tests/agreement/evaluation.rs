@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use fastrand::Rng;
 use isobath_exec::engine::Engine;
-use isobath_exec::{Answer, Database, RefusalKind};
+use isobath_exec::{Database, RefusalKind, StatementOutcome};
 use isobath_sql::eval::{self, Env, EvalError};
 use isobath_sql::{DialectName, Value};
 use rust_decimal::prelude::ToPrimitive;
@@ -80,7 +80,7 @@ pub(crate) fn agree(engine: Engine) {
 
 fn run(seed: u64, dialect: DialectName, database: &mut dyn Database, tally: &mut Tally) {
     let columns = lexicon::columns(dialect);
-    database.clear().unwrap();
+    database.drop_all_objects().unwrap();
     let rows = fill(seed, dialect, &columns, database);
     let mut generator = Generator {
         rng: Rng::with_seed(seed.wrapping_mul(7919).wrapping_add(1)),
@@ -208,11 +208,11 @@ fn check(
     }
     let insert = format!("INSERT INTO checked SELECT * FROM r WHERE id = {row}");
     Some(match database.execute(&insert).unwrap() {
-        Answer::Done { .. } => Ok(ours.clone().unwrap_or(Value::Bool(true))),
-        Answer::Refused(refusal) if refusal.kind == RefusalKind::Check => {
+        StatementOutcome::Done { .. } => Ok(ours.clone().unwrap_or(Value::Bool(true))),
+        StatementOutcome::Refused(refusal) if refusal.kind == RefusalKind::Check => {
             Ok(Value::text(format!("something else than {expected}")))
         }
-        Answer::Refused(refusal) => Err(format!("{refusal:?}")),
+        StatementOutcome::Refused(refusal) => Err(format!("{refusal:?}")),
     })
 }
 

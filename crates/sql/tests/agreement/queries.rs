@@ -67,7 +67,7 @@ fn run(
     database: &mut dyn Database,
     tally: &mut Tally,
 ) {
-    database.clear().unwrap();
+    database.drop_all_objects().unwrap();
     let mut rng = Rng::with_seed(seed);
     let rows: Vec<Vec<Vec<Value>>> = TABLES
         .iter()

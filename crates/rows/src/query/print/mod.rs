@@ -15,7 +15,7 @@ mod printer;
 mod tests;
 
 use isobath_emit::Suite;
-use isobath_emit::query::{Case, Query, TargetText};
+use isobath_emit::query::{CaseTarget, Query, QueryCase};
 use isobath_exec::{Database, DatabaseError};
 use isobath_sql::{DialectName, Schema, render};
 
@@ -135,7 +135,7 @@ pub fn add(
     }
     let mut query = Query {
         id: covered.id.to_owned(),
-        place: covered.place.to_owned(),
+        location: covered.place.to_owned(),
         parts: printer.parts.clone(),
         parameters: placeholders::names(&printer.parts),
         assertion: None,
@@ -187,7 +187,7 @@ pub fn add(
         };
         let test = printer.test(&targets, fixture, &observe, rows, suite);
         printed.cases[number] = Some(query.cases.len());
-        query.cases.push(Case {
+        query.cases.push(QueryCase {
             test: test.id.clone(),
             given: given(fixture, setting.schema),
             parameters: values[number].iter().map(json).collect(),
@@ -211,16 +211,16 @@ pub fn add(
     Ok(printed)
 }
 
-fn stored(target: &QueryTarget) -> TargetText {
-    TargetText {
+fn stored(target: &QueryTarget) -> CaseTarget {
+    CaseTarget {
         sql: target.sql.clone(),
         rule: target.rule.clone(),
-        says: target.says.clone(),
+        description: target.says.clone(),
     }
 }
 
 /// The targets that no fixture covers.
-fn uncovered(covered: &CoveredQuery<'_>) -> Vec<TargetText> {
+fn uncovered(covered: &CoveredQuery<'_>) -> Vec<CaseTarget> {
     let targets = covered.outcome.statuses.iter().zip(covered.targets);
     targets
         .filter(|(fate, _)| !matches!(fate, TargetStatus::Covered(_)))

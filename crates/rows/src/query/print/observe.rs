@@ -1,6 +1,6 @@
 //! How a test looks at what a statement did, and what it sees.
 
-use isobath_exec::{Answer, Database, DatabaseError};
+use isobath_exec::{Database, DatabaseError, StatementOutcome};
 use isobath_sql::{DialectName, Value, render};
 
 use super::printer::Printer;
@@ -93,7 +93,7 @@ pub(in crate::query) fn observed_rows(
 ) -> Result<Result<TextRows, String>, DatabaseError> {
     database.begin()?;
     for sql in inserts.iter().chain(&observe.run) {
-        if let Answer::Refused(refusal) = database.execute(sql)? {
+        if let StatementOutcome::Refused(refusal) = database.execute(sql)? {
             database.rollback()?;
             return Ok(Err(format!(
                 "the engine refuses `{sql}`: {}",

@@ -1,6 +1,6 @@
 //! What stays the same for all tests of a query, and what our evaluator and an engine say of it.
 
-use isobath_emit::query::Part;
+use isobath_emit::query::QueryPart;
 use isobath_exec::{Database, DatabaseError};
 use isobath_sql::eval::EvalError;
 use isobath_sql::query::model::QueryBody;
@@ -20,7 +20,7 @@ pub(in crate::query) struct Printer<'a> {
     pub(super) covered: &'a CoveredQuery<'a>,
     pub(super) schema: &'a Schema,
     pub(super) dialect: DialectName,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<QueryPart>,
     /// The query as our evaluator reads it, when it reads it.
     pub(super) query: Option<engine::Query>,
     /// The table that the statement changes.

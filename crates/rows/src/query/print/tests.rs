@@ -56,7 +56,7 @@ fn printed(sql: &str, schema: &Schema, on_engine: bool) -> (Suite, Vec<PrintRema
         let mut engine = provision(Engine::Sqlite).expect("SQLite is embedded");
         let database = engine.database();
         for sql in &suite.setup {
-            database.command(sql).expect("the tables are fine");
+            database.execute_required(sql).expect("the tables are fine");
         }
         add(&mut suite, &covered, setting, Some(database))
     } else {

@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use isobath_emit::Expect;
-use isobath_exec::{Answer, Database, DatabaseError};
+use isobath_emit::Expectation;
+use isobath_exec::{Database, DatabaseError, StatementOutcome};
 use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{ConstraintKind, Schema};
@@ -87,7 +87,7 @@ pub fn confirm(
             }),
         }
     }
-    database.clear()?;
+    database.drop_all_objects()?;
     Ok(confirmed)
 }
 
@@ -163,9 +163,9 @@ impl MutantFragment {
 
     fn disagreement(&self, database: &mut dyn Database) -> Result<ReplayOutcome, DatabaseError> {
         let engine = database.dialect();
-        database.clear()?;
+        database.drop_all_objects()?;
         for sql in render::create_statements(&self.schema, engine) {
-            if let Answer::Refused(refusal) = database.execute(&sql)? {
+            if let StatementOutcome::Refused(refusal) = database.execute(&sql)? {
                 return Ok(ReplayOutcome::Differs {
                     sql,
                     memory: "the mutant can be created".to_owned(),
@@ -232,7 +232,7 @@ impl MutantFragment {
         for after in &self.after {
             let mut after = after.clone();
             after.rows = after.read(memory);
-            let Expect::Rows { query, rows } = print::rows_after(&after, &self.schema, engine)
+            let Expectation::Rows { query, rows } = print::rows_after(&after, &self.schema, engine)
             else {
                 continue;
             };
