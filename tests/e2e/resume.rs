@@ -301,7 +301,7 @@ fn a_run_on_a_database_finds_the_first_rows_again() {
         .current_dir(run.folder.path());
     run.kill_when(&mut started(command), |text| text.lines().count() >= 200);
     let first = run.covered();
-    let kept = run.out().join("first-rows.json");
+    let kept = run.out().join("snapshot.json");
     let mode = std::os::unix::fs::PermissionsExt::mode(
         &std::fs::metadata(&kept)
             .expect("rows are kept")

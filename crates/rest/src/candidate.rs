@@ -60,7 +60,7 @@ impl StepKind {
             action: Action {
                 operation,
                 gene,
-                extras: Vec::new(),
+                undocumented: Vec::new(),
             },
             breach: None,
         }
@@ -238,7 +238,7 @@ impl Candidate {
         for step in &self.steps {
             if let StepKind::Call { action, .. } = &step.kind {
                 action.gene.walk(&mut add);
-                for extra in &action.extras {
+                for extra in &action.undocumented {
                     extra.gene.walk(&mut add);
                 }
             }

@@ -34,7 +34,7 @@ pub fn store(api: &Api, schema: Option<&Schema>, candidate: &Candidate) -> Json 
     let mut json = json!({ "rows": rows, "steps": steps });
     if !candidate.mock_responses.is_empty() {
         let mock_responses = candidate.mock_responses.iter();
-        json["answers"] = mock_responses.map(MockResponse::store).collect();
+        json["mock_responses"] = mock_responses.map(MockResponse::store).collect();
     }
     json
 }
@@ -57,7 +57,7 @@ pub fn restore(
         .iter()
         .map(|step| restore_step(api, n_users, step))
         .collect();
-    let mock_responses = json["answers"].as_array();
+    let mock_responses = json["mock_responses"].as_array();
     let mock_responses: Option<Vec<MockResponse>> = mock_responses
         .into_iter()
         .flatten()
@@ -135,17 +135,17 @@ fn store_step(api: &Api, step: &Step) -> Json {
         StepKind::Follow(source) => json!({ "follow": source }),
         StepKind::Call { action, breach } => {
             let operation = api.operations.get(action.operation);
-            let extras = action.extras.iter().map(|extra| {
+            let undocumented = action.undocumented.iter().map(|extra| {
                 json!({ "in": word(extra.kind), "name": &*extra.name, "value": extra.gene.store() })
             });
-            let extras: Vec<Json> = extras.collect();
+            let undocumented: Vec<Json> = undocumented.collect();
             let breach = breach
                 .as_ref()
                 .map(|breach| json!({ "at": breach.pointer, "rule": breach.rule.keyword() }));
             json!({
                 "call": operation.map(|operation| operation.name()),
                 "input": action.gene.store(),
-                "extras": extras,
+                "undocumented": undocumented,
                 "breach": breach,
             })
         }
@@ -185,17 +185,17 @@ fn restore_action(api: &Api, json: &Json) -> Option<Action> {
     let name = json["call"].as_str()?;
     let operations = &api.operations;
     let operation = operations.iter().position(|known| known.name() == name)?;
-    let extras = json["extras"].as_array()?.iter().map(|extra| {
+    let undocumented = json["undocumented"].as_array()?.iter().map(|extra| {
         let kind = UndocumentedKind::ALL
             .into_iter()
             .find(|kind| Some(word(*kind)) == extra["in"].as_str())?;
         UndocumentedInput::restore(kind, extra["name"].as_str()?.into(), &extra["value"])
     });
-    let extras: Option<Vec<UndocumentedInput>> = extras.collect();
+    let undocumented: Option<Vec<UndocumentedInput>> = undocumented.collect();
     Some(Action {
         operation,
         gene: Gene::restore(&api.model, operations[operation].input, &json["input"])?,
-        extras: extras?,
+        undocumented: undocumented?,
     })
 }
 
@@ -341,7 +341,7 @@ paths:
         let mut action = Action::sample(api, 0, &mut rng, &tuning).expect("an operation");
         let name: Arc<str> = "hidden".into();
         let extra = UndocumentedInput::sample(UndocumentedKind::Query, name, &mut rng, &tuning);
-        action.extras.push(extra);
+        action.undocumented.push(extra);
         let breach = action.breaches(api).pop();
         let made = candidate.push(StepKind::Call { action, breach }, Some(1));
         let mut get = Action::sample(api, 1, &mut rng, &tuning).expect("an operation");

@@ -32,7 +32,7 @@ pub struct SamplingConfig {
     /// That an input breaks a rule on purpose.
     pub breach: f64,
     /// That a text is odd though valid, or two values are equal.
-    pub odd: f64,
+    pub edge_case: f64,
     /// That the last call is made by somebody else, or by nobody.
     pub other_user: f64,
     /// That a mutation adds or removes a step.
@@ -49,7 +49,7 @@ impl Default for SamplingConfig {
             steps: 10,
             tuning: Tuning::robust(),
             breach: 0.15,
-            odd: 0.1,
+            edge_case: 0.1,
             other_user: 0.1,
             restructure: 0.2,
             reuse: 0.15,
@@ -80,7 +80,7 @@ pub struct RestProblem {
     seeder: Option<RowSeeder>,
     rows: Option<DatabaseOracle>,
     mock_catalog: Option<MockCatalog>,
-    called: UnmockedRequests,
+    unmocked: UnmockedRequests,
 }
 
 impl RestProblem {
@@ -110,7 +110,7 @@ impl RestProblem {
             seeder: None,
             rows: None,
             mock_catalog: None,
-            called: UnmockedRequests::default(),
+            unmocked: UnmockedRequests::default(),
         }
     }
 
@@ -137,14 +137,14 @@ impl RestProblem {
 
     /// The same problem, with rows whose changes are judged.
     #[must_use]
-    pub fn with_rows(mut self, judge: DatabaseOracle) -> Self {
+    pub fn with_db_oracle(mut self, judge: DatabaseOracle) -> Self {
         self.rows = Some(judge);
         self
     }
 
     /// Who judges the changes of rows, where there are some.
     #[must_use]
-    pub fn rows(&self) -> Option<&DatabaseOracle> {
+    pub fn db_oracle(&self) -> Option<&DatabaseOracle> {
         self.rows.as_ref()
     }
 
@@ -157,8 +157,8 @@ impl RestProblem {
 
     /// What the service was seen to call, from inside.
     #[must_use]
-    pub fn called(&self) -> &UnmockedRequests {
-        &self.called
+    pub fn unmocked(&self) -> &UnmockedRequests {
+        &self.unmocked
     }
 
     /// The code to cover, and what is covered of it.
@@ -198,7 +198,7 @@ impl RestProblem {
     }
 
     /// Takes note of a fault, and says its goal.
-    pub fn note(&mut self, fault: Fault) -> Target {
+    pub fn record_fault(&mut self, fault: Fault) -> Target {
         let target = Target::Fault(fault.kind, fault.cause.as_str().into());
         if !self
             .faults
@@ -233,7 +233,7 @@ impl RestProblem {
     }
 
     /// A candidate whose rows are acceptable, known by a number of its own.
-    fn registered(&mut self, mut candidate: Candidate, rng: &mut Rng) -> Candidate {
+    fn register(&mut self, mut candidate: Candidate, rng: &mut Rng) -> Candidate {
         if let Some(seeder) = &mut self.seeder {
             seeder.register(&mut candidate, rng);
         }
@@ -253,7 +253,7 @@ impl RestProblem {
             return None;
         }
         let mut child = parent.clone();
-        let is_changed = mock_catalog.change(rng, &self.sampling.tuning, &mut child);
+        let is_changed = mock_catalog.mutate(rng, &self.sampling.tuning, &mut child);
         is_changed.then_some(child)
     }
 
@@ -265,7 +265,7 @@ impl RestProblem {
         };
         let faults = (0..exchanges.len()).flat_map(|at| judge.judge(&self.api, exchanges, at));
         faults
-            .filter(|fault| self.oracle.seeks(fault.kind))
+            .filter(|fault| self.oracle.checks(fault.kind))
             .collect()
     }
 
@@ -318,7 +318,7 @@ impl RestProblem {
         }
         if exchange.succeeded() {
             if breach.is_none() {
-                remember(
+                remember_prefix(
                     &mut self.successful_prefixes[operation],
                     candidate,
                     step,
@@ -360,8 +360,8 @@ impl Problem for RestProblem {
             mock_catalog.add_mock_responses(rng, &self.sampling.tuning, &mut candidate);
         }
         self.taint
-            .add_mock_responses(rng, &self.sampling.tuning, &mut candidate);
-        self.registered(candidate, rng)
+            .apply_hints(rng, &self.sampling.tuning, &mut candidate);
+        self.register(candidate, rng)
     }
 
     fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &Aim) -> Candidate {
@@ -375,13 +375,13 @@ impl Problem for RestProblem {
                 .mutate_rows(rng, parent, target.as_ref())
                 .or_else(|| seeder.inputs_from_rows(rng, parent, target.as_ref()))
         {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         let (operation, code) = match target {
             Some(Target::Code(number, _)) => (self.code.operation(number), Some(number)),
             Some(Target::Statement(..) | Target::Rule(..)) => {
                 if let Some(child) = seeding::with_row_producers(self, rng, parent, aim.target) {
-                    return self.registered(child, rng);
+                    return self.register(child, rng);
                 }
                 let seeder = self.seeder.as_ref();
                 let operation = seeder.and_then(|seeder| seeder.operation(aim.target?));
@@ -392,11 +392,11 @@ impl Problem for RestProblem {
         };
         self.taint.advance(aim.progress, aim.focused);
         if let Some(child) = self.with_other_mock_responses(rng, parent, operation) {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         if !self.taint.is_enabled() {
             let child = sample::mutant(self, rng, parent, operation);
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         let mut child = parent.clone();
         // Code that refuses inputs is reached by inputs that are to be refused.
@@ -404,16 +404,16 @@ impl Problem for RestProblem {
             && rng.f64() < self.sampling.breach
             && sample::violate_constraint(self, rng, &mut child, operation)
         {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         if self
             .taint
-            .direct(rng, &self.sampling.tuning, &mut child, code)
+            .mutate_toward(rng, &self.sampling.tuning, &mut child, code)
         {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         let child = sample::mutant(self, rng, parent, operation);
-        self.registered(child, rng)
+        self.register(child, rng)
     }
 
     fn score(&mut self, candidate: &Candidate, exchanges: Vec<Exchange>) -> Evaluation {
@@ -427,7 +427,7 @@ impl Problem for RestProblem {
             if let Some(seeder) = &mut self.seeder {
                 seeder.score(candidate, exchange, &mut self.targets, &mut scores, from);
             }
-            self.called.learn(exchange);
+            self.unmocked.learn(exchange);
             if let Some(judge) = &mut self.rows {
                 judge.learn(&self.api, exchange);
             }
@@ -436,7 +436,7 @@ impl Problem for RestProblem {
             seeder.note(candidate, &exchanges);
         }
         for fault in self.judge(candidate, &exchanges) {
-            let target = self.note(fault);
+            let target = self.record_fault(fault);
             scores.push(Score::covered(self.targets.id(target)));
         }
         if let Some(mock_catalog) = &mut self.mock_catalog {
@@ -449,7 +449,7 @@ impl Problem for RestProblem {
     fn crossover(&mut self, rng: &mut Rng, a: &Candidate, b: &Candidate) -> (Candidate, Candidate) {
         let (a, b) = (&without_named_markers(a), &without_named_markers(b));
         let (a, b) = sample::cross(rng, a, b, self.sampling.steps);
-        (self.registered(a, rng), self.registered(b, rng))
+        (self.register(a, rng), self.register(b, rng))
     }
 
     fn size(&self, candidate: &Candidate) -> usize {
@@ -472,7 +472,7 @@ const MAX_PREFIXES: usize = 4;
 /// Keeps what a successful step needed: first those that made what they are about, then the shorter ones.
 ///
 /// A call that happened to meet something that is there may not meet it again.
-fn remember(
+fn remember_prefix(
     successful_prefixes: &mut Vec<Candidate>,
     candidate: &Candidate,
     step: &Step,
@@ -649,7 +649,7 @@ impl AccessTable {
 }
 
 /// Fresh input of an operation.
-pub(crate) fn fresh(problem: &RestProblem, rng: &mut Rng, operation: usize) -> Gene {
+pub(crate) fn sample_input(problem: &RestProblem, rng: &mut Rng, operation: usize) -> Gene {
     Gene::sample(
         &problem.api.model,
         problem.api.operations[operation].input,

@@ -9,7 +9,7 @@ use isobath_search::Rng;
 use crate::action::Action;
 use crate::candidate::{Candidate, Step, StepKind};
 use crate::external::MockResponse;
-use crate::problem::{RestProblem, fresh};
+use crate::problem::{RestProblem, sample_input};
 use crate::resource::{Dependency, Producer};
 use crate::seeding::RowSeeder;
 
@@ -60,7 +60,7 @@ pub(crate) fn append_operation(
     user: usize,
     depth: usize,
 ) -> u32 {
-    let mut input = fresh(problem, rng, operation);
+    let mut input = sample_input(problem, rng, operation);
     align_dates(rng, &mut input);
     reuse_observed_values(problem, rng, &mut input);
     for dependency in problem.resources.dependencies(operation) {
@@ -253,7 +253,7 @@ fn call_on_created(
     creator: usize,
     user: usize,
 ) {
-    let mut input = fresh(problem, rng, operation);
+    let mut input = sample_input(problem, rng, operation);
     reuse_observed_values(problem, rng, &mut input);
     for dependency in problem.resources.dependencies(operation) {
         match dependency
@@ -293,7 +293,7 @@ fn call_on_same_path(
     operation: usize,
     user: usize,
 ) {
-    let mut input = fresh(problem, rng, operation);
+    let mut input = sample_input(problem, rng, operation);
     if let Some(before) = candidate
         .steps
         .last()
@@ -420,9 +420,9 @@ fn apply_random_variation(problem: &RestProblem, rng: &mut Rng, candidate: &mut 
             *action = broken;
             *breach = Some(chosen.clone());
         }
-    } else if dice < sampling.breach + sampling.odd {
-        oddity(rng, &mut action.gene);
-    } else if dice < sampling.breach + sampling.odd + sampling.other_user
+    } else if dice < sampling.breach + sampling.edge_case {
+        apply_edge_case(rng, &mut action.gene);
+    } else if dice < sampling.breach + sampling.edge_case + sampling.other_user
         && problem.n_users > 0
         && !problem.api.operations[action.operation].security.is_empty()
     {
@@ -435,7 +435,7 @@ fn apply_random_variation(problem: &RestProblem, rng: &mut Rng, candidate: &mut 
 }
 
 /// Texts that are valid and that careless code trips over.
-const ODD_TEXTS: [&str; 10] = [
+const EDGE_CASE_TEXTS: [&str; 10] = [
     "o'clock",
     "\"quoted\"",
     "100%",
@@ -449,7 +449,7 @@ const ODD_TEXTS: [&str; 10] = [
 ];
 
 /// What would make two values of an input equal, or a text odd: where, and with what. Not all of it is valid.
-fn odd_values(input: &Gene) -> Vec<(String, GeneValue)> {
+fn edge_case_values(input: &Gene) -> Vec<(String, GeneValue)> {
     let mut texts: Vec<String> = Vec::new();
     let mut simple: Vec<(String, GeneValue)> = Vec::new();
     input.walk(|place| {
@@ -467,20 +467,20 @@ fn odd_values(input: &Gene) -> Vec<(String, GeneValue)> {
         }
         simple.push((place.pointer.to_owned(), place.value.clone()));
     });
-    let mut odd = Vec::new();
+    let mut edge_case = Vec::new();
     for (index, (_, value)) in simple.iter().enumerate() {
         for (pointer, other) in &simple[index + 1..] {
             if std::mem::discriminant(value) == std::mem::discriminant(other) && value != other {
-                odd.push((pointer.clone(), value.clone()));
+                edge_case.push((pointer.clone(), value.clone()));
             }
         }
     }
-    for text in ODD_TEXTS {
+    for text in EDGE_CASE_TEXTS {
         for pointer in &texts {
-            odd.push((pointer.clone(), GeneValue::Text(text.into())));
+            edge_case.push((pointer.clone(), GeneValue::Text(text.into())));
         }
     }
-    odd
+    edge_case
 }
 
 /// The input with one value changed, where that is valid.
@@ -490,17 +490,17 @@ pub(crate) fn with_value(input: &Gene, (pointer, value): (String, GeneValue)) ->
 }
 
 /// Copies of an input in which two values are equal, or a text is odd, where that is valid.
-pub(crate) fn oddities(input: &Gene) -> impl Iterator<Item = Gene> {
-    let odd = odd_values(input).into_iter();
-    odd.filter_map(move |value| with_value(input, value))
+pub(crate) fn edge_cases(input: &Gene) -> impl Iterator<Item = Gene> {
+    let edge_case = edge_case_values(input).into_iter();
+    edge_case.filter_map(move |value| with_value(input, value))
 }
 
 /// Makes two values equal, or a text odd, where that is valid.
-fn oddity(rng: &mut Rng, input: &mut Gene) {
-    let mut odd = odd_values(input);
+fn apply_edge_case(rng: &mut Rng, input: &mut Gene) {
+    let mut edge_case = edge_case_values(input);
     // Whether one is valid takes longer to see than to draw another one.
-    while !odd.is_empty() {
-        let drawn = odd.swap_remove(rng.usize(..odd.len()));
+    while !edge_case.is_empty() {
+        let drawn = edge_case.swap_remove(rng.usize(..edge_case.len()));
         if let Some(copy) = with_value(input, drawn) {
             *input = copy;
             return;
@@ -558,12 +558,12 @@ pub(crate) fn mutant(
     if let StepKind::Call { action, breach } = &mut child.steps[at].kind {
         // Once changed, an input that broke a rule may break another or none; a valid one is known to be valid.
         if breach.take().is_some() {
-            let mut valid = fresh(problem, rng, action.operation);
+            let mut valid = sample_input(problem, rng, action.operation);
             copy_path(&action.gene, &mut valid);
             action.gene = valid;
         }
-        if rng.f64() < problem.sampling.odd {
-            oddity(rng, &mut action.gene);
+        if rng.f64() < problem.sampling.edge_case {
+            apply_edge_case(rng, &mut action.gene);
         }
         let references = action.gene.references();
         if action.mutate(rng, &problem.sampling.tuning).is_some() {
@@ -710,7 +710,7 @@ pub(crate) fn splice(
                     action: Action {
                         operation: action.operation,
                         gene,
-                        extras: action.extras.clone(),
+                        undocumented: action.undocumented.clone(),
                     },
                     breach: breach.clone(),
                 }

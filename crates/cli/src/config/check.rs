@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Command, Subcommand};
 
-use super::file::File;
-use super::merge::{Words, check_tables, key};
+use super::file::ConfigFile;
+use super::merge::{ArgumentWords, check_tables, key};
 use super::{ConfigError, schema};
 use crate::exit::Exit;
 use crate::terminal::{Terminal, Tone};
@@ -49,14 +49,14 @@ pub(crate) fn run(args: &ConfigArgs, command: &Command) -> Exit {
 
 fn check(file: Option<PathBuf>, command: &Command, terminal: &Terminal) -> Result<(), ConfigError> {
     let here = std::env::current_dir().unwrap_or_default();
-    let Some(path) = file.or_else(|| File::find(&here)) else {
+    let Some(path) = file.or_else(|| ConfigFile::find(&here)) else {
         terminal.say(
             Tone::Plain,
             "no isobath.toml here or above, up to the root of the repository; the flags alone apply",
         );
         return Ok(());
     };
-    let file = File::read(path)?;
+    let file = ConfigFile::read(path)?;
     let settings = file.settings(|name| std::env::var(name).ok())?;
     check_tables(&file)?;
     let mut command = command.clone();
@@ -67,7 +67,7 @@ fn check(file: Option<PathBuf>, command: &Command, terminal: &Terminal) -> Resul
             continue;
         };
         let key = key(&file, job, setting)?;
-        Words::default().add(&file, job, key, setting)?;
+        ArgumentWords::default().add(&file, job, key, setting)?;
         match counts.iter_mut().find(|(job, _)| *job == setting.job) {
             Some((_, count)) => *count += 1,
             None => counts.push((&setting.job, 1)),

@@ -66,15 +66,15 @@ impl FromStr for FailOn {
 /// What a file of known faults holds.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct BaselineFile {
     #[serde(default)]
-    finding: Vec<Known>,
+    finding: Vec<KnownFault>,
 }
 
 /// A fault that is known.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
+struct KnownFault {
     fingerprint: String,
     /// Why it is accepted.
     reason: String,
@@ -207,7 +207,7 @@ const HEAD: &str = "# Faults that `isobath rest` reports and that do not fail a 
     # Give each a reason, and with `expires = 2030-12-31` a last day.\n";
 
 fn parse(text: &str) -> Result<BTreeMap<String, (String, Option<Date>)>, String> {
-    let file: File =
+    let file: BaselineFile =
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
     let entries = file.finding.into_iter().map(|known| {
         let print = known.fingerprint;

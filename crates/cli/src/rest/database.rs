@@ -85,13 +85,13 @@ impl DatabaseArgs {
         }
         let state = State::open(text, std::slice::from_ref(text))
             .map_err(|error| SetupError::unreachable(format!("--db: {error}")))?;
-        Ok(Some(self.data_of(state, sees)))
+        Ok(Some(self.live_database(state, sees)))
     }
 
     /// The database in the memory of the service, where the driver in it reaches one.
     ///
     /// To be asked for when the service is up, as [`data`](Self::data).
-    pub(super) fn data_inside(
+    pub(super) fn in_memory_database(
         &self,
         rows: Option<InMemoryRows>,
         terminal: &Terminal,
@@ -109,7 +109,8 @@ impl DatabaseArgs {
                 let said = format!("  {place} is read, written and reset: {tables} tables");
                 terminal.say(Tone::Faint, &said);
                 Ok(Some(
-                    self.data_of(state, true).with_row_endpoint(row_endpoint),
+                    self.live_database(state, true)
+                        .with_row_endpoint(row_endpoint),
                 ))
             }
             // Most services have none, or one that is not ours to write to.
@@ -118,7 +119,7 @@ impl DatabaseArgs {
         }
     }
 
-    fn data_of(&self, state: State, sees: bool) -> LiveDatabase {
+    fn live_database(&self, state: State, sees: bool) -> LiveDatabase {
         let now = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
         let choice = seeding::SeedingConfig {
             rows: !self.no_rows,

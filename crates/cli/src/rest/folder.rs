@@ -132,9 +132,9 @@ pub(super) fn command_line(words: impl Iterator<Item = String>) -> String {
 fn redact_likely_secrets(words: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     let mut secret = None;
     words.map(move |word| match (secret.take(), word.split_once('=')) {
-        (Some(flag), _) => mask(flag, &word),
+        (Some(flag), _) => redact(flag, &word),
         (None, Some((flag @ ("--header" | "--db"), value))) => {
-            format!("{flag}={}", mask(flag, value))
+            format!("{flag}={}", redact(flag, value))
         }
         (None, _) => {
             secret = ["--header", "--db"].into_iter().find(|flag| *flag == word);
@@ -143,7 +143,7 @@ fn redact_likely_secrets(words: impl Iterator<Item = String>) -> impl Iterator<I
     })
 }
 
-fn mask(flag: &str, value: &str) -> String {
+fn redact(flag: &str, value: &str) -> String {
     let shown = match flag {
         "--header" => value
             .split_once(':')

@@ -24,11 +24,11 @@ pub(super) struct Interruption {
 impl Interruption {
     /// Listens to signals from now on.
     pub(super) fn listen() -> Result<Self, ctrlc::Error> {
-        let heard = Self::default();
-        let hearing = heard.clone();
+        let interruption = Self::default();
+        let hearing = interruption.clone();
         let signals = AtomicUsize::new(0);
         ctrlc::set_handler(move || hearing.on_signal(signals.fetch_add(1, Ordering::Relaxed)))?;
-        Ok(heard)
+        Ok(interruption)
     }
 
     /// From now on there is something to hand over.

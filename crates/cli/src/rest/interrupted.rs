@@ -177,7 +177,7 @@ pub(super) fn report_lost_targets(
 }
 
 /// Waits until the service of a run that was just killed is gone, too; one that stays is told of by whoever starts another.
-pub(super) fn wait_for_silence(url: &str) {
+pub(super) fn wait_until_down(url: &str) {
     let ready = Ready::Url(url.to_owned());
     let started = Instant::now();
     while started.elapsed() < LAST_BREATH && wait_for(&ready, Duration::ZERO, None).is_ok() {

@@ -49,7 +49,7 @@ impl JvmArgs {
 }
 
 /// A service that is started with the agent.
-pub(super) struct Watched {
+pub(super) struct InstrumentedJvm {
     listener: Listener,
     agent: PathBuf,
     /// Where the service is and what starts it, with the agent and plain; nothing when the user says.
@@ -69,7 +69,7 @@ struct Own {
 /// How far from the port of the service the one for rows is looked for.
 const DOOR: u16 = 1000;
 
-impl Watched {
+impl InstrumentedJvm {
     /// Finds the agent and the service that the flags name.
     pub(super) fn prepare(args: &RestArgs) -> Result<Self, SetupError> {
         let agent = match &args.jvm.agent {

@@ -10,7 +10,7 @@ use isobath_rest::openapi;
 use url::Url;
 
 use super::args::RestArgs;
-use super::run::{Documents, SetupError, document};
+use super::run::{DocumentLoader, SetupError, document};
 use super::rust::quoted;
 use crate::terminal::{Terminal, Tone};
 
@@ -30,17 +30,17 @@ pub(crate) struct MockArgs {
 
 /// An outside service that a flag names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Meant {
+struct MockFlag {
     /// What it is called; through the proxy, its host.
     name: String,
-    setting: Setting,
+    setting: MockSetting,
     url: Url,
     spec: Option<String>,
 }
 
 /// How the service is pointed at us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Setting {
+enum MockSetting {
     /// A variable of the environment.
     Variable,
     /// A property of the JVM.
@@ -49,7 +49,7 @@ enum Setting {
     Proxy,
 }
 
-impl Meant {
+impl MockFlag {
     fn read(flag: &str, given: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let (what, spec) = match flag.split_once(',') {
             Some((what, spec)) if !spec.is_empty() => (what, Some(spec.to_owned())),
@@ -86,9 +86,9 @@ impl Meant {
         }
         Ok(Self {
             setting: match name {
-                "" => Setting::Proxy,
-                name if name.contains('.') => Setting::Property,
-                _ => Setting::Variable,
+                "" => MockSetting::Proxy,
+                name if name.contains('.') => MockSetting::Property,
+                _ => MockSetting::Variable,
             },
             name: if name.is_empty() {
                 host
@@ -108,7 +108,7 @@ impl Meant {
 
 /// Outside services that we stand for, before the service is started.
 pub(super) struct Mocked {
-    meant: Vec<Meant>,
+    flag: Vec<MockFlag>,
     responder: Responder,
     described: Vec<DocumentedService>,
 }
@@ -125,23 +125,23 @@ impl Mocked {
             return Ok(None);
         }
         let usage = |why: String| SetupError::usage(format!("--mock: {why}"));
-        let meant: Vec<Meant> = args
+        let flag: Vec<MockFlag> = args
             .mock
             .mock
             .iter()
-            .map(|flag| Meant::read(flag, |name| std::env::var(name).ok()))
+            .map(|flag| MockFlag::read(flag, |name| std::env::var(name).ok()))
             .collect::<Result<_, _>>()
             .map_err(usage)?;
-        for (at, one) in meant.iter().enumerate() {
-            if meant[..at].iter().any(|other| other.name == one.name) {
+        for (at, one) in flag.iter().enumerate() {
+            if flag[..at].iter().any(|other| other.name == one.name) {
                 return Err(usage(format!("{} is named twice", one.name)));
             }
         }
         let mut described = Vec::new();
-        for one in &meant {
+        for one in &flag {
             if let Some(spec) = &one.spec {
                 let document = document(spec)?;
-                let api = openapi::read(&document.text, &document.location, &Documents)
+                let api = openapi::read(&document.text, &document.location, &DocumentLoader)
                     .map_err(|error| usage(error.to_string()))?;
                 described.push(DocumentedService {
                     name: one.name.clone(),
@@ -163,19 +163,19 @@ impl Mocked {
                 "--mock needs --start, --rust or --jvm: the service is pointed at us when it is started",
             ));
         }
-        let own = meant.iter().filter(|one| one.setting != Setting::Proxy);
+        let own = flag.iter().filter(|one| one.setting != MockSetting::Proxy);
         let mut names: Vec<String> = own.map(|one| one.name.clone()).collect();
-        if meant.iter().any(|one| one.setting == Setting::Proxy) {
+        if flag.iter().any(|one| one.setting == MockSetting::Proxy) {
             names.push(String::new());
         }
         let responder = Responder::open(names, args.mock.mock_port)
             .map_err(|error| SetupError::unreachable(error.to_string()))?;
         let mocked = Self {
-            meant,
+            flag,
             responder,
             described,
         };
-        for one in &mocked.meant {
+        for one in &mocked.flag {
             let at = mocked.address(one);
             terminal.say(Tone::Faint, &format!("{} is answered at {at}", one.name));
         }
@@ -183,14 +183,14 @@ impl Mocked {
     }
 
     /// Where the service finds an outside one now.
-    fn address(&self, meant: &Meant) -> String {
-        let name = match meant.setting {
-            Setting::Proxy => "",
-            _ => meant.name.as_str(),
+    fn address(&self, flag: &MockFlag) -> String {
+        let name = match flag.setting {
+            MockSetting::Proxy => "",
+            _ => flag.name.as_str(),
         };
         let mut stations = self.responder.stations().iter();
         match stations.find(|station| station.name == name) {
-            Some(station) => address(station, meant),
+            Some(station) => address(station, flag),
             None => String::new(),
         }
     }
@@ -215,14 +215,14 @@ impl Mocked {
             }
             return (variables, options);
         }
-        let mut meant = self.meant.iter();
-        let Some(meant) = meant.find(|one| one.name == station.name) else {
+        let mut flag = self.flag.iter();
+        let Some(flag) = flag.find(|one| one.name == station.name) else {
             return (Vec::new(), Vec::new());
         };
-        let url = address(station, meant);
-        match meant.setting {
-            Setting::Property => (Vec::new(), vec![format!("-D{}={url}", meant.name)]),
-            Setting::Variable | Setting::Proxy => (vec![set(&meant.name, &url)], Vec::new()),
+        let url = address(station, flag);
+        match flag.setting {
+            MockSetting::Property => (Vec::new(), vec![format!("-D{}={url}", flag.name)]),
+            MockSetting::Variable | MockSetting::Proxy => (vec![set(&flag.name, &url)], Vec::new()),
         }
     }
 
@@ -265,16 +265,18 @@ impl Mocked {
     }
 
     /// What the run knows of the services.
-    pub(super) fn outbound(self) -> Mocks {
+    pub(super) fn mocks(self) -> Mocks {
         Mocks::new(self.responder, self.described)
     }
 }
 
 /// Where the service finds an outside one now.
-fn address(station: &Station, meant: &Meant) -> String {
-    match meant.setting {
-        Setting::Proxy => format!("http://{}", station.at),
-        Setting::Variable | Setting::Property => format!("http://{}{}", station.at, meant.base()),
+fn address(station: &Station, flag: &MockFlag) -> String {
+    match flag.setting {
+        MockSetting::Proxy => format!("http://{}", station.at),
+        MockSetting::Variable | MockSetting::Property => {
+            format!("http://{}{}", station.at, flag.base())
+        }
     }
 }
 
@@ -293,7 +295,7 @@ fn with_variables(command: &str, variables: &[(String, String)]) -> String {
 }
 
 /// Stands for the outside services of a stored suite.
-pub(super) fn of_suite(suite: &HttpSuite) -> Result<Option<Responder>, SetupError> {
+pub(super) fn responder_for(suite: &HttpSuite) -> Result<Option<Responder>, SetupError> {
     if suite.outside.is_empty() {
         return Ok(None);
     }
@@ -332,8 +334,8 @@ pub(super) fn prepared(test: &HttpTest) -> Vec<Prepared> {
 mod tests {
     use super::*;
 
-    fn read(flag: &str) -> Result<Meant, String> {
-        Meant::read(flag, |name| {
+    fn read(flag: &str) -> Result<MockFlag, String> {
+        MockFlag::read(flag, |name| {
             (name == "SET").then(|| "http://set.example/".to_owned())
         })
     }
@@ -341,9 +343,9 @@ mod tests {
     #[test]
     fn a_service_is_named_by_its_variable_property_or_host() {
         let told = |flag: &str| {
-            let meant = read(flag).expect("a good flag");
-            let spec = meant.spec.clone().unwrap_or_default();
-            format!("{:?} {} {}|{spec}", meant.setting, meant.name, meant.base())
+            let flag = read(flag).expect("a good flag");
+            let spec = flag.spec.clone().unwrap_or_default();
+            format!("{:?} {} {}|{spec}", flag.setting, flag.name, flag.base())
         };
         assert_eq!(
             [

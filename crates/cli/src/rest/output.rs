@@ -36,7 +36,7 @@ use crate::terminal::{Terminal, Tone};
 const SHOWN_SOURCE: usize = 400_000;
 
 /// A run that is over.
-pub(super) struct Run<'a> {
+pub(super) struct FinishedRun<'a> {
     pub(super) args: &'a RestArgs,
     pub(super) service: &'a Arc<Service>,
     pub(super) outcome: &'a RunResult,
@@ -44,12 +44,12 @@ pub(super) struct Run<'a> {
     pub(super) seconds: f64,
     /// What the suites find in their environment and not in themselves, by variable.
     pub(super) secrets: BTreeMap<String, String>,
-    heard: &'a Interruption,
+    interruption: &'a Interruption,
     built: Option<&'a Built>,
     baseline: Option<&'a Baseline>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> FinishedRun<'a> {
     /// A run, with its tests as a suite.
     pub(super) fn new(
         args: &'a RestArgs,
@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
         users: &[User],
         outcome: &'a RunResult,
         seconds: f64,
-        heard: &'a Interruption,
+        interruption: &'a Interruption,
     ) -> Self {
         let mut suite = suite::suite(&name(&service.api), service, users, &outcome.tests);
         suite.source.clone_from(&args.spec);
@@ -92,7 +92,7 @@ impl<'a> Run<'a> {
             outcome,
             suite,
             seconds,
-            heard,
+            interruption,
             built: None,
             baseline: None,
         }
@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
 
     /// Whether somebody told us to stop.
     pub(super) fn is_interrupted(&self) -> bool {
-        self.outcome.interrupted || self.heard.interrupt.load(Ordering::Relaxed)
+        self.outcome.interrupted || self.interruption.interrupt.load(Ordering::Relaxed)
     }
 
     /// What became of the rows of the database.

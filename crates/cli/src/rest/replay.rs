@@ -81,19 +81,19 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
         terminal.say(Tone::Good, "no test of that run shows a fault");
         return Ok(Exit::Clean);
     }
-    let heard = Interruption::listen()
+    let interruption = Interruption::listen()
         .map_err(|error| SetupError::usage(format!("cannot listen to Ctrl-C: {error}")))?;
-    heard.begin();
+    interruption.begin();
     let variable = std::env::var(&suite.service.base_url_variable).ok();
     let base = args.url.clone().or(variable);
     let base = base.unwrap_or_else(|| suite.service.base_url.clone());
     guard(&base, args.remote)?;
     // Who stands for others must be there before the service is. Both live as long as this.
-    let responder = mock::of_suite(&suite)?;
-    let _process = start(args, &suite, &base, &heard, terminal)?;
+    let responder = mock::responder_for(&suite)?;
+    let _process = start(args, &suite, &base, &interruption, terminal)?;
     let client = Client::new(HttpConfig {
         timeout: Duration::from_millis(suite.service.timeout_millis),
-        interrupt: Some(Arc::clone(&heard.stop)),
+        interrupt: Some(Arc::clone(&interruption.stop)),
         ..HttpConfig::default()
     });
     let client = client.map_err(|error| SetupError::unreachable(error.to_string()))?;
@@ -171,7 +171,7 @@ fn start(
     args: &ReplayArgs,
     suite: &HttpSuite,
     base: &str,
-    heard: &Interruption,
+    interruption: &Interruption,
     terminal: &Terminal,
 ) -> Result<Option<Process>, SetupError> {
     let ready = Ready::Url(base.to_owned());
@@ -186,7 +186,7 @@ fn start(
     };
     terminal.say(Tone::Faint, &format!("starting `{command}`"));
     let launch = Launch {
-        interrupt: Some(Arc::clone(&heard.stop)),
+        interrupt: Some(Arc::clone(&interruption.stop)),
         ..Launch::new(command, ready)
     };
     let process = Process::start(launch);

@@ -38,9 +38,7 @@ use super::events::EventLog;
 use super::folder::Folder;
 use super::instrumentation::{Instrumentation, Instruments};
 use super::interrupt::Interruption;
-use super::interrupted::{
-    InterruptedRun, report_lost_targets, report_resumption, wait_for_silence,
-};
+use super::interrupted::{InterruptedRun, report_lost_targets, report_resumption, wait_until_down};
 use super::journal::Journal;
 use super::mock::Mocked;
 use super::output;
@@ -104,7 +102,7 @@ pub(crate) fn run(args: &RestArgs) -> Exit {
 }
 
 fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
-    let heard = Interruption::listen()
+    let interruption = Interruption::listen()
         .map_err(|error| SetupError::usage(format!("cannot listen to Ctrl-C: {error}")))?;
     let timeout = Duration::try_from_secs_f64(args.timeout)
         .ok()
@@ -134,12 +132,12 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     if let Some((folder, _)) = &interrupted {
         snapshot::restore(folder.path(), &args.database, terminal)?;
     }
-    let inside = if args.dry_run {
+    let instrumentation = if args.dry_run {
         None
     } else {
         Instrumentation::prepare(args, terminal)?
     };
-    let adapted = inside.as_ref().map(|service| service.flags(args));
+    let adapted = instrumentation.as_ref().map(|service| service.flags(args));
     let args = adapted.as_ref().unwrap_or(args);
     let tapped = Tapped::open(args, terminal)?;
     let adapted = tapped.as_ref().map(|tapped| tapped.flags(args));
@@ -151,27 +149,27 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     let process = match (&args.start, args.dry_run) {
         (Some(command), false) => {
             if let (Some(_), Some(url)) = (&interrupted, &args.url) {
-                wait_for_silence(url);
+                wait_until_down(url);
             }
-            Some(start(args, command, &heard, terminal)?)
+            Some(start(args, command, &interruption, terminal)?)
         }
         _ => None,
     };
-    let insight = match inside {
+    let instruments = match instrumentation {
         Some(service) => service.feedback(terminal)?,
         None => Instruments::default(),
     };
-    let built = insight.built;
+    let built = instruments.built;
     let is_tapped = tapped.is_some();
     let feedback = match tapped {
-        Some(tapped) => Some(tapped.feedback(insight.feedback)),
-        None => insight.feedback,
+        Some(tapped) => Some(tapped.feedback(instruments.feedback)),
+        None => instruments.feedback,
     };
     if args.spec.contains("://") {
         wait(args, &args.spec, terminal)?;
     }
     let document = document(&args.spec)?;
-    let api = openapi::read(&document.text, &document.location, &Documents)
+    let api = openapi::read(&document.text, &document.location, &DocumentLoader)
         .map_err(|error| SetupError::usage(error.to_string()))?;
     if api.operations.is_empty() {
         return Err(SetupError::usage(format!(
@@ -212,7 +210,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             ..HttpConfig::default()
         })
     };
-    let mut service = service(args, api, base, &users, process, &client, &heard)?;
+    let mut service = service(args, api, base, &users, process, &client, &interruption)?;
     for session in &service.sessions {
         log::hide(session.credentials().secrets());
     }
@@ -225,30 +223,32 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     let sees = is_tapped || (service.feedback.is_some() && (is_sqlite || args.jvm.is_wanted()));
     service.database = match args.database.data(sees)? {
         Some(data) => Some(data),
-        None => args.database.data_inside(insight.rows, terminal)?,
+        None => args
+            .database
+            .in_memory_database(instruments.rows, terminal)?,
     }
     .map(Mutex::new);
     if let Some(kept) = service.with_database(|data| snapshot::keep(folder.path(), &data.state)) {
         kept.map_err(unwritable)?;
     }
-    service.mocks = mocked.map(|mocked| Mutex::new(mocked.outbound()));
+    service.mocks = mocked.map(|mocked| Mutex::new(mocked.mocks()));
     let service = Arc::new(service);
-    greet(args, &service, terminal);
+    print_header(args, &service, terminal);
     let log = Arc::new(Mutex::new(log));
     let clock = Arc::new(Clock::new(before, args.budget));
-    let mut config = config(args, &heard, &clock);
+    let mut config = config(args, &interruption, &clock);
     match &interrupted {
         Some(interrupted) => {
             let (earlier, strange) = interrupted.earlier(&service);
             report_resumption(interrupted, &earlier, strange, &mut lock(&log), terminal);
-            config.earlier = Some(earlier);
+            config.previous = Some(earlier);
         }
         None => {
             clock.start(started);
             begin(args, &service, &log);
         }
     }
-    heard.begin();
+    interruption.begin();
     let mut journal = Journal::open(folder.path(), &service).map_err(unwritable)?;
     let view = Arc::new(Mutex::new(View::new(
         args.quiet,
@@ -279,14 +279,16 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         report_lost_targets(interrupted, &lock(&covered), terminal);
     }
     let seconds = before + started.elapsed().as_secs_f64();
-    let mut run = output::Run::new(args, &service, &users, &outcome, seconds, &heard)
-        .built(built.as_ref())
-        .judged(&baseline);
+    let mut run =
+        output::FinishedRun::new(args, &service, &users, &outcome, seconds, &interruption)
+            .built(built.as_ref())
+            .judged(&baseline);
     let row_endpoint = service.with_database(|data| data.row_endpoint().map(str::to_owned));
     if let Some(database) = args.database.db.clone().or(row_endpoint.flatten()) {
         run.secrets.insert(DATABASE_VARIABLE.to_owned(), database);
     }
-    let (suites, files) = hand_over(args, &run, folder.path(), &heard, &log).map_err(unwritable)?;
+    let (suites, files) =
+        write_and_verify(args, &run, folder.path(), &interruption, &log).map_err(unwritable)?;
     lock(&log).write(&Line::Ended {
         calls: outcome.calls,
         seconds,
@@ -327,11 +329,11 @@ fn while_listening<T>(feedback: Option<&Mutex<Box<dyn Feedback>>>, work: impl Fn
 }
 
 /// Writes everything, runs the suites, and writes what came of that.
-fn hand_over(
+fn write_and_verify(
     args: &RestArgs,
-    run: &output::Run<'_>,
+    run: &output::FinishedRun<'_>,
     folder: &Path,
-    heard: &Interruption,
+    interruption: &Interruption,
     log: &Mutex<EventLog>,
 ) -> io::Result<(Vec<VerifiedSuite>, Vec<PathBuf>)> {
     let check = |not_run: Option<String>| {
@@ -339,7 +341,7 @@ fn hand_over(
             folder,
             base: &run.service.base,
             secrets: &run.secrets,
-            heard,
+            interruption,
             not_run,
         };
         let mut suite = run.harmless();
@@ -375,7 +377,7 @@ fn hand_over(
     Ok((suites, files))
 }
 
-fn exit(run: &output::Run<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
+fn exit(run: &output::FinishedRun<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
     let outcome = run.outcome;
     match (&outcome.lost, run.is_interrupted()) {
         (_, true) => Exit::Interrupted,
@@ -393,7 +395,7 @@ fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn start(
     args: &RestArgs,
     command: &str,
-    heard: &Interruption,
+    interruption: &Interruption,
     terminal: &Terminal,
 ) -> Result<Process, SetupError> {
     let url = args
@@ -403,7 +405,7 @@ fn start(
     guard(&url, args.remote)?;
     terminal.say(Tone::Faint, &format!("starting `{command}`"));
     let launch = Launch {
-        interrupt: Some(Arc::clone(&heard.stop)),
+        interrupt: Some(Arc::clone(&interruption.stop)),
         variables: args.variables.clone(),
         patience: Duration::try_from_secs_f64(args.start_timeout)
             .map_err(|_| SetupError::usage("--start-timeout is no number of seconds"))?,
@@ -451,10 +453,10 @@ fn service(
     users: &[User],
     process: Option<Process>,
     client: &(impl Fn(&Arc<AtomicBool>) -> io::Result<Client> + Clone + Send + 'static),
-    heard: &Interruption,
+    interruption: &Interruption,
 ) -> Result<Service, SetupError> {
     let unreachable = |error: String| SetupError::unreachable(error);
-    let sessions = log_in(client, &heard.interrupt, &base, users, args.seed, 0)
+    let sessions = log_in(client, &interruption.interrupt, &base, users, args.seed, 0)
         .map_err(|error| unreachable(error.to_string()))?;
     let reset = args
         .reset
@@ -464,7 +466,7 @@ fn service(
     let mut supervisor = Supervisor::new(sessions.clone());
     if let Some(mut process) = process {
         supervisor = supervisor.with_output(process.output());
-        let (client, stop) = (client.clone(), Arc::clone(&heard.stop));
+        let (client, stop) = (client.clone(), Arc::clone(&interruption.stop));
         let (base, users, seed) = (base.clone(), users.to_vec(), args.seed);
         let mut life = 0;
         supervisor = supervisor.with_restart(Box::new(move || {
@@ -528,7 +530,7 @@ fn exit_reason(process: &Process) -> String {
     }
 }
 
-fn greet(args: &RestArgs, service: &Service, terminal: &Terminal) {
+fn print_header(args: &RestArgs, service: &Service, terminal: &Terminal) {
     terminal.say(
         Tone::Plain,
         &format!(
@@ -588,7 +590,7 @@ fn refuse_document(error: &document::LoadError) -> SetupError {
     }
 }
 
-fn config(args: &RestArgs, heard: &Interruption, clock: &Arc<Clock>) -> Config {
+fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> Config {
     let calls = match args.budget {
         Budget::Calls(calls) => Some(calls),
         Budget::Time(_) => None,
@@ -604,25 +606,25 @@ fn config(args: &RestArgs, heard: &Interruption, clock: &Arc<Clock>) -> Config {
         },
         calls,
         elapsed: Arc::new(elapsed),
-        interrupt: Arc::clone(&heard.interrupt),
-        stop: Arc::clone(&heard.stop),
+        interrupt: Arc::clone(&interruption.interrupt),
+        stop: Arc::clone(&interruption.stop),
         workers: args.workers,
         sampling: SamplingConfig {
             techniques: args.white.techniques(),
             ..SamplingConfig::default()
         },
-        off: args.skip.iter().copied().collect::<BTreeSet<_>>(),
+        disabled: args.skip.iter().copied().collect::<BTreeSet<_>>(),
         probes: ProbeConfig {
             sql_injection: args.sql_injection,
         },
-        earlier: None,
+        previous: None,
     }
 }
 
 /// Documents that a document refers to.
-pub(super) struct Documents;
+pub(super) struct DocumentLoader;
 
-impl Loader for Documents {
+impl Loader for DocumentLoader {
     fn load(&self, location: &str) -> Result<String, String> {
         document::load(location, PATIENCE)
             .map(|document| document.text)

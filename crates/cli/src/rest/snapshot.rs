@@ -1,4 +1,4 @@
-//! `first-rows.json`: what the test database held before the first candidate, while a run goes on.
+//! `snapshot.json`: what the test database held before the first candidate, while a run goes on.
 //!
 //! A run puts these rows back before each candidate and at its end, from copies that are lost when it is killed.
 //! `isobath resume` has this file. It holds rows of the database, so nobody else may read it, and a run that comes to
@@ -17,7 +17,7 @@ use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
 /// The name of the file.
-pub(super) const NAME: &str = "first-rows.json";
+pub(super) const NAME: &str = "snapshot.json";
 
 /// Writes the first rows down. Those of a database in the memory of the service end with it.
 pub(super) fn keep(folder: &Path, state: &State) -> io::Result<()> {

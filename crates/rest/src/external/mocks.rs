@@ -41,7 +41,7 @@ pub struct OutboundTally {
 #[derive(Debug)]
 pub struct Mocks {
     responder: Responder,
-    described: Vec<DocumentedService>,
+    documented: Vec<DocumentedService>,
     tallies: BTreeMap<OutboundRequest, OutboundTally>,
     n_dropped: u64,
 }
@@ -56,10 +56,10 @@ const LONG_SEGMENT: usize = 32;
 impl Mocks {
     /// Outside services that a responder stands for, some of which are described.
     #[must_use]
-    pub fn new(responder: Responder, described: Vec<DocumentedService>) -> Self {
+    pub fn new(responder: Responder, documented: Vec<DocumentedService>) -> Self {
         Self {
             responder,
-            described,
+            documented,
             tallies: BTreeMap::new(),
             n_dropped: 0,
         }
@@ -73,8 +73,8 @@ impl Mocks {
 
     /// The outside services whose documents are known.
     #[must_use]
-    pub fn described(&self) -> &[DocumentedService] {
-        &self.described
+    pub fn documented(&self) -> &[DocumentedService] {
+        &self.documented
     }
 
     /// A candidate begins.
@@ -184,10 +184,10 @@ impl Mocks {
 
     /// What a call asks, with what varies in its path left open.
     fn outbound_request(&self, call: &Outgoing, sent: Option<&Value>) -> OutboundRequest {
-        let described = self.described.iter();
-        let mut described = described.filter(|described| described.name == call.service);
-        let path = described
-            .find_map(|described| described.shape(&call.method, &call.path))
+        let documented = self.documented.iter();
+        let mut documented = documented.filter(|documented| documented.name == call.service);
+        let path = documented
+            .find_map(|documented| documented.shape(&call.method, &call.path))
             .unwrap_or_else(|| shape(&call.path, sent));
         OutboundRequest {
             service: call.service.as_str().into(),

@@ -94,17 +94,17 @@ impl Finish<'_> {
     /// Takes note of faults.
     pub(super) fn note(&mut self, faults: impl Iterator<Item = Fault>) {
         for fault in faults {
-            if self.problem.oracle().seeks(fault.kind) {
-                self.problem.note(fault);
+            if self.problem.oracle().checks(fault.kind) {
+                self.problem.record_fault(fault);
             }
         }
-        self.report_new();
+        self.report_new_faults();
     }
 
-    fn report_new(&self) {
+    fn report_new_faults(&self) {
         let service = self.caller.service();
         let mut reporter = self.reporter.borrow_mut();
-        reporter.news(&self.problem, service);
+        reporter.report_new_faults(&self.problem, service);
         reporter.mark();
     }
 
@@ -115,7 +115,7 @@ impl Finish<'_> {
                 self.calls += exchanges.len() as u64;
                 let used = Self::used(self.config, self.calls);
                 let mut reporter = self.reporter.borrow_mut();
-                reporter.made(exchanges.len() as u64, used);
+                reporter.add_calls(exchanges.len() as u64, used);
                 Some(exchanges)
             }
             Err(lost) => {
@@ -132,9 +132,11 @@ impl Finish<'_> {
         }
         self.reporter.borrow_mut().stage(Stage::Probe);
         let (config, calls, reporter) = (self.config, self.calls, self.reporter);
-        let mut left = |made: u64| {
-            let calls = calls + made;
-            reporter.borrow_mut().made(0, Self::used(config, calls));
+        let mut left = |add_calls: u64| {
+            let calls = calls + add_calls;
+            reporter
+                .borrow_mut()
+                .add_calls(0, Self::used(config, calls));
             Self::has_time(config, calls, end)
         };
         let report = probe(
@@ -148,7 +150,7 @@ impl Finish<'_> {
         self.calls += report.calls;
         self.lost = report.lost;
         let used = Self::used(config, self.calls);
-        self.reporter.borrow_mut().made(report.calls, used);
+        self.reporter.borrow_mut().add_calls(report.calls, used);
         self.note(report.findings.iter().map(|finding| finding.fault.clone()));
         report.findings
     }
@@ -328,7 +330,9 @@ impl Finish<'_> {
                     Ok(exchanges) => {
                         *calls += exchanges.len() as u64;
                         let used = Self::used(config, *calls);
-                        reporter.borrow_mut().made(exchanges.len() as u64, used);
+                        reporter
+                            .borrow_mut()
+                            .add_calls(exchanges.len() as u64, used);
                         Some(exchanges)
                     }
                     Err(gone) => {

@@ -51,11 +51,11 @@ pub struct Config {
     /// How candidates are made.
     pub sampling: SamplingConfig,
     /// Kinds of faults that are not looked for.
-    pub off: BTreeSet<FaultKind>,
+    pub disabled: BTreeSet<FaultKind>,
     /// Which probes are made.
     pub probes: ProbeConfig,
     /// What an earlier run left that this one goes on from.
-    pub earlier: Option<PreviousRun>,
+    pub previous: Option<PreviousRun>,
 }
 
 /// What a run that was stopped left.
@@ -96,9 +96,9 @@ impl Config {
             stop: Arc::default(),
             workers: 1,
             sampling: SamplingConfig::default(),
-            off: BTreeSet::new(),
+            disabled: BTreeSet::new(),
             probes: ProbeConfig::default(),
-            earlier: None,
+            previous: None,
         }
     }
 }

@@ -37,7 +37,7 @@ pub fn in_flight(workers: usize) -> usize {
 /// Makes a client whose calls end when the flag is raised.
 pub type ClientMaker<'a> = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client> + 'a;
 
-/// Runs the job; `client` makes the client of each worker, and `tell` hears what happens.
+/// Runs the job; `client` makes the client of each worker, and `sink` hears what happens.
 ///
 /// # Errors
 ///
@@ -46,9 +46,9 @@ pub fn run(
     service: &Arc<Service>,
     client: &ClientMaker<'_>,
     config: &Config,
-    tell: impl FnMut(&Event<'_>) + 'static,
+    sink: impl FnMut(&Event<'_>) + 'static,
 ) -> io::Result<RunResult> {
-    let reporter = EventReporter::new(Box::new(tell), config.earlier.as_ref());
+    let reporter = EventReporter::new(Box::new(sink), config.previous.as_ref());
     let reporter = Rc::new(RefCell::new(reporter));
     let mut search = search(service, config);
     search.observe(SearchListener {
@@ -56,7 +56,7 @@ pub fn run(
         service: Arc::clone(service),
     });
     let (mut spent, mut calls) = (0, 0);
-    if let Some(earlier) = &config.earlier {
+    if let Some(earlier) = &config.previous {
         reporter.borrow_mut().stage(Stage::Resume);
         (spent, calls) = (earlier.spent(config.calls), earlier.calls());
         search.resume(earlier.candidates.iter().cloned(), spent);
@@ -139,13 +139,13 @@ impl Observer<RestProblem> for SearchListener {
 fn outgoing(service: &Service, problem: &RestProblem) -> Vec<(OutboundRequest, OutboundTally)> {
     let answered = service.with_mocks(|mocks| (mocks.tallies(), mocks.stations().to_vec()));
     let (mut all, stations) = answered.unwrap_or_default();
-    all.extend(problem.called().unanswered(&stations));
+    all.extend(problem.unmocked().unanswered(&stations));
     all
 }
 
 /// What was learned about the rows.
 fn rows(service: &Service, problem: &RestProblem) -> Option<DatabaseFindings> {
-    let judge = problem.rows()?;
+    let judge = problem.db_oracle()?;
     service.with_database(|database| {
         let state = &database.state;
         let tables = state.not_kept().iter();
@@ -163,7 +163,7 @@ fn rows(service: &Service, problem: &RestProblem) -> Option<DatabaseFindings> {
 }
 
 fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
-    let oracle = Oracle::new(&service.api, config.off.clone());
+    let oracle = Oracle::new(&service.api, config.disabled.clone());
     let problem = RestProblem::new(
         Arc::clone(&service.api),
         service.sessions.len(),
@@ -182,7 +182,7 @@ fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
         Some(seeder) => problem.with_seeder(seeder),
         None => problem,
     };
-    let described = service.with_mocks(|mocks| mocks.described().to_vec());
+    let described = service.with_mocks(|mocks| mocks.documented().to_vec());
     let problem = match described {
         Some(described) => problem.with_mock_catalog(MockCatalog::new(described)),
         None => problem,
@@ -190,7 +190,7 @@ fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
     let judge = service
         .with_database(|database| DatabaseOracle::new(database.state.schema().clone().into()));
     let problem = match judge {
-        Some(judge) => problem.with_rows(judge),
+        Some(judge) => problem.with_db_oracle(judge),
         None => problem,
     };
     let mut limits = Limits::default().interrupt(Arc::clone(&config.interrupt));

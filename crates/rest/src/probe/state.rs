@@ -13,7 +13,7 @@ use crate::fault::FaultKind;
 use crate::resource::Dependency;
 use crate::sample::{copy_path, splice};
 
-use super::{BaseCandidate, Prober, is_refusal};
+use super::{BaseCandidate, Prober, is_rejection};
 
 /// Inputs that are tried for each operation.
 const VARIANTS: usize = 8;
@@ -23,7 +23,7 @@ const LOOKS: usize = 3;
 const NEIGHBORS: usize = 3;
 const ATTEMPTS: usize = 6;
 /// Updates that are tried for each state in which one may be refused.
-const REFUSALS: usize = 16;
+const MAX_REJECTIONS: usize = 16;
 
 impl Prober<'_> {
     pub(super) fn state(&mut self, base: &BaseCandidate) {
@@ -45,7 +45,7 @@ impl Prober<'_> {
 
     /// The same request again, as a client does that did not hear the answer; rows tell whether it was done twice.
     fn repeated(&mut self, base: &BaseCandidate) {
-        if !self.seeks(FaultKind::DuplicateOnRetry) || self.caller.service().database.is_none() {
+        if !self.checks(FaultKind::DuplicateOnRetry) || self.caller.service().database.is_none() {
             return;
         }
         let mut candidate = base.candidate.clone();
@@ -71,9 +71,13 @@ impl Prober<'_> {
     }
 
     /// A DELETE beside other things of the same kind, with what belongs to them: rows tell whether it took those along.
-    pub(super) fn beside(&mut self, base: &BaseCandidate, bases: &[BaseCandidate]) {
+    pub(super) fn delete_beside_siblings(
+        &mut self,
+        base: &BaseCandidate,
+        base_candidates: &[BaseCandidate],
+    ) {
         let operation = &self.api.operations[base.operation];
-        if &*operation.method != "DELETE" || !self.seeks(FaultKind::DeleteTookOthers) {
+        if &*operation.method != "DELETE" || !self.checks(FaultKind::DeleteTookOthers) {
             return;
         }
         let collection = operation.path.trim_end_matches('/').rsplit_once('/');
@@ -81,7 +85,7 @@ impl Prober<'_> {
             return;
         };
         // What is made below the path of what is deleted first: it belongs to others of the kind.
-        let mut others: Vec<&BaseCandidate> = bases
+        let mut others: Vec<&BaseCandidate> = base_candidates
             .iter()
             .filter(|other| {
                 let other = &self.api.operations[other.operation];
@@ -112,7 +116,11 @@ impl Prober<'_> {
     }
 
     /// A DELETE of what something else was just made to belong to: rows tell what it leaves behind.
-    pub(super) fn belonging(&mut self, base: &BaseCandidate, bases: &[BaseCandidate]) {
+    pub(super) fn delete_parent(
+        &mut self,
+        base: &BaseCandidate,
+        base_candidates: &[BaseCandidate],
+    ) {
         if &*self.api.operations[base.operation].method != "DELETE" {
             return;
         }
@@ -128,7 +136,7 @@ impl Prober<'_> {
             return;
         };
         let mut tried = 0;
-        for other in bases {
+        for other in base_candidates {
             let dependencies = self.resources.dependencies(other.operation).iter();
             let belongs = |dependency: &&Dependency| {
                 dependency
@@ -162,7 +170,7 @@ impl Prober<'_> {
 
     /// The same GET twice in a row: what was there must still be there.
     fn safe(&mut self, base: &BaseCandidate) {
-        if !self.seeks(FaultKind::GetChangesState) {
+        if !self.checks(FaultKind::GetChangesState) {
             return;
         }
         for attempt in 0..VARIANTS {
@@ -237,7 +245,7 @@ impl Prober<'_> {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
-        if !self.seeks(FaultKind::DeleteWithoutEffect) {
+        if !self.checks(FaultKind::DeleteWithoutEffect) {
             return;
         }
         let (delete, user) = (base.last().clone(), base.last().user);
@@ -276,7 +284,7 @@ impl Prober<'_> {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
-        if !self.seeks(FaultKind::PutNotIdempotent) {
+        if !self.checks(FaultKind::PutNotIdempotent) {
             return;
         }
         for attempt in 0..VARIANTS {
@@ -326,22 +334,22 @@ impl Prober<'_> {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
-        if !self.seeks(FaultKind::FailedUpdateChangedState) {
+        if !self.checks(FaultKind::FailedUpdateChangedState) {
             return;
         }
         // Where the search was refused, the state may be what the service objects to, and any update would do.
         let known = self
-            .refusals
+            .rejections
             .get(&base.operation)
             .cloned()
             .unwrap_or_default();
         for start in known.iter().chain([base]) {
-            for attempt in 0..REFUSALS {
+            for attempt in 0..MAX_REJECTIONS {
                 let update = match attempt {
                     0 => start.last().kind.clone(),
                     _ => self.attempt(start, attempt),
                 };
-                if self.refuses_and_changes(start, get, update) {
+                if self.rejects_and_changes(start, get, update) {
                     return;
                 }
             }
@@ -349,7 +357,7 @@ impl Prober<'_> {
     }
 
     /// Whether the update, in place of the last step, is refused and changes something all the same; says so if it does.
-    fn refuses_and_changes(&mut self, start: &BaseCandidate, get: usize, update: StepKind) -> bool {
+    fn rejects_and_changes(&mut self, start: &BaseCandidate, get: usize, update: StepKind) -> bool {
         let user = start.last().user;
         let look = self.on_same_path(get, start.last());
         let mut candidate = start.before();
@@ -361,7 +369,7 @@ impl Prober<'_> {
         let Some(four) = self.run_last(&candidate, 4) else {
             return false;
         };
-        let refused = four[2].status().is_some_and(is_refusal);
+        let refused = four[2].status().is_some_and(is_rejection);
         if !(refused && four[0].succeeded() && four[1].succeeded() && four[3].succeeded()) {
             return false;
         }
@@ -435,7 +443,7 @@ impl Prober<'_> {
 
     /// A 201 names its resource: the Location leads to it.
     fn location(&mut self, base: &BaseCandidate) {
-        if !self.seeks(FaultKind::LocationLeadsNowhere) {
+        if !self.checks(FaultKind::LocationLeadsNowhere) {
             return;
         }
         let mut candidate = base.candidate.clone();

@@ -9,7 +9,7 @@ use isobath_sql::Value;
 use isobath_sql::render::{identifier, literal, table_name};
 use isobath_sql::schema::Filled;
 
-use super::Printer;
+use super::TestBuilder;
 use super::rows::{SuiteDatabaseContext, seeded};
 use crate::exchange::Exchange;
 use crate::job::Test;
@@ -71,7 +71,7 @@ pub(super) fn bookkeeping(tests: &[Test]) -> Tables {
         .collect()
 }
 
-impl Printer<'_> {
+impl TestBuilder<'_> {
     /// What must be in the database after the calls, and what must not. Nothing of tests that show faults, for what these leave
     /// may be wrong.
     pub(super) fn state(&self) -> Vec<RowState> {
