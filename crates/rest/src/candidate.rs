@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_are_what_hangs_together() {
+    fn independent_parts_share_no_references() {
         let mut candidate = Candidate::default();
         for kind in [7, 0, 8, 2, 0].map(StepKind::Follow) {
             candidate.push(kind, None);

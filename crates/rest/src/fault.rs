@@ -151,7 +151,7 @@ impl FaultKind {
 
     /// The kind that shows the same from outside, if there is one.
     #[must_use]
-    pub fn seen_from_outside(self) -> Option<Self> {
+    pub fn black_box_kind(self) -> Option<Self> {
         match self {
             Self::FailureWrote => Some(Self::FailedUpdateChangedState),
             Self::DeleteLeftRow => Some(Self::DeleteWithoutEffect),

@@ -72,9 +72,9 @@ pub fn restore(
     is_sound(&candidate).then_some(candidate)
 }
 
-/// First rows as [`restore_first`] reads them.
+/// First rows as [`restore_snapshot`] reads them.
 #[must_use]
-pub fn store_first(first: &First) -> Json {
+pub fn store_snapshot(first: &First) -> Json {
     let cells = |row: &Vec<Value>| row.iter().map(store_value).collect::<Json>();
     let tables = first.rows.iter();
     let tables = tables.map(|(name, rows)| (name.clone(), rows.iter().map(cells).collect()));
@@ -86,7 +86,7 @@ pub fn store_first(first: &First) -> Json {
 
 /// The first rows that were stored as `json`; `None` when it is something else.
 #[must_use]
-pub fn restore_first(json: &Json) -> Option<First> {
+pub fn restore_snapshot(json: &Json) -> Option<First> {
     let row =
         |row: &Json| -> Option<Vec<Value>> { row.as_array()?.iter().map(restore_value).collect() };
     let table = |(name, rows): (&String, &Json)| -> Option<(String, Vec<Vec<Value>>)> {
@@ -376,7 +376,7 @@ paths:
     }
 
     #[test]
-    fn first_rows_are_restored_as_they_were() {
+    fn snapshots_are_restored_as_they_were() {
         let cells = [
             Value::Null,
             Value::Int(-7),
@@ -393,10 +393,10 @@ paths:
                 is_called: true,
             }],
         };
-        let text = store_first(&first).to_string();
+        let text = store_snapshot(&first).to_string();
         let json: Json = serde_json::from_str(&text).expect("what was printed");
-        assert_eq!(restore_first(&json), Some(first), "{text}");
-        assert_eq!(restore_first(&json!({ "tables": {} })), None);
+        assert_eq!(restore_snapshot(&json), Some(first), "{text}");
+        assert_eq!(restore_snapshot(&json!({ "tables": {} })), None);
     }
 
     #[test]

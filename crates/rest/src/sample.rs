@@ -509,7 +509,7 @@ fn apply_edge_case(rng: &mut Rng, input: &mut Gene) {
 }
 
 /// How many of the mutants may break a rule in their last call, or have another caller.
-pub(crate) const SPICED: f64 = 0.25;
+pub(crate) const MUTATE_WITH_VARIATION: f64 = 0.25;
 
 /// A changed copy; the call of `aimed` is changed rather than others.
 pub(crate) fn mutant(
@@ -578,7 +578,7 @@ pub(crate) fn mutant(
                 }
             }
             // What refuses calls is found from those that are near a success, too.
-            if at + 1 == child.steps.len() && rng.f64() < SPICED {
+            if at + 1 == child.steps.len() && rng.f64() < MUTATE_WITH_VARIATION {
                 apply_random_variation(problem, rng, &mut child);
             }
             return child;

@@ -341,7 +341,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_has_one_number_however_it_is_asked_for() {
+    fn a_target_has_one_number_however_it_is_looked_up() {
         let mut targets = Targets::default();
         let input = targets.input(3, "/query/q", Facet::Empty);
         let shape = targets.shape(3, 200, "/name", JsonShape::Text);

@@ -8,7 +8,7 @@ use isobath_emit::http::writer;
 use serde_json::json;
 
 use super::args::RestArgs;
-use super::resume::NOT_KEPT;
+use super::resume::REDACTED;
 use super::run::SetupError;
 use super::snapshot;
 use crate::output::put;
@@ -147,12 +147,12 @@ fn redact(flag: &str, value: &str) -> String {
     let shown = match flag {
         "--header" => value
             .split_once(':')
-            .map(|(name, _)| format!("{name}: {NOT_KEPT}")),
+            .map(|(name, _)| format!("{name}: {REDACTED}")),
         _ => isobath_exec::database::Address::parse(value)
             .ok()
             .map(|address| address.to_string()),
     };
-    shown.unwrap_or_else(|| NOT_KEPT.to_string())
+    shown.unwrap_or_else(|| REDACTED.to_string())
 }
 
 fn quoted(word: &str) -> String {

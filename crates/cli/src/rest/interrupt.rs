@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::exit::Exit;
 
 /// How long handing over may take after an interruption.
-const GRACE: Duration = Duration::from_secs(5);
+const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
 /// What was asked for from outside.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ impl Interruption {
         }
         let stop = Arc::clone(&self.stop);
         thread::spawn(move || {
-            thread::sleep(GRACE);
+            thread::sleep(INTERRUPT_GRACE);
             stop.store(true, Ordering::Relaxed);
         });
     }

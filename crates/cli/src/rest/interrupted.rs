@@ -20,9 +20,9 @@ use crate::log;
 use crate::terminal::{Terminal, Tone};
 
 /// How long the service of a run that was killed may take to end.
-const LAST_BREATH: Duration = Duration::from_secs(8);
+const EXIT_GRACE: Duration = Duration::from_secs(8);
 /// How often it is asked for.
-const PULSE: Duration = Duration::from_millis(50);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a run that was stopped left.
 #[derive(Debug, Default)]
@@ -116,12 +116,12 @@ impl InterruptedRun {
                 )
             })
             .collect();
-        let strange = self.candidates.len() - candidates.len();
+        let unknown_candidates = self.candidates.len() - candidates.len();
         let earlier = PreviousRun {
             candidates,
             timeline: self.timeline.clone(),
         };
-        (earlier, strange)
+        (earlier, unknown_candidates)
     }
 }
 
@@ -129,7 +129,7 @@ impl InterruptedRun {
 pub(super) fn report_resumption(
     interrupted: &InterruptedRun,
     earlier: &PreviousRun,
-    strange: usize,
+    unknown_candidates: usize,
     log: &mut EventLog,
     terminal: &Terminal,
 ) {
@@ -141,9 +141,9 @@ pub(super) fn report_resumption(
             interrupted.seconds
         ),
     );
-    if strange > 0 {
+    if unknown_candidates > 0 {
         let line = format!(
-            "warning: {strange} more do not fit the document, the users or the database as they are now"
+            "warning: {unknown_candidates} more do not fit the document, the users or the database as they are now"
         );
         terminal.insist(Tone::Warning, &line);
     }
@@ -180,8 +180,8 @@ pub(super) fn report_lost_targets(
 pub(super) fn wait_until_down(url: &str) {
     let ready = Ready::Url(url.to_owned());
     let started = Instant::now();
-    while started.elapsed() < LAST_BREATH && wait_for(&ready, Duration::ZERO, None).is_ok() {
-        std::thread::sleep(PULSE);
+    while started.elapsed() < EXIT_GRACE && wait_for(&ready, Duration::ZERO, None).is_ok() {
+        std::thread::sleep(PROGRESS_INTERVAL);
     }
 }
 

@@ -67,7 +67,7 @@ struct Own {
 }
 
 /// How far from the port of the service the one for rows is looked for.
-const DOOR: u16 = 1000;
+const ROW_PORT_OFFSET: u16 = 1000;
 
 impl InstrumentedJvm {
     /// Finds the agent and the service that the flags name.
@@ -104,7 +104,7 @@ impl InstrumentedJvm {
             listener,
             agent,
             own,
-            row_endpoint: free_port(port.saturating_add(DOOR)).map_err(system)?,
+            row_endpoint: free_port(port.saturating_add(ROW_PORT_OFFSET)).map_err(system)?,
         })
     }
 
@@ -118,10 +118,7 @@ impl InstrumentedJvm {
             flags.suite_start = Some(own.plain.clone());
         }
         flags.suite_start_with_rows = match (&self.own, &args.start) {
-            (Some(own), _) => Some(format!(
-                "env {DOOR_VARIABLE}={{row_endpoint}} {}",
-                own.with_agent
-            )),
+            (Some(own), _) => Some(format!("env {DOOR_VARIABLE}={{door}} {}", own.with_agent)),
             (None, Some(start)) => {
                 let options = quoted(&self.tool_options());
                 let row_endpoint = self.row_endpoint;

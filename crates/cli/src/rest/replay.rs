@@ -99,13 +99,13 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
     let client = client.map_err(|error| SetupError::unreachable(error.to_string()))?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let nonce = since.map_or(0, |since| since.as_nanos() as u64);
-    let mut player = Replayer::new(&suite, base, client, nonce, database(args, &suite)?);
+    let mut replayer = Replayer::new(&suite, base, client, nonce, database(args, &suite)?);
     let mut exit = Exit::Clean;
     for test in tests {
         if let Some(responder) = &responder {
             responder.begin(mock::prepared(test));
         }
-        match player.play(test) {
+        match replayer.replay(test) {
             ReplayVerdict::ServiceLost(why) => return Err(SetupError::unreachable(why)),
             verdict => {
                 if !tell(test, &verdict, terminal) {

@@ -29,7 +29,7 @@ pub(crate) struct ResumeArgs {
 /// Flags whose values are not kept, or not in full.
 const SECRET: [&str; 2] = ["--header", "--db"];
 /// What stands in a plan for what is not kept.
-pub(super) const NOT_KEPT: char = '…';
+pub(super) const REDACTED: char = '…';
 
 /// What is to be gone on with.
 pub(crate) struct Resumption {
@@ -105,7 +105,7 @@ fn words(plan: &Value, args: &ResumeArgs) -> Result<Vec<String>, String> {
         if is_given {
             continue;
         }
-        if value.contains(NOT_KEPT) || (flag == "--db" && value.contains("***")) {
+        if value.contains(REDACTED) || (flag == "--db" && value.contains("***")) {
             missing[which] = true;
         }
         words.extend([flag.to_owned(), value.to_owned()]);

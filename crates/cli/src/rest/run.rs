@@ -53,9 +53,9 @@ use crate::terminal::{Terminal, Tone};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long a process that does not listen any more may take to end by itself.
-const LAST_BREATH: Duration = Duration::from_secs(1);
+const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How often a driver is listened to while nothing is searched.
-const LISTENING: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Why a run did not begin.
 pub(super) struct SetupError {
@@ -239,8 +239,14 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     let mut config = config(args, &interruption, &clock);
     match &interrupted {
         Some(interrupted) => {
-            let (earlier, strange) = interrupted.earlier(&service);
-            report_resumption(interrupted, &earlier, strange, &mut lock(&log), terminal);
+            let (earlier, unknown_candidates) = interrupted.earlier(&service);
+            report_resumption(
+                interrupted,
+                &earlier,
+                unknown_candidates,
+                &mut lock(&log),
+                terminal,
+            );
             config.previous = Some(earlier);
         }
         None => {
@@ -318,7 +324,7 @@ fn while_listening<T>(feedback: Option<&Mutex<Box<dyn Feedback>>>, work: impl Fn
     std::thread::scope(|scope| {
         let (done, is_done) = mpsc::channel::<()>();
         scope.spawn(move || {
-            while is_done.recv_timeout(LISTENING) == Err(mpsc::RecvTimeoutError::Timeout) {
+            while is_done.recv_timeout(POLL_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
                 lock(feedback).end();
             }
         });
@@ -515,7 +521,7 @@ fn log_in(
 
 /// How a process ended.
 fn exit_reason(process: &Process) -> String {
-    process.wait_for_end(LAST_BREATH);
+    process.wait_for_end(EXIT_GRACE);
     let how = match process.exit_code() {
         Some(code) if code > 128 => format!("it was ended by signal {}", code - 128),
         Some(code) => format!("it ended with code {code}"),

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use isobath_exec::database::Address;
 use isobath_exec::state::State;
-use isobath_rest::journal::{restore_first, store_first};
+use isobath_rest::journal::{restore_snapshot, store_snapshot};
 
 use super::database::DatabaseArgs;
 use super::run::SetupError;
@@ -24,7 +24,7 @@ pub(super) fn keep(folder: &Path, state: &State) -> io::Result<()> {
     if state.is_inside() {
         return Ok(());
     }
-    let json = store_first(&state.first());
+    let json = store_snapshot(&state.first());
     let path = folder.join(NAME);
     // Through a neighbour, so that the file is there whole or not at all.
     let unfinished = path.with_extension("part");
@@ -68,7 +68,7 @@ pub(super) fn restore(
         _ => return Ok(()),
     };
     let json = serde_json::from_str(&stored).ok();
-    let first = json.as_ref().and_then(restore_first).ok_or_else(|| {
+    let first = json.as_ref().and_then(restore_snapshot).ok_or_else(|| {
         SetupError::usage(format!(
             "{} holds no rows; remove it to go on with the rows that the database has now",
             path.display()

@@ -45,7 +45,7 @@ struct NamedReference {
     /// Whether a row was seen whose reference leads somewhere.
     is_proven: bool,
     /// Whether a row was there from the start whose reference leads nowhere.
-    is_loose: bool,
+    had_dangling_rows: bool,
 }
 
 impl RowObserver {
@@ -63,8 +63,8 @@ impl RowObserver {
         };
         for reference in &mut watch.references {
             reference.learn(state.baseline());
-            let is_loose = reference.dangling_rows(state.baseline()).next().is_some();
-            reference.is_loose = is_loose;
+            let had_dangling_rows = reference.dangling_rows(state.baseline()).next().is_some();
+            reference.had_dangling_rows = had_dangling_rows;
         }
         watch
     }
@@ -148,7 +148,7 @@ impl RowObserver {
                 continue;
             }
             reference.learn(after);
-            if reference.is_loose || !reference.is_proven {
+            if reference.had_dangling_rows || !reference.is_proven {
                 continue;
             }
             let of = reference.clone();
@@ -229,7 +229,7 @@ fn references(schema: &Schema) -> Vec<NamedReference> {
                     parent,
                     parent_column,
                     is_proven: false,
-                    is_loose: false,
+                    had_dangling_rows: false,
                 });
             }
         }

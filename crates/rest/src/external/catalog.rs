@@ -16,11 +16,11 @@ use crate::candidate::Candidate;
 use crate::exchange::Exchange;
 
 /// More errands than these are not answered in any way but the usual one.
-const MAX_ERRANDS: usize = 64;
+const MAX_OUTBOUND_REQUESTS: usize = 64;
 /// More fields than these are not tried in an answer that nobody describes.
 const MAX_FIELDS: usize = 32;
 /// The most answers of a candidate.
-const MAX_ANSWERS: usize = 8;
+const MAX_MOCK_RESPONSES: usize = 8;
 /// That a fresh candidate brings an answer to an errand that its calls are known to run.
 const ADD_RESPONSE: f64 = 0.8;
 /// Statuses that every client should be prepared for.
@@ -66,7 +66,7 @@ impl MockCatalog {
             let outgoing = &exchange.trace.outgoing;
             for call in outgoing {
                 if !self.known.contains_key(&call.outbound_request) {
-                    if self.known.len() >= MAX_ERRANDS {
+                    if self.known.len() >= MAX_OUTBOUND_REQUESTS {
                         continue;
                     }
                     let known = self.describe_request(&call.outbound_request);
@@ -135,7 +135,7 @@ impl MockCatalog {
                 .iter()
                 .any(|answer| answer.outbound_request == outbound_request);
             if !is_answered
-                && candidate.mock_responses.len() < MAX_ANSWERS
+                && candidate.mock_responses.len() < MAX_MOCK_RESPONSES
                 && rng.f64() < ADD_RESPONSE
             {
                 candidate
@@ -155,7 +155,7 @@ impl MockCatalog {
         let own: Vec<usize> = (0..candidate.mock_responses.len())
             .filter(|&at| candidate.mock_responses[at].outbound_request == *outbound_request)
             .collect();
-        let has_room = candidate.mock_responses.len() < MAX_ANSWERS;
+        let has_room = candidate.mock_responses.len() < MAX_MOCK_RESPONSES;
         // An errand that is run twice may be answered in two ways.
         if own.is_empty() || (has_room && own.len() < 3 && rng.f64() < 0.1) {
             let answer = self.answer(rng, tuning, outbound_request);

@@ -47,7 +47,7 @@ pub struct Mocks {
 }
 
 /// More kinds of errands are not told apart.
-const MAX_ERRANDS: usize = 500;
+const MAX_OUTBOUND_REQUESTS: usize = 500;
 /// Characters of a query or body that reports show.
 const SHOWN: usize = 200;
 /// A segment of a path of more characters is taken for a value.
@@ -165,7 +165,9 @@ impl Mocks {
         call: &Outgoing,
         operation: Option<usize>,
     ) {
-        if self.tallies.len() >= MAX_ERRANDS && !self.tallies.contains_key(outbound_request) {
+        if self.tallies.len() >= MAX_OUTBOUND_REQUESTS
+            && !self.tallies.contains_key(outbound_request)
+        {
             return;
         }
         let tally = self.tallies.entry(outbound_request.clone()).or_default();

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_come_back_as_they_were() {
+    fn mock_responses_are_restored_as_they_were() {
         for behavior in [json!(404), json!("garbled"), json!("closed")] {
             let stored = json!({
                 "service": "rates",

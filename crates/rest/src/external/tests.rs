@@ -148,7 +148,7 @@ fn answers_are_changed_until_they_are_gone_and_come_again() {
 }
 
 #[test]
-fn who_calls_nobody_needs_no_answers() {
+fn operations_without_outbound_requests_get_no_mock_responses() {
     let (mut candidate, _) = ran("/v1/rates/*");
     let mock_catalog = MockCatalog::default();
     let mut rng = Rng::with_seed(4);

@@ -417,20 +417,20 @@ impl Finish<'_> {
             faults.iter().map(|(fault, _)| fault.clone()).collect();
         // What can also be seen from outside is told once, with the rows.
         faults.retain(|(fault, _)| {
-            let is_twin = |other: &Fault| {
-                Some(other.kind) == fault.kind.seen_from_outside()
+            let is_black_box_view = |other: &Fault| {
+                Some(other.kind) == fault.kind.black_box_kind()
                     && other.operation == fault.operation
             };
-            !faults_from_outside.iter().any(is_twin)
+            !faults_from_outside.iter().any(is_black_box_view)
         });
         for (fault, _) in &mut faults {
-            let twins = faults_from_outside.iter().filter(|other| {
-                other.kind.seen_from_outside() == Some(fault.kind)
+            let black_box_faults = faults_from_outside.iter().filter(|other| {
+                other.kind.black_box_kind() == Some(fault.kind)
                     && other.operation == fault.operation
             });
-            fault
-                .evidence
-                .extend(twins.flat_map(|twin| twin.evidence.clone()));
+            fault.evidence.extend(
+                black_box_faults.flat_map(|black_box_fault| black_box_fault.evidence.clone()),
+            );
         }
         faults.sort_by_key(|(fault, _)| FaultKind::ALL.iter().position(|kind| *kind == fault.kind));
         faults

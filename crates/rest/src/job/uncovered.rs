@@ -47,13 +47,17 @@ impl Finish<'_> {
             .collect();
         uncovered_targets.sort_by(|a, b| b.score.total_cmp(&a.score));
         let has_users = !self.caller.service().sessions.is_empty();
-        uncovered_targets.extend(unseen(&self.problem.api, &self.statuses(), has_users));
+        uncovered_targets.extend(uncovered_statuses(
+            &self.problem.api,
+            &self.statuses(),
+            has_users,
+        ));
         uncovered_targets
     }
 }
 
 /// The documented statuses that no call was answered with.
-pub(super) fn unseen(
+pub(super) fn uncovered_statuses(
     api: &Api,
     statuses: &[BTreeMap<u16, u64>],
     has_users: bool,
@@ -112,7 +116,10 @@ mod tests {
                 uncovered_target.reason.unwrap_or_default()
             )
         };
-        let lines: Vec<String> = unseen(&api, &seen, true).into_iter().map(show).collect();
+        let lines: Vec<String> = uncovered_statuses(&api, &seen, true)
+            .into_iter()
+            .map(show)
+            .collect();
         insta::assert_snapshot!(lines.join("\n"), @"
         GET /x answers 403 | answered 200, 404 | documented, and never seen: nobody was kept out in this way
         GET /x answers 409 | answered 200, 404 | documented, and never seen: no input that was tried leads to it

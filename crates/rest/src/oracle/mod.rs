@@ -98,7 +98,7 @@ impl Oracle {
                     panic.map_or_else(|| name.clone(), |panic| panic.cause()),
                     format!(
                         "{name} closed the connection without an answer{}",
-                        because(panic)
+                        panic_reason(panic)
                     ),
                 );
             }
@@ -158,7 +158,7 @@ impl Oracle {
                 format!(
                     "{name} answered {}{violates}{}",
                     response.status,
-                    because(panic)
+                    panic_reason(panic)
                 ),
             );
             // The body of a crash is rarely documented; one finding is enough.
@@ -217,7 +217,7 @@ impl Oracle {
 }
 
 /// What the service says about its panic.
-fn because(panic: Option<Panic<'_>>) -> String {
+fn panic_reason(panic: Option<Panic<'_>>) -> String {
     panic.map_or_else(String::new, |panic| {
         let message = panic.message.lines().next().unwrap_or_default();
         format!(": {} ({message})", panic.cause())

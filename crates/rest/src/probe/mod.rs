@@ -104,7 +104,9 @@ pub fn probe(
     let sees_rows = prober.caller.service().database.is_some();
     if sees_rows {
         prober.failed_before();
-        base_candidates.iter().for_each(|base| prober.written(base));
+        base_candidates
+            .iter()
+            .for_each(|base| prober.update_variants(base));
         for base in &base_candidates {
             prober.delete_beside_siblings(base, &base_candidates);
             prober.delete_parent(base, &base_candidates);
@@ -121,7 +123,9 @@ pub fn probe(
         .for_each(|base| prober.edge_case_inputs(base));
     base_candidates.iter().for_each(|base| prober.rules(base));
     for _ in 0..if sees_rows { WRITE_ROUNDS } else { 0 } {
-        base_candidates.iter().for_each(|base| prober.written(base));
+        base_candidates
+            .iter()
+            .for_each(|base| prober.update_variants(base));
     }
     ProbeReport {
         findings: prober.findings,

@@ -28,23 +28,23 @@ const MAX_REJECTIONS: usize = 16;
 impl Prober<'_> {
     pub(super) fn state(&mut self, base: &BaseCandidate) {
         match &*self.api.operations[base.operation].method {
-            "GET" => self.safe(base),
-            "DELETE" => self.deleted(base),
+            "GET" => self.get_twice(base),
+            "DELETE" => self.delete_then_get(base),
             "PUT" => {
-                self.idempotent(base);
-                self.refused(base);
+                self.put_twice(base);
+                self.rejected_updates(base);
             }
-            "PATCH" => self.refused(base),
+            "PATCH" => self.rejected_updates(base),
             "POST" => {
                 self.location(base);
-                self.repeated(base);
+                self.retry(base);
             }
             _ => {}
         }
     }
 
     /// The same request again, as a client does that did not hear the answer; rows tell whether it was done twice.
-    fn repeated(&mut self, base: &BaseCandidate) {
+    fn retry(&mut self, base: &BaseCandidate) {
         if !self.checks(FaultKind::DuplicateOnRetry) || self.caller.service().database.is_none() {
             return;
         }
@@ -55,7 +55,7 @@ impl Prober<'_> {
 
     /// A call that writes, with other inputs: only rows tell which of them it writes well, and the search does not look
     /// at the rows around each call.
-    pub(super) fn written(&mut self, base: &BaseCandidate) {
+    pub(super) fn update_variants(&mut self, base: &BaseCandidate) {
         if !matches!(
             &*self.api.operations[base.operation].method,
             "POST" | "PUT" | "PATCH"
@@ -126,12 +126,13 @@ impl Prober<'_> {
         }
         let references = base.last().input().map(Gene::references);
         let mut references = references.into_iter().flatten();
-        let Some((_, deleted)) = references.find(|(pointer, _)| pointer.starts_with("/path/"))
+        let Some((_, delete_then_get)) =
+            references.find(|(pointer, _)| pointer.starts_with("/path/"))
         else {
             return;
         };
         let mut steps = base.candidate.steps.iter();
-        let maker = steps.find(|step| step.id == deleted.source);
+        let maker = steps.find(|step| step.id == delete_then_get.source);
         let Some(maker) = maker.and_then(Step::operation) else {
             return;
         };
@@ -157,7 +158,9 @@ impl Prober<'_> {
             let mut part = other.last().kind.clone();
             if let StepKind::Call { action, .. } = &mut part {
                 action.gene.unbind(|_| false);
-                action.gene.bind(&dependency.pointer, deleted.clone());
+                action
+                    .gene
+                    .bind(&dependency.pointer, delete_then_get.clone());
             }
             let mut candidate = base.before();
             candidate.push(part, other.last().user);
@@ -169,7 +172,7 @@ impl Prober<'_> {
     }
 
     /// The same GET twice in a row: what was there must still be there.
-    fn safe(&mut self, base: &BaseCandidate) {
+    fn get_twice(&mut self, base: &BaseCandidate) {
         if !self.checks(FaultKind::GetChangesState) {
             return;
         }
@@ -241,7 +244,7 @@ impl Prober<'_> {
     }
 
     /// GET, DELETE, GET: what is deleted is gone.
-    fn deleted(&mut self, base: &BaseCandidate) {
+    fn delete_then_get(&mut self, base: &BaseCandidate) {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
@@ -280,7 +283,7 @@ impl Prober<'_> {
     }
 
     /// PUT, GET, GET, PUT, GET: the second PUT changes nothing more.
-    fn idempotent(&mut self, base: &BaseCandidate) {
+    fn put_twice(&mut self, base: &BaseCandidate) {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
@@ -330,7 +333,7 @@ impl Prober<'_> {
     }
 
     /// GET, GET, an update that is refused, GET: nothing has changed.
-    fn refused(&mut self, base: &BaseCandidate) {
+    fn rejected_updates(&mut self, base: &BaseCandidate) {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
@@ -369,8 +372,9 @@ impl Prober<'_> {
         let Some(four) = self.run_last(&candidate, 4) else {
             return false;
         };
-        let refused = four[2].status().is_some_and(is_rejection);
-        if !(refused && four[0].succeeded() && four[1].succeeded() && four[3].succeeded()) {
+        let rejected_updates = four[2].status().is_some_and(is_rejection);
+        if !(rejected_updates && four[0].succeeded() && four[1].succeeded() && four[3].succeeded())
+        {
             return false;
         }
         let changed = changed(&four[0], &four[1], &four[3]);

@@ -628,19 +628,19 @@ impl TestBuilder<'_> {
         } else if let (Some(a), Some(b)) =
             (&exchange.body, again.and_then(|again| again.body.as_ref()))
         {
-            let mut restless = differences(a, b);
+            let mut changes_anyway = differences(a, b);
             let is_restless = |value: &Value| {
                 value.as_str().is_some_and(|text| exchange.is_secret(text))
                     || (response.status >= 400 && is_message(value))
                     || (is_moment(value, self.now) && !self.was_sent(value))
             };
-            places_of(a, &is_restless, &mut String::new(), &mut restless);
+            places_of(a, &is_restless, &mut String::new(), &mut changes_anyway);
             if self.test.faults.is_empty() {
-                restless.extend(self.schema_violations(exchange));
+                changes_anyway.extend(self.schema_violations(exchange));
             }
             let mut same = BTreeMap::new();
             self.known_places(step, (a, b), &mut String::new(), &mut same);
-            answer.body = facts(a, &restless, &same);
+            answer.body = facts(a, &changes_anyway, &same);
         } else if response.body == other.body
             && response.body.len() <= 200
             && exchange.body.is_none()

@@ -16,7 +16,7 @@ use crate::job::Test;
 use crate::seeding;
 
 /// What is asked for in one test.
-const MAX_ASKED: usize = 8;
+const MAX_ROW_CHECKS: usize = 8;
 
 /// A row with its table.
 type TableRow = (usize, Vec<Value>);
@@ -118,7 +118,7 @@ impl TestBuilder<'_> {
                         .collect(),
                     is_there,
                 };
-                if asked.len() < MAX_ASKED && !asked.contains(&state) {
+                if asked.len() < MAX_ROW_CHECKS && !asked.contains(&state) {
                     asked.push(state);
                 }
             }

@@ -11,11 +11,11 @@ use crate::action::{UndocumentedInput, UndocumentedKind};
 use crate::candidate::{Candidate, Step, StepKind};
 
 /// That a place of a fresh candidate gets what it is known to want.
-const KNOWN: f64 = 0.7;
+const APPLY_HINT: f64 = 0.7;
 /// That an input that the document does not name is in a fresh candidate.
-const UNNAMED: f64 = 0.5;
+const ADD_UNDOCUMENTED: f64 = 0.5;
 /// So often a marker is the name of a query parameter of an operation.
-const NAMED: u32 = 6;
+const MAX_NAME_MARKERS: u32 = 6;
 
 impl TaintTracker {
     /// Puts markers and what is known to be wanted into a fresh candidate.
@@ -37,7 +37,7 @@ impl TaintTracker {
                 continue;
             };
             let hints = self.hints.get(&sent.key).map_or(&[][..], Vec::as_slice);
-            if !hints.is_empty() && rng.f64() < KNOWN {
+            if !hints.is_empty() && rng.f64() < APPLY_HINT {
                 let hint = &hints[rng.usize(..hints.len())];
                 gene.specialize(&sent.pointer, &hint.model, rng, tuning);
             } else if rng.f64() < self.marker_rate {
@@ -150,7 +150,7 @@ impl TaintTracker {
                     .undocumented
                     .iter()
                     .any(|extra| extra.is(*kind, name));
-                if !is_there && rng.f64() < UNNAMED {
+                if !is_there && rng.f64() < ADD_UNDOCUMENTED {
                     let extra = UndocumentedInput::sample(*kind, Arc::clone(name), rng, tuning);
                     action.undocumented.push(extra);
                 }
@@ -159,8 +159,8 @@ impl TaintTracker {
             let times = self.named.entry(action.operation).or_default();
             if self.techniques.tracking
                 && self.techniques.expansion
-                && *times < NAMED
-                && rng.f64() < UNNAMED
+                && *times < MAX_NAME_MARKERS
+                && rng.f64() < ADD_UNDOCUMENTED
             {
                 *times += 1;
                 let name = isobath_genes::marker(9_000 + *times);

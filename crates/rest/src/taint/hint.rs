@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_still_open_goes_on_being_watched() {
+    fn unsolved_inputs_keep_a_marker() {
         check(MARKER, MARKER, Role::StartsWith, &["ab"], &["abNEW", "ab"]);
         check(MARKER, MARKER, Role::EndsWith, &[".x"], &["NEW.x", ".x"]);
         let both = format!("{MARKER}:NEW");
