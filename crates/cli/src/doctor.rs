@@ -10,15 +10,15 @@ use isobath_exec::tool::Tool;
 use crate::exit::Exit;
 use crate::terminal::{Terminal, Tone};
 
-/// Says what is installed here, what is missing, and how to get it.
+/// Check which optional tools are installed.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// One JSON object on standard output, and nothing else there.
+    /// Print the result as one JSON object.
     #[arg(long)]
     json: bool,
 }
 
-/// Something that a part of Isobath needs.
+/// A tool that a feature of Isobath needs.
 struct Prerequisite {
     name: &'static str,
     /// What it is for.
@@ -34,7 +34,7 @@ struct Prerequisite {
 const PREREQUISITES: [Prerequisite; 10] = [
     Prerequisite {
         name: "Rust toolchain",
-        purpose: "white-box runs of Rust services, Rust suites",
+        purpose: "white-box testing of Rust services, Rust suites",
         programs: &["cargo"],
         version: &["--version"],
         packages: ["rustup", "rustup", "rustup"],
@@ -98,14 +98,14 @@ const PREREQUISITES: [Prerequisite; 10] = [
     },
     Prerequisite {
         name: "curl",
-        purpose: "running the scripts that show faults",
+        purpose: "reproduction scripts of faults",
         programs: &["curl"],
         version: &["--version"],
         packages: ["curl", "curl", "curl"],
     },
     Prerequisite {
         name: "jq",
-        purpose: "running those of several calls",
+        purpose: "reproduction scripts with several calls",
         programs: &["jq"],
         version: &["--version"],
         packages: ["jq", "jq", "jq"],
@@ -159,11 +159,11 @@ pub(crate) fn run(args: &DoctorArgs) -> Exit {
         .map(|(need, _)| *need)
         .collect();
     if missing.is_empty() {
-        terminal.say(Tone::Good, "nothing is missing");
+        terminal.say(Tone::Good, "all tools are installed");
     } else {
         terminal.say(
             Tone::Plain,
-            &format!("to install them:\n  {}", install(&missing)),
+            &format!("install them with:\n  {}", install(&missing)),
         );
     }
     Exit::Clean
@@ -187,7 +187,7 @@ fn find(need: &Prerequisite) -> Option<(PathBuf, String)> {
         let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
         Some(line.to_owned())
     });
-    let version = line.unwrap_or_else(|| "of an unknown version".to_owned());
+    let version = line.unwrap_or_else(|| "unknown version".to_owned());
     Some((path, version))
 }
 

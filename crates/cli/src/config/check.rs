@@ -10,22 +10,22 @@ use super::{ConfigError, schema};
 use crate::exit::Exit;
 use crate::terminal::{Terminal, Tone};
 
-/// Settings in `isobath.toml`.
+/// Check `isobath.toml` or print its JSON Schema.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     what: ConfigCommand,
 }
 
-/// What to do with settings.
+/// Subcommands of `isobath config`.
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Say which file applies here, whether all in it is right, and what it sets.
+    /// Print which file applies, check it, and list its settings.
     Check {
-        /// The file; the one that applies here when not given.
+        /// Configuration file [default: the one that applies here].
         file: Option<PathBuf>,
     },
-    /// Print a JSON Schema of the file, for editors.
+    /// Print the JSON Schema of isobath.toml, for editors.
     Schema,
 }
 
@@ -52,7 +52,7 @@ fn check(file: Option<PathBuf>, command: &Command, terminal: &Terminal) -> Resul
     let Some(path) = file.or_else(|| ConfigFile::find(&here)) else {
         terminal.say(
             Tone::Plain,
-            "no isobath.toml here or above, up to the root of the repository; the flags alone apply",
+            "no isobath.toml found in this or a parent directory, up to the repository root",
         );
         return Ok(());
     };
@@ -73,7 +73,7 @@ fn check(file: Option<PathBuf>, command: &Command, terminal: &Terminal) -> Resul
             None => counts.push((&setting.job, 1)),
         }
     }
-    terminal.say(Tone::Good, &format!("{} is right", file.path.display()));
+    terminal.say(Tone::Good, &format!("{} is valid", file.path.display()));
     for (job, count) in counts {
         terminal.say(Tone::Plain, &format!("  [{job}] sets {count}"));
     }

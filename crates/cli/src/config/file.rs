@@ -40,7 +40,7 @@ pub(super) enum Value {
     /// A text or a number, as it would be written on the command line.
     Word(String),
     /// Several of these.
-    ArgumentWords(Vec<String>),
+    List(Vec<String>),
 }
 
 impl ConfigFile {
@@ -83,7 +83,7 @@ impl ConfigFile {
         for (job, table) in document.get_ref() {
             let DeValue::Table(table) = table.get_ref() else {
                 let what = format!(
-                    "`{}` stands outside of a table; settings belong into [rest], [query] or [schema]",
+                    "`{}` is outside of a table; put settings into [rest], [query] or [schema]",
                     job.get_ref()
                 );
                 return Err(self.error(&job.span(), what));
@@ -99,15 +99,15 @@ impl ConfigFile {
                             Some(text) => expand(&text),
                             None => Err(self.error(
                                 &item.span(),
-                                format!("`{}` takes texts and numbers", key.get_ref()),
+                                format!("`{}` expects strings and numbers", key.get_ref()),
                             )),
                         });
-                        Value::ArgumentWords(words.collect::<Result<_, _>>()?)
+                        Value::List(words.collect::<Result<_, _>>()?)
                     }
                     other => match word(other) {
                         Some(text) => Value::Word(expand(&text)?),
                         None => {
-                            let what = format!("`{}` takes no table", key.get_ref());
+                            let what = format!("`{}` cannot be a table", key.get_ref());
                             return Err(self.error(&value.span(), what));
                         }
                     },
@@ -179,7 +179,7 @@ fn expand(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Strin
         expanded.push_str(before);
         let Some((inside, after)) = after.split_once('}') else {
             return Err(format!(
-                "`${{` without `}}` in `{text}`; write `$${{` for the characters themselves"
+                "`${{` without `}}` in `{text}`; write `$${{` for a literal `${{`"
             ));
         };
         let (name, otherwise) = match inside.split_once(":-") {
@@ -191,7 +191,7 @@ fn expand(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Strin
             Some(value) => expanded.push_str(&value),
             None => {
                 return Err(format!(
-                    "the variable {name} is not set; set it, or write `${{{name}:-otherwise}}`"
+                    "environment variable {name} is not set; set it, or write `${{{name}:-default}}`"
                 ));
             }
         }

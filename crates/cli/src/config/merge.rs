@@ -70,7 +70,7 @@ pub(crate) fn with_settings(
 pub(super) fn check_tables(file: &ConfigFile) -> Result<(), ConfigError> {
     for (table, at) in file.tables() {
         if !JOBS.contains(&table.as_str()) {
-            let what = format!("there is no job `{table}`{}", meant(&table, JOBS));
+            let what = format!("unknown table `{table}`{}", meant(&table, JOBS));
             return Err(file.error(&at, what));
         }
     }
@@ -95,7 +95,7 @@ pub(super) fn key<'c>(
         .ok_or_else(|| {
             let names: Vec<String> = keys(job).map(|key| key.name()).collect();
             let what = format!(
-                "there is no key `{}` in [{}]{}",
+                "unknown key `{}` in [{}]{}",
                 setting.key,
                 setting.job,
                 meant(&setting.key, names.iter().map(String::as_str))
@@ -152,11 +152,11 @@ impl ArgumentWords {
                 }
                 return Ok(());
             }
-            _ if !takes_values => return Err(wrong(format!("`{name}` is true or false"))),
+            _ if !takes_values => return Err(wrong(format!("`{name}` must be true or false"))),
             Value::Truth(truth) => vec![truth.to_string()],
             Value::Word(word) => vec![word.clone()],
-            Value::ArgumentWords(words) if key.is_list() => words.clone(),
-            Value::ArgumentWords(_) => return Err(wrong(format!("`{name}` takes one value"))),
+            Value::List(words) if key.is_list() => words.clone(),
+            Value::List(_) => return Err(wrong(format!("`{name}` expects one value"))),
         };
         let folder = file.path.parent().unwrap_or(Path::new(""));
         for value in values {
@@ -285,16 +285,16 @@ mod tests {
           | ^
         ");
         insta::assert_snapshot!(error("[rest]\nbudget = 'soon'\n"), @r"
-        invalid value 'soon' for '--budget <TIME|CALLS>': `soon` is neither a time such as 60s, 10m or 1h nor a number of calls such as 20000calls
+        invalid value 'soon' for '--budget <TIME|CALLS>': invalid budget `soon` (expected a duration such as 60s, 10m or 1h, or a number of calls such as 20000calls)
          --> HERE/isobath.toml:2:1
           |
         2 | budget = 'soon'
           | ^
         ");
-        assert!(error("[rset]\n").contains("there is no job `rset`; did you mean `rest`?"));
+        assert!(error("[rset]\n").contains("unknown table `rset`; did you mean `rest`?"));
         assert!(error("seed = 1\n").contains("outside of a table"));
-        assert!(error("[rest]\nquiet = 'yes'\n").contains("`quiet` is true or false"));
-        assert!(error("[rest]\nseed = [1, 2]\n").contains("`seed` takes one value"));
+        assert!(error("[rest]\nquiet = 'yes'\n").contains("`quiet` must be true or false"));
+        assert!(error("[rest]\nseed = [1, 2]\n").contains("`seed` expects one value"));
         assert!(error("[rest\n").contains("isobath.toml:1:"));
         assert!(error("[rest]\nurl = '${ISOBATH_NO_SUCH_VARIABLE}'\n").contains("is not set"));
     }

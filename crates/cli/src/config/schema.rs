@@ -25,8 +25,8 @@ pub(super) fn schema(command: &Command) -> Value {
     });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Settings of Isobath",
-        "description": "isobath.toml: flags that are the same in every run. ${NAME} and ${NAME:-otherwise} in texts are variables of the environment.",
+        "title": "Isobath configuration",
+        "description": "isobath.toml: default values of flags. ${NAME} and ${NAME:-default} are replaced by environment variables.",
         "type": "object",
         "additionalProperties": false,
         "properties": jobs.collect::<Map<_, _>>(),

@@ -198,7 +198,7 @@ impl SuiteVerifier<'_> {
         }
         if results.is_empty() {
             return Err(format!(
-                "`{}` ran no test: {}",
+                "`{}` did not run any test: {}",
                 written.run.command.join(" "),
                 last_words(&ran)
             ));
@@ -242,8 +242,8 @@ fn loosen(suite: &mut HttpSuite, id: &str) {
 
 fn first_line(message: &str) -> String {
     let line = message.lines().map(str::trim).find(|line| !line.is_empty());
-    let line: String = line.unwrap_or("it failed").chars().take(300).collect();
-    format!("it failed when it was run: {line}")
+    let line: String = line.unwrap_or("no message").chars().take(300).collect();
+    format!("failed during verification: {line}")
 }
 
 /// The end of what a tool said, in one line.

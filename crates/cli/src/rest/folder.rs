@@ -67,7 +67,7 @@ impl Folder {
         // A file system without locks keeps nobody from working.
         if matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
             return Err(SetupError::usage(format!(
-                "another run writes to {} just now; --out names another folder",
+                "another run is writing to {}; choose another directory with --out",
                 path.display()
             )));
         }
@@ -231,7 +231,7 @@ mod tests {
     fn two_runs_do_not_write_to_one_folder() {
         let root = tempfile::tempdir().unwrap();
         let first = Folder::take(root.path());
-        assert!(refusal(Folder::take(root.path())).contains("another run writes"));
+        assert!(refusal(Folder::take(root.path())).contains("another run is writing"));
         drop(first);
         assert_eq!(refusal(Folder::take(root.path())), "");
     }

@@ -46,7 +46,7 @@ impl Instrumentation {
         let is_watched = args.white.rust.is_some() || args.jvm.is_wanted();
         if is_watched && args.workers > 1 {
             return Err(SetupError::usage(
-                "white-box runs need --workers 1: what a call does inside the service cannot be told from what another one does",
+                "white-box testing requires --workers 1: coverage cannot be attributed to one of several parallel calls",
             ));
         }
         if let Some(folder) = &args.white.rust {

@@ -83,7 +83,7 @@ impl InterruptedRun {
         }
         if ended == Some(None) {
             return Err(SetupError::usage(format!(
-                "the run in {} came to its end; there is nothing to go on with",
+                "the run in {} is complete; there is nothing to resume",
                 folder.display()
             )));
         }
@@ -137,13 +137,13 @@ pub(super) fn report_resumption(
     terminal.say(
         Tone::Plain,
         &format!(
-            "going on after {calls} calls and {:.0} s: {candidates} candidates that covered something are run again first",
+            "resuming after {calls} calls and {:.0} s: running {candidates} archived candidates first",
             interrupted.seconds
         ),
     );
     if unknown_candidates > 0 {
         let line = format!(
-            "warning: {unknown_candidates} more do not fit the document, the users or the database as they are now"
+            "warning: skipped {unknown_candidates} candidates that do not match the current OpenAPI document, users or database"
         );
         terminal.insist(Tone::Warning, &line);
     }

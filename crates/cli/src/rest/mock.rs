@@ -14,16 +14,17 @@ use super::run::{DocumentLoader, SetupError, document};
 use super::rust::quoted;
 use crate::terminal::{Terminal, Tone};
 
-/// The flags about the services that the service calls.
+/// Flags for mocks of external services.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Service")]
 pub(crate) struct MockArgs {
-    /// An outside service to stand for: the variable that holds its base URL (or the property of the JVM, with a dot in its
-    /// name), such as `RATES_URL=https://rates.example/v1`, or an `http://` URL alone to catch calls by a proxy; after a comma its
-    /// OpenAPI document.
+    /// External service to mock: the environment variable (or JVM property, if the name contains a dot) with its base URL, for
+    /// example `RATES_URL=https://rates.example/v1`, or only an `http://` URL to intercept calls through a proxy. Append its
+    /// OpenAPI document after a comma. Repeatable.
     #[arg(long, value_name = "NAME=URL[,SPEC]")]
     pub mock: Vec<String>,
 
-    /// Where looking for free ports to stand for outside services begins.
+    /// First port to try for mock servers.
     #[arg(long, value_name = "PORT", default_value_t = 8940)]
     pub mock_port: u16,
 }
@@ -64,25 +65,25 @@ impl MockFlag {
                 let found = given(what);
                 let missing = || {
                     format!(
-                        "`{what}` is not set; say where it leads, as in {what}=https://rates.example/v1"
+                        "environment variable `{what}` is not set; pass its URL, for example {what}=https://rates.example/v1"
                     )
                 };
                 (what, found.ok_or_else(missing)?)
             }
         };
-        let parsed = Url::parse(&url).map_err(|error| format!("`{url}` is no URL: {error}"))?;
+        let parsed = Url::parse(&url).map_err(|error| format!("invalid URL `{url}`: {error}"))?;
         let host = match (parsed.scheme(), parsed.host_str()) {
             ("http" | "https", Some(host)) => host.to_owned(),
-            _ => return Err(format!("`{url}` does not begin with http:// or https://")),
+            _ => return Err(format!("invalid URL `{url}` (expected http:// or https://)")),
         };
         if name.is_empty() && parsed.scheme() == "https" {
             return Err(format!(
-                "calls to {url} are encrypted and cannot be answered by a proxy; name the variable in which the service finds that URL, as in RATES_URL={url}"
+                "calls to {url} are encrypted and cannot be intercepted by a proxy; pass the variable with that URL, for example RATES_URL={url}"
             ));
         }
         let is_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
         if !name.chars().all(is_name) {
-            return Err(format!("`{name}` is no name of a variable"));
+            return Err(format!("invalid variable name `{name}`"));
         }
         Ok(Self {
             setting: match name {
@@ -134,7 +135,7 @@ impl Mocked {
             .map_err(usage)?;
         for (at, one) in flag.iter().enumerate() {
             if flag[..at].iter().any(|other| other.name == one.name) {
-                return Err(usage(format!("{} is named twice", one.name)));
+                return Err(usage(format!("{} is given twice", one.name)));
             }
         }
         let mut described = Vec::new();
@@ -155,12 +156,12 @@ impl Mocked {
         }
         if args.workers > 1 {
             return Err(SetupError::usage(
-                "--mock needs --workers 1: what a call asks of others cannot be told from what another one does",
+                "--mock requires --workers 1: outbound requests cannot be attributed to one of several parallel calls",
             ));
         }
         if args.start.is_none() {
             return Err(SetupError::usage(
-                "--mock needs --start, --rust or --jvm: the service is pointed at us when it is started",
+                "--mock requires --start, --rust or --jvm: the service is redirected to the mock server when it starts",
             ));
         }
         let own = flag.iter().filter(|one| one.setting != MockSetting::Proxy);
@@ -177,7 +178,7 @@ impl Mocked {
         };
         for one in &mocked.flag {
             let at = mocked.address(one);
-            terminal.say(Tone::Faint, &format!("{} is answered at {at}", one.name));
+            terminal.say(Tone::Faint, &format!("mock of {} listens at {at}", one.name));
         }
         Ok(Some(mocked))
     }
@@ -367,11 +368,11 @@ mod tests {
     #[test]
     fn what_cannot_be_stood_for_is_refused_with_the_next_step() {
         for (flag, says) in [
-            ("UNSET", "say where it leads"),
-            ("A=ftp://x", "does not begin with http"),
-            ("A=nothing", "is no URL"),
-            ("https://rates.example", "name the variable"),
-            ("A B=http://x", "no name of a variable"),
+            ("UNSET", "pass its URL"),
+            ("A=ftp://x", "expected http"),
+            ("A=nothing", "invalid URL"),
+            ("https://rates.example", "pass the variable"),
+            ("A B=http://x", "invalid variable name"),
         ] {
             let why = read(flag).expect_err("a bad flag");
             assert!(why.contains(says), "{flag}: {why}");

@@ -514,9 +514,9 @@ impl<'a> FinishedRun<'a> {
             seen: 1,
             test: shown.filter(|_| !is_fatal).map(|test| test.id.clone()),
             no_test: match shown {
-                None => Some("it did not show again when it was run for the suite".into()),
+                None => Some("not reproduced when the suite was generated".into()),
                 Some(_) if is_fatal => {
-                    Some("a test that ends the service would take those after it with it".into())
+                    Some("the test terminates the service, so it is not part of the suite".into())
                 }
                 Some(_) => None,
             },
@@ -541,7 +541,7 @@ impl<'a> FinishedRun<'a> {
         all.extend(
             data.flat_map(|data| &data.unsupported)
                 .map(|unable| RestLimitation {
-                    what: format!("a statement is not evaluated: {}", unable.why),
+                    what: format!("SQL statement not evaluated: {}", unable.why),
                     quote: unable.text.clone(),
                     place: "the database".into(),
                     count: unable.times,
@@ -567,9 +567,9 @@ impl<'a> FinishedRun<'a> {
             mocked: !tally.statuses.is_empty() && !tally.encrypted,
             example: tally.example.clone(),
             note: if tally.encrypted {
-                Some("encrypted and refused; name the variable of its base URL by --mock".into())
+                Some("encrypted, connection refused; pass the variable with its base URL with --mock".into())
             } else if tally.statuses.is_empty() {
-                Some("seen from inside, and not answered by us; --mock would".into())
+                Some("observed by the driver, not mocked; add --mock to mock it".into())
             } else {
                 None
             },
@@ -593,7 +593,7 @@ impl<'a> FinishedRun<'a> {
             terminal.say(
                 Tone::Plain,
                 &format!(
-                    "outside: the service called {}; --mock would answer in their place",
+                    "external services called: {}; add --mock to mock them",
                     services.join(", ")
                 ),
             );
@@ -605,7 +605,7 @@ impl<'a> FinishedRun<'a> {
             terminal.say(
                 Tone::Plain,
                 &format!(
-                    "outside: {calls} calls of {} kinds to {}, answered by us",
+                    "external services: mocks answered {calls} requests ({} distinct) to {}",
                     seen.len(),
                     services.join(", ")
                 ),
@@ -616,7 +616,7 @@ impl<'a> FinishedRun<'a> {
                 terminal.insist(
                     Tone::Warning,
                     &format!(
-                        "warning: the service never called {}, which is answered at {}; is that where it finds its address?",
+                        "warning: the service never called {}, mocked at {}; check that it reads its base URL from that setting",
                         station.name, station.at
                     ),
                 );
@@ -635,7 +635,7 @@ impl<'a> FinishedRun<'a> {
         terminal.say(
             Tone::Plain,
             &format!(
-                "database: {} statements of {} shapes ({} not evaluated; {:.3} ms each), {} rows brought; reset {} times in {:.2} ms, looked at {} times in {:.2} ms on average",
+                "database: {} SQL statements, {} distinct ({} not evaluated; {:.3} ms each); {} rows inserted; {} resets ({:.2} ms on average), {} snapshots ({:.2} ms on average)",
                 data.statements,
                 data.shapes,
                 data.unsupported.len(),
@@ -697,26 +697,26 @@ impl<'a> FinishedRun<'a> {
         self.report_external(terminal);
         self.count_faults(terminal);
         if let Some(lost) = &outcome.lost {
-            terminal.complain(&format!("error: {lost}; what was found before is kept"));
+            terminal.complain(&format!("error: {lost}; earlier results are kept"));
         }
         if self.is_interrupted() {
-            terminal.complain("interrupted; what was found before is kept");
+            terminal.complain("interrupted; results so far are kept");
         }
         if outcome.unverified > 0 {
             let line = format!(
-                "{} tests were not handed over: there was no time left to run them again",
+                "{} tests were left out: the budget ended before they could be verified",
                 outcome.unverified
             );
             terminal.say(Tone::Warning, &line);
         }
         if outcome.unstable > 0 {
             let line = format!(
-                "{} tests were not handed over: the service did not answer them alike twice{}",
+                "{} tests were left out: the responses differed between two runs{}",
                 outcome.unstable,
                 if self.args.reset.is_some() {
                     ""
                 } else {
-                    "; --reset \"METHOD PATH\" brings its first state back before each"
+                    "; add --reset \"METHOD PATH\" to reset the service before each test"
                 }
             );
             terminal.say(Tone::Faint, &line);
@@ -727,14 +727,14 @@ impl<'a> FinishedRun<'a> {
         if !self.secrets.is_empty() {
             let variables: Vec<&str> = self.secrets.keys().map(String::as_str).collect();
             let line = format!(
-                "the suites hold no secrets; they read {} from the environment (--inline-secrets writes them down)",
+                "the suites contain no secrets; set the environment variables {} (or use --inline-secrets)",
                 variables.join(", ")
             );
             terminal.say(Tone::Faint, &line);
         }
         terminal.say(
             Tone::Plain,
-            &format!("{} tests, written to:", outcome.tests.len()),
+            &format!("{} tests written to:", outcome.tests.len()),
         );
         for file in files {
             terminal.say(Tone::Faint, &format!("  {}", file.display()));
@@ -757,9 +757,9 @@ impl<'a> FinishedRun<'a> {
             (0, _) => terminal.say(Tone::Good, &all),
             (_, 0) => terminal.insist(Tone::Bad, &all),
             (n, known) if n == known => {
-                terminal.say(Tone::Good, &format!("{all}, known from the baseline"));
+                terminal.say(Tone::Good, &format!("{all}, all in the baseline"));
             }
-            (_, known) => terminal.insist(Tone::Bad, &format!("{all}, {known} of them known")),
+            (_, known) => terminal.insist(Tone::Bad, &format!("{all}, {known} of them in the baseline")),
         }
         // A run that ended early cannot tell that something is gone.
         if self.ended_early().is_none()
@@ -767,7 +767,7 @@ impl<'a> FinishedRun<'a> {
         {
             for (print, reason) in baseline.not_met(faults()) {
                 let line =
-                    format!("  not met any more, though in the baseline: {print} ({reason})");
+                    format!("  no longer found (remove it from the baseline): {print} ({reason})");
                 terminal.say(Tone::Faint, &line);
             }
         }
@@ -780,7 +780,7 @@ impl<'a> FinishedRun<'a> {
                 let line = format!("known: {code}: {} ({reason})", fault.detail);
                 return terminal.say(Tone::Faint, &line);
             }
-            BaselineStatus::Expired(day) => format!(" (was accepted until {day})"),
+            BaselineStatus::Expired(day) => format!(" (baseline entry expired on {day})"),
             BaselineStatus::New => String::new(),
         };
         // What tells it from others of its kind, unless the sentence says so already.
@@ -802,7 +802,7 @@ impl<'a> FinishedRun<'a> {
                 .iter()
                 .filter_map(|piece| redact::output_in(piece))
             {
-                terminal.say(Tone::Faint, "    the service said:");
+                terminal.say(Tone::Faint, "    service output:");
                 for line in said.lines() {
                     terminal.say(Tone::Faint, &format!("      {line}"));
                 }
@@ -817,7 +817,7 @@ impl<'a> FinishedRun<'a> {
             }
             None => terminal.say(
                 Tone::Faint,
-                "    it did not show again, so there is no test for it",
+                "    not reproduced, so there is no test for it",
             ),
         }
     }
@@ -850,7 +850,7 @@ fn report_suite(terminal: &Terminal, suite: &SuiteView) {
         (Some(why), _) => terminal.say(
             Tone::Warning,
             &format!(
-                "{language}: {tests} tests, not run ({why}); to run them: cd {folder} && {command}"
+                "{language}: {tests} tests, not run ({why}); run them with: cd {folder} && {command}"
             ),
         ),
         (None, Some(passed)) if passed == *tests => {
@@ -868,7 +868,7 @@ fn report_suite(terminal: &Terminal, suite: &SuiteView) {
         let n = suite.loosened.len();
         terminal.say(
             Tone::Faint,
-            &format!("  {n} keep only their statuses, because the rest did not come again"),
+            &format!("  {n} tests assert only the status, because other values changed between runs"),
         );
     }
     for left in &suite.left_out {

@@ -103,11 +103,11 @@ pub(crate) fn run(args: &RestArgs) -> Exit {
 
 fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
     let interruption = Interruption::listen()
-        .map_err(|error| SetupError::usage(format!("cannot listen to Ctrl-C: {error}")))?;
+        .map_err(|error| SetupError::usage(format!("cannot install the Ctrl-C handler: {error}")))?;
     let timeout = Duration::try_from_secs_f64(args.timeout)
         .ok()
         .filter(|timeout| !timeout.is_zero())
-        .ok_or_else(|| SetupError::usage("--timeout must be more than 0 seconds"))?;
+        .ok_or_else(|| SetupError::usage("--timeout must be greater than 0"))?;
     for language in &args.lang {
         writer::by_name(language)
             .map_err(|error| SetupError::usage(format!("--lang: cannot {error}")))?;
@@ -126,7 +126,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     let database = args.database.test_database()?;
     if database.is_some() && args.workers > 1 {
         return Err(SetupError::usage(
-            "--db needs --workers 1: rows that one candidate writes are there for all others",
+            "--db requires --workers 1: parallel tests would see each other's rows",
         ));
     }
     if let Some((folder, _)) = &interrupted {
@@ -173,7 +173,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         .map_err(|error| SetupError::usage(error.to_string()))?;
     if api.operations.is_empty() {
         return Err(SetupError::usage(format!(
-            "{} describes no operation that can be called",
+            "{} describes no operation",
             args.spec
         )));
     }
@@ -308,7 +308,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         let added = baseline.update(faults).map_err(unwritable)?;
         terminal.say(
             Tone::Plain,
-            &format!("{added} faults added to the baseline"),
+            &format!("added {added} faults to the baseline"),
         );
         return Ok(exit(&run, |_| false));
     }
@@ -407,14 +407,14 @@ fn start(
     let url = args
         .url
         .clone()
-        .ok_or_else(|| SetupError::usage("--start needs --url, to know when the service is up"))?;
+        .ok_or_else(|| SetupError::usage("--start requires --url, to detect when the service is up"))?;
     guard(&url, args.remote)?;
     terminal.say(Tone::Faint, &format!("starting `{command}`"));
     let launch = Launch {
         interrupt: Some(Arc::clone(&interruption.stop)),
         variables: args.variables.clone(),
         patience: Duration::try_from_secs_f64(args.start_timeout)
-            .map_err(|_| SetupError::usage("--start-timeout is no number of seconds"))?,
+            .map_err(|_| SetupError::usage("invalid --start-timeout (expected a number of seconds)"))?,
         ..Launch::new(command, Ready::Url(url))
     };
     Process::start(launch).map_err(|error| match error {
@@ -430,13 +430,13 @@ fn start(
 fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupError> {
     let ready = Ready::Url(url.to_owned());
     let patience = Duration::try_from_secs_f64(args.wait)
-        .map_err(|_| SetupError::usage("--wait is no number of seconds"))?;
+        .map_err(|_| SetupError::usage("invalid --wait (expected a number of seconds)"))?;
     let is_absent = |failure: &Failure| matches!(failure, Failure::Refused);
     let mut answer = wait_for(&ready, Duration::ZERO, None);
     if answer.as_ref().is_err_and(is_absent) && !patience.is_zero() {
         terminal.say(
             Tone::Faint,
-            &format!("nobody listens at {url} yet; waiting {} s", args.wait),
+            &format!("waiting for {url} (connection refused, up to {} s)", args.wait),
         );
         answer = wait_for(&ready, patience, None);
     }
@@ -444,7 +444,7 @@ fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupErro
         // Who answers badly is there.
         Ok(()) | Err(Failure::Dropped | Failure::Garbage(_) | Failure::TimedOut) => Ok(()),
         Err(failure) => Err(SetupError::unreachable(format!(
-            "{url} cannot be reached ({failure}); is the service up? --start CMD starts it"
+            "cannot reach {url} ({failure}); start the service, or pass its start command with --start"
         ))),
     }
 }
@@ -523,14 +523,14 @@ fn log_in(
 fn exit_reason(process: &Process) -> String {
     process.wait_for_end(EXIT_GRACE);
     let how = match process.exit_code() {
-        Some(code) if code > 128 => format!("it was ended by signal {}", code - 128),
-        Some(code) => format!("it ended with code {code}"),
-        None => "it did not answer any more".to_owned(),
+        Some(code) if code > 128 => format!("terminated by signal {}", code - 128),
+        Some(code) => format!("exited with code {code}"),
+        None => "stopped responding".to_owned(),
     };
     match process.last_words() {
         words if words.is_empty() => how,
         words => format!(
-            "{how}; its last words:\n{}",
+            "{how}; last output:\n{}",
             redact::redact_likely_secrets(&words)
         ),
     }

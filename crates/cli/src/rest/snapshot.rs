@@ -70,25 +70,25 @@ pub(super) fn restore(
     let json = serde_json::from_str(&stored).ok();
     let first = json.as_ref().and_then(restore_snapshot).ok_or_else(|| {
         SetupError::usage(format!(
-            "{} holds no rows; remove it to go on with the rows that the database has now",
+            "{} contains no snapshot; remove it to resume with the current rows of the database",
             path.display()
         ))
     })?;
     let refused = |error: isobath_exec::DatabaseError| {
         SetupError::unreachable(format!(
-            "--db: the first rows cannot be put back: {error}; remove {} to go on with the rows that are there now",
+            "--db: cannot restore the database snapshot: {error}; remove {} to resume with the current rows",
             path.display()
         ))
     };
     let mut state = State::open(text, std::slice::from_ref(text)).map_err(refused)?;
     let (changed, unknown) = state.bring_back(&first).map_err(refused)?;
     if !changed.is_empty() {
-        let line = format!("the first rows are back in {}", changed.join(", "));
+        let line = format!("restored the database snapshot: {}", changed.join(", "));
         terminal.say(Tone::Faint, &line);
     }
     if !unknown.is_empty() {
         let line = format!(
-            "warning: the first rows of {} were not kept (too many, or another table now); what the run left there stays",
+            "warning: no snapshot of {} (too many rows, or the table changed); its current rows stay",
             unknown.join(", ")
         );
         terminal.insist(Tone::Warning, &line);

@@ -94,13 +94,13 @@ impl View {
             Event::Crashed { calls, crash } => {
                 self.crashes += 1;
                 let back = if crash.is_restarted {
-                    "it is back"
+                    "restarted"
                 } else {
-                    "it stays away"
+                    "not restarted"
                 };
                 let exit_reason = &crash.exit_reason;
                 log::line(&format!(
-                    "the service died after {calls} calls ({exit_reason}); {back}"
+                    "the service crashed after {calls} calls ({exit_reason}); {back}"
                 ));
             }
             Event::Covered { target, .. } => {
@@ -223,7 +223,7 @@ impl View {
             findings(&self.findings)
         );
         if self.crashes > 0 {
-            facts.push_str(&format!(", died {} times", self.crashes));
+            facts.push_str(&format!(", crashed {} times", self.crashes));
         }
         facts
     }
