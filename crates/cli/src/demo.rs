@@ -1,4 +1,4 @@
-//! `isobath demo`: the example service, built instrumented and searched.
+//! `isobath demo`: white-box testing of the bundled example service.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -113,10 +113,7 @@ pub(crate) fn run(args: &DemoArgs) -> Exit {
             let report = args.out.join("report.html");
             terminal.say(
                 Tone::Good,
-                &format!(
-                    "open {} for faults and coverage",
-                    report.display()
-                ),
+                &format!("open {} for faults and coverage", report.display()),
             );
             if exit == Exit::Findings && !args.fixed {
                 Exit::Clean

@@ -1,4 +1,4 @@
-//! `isobath doctor`: what is installed here, what is missing, and the command that installs it.
+//! `isobath doctor`: which optional tools are installed, and how to install the missing ones.
 
 use std::path::PathBuf;
 use std::time::Duration;

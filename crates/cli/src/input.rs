@@ -1,4 +1,4 @@
-//! From paths to texts: files, folders of migrations, standard input.
+//! Reads inputs: files, folders of migrations, standard input.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

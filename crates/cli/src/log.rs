@@ -1,6 +1,6 @@
-//! `isobath.log`: all that was said to people, quiet or not, with the time and without secrets.
+//! `isobath.log`: all terminal output, also with --quiet, with timestamps and without secrets.
 //!
-//! The folder of a run is not known from the beginning; what is said before waits.
+//! The output directory is not known at the start; earlier lines are buffered.
 
 use std::borrow::Cow;
 use std::fs::File;

@@ -125,9 +125,9 @@ fn resume(args: &rest::resume::ResumeArgs) -> exit::Exit {
             (args.resume, args.out) = (true, earlier.folder);
             demo::run(&args)
         }
-        Ok(_) => complain(
-            "error: only runs of `isobath rest` and `isobath demo` can be resumed".into(),
-        ),
+        Ok(_) => {
+            complain("error: only runs of `isobath rest` and `isobath demo` can be resumed".into())
+        }
         Err(error) => complain(error.to_string()),
     }
 }

@@ -1,4 +1,4 @@
-//! Files of a run: the suite in every language asked for, and the report.
+//! Output files of a run: the suite in each requested language, and the report.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Everything that is printed: results on standard output, everything else on standard error.
+//! Terminal output: results on standard output, everything else on standard error.
 
 use std::io::{IsTerminal, Write};
 
@@ -18,7 +18,7 @@ pub(crate) struct Terminal {
     color: bool,
 }
 
-/// What a line is about, which decides its colour.
+/// What a line is about, which decides its color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// Plain.
@@ -46,13 +46,13 @@ impl Terminal {
         Self { quiet, json, color }
     }
 
-    /// The same terminal; in colours only if these are wanted.
+    /// The same terminal; in colors only if these are wanted.
     pub(crate) fn colored(mut self, wanted: bool) -> Self {
         self.color &= wanted;
         self
     }
 
-    /// Whether there are colours.
+    /// Whether there are colors.
     pub(crate) fn is_colored(&self) -> bool {
         self.color
     }
@@ -130,7 +130,12 @@ impl Terminal {
         }
         let ignored = count(Severity::Ignored);
         if ignored > 0 {
-            self.say(Tone::Faint, &format!("  skipped {ignored} statements that do not affect constraints (see the report)"));
+            self.say(
+                Tone::Faint,
+                &format!(
+                    "  skipped {ignored} statements that do not affect constraints (see the report)"
+                ),
+            );
         }
     }
 

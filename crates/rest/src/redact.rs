@@ -1,5 +1,4 @@
-//! What the service said during a call, fit to be shown: without the secrets of the call, and
-//! without what looks like one.
+//! Redacts secrets from the output of the service.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Makes candidates: calls that bring what they need, and changes of them.
+//! Samples and mutates candidates.
 
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ fn pick_user(
     Some(problem.access.user(rng, operation, preferred))
 }
 
-/// Takes a value from an earlier answer, or from a call that is added for it.
+/// Takes a value from an earlier response, or from a call that is added for it.
 fn add_dependency(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -345,7 +345,7 @@ fn align_dates(rng: &mut Rng, input: &mut Gene) {
     }
 }
 
-/// Puts values that were seen in answers where names fit.
+/// Puts values that were seen in responses where names fit.
 fn reuse_observed_values(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
     let mut chosen: Vec<(String, serde_json::Value)> = Vec::new();
     input.walk(|place| {
@@ -604,7 +604,7 @@ fn is_guided(problem: &RestProblem) -> bool {
     problem.seeder().is_some_and(RowSeeder::is_guided)
 }
 
-/// How likely a value comes with an answer; where nothing else leads anywhere, it is waited for.
+/// How likely a value comes with a response; where nothing else leads anywhere, it is waited for.
 fn confidence(problem: &RestProblem, operation: usize, place: &Arc<str>) -> f64 {
     if is_guided(problem) {
         problem.resources.confidence(operation, place)

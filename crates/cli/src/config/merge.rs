@@ -1,4 +1,4 @@
-//! Settings as words of the command line.
+//! Merges settings of `isobath.toml` into the command line.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -278,7 +278,7 @@ mod tests {
     fn mistakes_are_told_with_their_place() {
         let error = |text: &str| merged(text, &["rest"]).unwrap_err();
         insta::assert_snapshot!(error("[rest]\nbugdet = '10s'\n"), @r"
-        there is no key `bugdet` in [rest]; did you mean `budget`?
+        unknown key `bugdet` in [rest]; did you mean `budget`?
          --> HERE/isobath.toml:2:1
           |
         2 | bugdet = '10s'

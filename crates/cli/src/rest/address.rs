@@ -1,4 +1,4 @@
-//! Where the service is, and whether we may call it.
+//! Base URL of the service, and the check that it may be called.
 
 use isobath_exec::http::{Method, Request};
 use isobath_rest::caller::ResetCall;

@@ -1,4 +1,5 @@
-//! Which faults fail a run: all, those of some kinds, or those that nobody has accepted yet.
+//! Decides which faults fail a run: all, those of some kinds, or those that are not in the
+//! baseline.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -225,7 +226,9 @@ fn parse(text: &str) -> Result<BTreeMap<String, (String, Option<Date>)>, String>
         let expires = match known.expires {
             None => None,
             Some(day) => Some(day.to_string().parse::<Date>().map_err(|_| {
-                format!("invalid date `expires = {day}` of {print} (expected a date such as 2030-12-31)")
+                format!(
+                    "invalid date `expires = {day}` of {print} (expected a date such as 2030-12-31)"
+                )
             })?),
         };
         Ok((print, (known.reason, expires)))

@@ -1,7 +1,7 @@
-//! Runs the written suites in their own languages before they are handed over.
+//! Verifies the generated suites by running them with their own test runners.
 //!
-//! What fails is looked at once more: a test first keeps only its statuses, because the rest of an answer may not come
-//! again; one that fails even so is left out and named in the report.
+//! A failing test is reduced to assertions on the status, because other parts of a response may not
+//! be stable. A test that still fails is removed and listed in the report.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// How long they may take where all that they need is first compiled.
 const PATIENCE_WITH_CARGO: Duration = Duration::from_secs(1200);
 
-/// A suite of one language, as it is handed over.
+/// A verified suite in one language.
 pub(super) struct VerifiedSuite {
     /// What the report says about it.
     pub(super) view: SuiteView,

@@ -1,4 +1,4 @@
-//! `--db`: the test database behind the service.
+//! `--db`: the test database of the service.
 
 use std::net::SocketAddr;
 
@@ -107,7 +107,8 @@ impl DatabaseArgs {
         match State::inside(driver) {
             Ok(state) => {
                 let (place, tables) = (state.place(), state.schema().tables.len());
-                let said = format!("  database {place}: {tables} tables, will be read, written and reset");
+                let said =
+                    format!("  database {place}: {tables} tables, will be read, written and reset");
                 terminal.say(Tone::Faint, &said);
                 Ok(Some(
                     self.live_database(state, true)

@@ -1,4 +1,4 @@
-//! What a run would call, and what of the document it would not understand.
+//! `--dry-run`: lists the operations, and the parts of the document that are not supported.
 
 use isobath_emit::findings::RestLimitation;
 use isobath_genes::{Gene, Tuning};
@@ -52,7 +52,7 @@ pub(super) fn describe(api: &Api, terminal: &Terminal) {
             terminal.insist(Tone::Plain, &format!("        {line}"));
         }
         let line = format!(
-            "        answers {}; {} {}",
+            "        returns {}; {} {}",
             answers(operation),
             genes[index],
             if genes[index] == 1 { "gene" } else { "genes" }

@@ -1,4 +1,4 @@
-//! `events.ndjson`: what happens, written while it happens, so that it is there however the run ends.
+//! `events.ndjson`: the event log of a run, written as events happen, so that it survives a crash.
 
 use std::fs::File;
 use std::io::{self, Write};

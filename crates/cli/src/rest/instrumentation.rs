@@ -1,4 +1,4 @@
-//! A service that the run looks into, whatever it is written in.
+//! White-box instrumentation of the service, independent of its language.
 
 use isobath_exec::driver::SharedDriver;
 use isobath_rest::feedback::Feedback;

@@ -1,4 +1,4 @@
-//! `--jvm`: starts a service on the JVM with our agent, and lets the run look into it.
+//! `--jvm`: starts a JVM service with the agent for white-box testing.
 
 use std::path::{Path, PathBuf};
 
@@ -251,8 +251,11 @@ fn agent_flag(agent: &Path) -> String {
 
 /// The agent beside this program, or where its build leaves it in the source tree that this program was built in.
 fn find_agent() -> Result<PathBuf, SetupError> {
-    let program = std::env::current_exe()
-        .map_err(|error| SetupError::usage(format!("cannot find the path of the isobath binary: {error}")))?;
+    let program = std::env::current_exe().map_err(|error| {
+        SetupError::usage(format!(
+            "cannot find the path of the isobath binary: {error}"
+        ))
+    })?;
     let beside = program.parent().map(|folder| folder.join(AGENT));
     let built = program
         .ancestors()

@@ -1,4 +1,4 @@
-//! `--mock`: stands for the services that the service calls.
+//! `--mock`: mock servers for the external services that the service calls.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) struct MockArgs {
     pub mock_port: u16,
 }
 
-/// An outside service that a flag names.
+/// An external service given by a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MockFlag {
     /// What it is called; through the proxy, its host.
@@ -74,7 +74,11 @@ impl MockFlag {
         let parsed = Url::parse(&url).map_err(|error| format!("invalid URL `{url}`: {error}"))?;
         let host = match (parsed.scheme(), parsed.host_str()) {
             ("http" | "https", Some(host)) => host.to_owned(),
-            _ => return Err(format!("invalid URL `{url}` (expected http:// or https://)")),
+            _ => {
+                return Err(format!(
+                    "invalid URL `{url}` (expected http:// or https://)"
+                ));
+            }
         };
         if name.is_empty() && parsed.scheme() == "https" {
             return Err(format!(
@@ -107,7 +111,7 @@ impl MockFlag {
     }
 }
 
-/// Outside services that we stand for, before the service is started.
+/// Mock servers, before the service is started.
 pub(super) struct Mocked {
     flag: Vec<MockFlag>,
     responder: Responder,
@@ -178,7 +182,10 @@ impl Mocked {
         };
         for one in &mocked.flag {
             let at = mocked.address(one);
-            terminal.say(Tone::Faint, &format!("mock of {} listens at {at}", one.name));
+            terminal.say(
+                Tone::Faint,
+                &format!("mock of {} listens at {at}", one.name),
+            );
         }
         Ok(Some(mocked))
     }
@@ -295,7 +302,7 @@ fn with_variables(command: &str, variables: &[(String, String)]) -> String {
     }
 }
 
-/// Stands for the outside services of a stored suite.
+/// Mock servers for the external services of a stored suite.
 pub(super) fn responder_for(suite: &HttpSuite) -> Result<Option<Responder>, SetupError> {
     if suite.outside.is_empty() {
         return Ok(None);

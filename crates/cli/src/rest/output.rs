@@ -1,4 +1,4 @@
-//! What a run leaves behind: the suite, the report, and the summary.
+//! Results of a run: the suite, the report and the summary.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -577,7 +577,7 @@ impl<'a> FinishedRun<'a> {
         views.collect()
     }
 
-    /// Says whom the service called, and who was never called though somebody stands for it.
+    /// Prints external services that were called, and mocks that were not.
     fn report_external(&self, terminal: &Terminal) {
         let seen = &self.outcome.outgoing;
         let stations = self
@@ -759,7 +759,10 @@ impl<'a> FinishedRun<'a> {
             (n, known) if n == known => {
                 terminal.say(Tone::Good, &format!("{all}, all in the baseline"));
             }
-            (_, known) => terminal.insist(Tone::Bad, &format!("{all}, {known} of them in the baseline")),
+            (_, known) => terminal.insist(
+                Tone::Bad,
+                &format!("{all}, {known} of them in the baseline"),
+            ),
         }
         // A run that ended early cannot tell that something is gone.
         if self.ended_early().is_none()
@@ -868,7 +871,9 @@ fn report_suite(terminal: &Terminal, suite: &SuiteView) {
         let n = suite.loosened.len();
         terminal.say(
             Tone::Faint,
-            &format!("  {n} tests assert only the status, because other values changed between runs"),
+            &format!(
+                "  {n} tests assert only the status, because other values changed between runs"
+            ),
         );
     }
     for left in &suite.left_out {

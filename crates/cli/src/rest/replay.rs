@@ -1,4 +1,4 @@
-//! `isobath replay`: tests of an earlier run, run again without a test language.
+//! `isobath replay`: runs the tests of an earlier run again, without a test runner.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -80,8 +80,9 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
         terminal.say(Tone::Good, "no test of this run shows a fault");
         return Ok(Exit::Clean);
     }
-    let interruption = Interruption::listen()
-        .map_err(|error| SetupError::usage(format!("cannot install the Ctrl-C handler: {error}")))?;
+    let interruption = Interruption::listen().map_err(|error| {
+        SetupError::usage(format!("cannot install the Ctrl-C handler: {error}"))
+    })?;
     interruption.begin();
     let variable = std::env::var(&suite.service.base_url_variable).ok();
     let base = args.url.clone().or(variable);

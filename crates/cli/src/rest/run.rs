@@ -1,4 +1,4 @@
-//! From flags to a run, and from its outcome to an exit code.
+//! Runs `isobath rest`: from flags to an exit code.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -57,7 +57,7 @@ const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How often a driver is listened to while nothing is searched.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Why a run did not begin.
+/// Why a run could not start.
 pub(super) struct SetupError {
     exit: Exit,
     why: String,
@@ -102,8 +102,9 @@ pub(crate) fn run(args: &RestArgs) -> Exit {
 }
 
 fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
-    let interruption = Interruption::listen()
-        .map_err(|error| SetupError::usage(format!("cannot install the Ctrl-C handler: {error}")))?;
+    let interruption = Interruption::listen().map_err(|error| {
+        SetupError::usage(format!("cannot install the Ctrl-C handler: {error}"))
+    })?;
     let timeout = Duration::try_from_secs_f64(args.timeout)
         .ok()
         .filter(|timeout| !timeout.is_zero())
@@ -368,7 +369,7 @@ fn write_and_verify(
         lock(log).write(&Line::Stage {
             stage: "check".to_owned(),
         });
-        // The suites stand for outside services themselves, where the service looks for them.
+        // The suites stand for external services themselves, where the service looks for them.
         run.service.with_mocks(Mocks::pause);
         suites = while_listening(run.service.feedback.as_ref(), || check(None))?;
         files = run.write(folder, &suites)?;
@@ -404,17 +405,17 @@ fn start(
     interruption: &Interruption,
     terminal: &Terminal,
 ) -> Result<Process, SetupError> {
-    let url = args
-        .url
-        .clone()
-        .ok_or_else(|| SetupError::usage("--start requires --url, to detect when the service is up"))?;
+    let url = args.url.clone().ok_or_else(|| {
+        SetupError::usage("--start requires --url, to detect when the service is up")
+    })?;
     guard(&url, args.remote)?;
     terminal.say(Tone::Faint, &format!("starting `{command}`"));
     let launch = Launch {
         interrupt: Some(Arc::clone(&interruption.stop)),
         variables: args.variables.clone(),
-        patience: Duration::try_from_secs_f64(args.start_timeout)
-            .map_err(|_| SetupError::usage("invalid --start-timeout (expected a number of seconds)"))?,
+        patience: Duration::try_from_secs_f64(args.start_timeout).map_err(|_| {
+            SetupError::usage("invalid --start-timeout (expected a number of seconds)")
+        })?,
         ..Launch::new(command, Ready::Url(url))
     };
     Process::start(launch).map_err(|error| match error {
@@ -436,7 +437,10 @@ fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupErro
     if answer.as_ref().is_err_and(is_absent) && !patience.is_zero() {
         terminal.say(
             Tone::Faint,
-            &format!("waiting for {url} (connection refused, up to {} s)", args.wait),
+            &format!(
+                "waiting for {url} (connection refused, up to {} s)",
+                args.wait
+            ),
         );
         answer = wait_for(&ready, patience, None);
     }
@@ -499,7 +503,7 @@ fn service(
     })
 }
 
-/// Logs all users in. In another life of the service, users that are created are others.
+/// Logs all users in. After a restart, newly created users have other names.
 fn log_in(
     client: &Clients,
     flag: &Arc<AtomicBool>,

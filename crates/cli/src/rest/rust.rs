@@ -1,4 +1,4 @@
-//! `--rust`: builds a Rust service instrumented, and lets the run look into it.
+//! `--rust`: builds an instrumented Rust service for white-box testing.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -132,8 +132,11 @@ impl Instrumented {
                 folder.display()
             ))
         })?;
-        let wrapper = std::env::current_exe()
-            .map_err(|error| SetupError::usage(format!("cannot find the path of the isobath binary: {error}")))?;
+        let wrapper = std::env::current_exe().map_err(|error| {
+            SetupError::usage(format!(
+                "cannot find the path of the isobath binary: {error}"
+            ))
+        })?;
         terminal.say(
             Tone::Faint,
             &format!("building {} instrumented", folder.display()),
@@ -233,10 +236,16 @@ impl Instrumented {
         );
         for (name, outcome) in &self.built.crates {
             if let Some(reason) = &outcome.plain {
-                terminal.say(Tone::Warning, &format!("  {name} is not instrumented: {reason}"));
+                terminal.say(
+                    Tone::Warning,
+                    &format!("  {name} is not instrumented: {reason}"),
+                );
             }
             for (file, reason) in &outcome.plain_files {
-                terminal.say(Tone::Warning, &format!("  {file} is not instrumented: {reason}"));
+                terminal.say(
+                    Tone::Warning,
+                    &format!("  {file} is not instrumented: {reason}"),
+                );
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Rows and their differences in words.
+//! Renders rows and row changes as text.
 
 use isobath_exec::state::Change;
 use isobath_sql::{Schema, Value};
@@ -27,7 +27,7 @@ pub(super) fn change(schema: &Schema, change: &Change) -> String {
     };
     match (&change.before, &change.after) {
         (None, Some(row)) => format!("{}: new row ({})", table.name, whole(row)),
-        (Some(row), None) => format!("{}: row gone ({})", table.name, whole(row)),
+        (Some(row), None) => format!("{}: deleted row ({})", table.name, whole(row)),
         (Some(before), Some(after)) => {
             let changed: Vec<String> = change
                 .columns()

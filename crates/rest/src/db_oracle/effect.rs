@@ -1,4 +1,4 @@
-//! What one call did to the rows.
+//! The effect of one call on the database rows.
 
 use isobath_exec::state::Change;
 use isobath_sql::Value;
@@ -12,7 +12,7 @@ pub struct CallEffect {
     pub is_complete: bool,
     /// The row that the path names, as it was before the call.
     pub target: Option<AddressedRow>,
-    /// Whether the answer speaks of a row that was there before, or answers a request that the database knows.
+    /// Whether the response speaks of a row that was there before, or answers a request that the database knows.
     pub mentions_existing_row: bool,
     /// Rows whose reference leads nowhere since the call.
     pub orphans: Vec<Orphan>,

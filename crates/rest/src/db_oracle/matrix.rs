@@ -1,4 +1,4 @@
-//! Which operation runs into which constraint, and how the service answers then.
+//! Constraint matrix: which operations violated which constraint, and how the service responded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

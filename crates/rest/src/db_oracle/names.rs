@@ -1,4 +1,4 @@
-//! How names of a document and names of a database go together.
+//! Matches names of the OpenAPI document with names of the database schema.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -166,7 +166,7 @@ fn collect(model: &Model, node: NodeId, depth: u8, fields: &mut Vec<BodyField>) 
     }
 }
 
-/// The column of a table that a property of a document stands for.
+/// The column of a table that matches a property of the document.
 pub(crate) fn column_of(schema: &Schema, table: usize, property: &str) -> Option<usize> {
     let wanted = plain(property);
     let columns = &schema.tables.get(table)?.columns;

@@ -1,4 +1,4 @@
-//! Targets of the code as targets of the search.
+//! Code targets as search targets, and code coverage.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

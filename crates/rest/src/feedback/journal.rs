@@ -1,4 +1,4 @@
-//! Feedback from a service that writes its statements down where we can read them.
+//! Feedback from a service that logs its SQL statements itself.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What comes after the search: probes, fewer and shorter tests, and each of them run again.
+//! After the search: probe, minimize, and verify every test.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +84,7 @@ impl Finish<'_> {
         (calls as f64 * each).min(RESERVE)
     }
 
-    /// Whether a test can still be run before it is handed over; also after an interruption there is a moment for that.
+    /// Whether there is time left to verify a test; after an interruption there is a short grace period.
     fn can_verify(&self) -> bool {
         self.lost.is_none()
             && !self.config.stop.load(Ordering::Relaxed)
@@ -236,7 +236,7 @@ impl Finish<'_> {
         about_rows.all(|fault| shows(&test.exchanges, fault) && shows(&test.again, fault))
     }
 
-    /// The faults that a test would hold fast: those of statuses, and of what it is about. That a part of an answer
+    /// The faults that a test would hold fast: those of statuses, and of what it is about. That a part of a response
     /// does not fit its schema is none; it is left out of the checks.
     fn faults_held_by(&self, test: &Test) -> Vec<Fault> {
         let last = test.exchanges.len().saturating_sub(1);

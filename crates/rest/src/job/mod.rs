@@ -1,6 +1,6 @@
-//! The REST job: search, probe, minimize, and hand over tests.
+//! The REST job: search, probe, minimize, verify.
 //!
-//! [`run`](run()) is the whole of it; [`Event`] is what it tells meanwhile.
+//! [`run`](run()) is the entry point; [`Event`] reports its progress.
 
 mod event;
 mod finish;
@@ -34,7 +34,7 @@ use crate::seeding::DatabaseReport;
 use crate::supervisor::Crash;
 use crate::target::Target;
 
-/// What a run may do and use.
+/// Configuration of a run.
 pub struct Config {
     /// The algorithm, its parameters, and the seed.
     pub search: isobath_search::Config,
@@ -42,7 +42,7 @@ pub struct Config {
     pub calls: Option<u64>,
     /// The share of the time that is used, from 0; asked whenever a candidate is to be made.
     pub elapsed: Arc<dyn Fn() -> f64 + Send + Sync>,
-    /// Raised to end search and probes, and to hand over what there is.
+    /// Set to end search and probes and to write the results so far.
     pub interrupt: Arc<AtomicBool>,
     /// Raised to end also the calls that handing over takes.
     pub stop: Arc<AtomicBool>,
@@ -54,11 +54,11 @@ pub struct Config {
     pub disabled: BTreeSet<FaultKind>,
     /// Which probes are made.
     pub probes: ProbeConfig,
-    /// What an earlier run left that this one goes on from.
+    /// State of the interrupted run to resume.
     pub previous: Option<PreviousRun>,
 }
 
-/// What a run that was stopped left.
+/// State of an interrupted run.
 #[derive(Clone, Debug, Default)]
 pub struct PreviousRun {
     /// The candidates that were the first to cover something, in their order.
@@ -103,7 +103,7 @@ impl Config {
     }
 }
 
-/// A test to hand over.
+/// A generated test.
 #[derive(Clone, Debug)]
 pub struct Test {
     /// The calls.
@@ -135,7 +135,7 @@ pub struct DatabaseFindings {
     pub limitations: Vec<Limitation>,
 }
 
-/// What a run leaves.
+/// Result of a run.
 #[derive(Debug)]
 pub struct RunResult {
     /// The tests, those that show faults first.
@@ -156,11 +156,11 @@ pub struct RunResult {
     pub timeline: Vec<TimelinePoint>,
     /// Targets that were not covered.
     pub uncovered: Vec<UncoveredTarget>,
-    /// How often the service died, and how.
+    /// Crashes of the service.
     pub crashes: Vec<Crash>,
-    /// Tests that were not handed over because time or calls were used up.
+    /// Tests left out because the budget ended before verification.
     pub unverified: usize,
-    /// Tests that were not handed over because their calls were not answered alike twice.
+    /// Tests left out because their responses differed between two runs.
     pub unstable: usize,
     /// Why the service could not be reached any more.
     pub lost: Option<ServiceLost>,
@@ -174,6 +174,6 @@ pub struct RunResult {
     pub statements: Vec<String>,
     /// What the database was used for, where there is one.
     pub database: Option<DatabaseReport>,
-    /// What the service asked of outside services, as far as that was seen.
+    /// Observed outbound requests.
     pub outgoing: Vec<(OutboundRequest, OutboundTally)>,
 }

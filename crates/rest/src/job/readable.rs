@@ -1,4 +1,4 @@
-//! Tests without the markers that the search left in them.
+//! Replaces taint markers in tests by readable words.
 
 use isobath_search::{Problem, TargetId};
 

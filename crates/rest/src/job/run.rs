@@ -1,4 +1,4 @@
-//! A run from its first call to its outcome.
+//! A run, from the first call to its result.
 
 use std::cell::RefCell;
 use std::io;

@@ -1,4 +1,4 @@
-//! Shorter texts in tests: a hundred random letters say no more than eight, where nothing depends on them.
+//! Shortens long strings in tests where their content does not matter.
 
 use isobath_genes::{Domain, Value as GeneValue};
 use serde_json::Value;

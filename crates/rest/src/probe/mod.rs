@@ -1,9 +1,8 @@
-//! Oracles that take several calls: what was created is deleted and looked at
-//! again, repeated, refused, read by strangers.
+//! Oracles over several calls: delete and read again, repeat, update, read as another user.
 //!
-//! After the search, each operation has a candidate that makes it succeed. A
-//! probe adds calls to it and compares. It accuses only when the calls that it
-//! relies on went as they must: a fault needs a witness, not a guess.
+//! After the search, each operation has a candidate that makes it succeed. A probe adds calls to it
+//! and compares the responses. It reports a fault only if all calls that it depends on behaved as
+//! expected.
 
 mod access;
 mod injection;

@@ -1,9 +1,9 @@
-//! Tests of a stored suite, run without a test language.
+//! Replays tests of a stored suite without a test runner.
 //!
-//! [`Replayer`] does what a generated test does: brings the first state and the rows of the test back, logs
-//! users in, makes the calls with what earlier ones gave, and compares answers and rows. It tells apart that the call which matters went
-//! otherwise ([`ReplayVerdict::Differs`]) and that it was never come to ([`ReplayVerdict::NotReached`]): a fault is
-//! gone only in the first case.
+//! [`Replayer`] does what a generated test does: it resets the service, inserts the rows of the
+//! test, logs users in, makes the calls with captured values, and checks responses and rows. It
+//! distinguishes a test whose last call behaves differently ([`ReplayVerdict::Differs`]) from one
+//! that did not reach it ([`ReplayVerdict::NotReached`]).
 
 mod compare;
 mod fill;
@@ -117,7 +117,7 @@ impl<'s> Replayer<'s> {
         }
     }
 
-    /// Brings the first state and the rows, whose keys it returns, and logs in whoever the test needs.
+    /// Resets the service, inserts the rows of the test, and logs its users in; returns credentials and row keys.
     fn prepare(
         &mut self,
         test: &HttpTest,
@@ -146,7 +146,7 @@ impl<'s> Replayer<'s> {
             Some(database) => database.insert_rows(test)?,
             None if test.rows.is_empty() => Captured::new(),
             None => {
-                let why = "it needs rows in the database of the service, which --db names";
+                let why = "it requires rows in the test database; pass --db";
                 return Err(why.to_owned().into());
             }
         };
@@ -157,7 +157,7 @@ impl<'s> Replayer<'s> {
             };
             if !proofs.contains_key(name) {
                 let user = self.suite.user(name);
-                let user = user.ok_or_else(|| format!("the suite has no user `{name}`"))?;
+                let user = user.ok_or_else(|| format!("unknown user `{name}`"))?;
                 proofs.insert(name.clone(), self.log_in(user)?);
             }
         }
@@ -209,8 +209,8 @@ impl<'s> Replayer<'s> {
         let sent = Filler::new(&self.base, captured).request(request)?;
         match self.call(&sent)?.response() {
             Some(response) if response.status < 400 => Ok(response.clone()),
-            Some(response) => Err(format!("{what} was answered with {}", response.status).into()),
-            None => Err(format!("{what} was not answered").into()),
+            Some(response) => Err(format!("{what} returned {}", response.status).into()),
+            None => Err(format!("{what} received no response").into()),
         }
     }
 
@@ -244,7 +244,7 @@ impl<'s> Replayer<'s> {
             (Outcome::Dropped, None, Some(Failure::Dropped))
             | (Outcome::TimedOut, None, Some(Failure::TimedOut)) => return Ok(()),
             (Outcome::Dropped | Outcome::TimedOut, Some(response), _) => {
-                return Err(format!("answered, with {}", response.status).into());
+                return Err(format!("returned {}, expected no response", response.status).into());
             }
             (_, None, failure) => {
                 let why = failure.map_or_else(String::new, ToString::to_string);
@@ -254,7 +254,7 @@ impl<'s> Replayer<'s> {
         };
         for capture in &step.captures {
             let value = value(&capture.from, answer)
-                .map_err(|why| format!("there is no `{}`: {why}", capture.variable))?;
+                .map_err(|why| format!("cannot capture `{}`: {why}", capture.variable))?;
             captured.insert(capture.variable.clone(), value);
         }
         if let Outcome::Answer(expected) = &step.expect {
@@ -292,19 +292,19 @@ fn take(credentials: &mut Credentials, login: &Login, answer: &Response) -> Resu
     Ok(())
 }
 
-/// A value of an answer.
+/// A value of a response.
 fn value(from: &Source, answer: &Response) -> Result<Value, String> {
     let header = |name: &str| {
         answer
             .header(name)
-            .ok_or_else(|| format!("the answer has no header `{name}`"))
+            .ok_or_else(|| format!("the response has no header `{name}`"))
     };
     match from {
         Source::Body(place) => {
             let body: Value = serde_json::from_slice(&answer.body)
-                .map_err(|_| "the answer is not JSON".to_owned())?;
+                .map_err(|_| "the response is not JSON".to_owned())?;
             let found = place.find(&body).cloned();
-            found.ok_or_else(|| format!("the answer has nothing at `{place}`"))
+            found.ok_or_else(|| format!("the response has no value at `{place}`"))
         }
         Source::Header(name) => header(name).map(|text| Value::String(text.to_owned())),
         Source::LastSegment(name) => {
@@ -320,7 +320,7 @@ fn value(from: &Source, answer: &Response) -> Result<Value, String> {
                 let (own, value) = cookie.split(';').next()?.split_once('=')?;
                 (own.trim() == name).then(|| value.trim().to_owned())
             });
-            let missing = || format!("the answer sets no cookie `{name}`");
+            let missing = || format!("the response does not set the cookie `{name}`");
             value.map(Value::String).ok_or_else(missing)
         }
     }

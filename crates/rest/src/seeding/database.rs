@@ -1,4 +1,4 @@
-//! The database while candidates run.
+//! The test database while candidates run.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::db_oracle::{CallEffect, RowObserver};
 use crate::exchange::Exchange;
 use crate::openapi::Api;
 
-/// The database while candidates run.
+/// The test database while candidates run.
 #[derive(Debug)]
 pub struct LiveDatabase {
     /// The connection of our own.
@@ -40,7 +40,7 @@ pub struct LiveDatabase {
     row_endpoint: Option<String>,
 }
 
-/// What the database was asked for, beside the service.
+/// Cost of seeding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeedingCost {
     /// Rows that were inserted for candidates.
@@ -51,7 +51,7 @@ pub struct SeedingCost {
     pub judging: std::time::Duration,
 }
 
-/// What a run made of its database, for reports.
+/// Database statistics of a run, for reports.
 #[derive(Clone, Debug)]
 pub struct DatabaseReport {
     /// Shapes of statements that were met.
@@ -174,7 +174,7 @@ impl LiveDatabase {
         )
     }
 
-    /// Brings the first rows back, and inserts those of a candidate.
+    /// Resets the database, and inserts the rows of a candidate.
     ///
     /// # Errors
     ///

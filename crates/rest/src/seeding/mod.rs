@@ -1,9 +1,11 @@
-//! The database behind the service: rows that candidates bring, and how far statements are from finding some.
+//! Database seeding: rows that candidates insert, and distances of SQL statements to returning
+//! rows.
 //!
-//! [`LiveDatabase`] works while candidates run: it puts the first rows back, inserts those that a candidate
-//! brings ([`SeededRows`]), and says of each statement that the service sent what it looked for and how near
-//! the rows that are there came to it ([`ObservedQuery`]). [`RowSeeder`] works while candidates are made: it knows what the
-//! statements of each candidate lacked, and builds rows for them. See `docs/design/database.md`.
+//! [`LiveDatabase`] is used while candidates run: it resets the database, inserts the rows of a
+//! candidate ([`SeededRows`]), and computes for each statement of the service how far the rows are
+//! from matching it ([`ObservedQuery`]). [`RowSeeder`] is used while candidates are made: it knows
+//! the statements of each candidate that returned no rows, and builds rows for them. See
+//! `docs/design/database.md`.
 
 mod database;
 mod observed;

@@ -1,4 +1,4 @@
-//! What a service asked of its database, and how near the rows that are there came to it.
+//! Observed SQL statements, and the distance of the rows to matching them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

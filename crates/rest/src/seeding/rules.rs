@@ -1,4 +1,4 @@
-//! The coverage rules of statements: which parts of their predicates the rows exercised.
+//! Query coverage rules of observed statements.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

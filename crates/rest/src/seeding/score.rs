@@ -1,4 +1,4 @@
-//! What statements lead the search to: finding rows, finding none, and rows that come nearer.
+//! Scores of statement targets: returning rows, returning none, and the distance to either.
 
 use isobath_search::{Score, TargetId};
 

@@ -1,4 +1,4 @@
-//! Rows for candidates: built for what their statements lacked, changed, and kept acceptable.
+//! Builds, mutates and repairs rows for the statements of candidates that returned nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ const VARY_ROWS: f64 = 0.4;
 /// That rows are built for a coverage rule that is aimed at.
 const SEED_FOR_RULE: f64 = 0.6;
 
-/// What candidates lacked, and how rows are made for them.
+/// Statements of candidates that returned no rows, and how rows are built for them.
 #[derive(Debug)]
 pub struct RowSeeder {
     ground: Ground,
@@ -60,7 +60,7 @@ pub(super) struct ReadingOperation {
     pub(super) constants: Arc<[String]>,
 }
 
-/// What a candidate lacked.
+/// Statements of a candidate that returned no rows.
 #[derive(Debug, Default)]
 pub(super) struct MissedQueries {
     pub(super) statements: Vec<MissedQuery>,
@@ -71,7 +71,7 @@ pub(super) struct MissedQueries {
     pub(super) inputs_from_rows: u32,
 }
 
-/// A statement that found nothing, or has coverage rules that are not met.
+/// A statement that returned no rows, or has uncovered coverage rules.
 #[derive(Clone, Debug)]
 pub(super) struct MissedQuery {
     /// The step that caused it.
@@ -250,7 +250,7 @@ impl RowSeeder {
         });
     }
 
-    /// Takes note of what a candidate lacked.
+    /// Records the statements of a candidate that returned no rows.
     pub(crate) fn note(&mut self, candidate: &Candidate, exchanges: &[Exchange]) {
         for exchange in exchanges.iter().filter(|exchange| exchange.succeeded()) {
             let (Some(operation), Some(effect)) = (exchange.operation, &exchange.trace.effect)
@@ -319,7 +319,7 @@ impl RowSeeder {
         }
     }
 
-    /// Gives a candidate a number of its own, and makes its rows acceptable.
+    /// Registers a candidate and repairs its rows.
     pub(crate) fn register(&mut self, candidate: &mut Candidate, rng: &mut Rng) {
         self.number += 1;
         candidate.number = self.number;

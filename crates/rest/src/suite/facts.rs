@@ -1,4 +1,4 @@
-//! What of a body can be relied on, and is worth asserting.
+//! Selects stable assertions about a response body.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ const MAX_ITEMS: usize = 3;
 /// Bodies with more values than that are not written out as a whole.
 const MAX_LEAVES: usize = 12;
 
-/// How long before and after a run a time that an answer tells may come from the clock: deadlines lie ahead.
+/// How long before and after a run a time that a response tells may come from the clock: deadlines lie ahead.
 const BACK: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
 const AHEAD: jiff::SignedDuration = jiff::SignedDuration::from_hours(24 * 400);
 

@@ -1,6 +1,6 @@
-//! What the calls of a test leave in the database, as a suite asks for it.
+//! Assertions about the database rows that a test leaves.
 //!
-//! Only what is the same whenever the test is run: not what the database gave out, nor what a clock did.
+//! Only values that are the same in every run: no generated keys, no timestamps.
 
 use isobath_emit::http::{RowState, Text};
 use isobath_exec::state::Tables;

@@ -1,4 +1,4 @@
-//! The rows of a test, as a suite inserts them.
+//! Rows that a test inserts.
 
 use std::sync::Arc;
 

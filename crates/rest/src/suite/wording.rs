@@ -1,4 +1,4 @@
-//! Tests in words: their names, and what they cover.
+//! Names and descriptions of tests.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ pub(super) fn covers(
         if is_subject && users.is_empty() && shapes.is_empty() {
             continue;
         }
-        let mut line = format!("{} answers {status}", name(operation));
+        let mut line = format!("{} returns {status}", name(operation));
         if !users.is_empty() {
             line.push_str(&format!(" to {}", users.join(" and ")));
         }
@@ -108,7 +108,7 @@ pub(super) fn covers(
     let n_more = lines.len().saturating_sub(MAX_LINES);
     lines.truncate(MAX_LINES);
     if n_more > 0 {
-        lines.push(format!("{n_more} more like these"));
+        lines.push(format!("{n_more} more"));
     }
     lines
 }
@@ -149,24 +149,24 @@ pub(super) fn plain(pointer: &str) -> String {
 /// What is wrong with an input: `body.length is below its minimum`.
 pub(super) fn wrong(breach: &Breach) -> String {
     let what = match breach.rule {
-        Rule::Type => "is of another type",
+        Rule::Type => "has the wrong type",
         Rule::NotNull => "is null",
         Rule::Required => "is missing",
         Rule::Minimum => "is below its minimum",
         Rule::Maximum => "is above its maximum",
-        Rule::MultipleOf => "is off its step",
+        Rule::MultipleOf => "is not a multiple of its step",
         Rule::MinLength => "is too short",
         Rule::MaxLength => "is too long",
         Rule::Pattern => "does not match its pattern",
-        Rule::Format => "does not have its format",
-        Rule::Enum => "is not one of its values",
+        Rule::Format => "does not match its format",
+        Rule::Enum => "is not in its enum",
         Rule::MinItems => "has too few items",
         Rule::MaxItems => "has too many items",
-        Rule::UniqueItems => "has equal items",
+        Rule::UniqueItems => "has duplicate items",
         Rule::MinProperties => "has too few properties",
         Rule::MaxProperties => "has too many properties",
         Rule::AdditionalProperties => "has an unknown property",
-        Rule::Choice => "fits none of its alternatives",
+        Rule::Choice => "matches none of its alternatives",
     };
     format!("{} {what}", plain(&breach.pointer))
 }

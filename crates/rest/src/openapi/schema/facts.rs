@@ -1,4 +1,4 @@
-//! Everything that a schema and its `allOf` members say, in one record.
+//! The keywords of a schema and its `allOf` members, joined in one record.
 //!
 //! Members are joined rather than merged as text: each bound becomes the tighter one, and a
 //! property that several members describe keeps the places of all of them.
@@ -133,7 +133,7 @@ pub(super) fn expand(documents: &mut Documents<'_>, part: &SchemaPart, into: &mu
     for _ in 0..64 {
         let document = documents.document(&at.place);
         let Some(json) = document.pointer(&at.place.pointer) else {
-            let detail = format!("nothing is at `{}`", at.place.pointer);
+            let detail = format!("nothing found at `{}`", at.place.pointer);
             documents.limit(LimitationKind::UnresolvedReference, &part.place, detail);
             return;
         };
@@ -161,7 +161,7 @@ pub(super) fn expand(documents: &mut Documents<'_>, part: &SchemaPart, into: &mu
     documents.limit(
         LimitationKind::ReferenceCycle,
         &part.place,
-        "references lead in a circle",
+        "circular references",
     );
 }
 
