@@ -112,7 +112,7 @@ const PREREQUISITES: [Prerequisite; 10] = [
     },
 ];
 
-/// Looks for everything, and says what to do. Nothing that is missing is a failure: each is for one purpose.
+/// Prints installed and missing tools. A missing tool is not a failure.
 pub(crate) fn run(args: &DoctorArgs) -> Exit {
     let terminal = Terminal::new(false, args.json);
     let found: Vec<(&Prerequisite, Option<(PathBuf, String)>)> = PREREQUISITES

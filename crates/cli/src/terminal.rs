@@ -66,7 +66,7 @@ impl Terminal {
         }
     }
 
-    /// A line of the result that is said even when quiet.
+    /// A line of the result that is printed even with --quiet.
     pub(crate) fn insist(&self, tone: Tone, line: &str) {
         log::line(line);
         let line = self.painted(tone, line);
@@ -77,7 +77,7 @@ impl Terminal {
         }
     }
 
-    /// Something that went wrong; said even when quiet.
+    /// An error; printed even with --quiet.
     pub(crate) fn complain(&self, line: &str) {
         log::line(line);
         let _ = writeln!(std::io::stderr(), "{}", self.painted(Tone::Bad, line));
@@ -217,7 +217,7 @@ pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Says that we are at fault, and what helps to find out why.
+/// Prints an internal error with instructions for a bug report.
 pub(crate) fn internal_error(what: &str) {
     log::line(&format!("internal error: {what}"));
     let _ = writeln!(

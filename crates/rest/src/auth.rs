@@ -56,7 +56,7 @@ pub struct AuthCall {
     pub body: Option<String>,
     /// Headers beside the content type.
     pub headers: Vec<(String, String)>,
-    /// What of this nobody may be shown.
+    /// Secret parts of the call.
     pub secrets: Vec<Secret>,
 }
 
@@ -69,7 +69,7 @@ pub struct Secret {
     pub value: String,
 }
 
-/// What a log-in gives.
+/// Credentials that a login returns.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoginCredential {
     /// Cookies, sent back with every call.
@@ -468,7 +468,7 @@ fn call(entry: CallEntry, place: &str) -> Result<AuthCall, String> {
     })
 }
 
-/// The secrets of a body that is written out, told by the names of their fields.
+/// The secrets of a body, recognized by field names.
 fn in_text(body: &str, secrets: &mut Vec<Secret>) {
     match serde_json::from_str(body) {
         Ok(json) => in_json(&json, secrets),

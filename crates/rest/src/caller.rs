@@ -42,7 +42,7 @@ pub struct Service {
     pub api: Arc<Api>,
     /// Where it is, without a slash at the end.
     pub base: String,
-    /// The users who are logged in, as they were first.
+    /// The users logged in at the start.
     pub sessions: Vec<Session>,
     /// Resets the service before each candidate.
     pub reset: Option<ResetCall>,
@@ -94,7 +94,7 @@ pub struct Caller {
     last: Option<usize>,
     /// How often operations were answered, by status.
     answered: BTreeMap<(usize, u16), u64>,
-    /// Operations that refuse users who have just logged in with a 401.
+    /// Operations that return 401 even after a new login.
     rejects_new_logins: BTreeSet<Option<usize>>,
 }
 
@@ -190,7 +190,7 @@ impl Caller {
             .map_err(|error| self.database_lost(&error))
     }
 
-    /// Says of the statements of each call what they looked for.
+    /// Evaluates the statements of each call.
     fn finish_database(
         &self,
         exchanges: &mut [Exchange],
@@ -343,7 +343,7 @@ impl Caller {
                 .is_ok()
     }
 
-    /// Makes users who were created for this run into others, so that what is theirs alone can be told.
+    /// Replaces the users created for this run by new ones, so that their resources can be distinguished.
     ///
     /// # Errors
     ///

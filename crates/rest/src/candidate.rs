@@ -121,7 +121,7 @@ impl Candidate {
         steps.chain(rows).max().unwrap_or(0)
     }
 
-    /// Adds a step at the end, and says its id.
+    /// Appends a step, and returns its id.
     pub fn push(&mut self, kind: StepKind, user: Option<usize>) -> u32 {
         let id = self.next_id();
         self.steps.push(Step { id, kind, user });

@@ -19,7 +19,7 @@ pub struct Exchange {
     pub operation: Option<usize>,
     /// The user on whose behalf; `None` is anonymous.
     pub user: Option<usize>,
-    /// What the user showed, which answers may repeat and nobody else may see.
+    /// Credentials of the user; responses may repeat them, so they are redacted.
     pub credentials: Option<Arc<Credentials>>,
     /// What was sent.
     pub request: Request,
@@ -31,9 +31,9 @@ pub struct Exchange {
     pub body: Option<Value>,
     /// What the call did inside the service, where that is known.
     pub trace: CallTrace,
-    /// What the service said on its output during the call, without secrets; empty where nobody listens.
+    /// Output of the service during the call, redacted; empty if not captured.
     pub service_output: String,
-    /// How the service ended, when this call brought it down.
+    /// Exit reason, if this call crashed the service.
     pub fatal: Option<String>,
     /// Whether the user had to log in once more for this call, after earlier ones of the same candidate.
     pub reauthenticated: bool,
@@ -163,7 +163,7 @@ impl Exchange {
 /// The place of the last segment of the Location header.
 pub const LOCATION: &str = "location";
 
-/// What a value that one call takes from another one is taken from, as the place of a reference says it.
+/// Where a referenced value comes from in an earlier exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin<'a> {
     /// `body` and a JSON Pointer: the body of the response.

@@ -381,7 +381,7 @@ impl FaultKind {
 pub struct Fault {
     /// What kind it is.
     pub kind: FaultKind,
-    /// The root cause, as far as it can be told from outside.
+    /// The root cause, as far as known.
     pub cause: String,
     /// The operation that showed it.
     pub operation: String,

@@ -33,13 +33,13 @@ pub struct SamplingConfig {
     pub breach: f64,
     /// That a text is odd though valid, or two values are equal.
     pub edge_case: f64,
-    /// That the last call is made by somebody else, or by nobody.
+    /// Probability that another user, or an anonymous one, makes the last call.
     pub other_user: f64,
     /// That a mutation adds or removes a step.
     pub restructure: f64,
     /// That a free value is taken from what was seen in responses.
     pub reuse: f64,
-    /// What is learned inside a service that can be looked into.
+    /// Enabled white-box techniques.
     pub techniques: Techniques,
 }
 
@@ -632,7 +632,7 @@ impl AccessTable {
         }
     }
 
-    /// Somebody who may call the operation: `preferred`, unless that user was only ever kept out.
+    /// A user who may call the operation: `preferred`, unless always rejected before.
     pub(crate) fn user(&self, rng: &mut Rng, operation: usize, preferred: usize) -> usize {
         let counts = &self.counts[operation * self.n_users..(operation + 1) * self.n_users];
         let kept_out = |user: usize| counts[user].0 == 0 && counts[user].1 >= 2;

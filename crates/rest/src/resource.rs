@@ -24,7 +24,7 @@ pub struct Dependency {
     pub pointer: String,
     /// Whether the call makes no sense without it.
     pub required: bool,
-    /// Who can give it, the likeliest first.
+    /// The producers, likeliest first.
     pub producers: Vec<Producer>,
 }
 
@@ -114,7 +114,7 @@ impl Resources {
         resources
     }
 
-    /// Takes note of which of the values that others would take from a successful response it has.
+    /// Records which referenced values a successful response contains.
     pub fn record_response(&mut self, operation: usize, has: impl Fn(&str) -> bool) {
         let first: (usize, Arc<str>) = (operation, "".into());
         let places = self.missed.range_mut(first..);
@@ -173,7 +173,7 @@ impl Resources {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Takes note of a successful response to an operation whose document says nothing about its responses.
+    /// Learns from a successful response of an operation with undocumented responses.
     pub fn learn(&mut self, api: &Api, operation: usize, body: &Value) {
         if std::mem::replace(&mut self.learned[operation], true) {
             return;

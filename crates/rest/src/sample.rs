@@ -51,7 +51,7 @@ fn pick_operation(problem: &RestProblem, rng: &mut Rng) -> usize {
     start
 }
 
-/// Adds the operation and, before it, what it needs; says the id of its step.
+/// Appends an operation and, before it, its dependencies; returns the id of its step.
 pub(crate) fn append_operation(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -77,7 +77,7 @@ pub(crate) fn append_operation(
     candidate.push(StepKind::call(operation, input), user)
 }
 
-/// The user who made what an input refers to, the last one if there are several.
+/// The user who created the resource that an input refers to.
 fn creator_of(candidate: &Candidate, input: &Gene) -> Option<usize> {
     let references = input.references();
     references.iter().rev().find_map(|(_, reference)| {
@@ -89,7 +89,7 @@ fn creator_of(candidate: &Candidate, input: &Gene) -> Option<usize> {
     })
 }
 
-/// Who calls: nobody where nothing is asked, else a user who is let in.
+/// The user of a call: anonymous for public operations, else a user with access.
 fn pick_user(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -147,7 +147,7 @@ fn add_dependency(
     input.bind(&dependency.pointer, Reference { source, place });
 }
 
-/// Adds the steps with which an operation succeeded before, most of the time; says the id of the last one.
+/// Mostly appends the steps with which an operation succeeded before; returns the id of the last one.
 fn reuse_successful_prefix(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -190,7 +190,7 @@ fn pick_weighted<'a>(rng: &mut Rng, producers: &'a [Producer]) -> &'a Producer {
     &producers[0]
 }
 
-/// Adds what a person would do next: use what was made, change it, look at it, remove it, look again.
+/// Appends follow-up calls: use, update, read or delete the created resource.
 fn append_follow_ups(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate, user: usize) {
     let Some(last) = candidate.steps.last().and_then(|step| step.operation()) else {
         return;
@@ -322,7 +322,7 @@ pub(crate) fn copy_path(from: &Gene, to: &mut Gene) {
 /// The most days between two times that belong together.
 const DAYS: u16 = 30;
 
-/// Sometimes brings the times of an input close to each other: a stay has a begin and an end, in this order mostly.
+/// Sometimes aligns the dates of an input: a range usually has a start and a later end.
 fn align_dates(rng: &mut Rng, input: &mut Gene) {
     let mut moments: Vec<(String, Moment)> = Vec::new();
     input.walk(|place| {
@@ -345,7 +345,7 @@ fn align_dates(rng: &mut Rng, input: &mut Gene) {
     }
 }
 
-/// Puts values that were seen in responses where names fit.
+/// Reuses values observed in responses where names match.
 fn reuse_observed_values(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
     let mut chosen: Vec<(String, serde_json::Value)> = Vec::new();
     input.walk(|place| {
@@ -369,7 +369,7 @@ fn reuse_observed_values(problem: &RestProblem, rng: &mut Rng, input: &mut Gene)
     }
 }
 
-/// Breaks a rule in the last call of the operation that is aimed at; false where there is none to break.
+/// Violates a constraint in the last call of the target operation; false if there is none.
 pub(crate) fn violate_constraint(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -400,7 +400,7 @@ pub(crate) fn violate_constraint(
     true
 }
 
-/// Sometimes breaks a rule in the last call, or has somebody else make it.
+/// Sometimes makes the last call invalid, gives it an edge case, or changes its user.
 fn apply_random_variation(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate) {
     let dice = rng.f64();
     let Some(step) = candidate.steps.last_mut() else {

@@ -37,7 +37,7 @@ pub struct Credentials {
 const SHORTEST: usize = 6;
 
 impl Credentials {
-    /// What nobody else may see of it, the longest first.
+    /// Secret values, longest first.
     #[must_use]
     pub fn secrets(&self) -> Vec<&str> {
         let headers = self.headers.iter().flat_map(|(_, value)| {
@@ -69,7 +69,7 @@ pub struct LoginError {
 }
 
 impl Session {
-    /// Creates the user if that is asked for, and logs in. `number` makes created users differ.
+    /// Creates the user if configured, and logs in. `number` makes created users distinct.
     ///
     /// # Errors
     ///

@@ -143,7 +143,7 @@ impl Supervisor {
         Arc::clone(&self.state().sessions)
     }
 
-    /// Notes whether a call was answered in time; says whether it is time to ask whether anything is.
+    /// Records whether a call was answered in time; returns whether to check that the service still responds.
     pub(crate) fn record_response(&self, in_time: bool) -> bool {
         if in_time {
             if self.silent.load(Ordering::Relaxed) > 0 {
@@ -156,7 +156,7 @@ impl Supervisor {
 
     /// Records a crash after the given number of restarts, and restarts the service.
     ///
-    /// `operation` was called last, and `is_shown` says whether exchanges will show it.
+    /// `operation` was called last; `is_shown` tells whether exchanges show the crash.
     pub(crate) fn handle_crash(
         &self,
         restarts: u64,

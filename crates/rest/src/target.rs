@@ -37,7 +37,7 @@ pub enum Target {
     Statement(Arc<str>, StatementTarget),
     /// The rows that a statement of this shape finds, or does not, show what one of its coverage rules asks for.
     Rule(Arc<str>, Arc<str>),
-    /// An operation reads a row that the test brought, in which a column has a value that its table speaks of.
+    /// An operation reads an inserted row in which a column has a value mentioned in the schema.
     Row(usize, Arc<str>),
 }
 

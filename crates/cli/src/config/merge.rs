@@ -66,7 +66,7 @@ pub(crate) fn with_settings(
         .collect())
 }
 
-/// Complains about tables that belong to no job.
+/// Rejects unknown tables.
 pub(super) fn check_tables(file: &ConfigFile) -> Result<(), ConfigError> {
     for (table, at) in file.tables() {
         if !JOBS.contains(&table.as_str()) {
@@ -134,7 +134,7 @@ pub(super) struct ArgumentWords {
 }
 
 impl ArgumentWords {
-    /// Adds what a setting says.
+    /// Adds a setting.
     pub(super) fn add(
         &mut self,
         file: &ConfigFile,

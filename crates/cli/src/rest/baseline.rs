@@ -174,7 +174,7 @@ impl Baseline {
             .collect()
     }
 
-    /// Adds faults that are new to the file, below what stands there, and says how many.
+    /// Appends new faults to the file; returns how many.
     pub(super) fn update<'f>(
         &self,
         faults: impl Iterator<Item = &'f Fault>,

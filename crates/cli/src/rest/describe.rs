@@ -139,7 +139,7 @@ pub(super) fn status(pattern: StatusPattern) -> String {
     }
 }
 
-/// Says what of the document is not in the model, once for each kind.
+/// Prints unsupported parts of the document, once per kind.
 pub(super) fn warn_limitations(api: &Api, terminal: &Terminal) {
     for limitation in limitations(api) {
         let RestLimitation {

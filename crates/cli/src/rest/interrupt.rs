@@ -11,7 +11,7 @@ use crate::exit::Exit;
 /// How long handing over may take after an interruption.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
-/// What was asked for from outside.
+/// State of Ctrl-C handling.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interruption {
     /// Raised by the first signal.

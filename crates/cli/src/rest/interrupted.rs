@@ -154,7 +154,7 @@ pub(super) fn report_resumption(
     });
 }
 
-/// Says what was covered before and is not any more: a service whose state is not reset does not do everything twice.
+/// Prints targets that were covered before and not again, for example because the service is not reset.
 pub(super) fn report_lost_targets(
     interrupted: &InterruptedRun,
     covered: &BTreeSet<String>,
@@ -176,7 +176,7 @@ pub(super) fn report_lost_targets(
     }
 }
 
-/// Waits until the service of a run that was just killed is gone, too; one that stays is told of by whoever starts another.
+/// Waits until the service of a killed run has exited.
 pub(super) fn wait_until_down(url: &str) {
     let ready = Ready::Url(url.to_owned());
     let started = Instant::now();

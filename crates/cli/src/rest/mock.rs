@@ -120,7 +120,7 @@ pub(super) struct Mocked {
 
 /// The variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
-/// Who is never called through the proxy.
+/// Hosts that bypass the proxy.
 const NOT_BY_PROXY: &str = "localhost,127.0.0.1,::1";
 
 impl Mocked {

@@ -107,12 +107,12 @@ impl<'a> FinishedRun<'a> {
         }
     }
 
-    /// Whether somebody told us to stop.
+    /// Whether the run was interrupted.
     pub(super) fn is_interrupted(&self) -> bool {
         self.outcome.interrupted || self.interruption.interrupt.load(Ordering::Relaxed)
     }
 
-    /// What became of the rows of the database.
+    /// The database section of the report.
     fn database(&self) -> Option<DatabaseView> {
         let rows = self.outcome.rows.as_ref()?;
         let name = |operation: usize| {
@@ -269,7 +269,7 @@ impl<'a> FinishedRun<'a> {
         (text.len() <= SHOWN_SOURCE).then_some(text)
     }
 
-    /// Writes suite and report, and says what was written.
+    /// Writes suite and report; returns the written files.
     pub(super) fn write(
         &self,
         folder: &Path,
@@ -550,7 +550,7 @@ impl<'a> FinishedRun<'a> {
         all
     }
 
-    /// What the service asked of others.
+    /// Outbound requests of the service.
     fn outgoing(&self) -> Vec<OutgoingView> {
         let seen = self.outcome.outgoing.iter();
         let views = seen.map(|(outbound_request, tally)| OutgoingView {
@@ -624,7 +624,7 @@ impl<'a> FinishedRun<'a> {
         }
     }
 
-    /// Says what the database was used for.
+    /// Prints database statistics.
     fn report_database(&self, terminal: &Terminal) {
         let Some(data) = &self.outcome.database else {
             return;
@@ -649,7 +649,7 @@ impl<'a> FinishedRun<'a> {
         );
     }
 
-    /// Says what came of the run.
+    /// Prints the summary of the run.
     pub(super) fn summarize(
         &self,
         terminal: &Terminal,
@@ -742,7 +742,7 @@ impl<'a> FinishedRun<'a> {
         terminal.say(Tone::Faint, &format!("seed {}", self.args.seed));
     }
 
-    /// Says how many faults there are, and how many of them are known.
+    /// Prints the number of faults, and how many are in the baseline.
     fn count_faults(&self, terminal: &Terminal) {
         let faults = || self.outcome.faults.iter().map(|(fault, _)| fault);
         let known = faults()
@@ -839,7 +839,7 @@ fn missed(branches: &[feedback::MissedBranch]) -> Vec<MissedBranch> {
     missed
 }
 
-/// Says what became of a suite when it was run.
+/// Prints the result of running a suite.
 fn report_suite(terminal: &Terminal, suite: &SuiteView) {
     let SuiteView {
         language,

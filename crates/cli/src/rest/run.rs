@@ -84,7 +84,7 @@ impl SetupError {
         &self.why
     }
 
-    /// Says why, and how that ends the program.
+    /// Prints the reason, and returns the exit code.
     pub(super) fn tell(self, terminal: &Terminal) -> Exit {
         terminal.complain(&format!("error: {}", self.why));
         self.exit
@@ -427,7 +427,7 @@ fn start(
     })
 }
 
-/// Waits until somebody answers at a URL, in whatever way.
+/// Waits until the service responds.
 fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupError> {
     let ready = Ready::Url(url.to_owned());
     let patience = Duration::try_from_secs_f64(args.wait)
@@ -455,7 +455,7 @@ fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupErro
 
 type Clients = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client>;
 
-/// The service with its users logged in, and with whoever brings it back.
+/// The service with logged-in users and its supervisor.
 fn service(
     args: &RestArgs,
     api: Api,

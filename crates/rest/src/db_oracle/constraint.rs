@@ -155,7 +155,7 @@ pub(crate) fn label(refusal: &Refusal) -> String {
     label
 }
 
-/// The constraint of the schema that a refusal speaks of, if it is clear which.
+/// The schema constraint that a refusal names, if unambiguous.
 pub(super) fn resolve(schema: &Schema, refusal: &Refusal) -> Option<(usize, usize)> {
     let mut fitting = Vec::new();
     for (index, table) in schema.tables.iter().enumerate() {

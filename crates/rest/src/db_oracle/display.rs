@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 /// The longest a value is shown.
 const LONGEST: usize = 60;
 
-/// One line that says what became of a row.
+/// A row change in one line.
 pub(super) fn change(schema: &Schema, change: &Change) -> String {
     let Some(table) = schema.tables.get(change.table) else {
         return String::new();

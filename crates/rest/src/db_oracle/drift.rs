@@ -19,9 +19,9 @@ pub struct Drift {
     pub property: String,
     /// The column, as `table.column`.
     pub column: String,
-    /// What the document says.
+    /// The constraint of the document.
     pub document: String,
-    /// What the database says.
+    /// The constraint of the database.
     pub database: String,
 }
 
@@ -87,7 +87,7 @@ impl PropertyColumn<'_> {
         self.api.model.node(id)
     }
 
-    /// What the document says and what the database says, where they do not go together.
+    /// Pairs of document and database constraints that differ.
     fn all(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         found.extend(self.null());

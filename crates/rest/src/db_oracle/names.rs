@@ -197,7 +197,7 @@ fn words(name: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether a table's name says that it keeps books about calls: logs, sessions, caches.
+/// Whether the name of a table suggests bookkeeping: logs, sessions, caches.
 pub(crate) fn is_log(table: &str) -> bool {
     const WORDS: [&str; 34] = [
         "log",
@@ -240,7 +240,7 @@ pub(crate) fn is_log(table: &str) -> bool {
         .any(|word| WORDS.contains(&word.as_str()))
 }
 
-/// Whether a column's name says that it changes with use: times, versions, counts.
+/// Whether the name of a column suggests bookkeeping: times, versions, counts.
 pub(crate) fn is_bookkeeping(column: &str) -> bool {
     const WORDS: [&str; 26] = [
         "last",

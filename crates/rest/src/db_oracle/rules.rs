@@ -85,7 +85,7 @@ fn tables(schema: &Schema, changes: &[&Change]) -> String {
     names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// A read that changed rows: a row that somebody set, one that it shows and takes away, or a new one each time.
+/// A GET that changed columns set by clients, removed a returned row, or inserts a row on every call.
 fn get_changed_rows(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     if !case.exchange.succeeded() {
         return None;

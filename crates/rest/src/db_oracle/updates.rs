@@ -86,7 +86,7 @@ pub(super) fn changed_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> O
     ))
 }
 
-/// What became of the row that the path names, if it changed.
+/// The change of the row that the path names, if any.
 fn own_change<'a>(case: &JudgedCall<'a>, target: &AddressedRow) -> Option<&'a Change> {
     case.changes.iter().copied().find(|change| {
         change.table == target.table

@@ -18,7 +18,7 @@ use crate::exchange::Exchange;
 
 /// Maximum number of outbound requests with varied responses.
 const MAX_OUTBOUND_REQUESTS: usize = 64;
-/// More fields than these are not tried in a response that nobody describes.
+/// Maximum number of fields in an undocumented response.
 const MAX_FIELDS: usize = 32;
 /// The most answers of a candidate.
 const MAX_MOCK_RESPONSES: usize = 8;
@@ -39,7 +39,7 @@ pub struct MockCatalog {
 #[derive(Clone, Debug)]
 struct KnownRequest {
     options: Vec<ResponseOption>,
-    /// Names that the service was seen to look for in JSON, where nobody describes the response.
+    /// Fields that the service reads from an undocumented response.
     fields: Option<BTreeSet<String>>,
 }
 
@@ -249,7 +249,7 @@ impl MockCatalog {
 }
 
 impl KnownRequest {
-    /// Takes note of names that were looked for in JSON.
+    /// Records fields that were read from JSON.
     fn read(&mut self, names: &[&String]) {
         let Some(fields) = &mut self.fields else {
             return;

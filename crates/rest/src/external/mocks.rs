@@ -14,7 +14,7 @@ use crate::exchange::Exchange;
 /// A call that the service made during a call of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboundCall {
-    /// What was asked.
+    /// The request.
     pub outbound_request: Arc<OutboundRequest>,
     /// Which answer of the candidate it got; `None` when there was none for it.
     pub answer: Option<usize>,
@@ -144,7 +144,7 @@ impl Mocks {
     ///
     /// # Errors
     ///
-    /// When somebody else still does.
+    /// If the ports are still in use.
     pub fn resume(&mut self) -> Result<(), ResponderError> {
         self.responder.resume()
     }

@@ -10,7 +10,7 @@ use super::mocks::shape;
 use super::{OutboundRequest, OutboundTally};
 use crate::exchange::Exchange;
 
-/// More kinds of calls are not told apart.
+/// Maximum number of distinct requests.
 const MOST: usize = 200;
 
 /// Calls to external services that the driver observed.

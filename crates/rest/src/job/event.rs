@@ -165,7 +165,7 @@ impl EventReporter {
         (self.sink)(&Event::Kept { candidate });
     }
 
-    /// Takes note of how far the run is, where it is further than before.
+    /// Adds a timeline point if there is progress.
     pub(super) fn mark(&mut self) {
         let rises =
             |last: &TimelinePoint| last.covered < self.covered || last.faults < self.n_faults;

@@ -21,7 +21,7 @@ use crate::target::Target;
 const PROBES_END: f64 = 0.9;
 const MINIMIZING_ENDS: f64 = 0.97;
 pub(super) const ALL_ENDS: f64 = 1.2;
-/// The most of the budget that is kept for running tests again.
+/// Maximum share of the budget reserved for verification.
 const RESERVE: f64 = 0.25;
 
 /// What comes after the search.
@@ -69,7 +69,7 @@ impl Finish<'_> {
         !config.interrupt.load(Ordering::Relaxed) && Self::used(config, calls) < until
     }
 
-    /// The share of the budget that running the tests twice will take, as far as can be told.
+    /// Estimated share of the budget for verification.
     ///
     /// With a slow service that is much of it, and probes must not use what a suite needs.
     fn reserve(&self) -> f64 {
@@ -91,7 +91,7 @@ impl Finish<'_> {
             && Self::used(self.config, self.calls) < ALL_ENDS
     }
 
-    /// Takes note of faults.
+    /// Records faults.
     pub(super) fn note(&mut self, faults: impl Iterator<Item = Fault>) {
         for fault in faults {
             if self.problem.oracle().checks(fault.kind) {
@@ -221,7 +221,7 @@ impl Finish<'_> {
         tests
     }
 
-    /// Whether faults that show in rows only showed both times; what is told of rows is not told on suspicion.
+    /// Whether database faults were reproduced in both runs.
     fn is_confirmed(&self, test: &Test) -> bool {
         let shows = |exchanges: &[Exchange], fault: &Fault| {
             let again = self.problem.judge_rows(exchanges);

@@ -40,7 +40,7 @@ pub struct Config {
     pub search: isobath_search::Config,
     /// The most calls in all.
     pub calls: Option<u64>,
-    /// The share of the time that is used, from 0; asked whenever a candidate is to be made.
+    /// The used share of the time budget, from 0.
     pub elapsed: Arc<dyn Fn() -> f64 + Send + Sync>,
     /// Set to end search and probes and to write the results so far.
     pub interrupt: Arc<AtomicBool>,
@@ -118,7 +118,7 @@ pub struct Test {
     pub faults: Vec<Fault>,
 }
 
-/// What a run learned about the rows of a database.
+/// Findings about the database.
 #[derive(Clone, Debug)]
 pub struct DatabaseFindings {
     /// The database, without a password.
@@ -129,7 +129,7 @@ pub struct DatabaseFindings {
     pub drift: Vec<Drift>,
     /// What resetting and looking cost.
     pub cost: Cost,
-    /// Tables with too many rows to be put back.
+    /// Tables with too many rows to reset.
     pub not_kept: Vec<String>,
     /// What decides about rows and is not understood, triggers above all.
     pub limitations: Vec<Limitation>,
@@ -168,7 +168,7 @@ pub struct RunResult {
     pub interrupted: bool,
     /// What of the service's code is covered, where that is known.
     pub code: Option<CodeCoverage>,
-    /// What became of the rows of its database, where that was looked at.
+    /// Findings about the database, if there is one.
     pub rows: Option<DatabaseFindings>,
     /// Statements that the service was seen to look for rows with, one of each shape.
     pub statements: Vec<String>,

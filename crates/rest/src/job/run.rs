@@ -135,7 +135,7 @@ impl Observer<RestProblem> for SearchListener {
     }
 }
 
-/// What the service asked of others: what we answered, and what a driver told of besides.
+/// Outbound requests: mocked ones, and others that the driver observed.
 fn outgoing(service: &Service, problem: &RestProblem) -> Vec<(OutboundRequest, OutboundTally)> {
     let answered = service.with_mocks(|mocks| (mocks.tallies(), mocks.stations().to_vec()));
     let (mut all, stations) = answered.unwrap_or_default();

@@ -22,7 +22,7 @@ struct LongText {
 }
 
 impl Finish<'_> {
-    /// The candidate with short texts, as far as it does with them what it is kept for.
+    /// The candidate with shortened strings, as far as it still fulfills its purpose.
     pub(super) fn shrink(
         &mut self,
         candidate: Candidate,

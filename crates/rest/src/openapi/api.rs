@@ -67,7 +67,7 @@ pub struct Operation {
     pub summary: Option<Arc<str>>,
     /// Tags.
     pub tags: Vec<Arc<str>>,
-    /// Whether callers are told to stay away.
+    /// Whether the operation is deprecated.
     pub deprecated: bool,
     /// Parameters in path, query, header and cookie.
     pub parameters: Vec<Parameter>,
@@ -75,7 +75,7 @@ pub struct Operation {
     pub body: Option<Body>,
     /// What may come back.
     pub responses: Vec<DocumentedResponse>,
-    /// Ways to be allowed in; any one of them is enough. Empty means that nothing is asked.
+    /// Alternative security requirements; empty means public.
     pub security: Vec<SecurityRequirement>,
     /// Servers of this operation alone; empty means those of the API.
     pub servers: Vec<Server>,
@@ -362,7 +362,7 @@ impl Expression {
     }
 }
 
-/// Schemes that must all be met, with the scopes asked for.
+/// Security schemes that are all required, with scopes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SecurityRequirement {
     /// Names of schemes, and scopes.
@@ -386,7 +386,7 @@ pub enum SecurityScheme {
     },
     /// A bearer token from somewhere else.
     OAuth2 {
-        /// Where tokens are had, if the document says so.
+        /// Token URL, if documented.
         token_url: Option<Arc<str>>,
     },
     /// A bearer token from an OpenID provider.

@@ -17,7 +17,7 @@ pub trait Loader {
     /// The text at an absolute location: a URL, or a file path if the first document was one.
     ///
     /// # Errors
-    /// A sentence fragment that says why it cannot be had.
+    /// Returns why the document cannot be loaded.
     fn load(&self, location: &str) -> Result<String, String>;
 }
 

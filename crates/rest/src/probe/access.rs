@@ -109,7 +109,7 @@ impl Prober<'_> {
         }
     }
 
-    /// The base with its last call made by whoever made what it is about, if that succeeds too.
+    /// The base with its last call made by the creator of its resource, if that succeeds too.
     fn as_creator(&mut self, base: &BaseCandidate) -> Option<(BaseCandidate, usize)> {
         let (_, reference) = own_reference(base.last())?;
         let owner = base

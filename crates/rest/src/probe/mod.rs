@@ -40,7 +40,7 @@ pub struct Finding {
 /// What probes are to be made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProbeConfig {
-    /// Also try to inject SQL. Off unless asked for: it may do harm.
+    /// Also probe for SQL injection. Off by default: it may damage data.
     pub sql_injection: bool,
 }
 
@@ -209,7 +209,7 @@ fn rejections(
     rejections
 }
 
-/// Whether a status says no to what was asked, rather than to who asked, how often, or for what is not there.
+/// Whether a status rejects the content of a request (not its user, rate or missing resource).
 fn is_rejection(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 401 | 403 | 404 | 405 | 410 | 429)
 }

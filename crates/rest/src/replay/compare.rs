@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Captured;
 use super::fill::Filler;
 
-/// Says what of a response is not as it must be.
+/// Checks a response against its expectation.
 pub(super) fn compare(
     expected: &Answer,
     answer: &Response,

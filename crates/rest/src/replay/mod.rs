@@ -28,12 +28,12 @@ pub use rows::ReplayDatabase;
 /// How long a command that resets the service may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What came of a test.
+/// Verdict of a replayed test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplayVerdict {
-    /// All went as the test says.
+    /// The test behaves as recorded.
     Held,
-    /// Everything before the last call went as the test says, and that call did not.
+    /// The last call behaves differently.
     Differs(String),
     /// Something before the last call went otherwise, so that nothing is known about that call.
     NotReached(String),

@@ -36,7 +36,7 @@ pub struct LiveDatabase {
     before: Vec<Arc<Snapshot>>,
     /// The rows now, if nothing was written since they were taken.
     current: Option<Arc<Snapshot>>,
-    /// Where suites bring rows, for a database in the memory of the service.
+    /// Endpoint for inserting rows into an in-memory database of the service.
     row_endpoint: Option<String>,
 }
 
@@ -62,7 +62,7 @@ pub struct DatabaseReport {
     pub read: u64,
     /// Statements that we cannot evaluate, one of each shape.
     pub unsupported: Vec<UnsupportedStatement>,
-    /// Rows that were brought.
+    /// Inserted rows.
     pub rows: SeedingCost,
     /// What resetting and looking cost.
     pub cost: Cost,
@@ -112,7 +112,7 @@ impl LiveDatabase {
         self
     }
 
-    /// Where suites bring rows, for a database in the memory of the service.
+    /// Endpoint for inserting rows into an in-memory database of the service.
     #[must_use]
     pub fn row_endpoint(&self) -> Option<&str> {
         self.row_endpoint.as_deref()
@@ -136,7 +136,7 @@ impl LiveDatabase {
         &self.statements
     }
 
-    /// What it was asked for so far.
+    /// The cost so far.
     #[must_use]
     pub fn cost(&self) -> SeedingCost {
         self.cost
@@ -213,7 +213,7 @@ impl LiveDatabase {
         Ok(seeded)
     }
 
-    /// Says what the statements of a candidate looked for, and takes note of what they wrote.
+    /// Evaluates the statements of a candidate, and records the tables they wrote.
     ///
     /// # Errors
     ///
@@ -321,7 +321,7 @@ impl LiveDatabase {
         self.watch.begin(&mut self.state)
     }
 
-    /// What is not known to have been written may have been: the next candidate begins with all tables put back.
+    /// Makes the next candidate start with a reset of all tables.
     pub fn distrust_tables(&mut self) {
         self.written = self.state.all();
     }

@@ -29,12 +29,12 @@ pub use rules::{CoverageRule, RuleDistance, RuleReport};
 pub use score::StatementTarget;
 pub use seeder::RowSeeder;
 
-/// What may be done with the database.
+/// Configuration of database seeding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeedingConfig {
-    /// Candidates bring rows.
+    /// Candidates insert rows.
     pub rows: bool,
-    /// How far statements are from finding rows leads the search.
+    /// SQL distances guide the search.
     pub distance: bool,
     /// The coverage rules of statements are targets of the search.
     pub rules: bool,
@@ -50,7 +50,7 @@ impl Default for SeedingConfig {
     }
 }
 
-/// What became of the rows of a candidate.
+/// The inserted rows of a candidate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeededRows {
     /// The rows as they are stored, by id.

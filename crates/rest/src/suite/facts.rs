@@ -24,7 +24,7 @@ pub(super) fn is_message(value: &Value) -> bool {
     words.is_some_and(|text| text.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a value is a time that a clock may have said: two runs in the same second tell the same, later ones do not.
+/// Whether a value may be a current timestamp: equal in two runs within a second, different later.
 ///
 /// Days alone count only around `now`; dates that lie ahead are more often meant than computed.
 pub(super) fn is_moment(value: &Value, now: jiff::Timestamp) -> bool {

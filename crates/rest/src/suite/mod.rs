@@ -33,7 +33,7 @@ use crate::openapi::Api;
 use crate::seeding;
 use crate::session::Session;
 
-/// The suite of a run: name, where the service is and who calls are taken from the service and the users.
+/// The suite of a run, with base URL and users of the service.
 #[must_use]
 pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]) -> HttpSuite {
     let mut suite = HttpSuite::new(name, &service.base);
@@ -445,7 +445,7 @@ impl TestBuilder<'_> {
         request
     }
 
-    /// Whether the operation has one type of answer only, so that it need not be asked for.
+    /// Whether the operation has a single response type, so that no Accept header is needed.
     fn has_one_content_type(&self, exchange: &Exchange) -> bool {
         let Some(operation) = exchange.operation else {
             return true;

@@ -20,17 +20,17 @@ pub(super) struct Subject {
     pub(super) status: Option<u16>,
 }
 
-/// What is to be said of one status of one operation.
+/// Descriptions for one status of one operation.
 #[derive(Default)]
 struct StatusLine<'a> {
     users: Vec<&'a str>,
     shapes: Vec<String>,
 }
 
-/// Says the value at a place of the input of an operation, where it is short enough for a name.
+/// Returns the input value at a place of an operation, if short enough for a name.
 pub(super) type ValueAt<'a> = &'a dyn Fn(usize, &str) -> Option<String>;
 
-/// What a test covers beyond what its name says, one line for each operation and status.
+/// What a test covers besides its name, one line per operation and status.
 pub(super) fn covers(
     targets: &[Target],
     api: &Api,
@@ -113,7 +113,7 @@ pub(super) fn covers(
     lines
 }
 
-/// A property of an input: by its value, where that says more.
+/// A facet of an input, by its value if that is clearer.
 fn input(operation: usize, place: &str, facet: Facet, value: ValueAt<'_>) -> String {
     let by_value = matches!(
         facet,
@@ -171,7 +171,7 @@ pub(super) fn wrong(breach: &Breach) -> String {
     format!("{} {what}", plain(&breach.pointer))
 }
 
-/// What tells a test from another one about the same: the inputs that it was kept for.
+/// What distinguishes a test from others with the same name: its input targets.
 pub(super) fn difference(
     targets: &[Target],
     operation: Option<usize>,

@@ -68,7 +68,7 @@ pub(super) fn for_path(what: Specialization) -> Option<Specialization> {
     (!texts.is_empty()).then_some(Specialization::OneOf(texts))
 }
 
-/// Texts beyond this are not worth sending.
+/// Maximum length of hinted strings.
 const LONGEST: usize = 500;
 
 /// Whether `part` is in `text`, and long enough that this is not a coincidence.

@@ -350,7 +350,7 @@ const EXTERNAL: usize = usize::MAX;
 /// The chance of a marker at the start of a search.
 const MARKER_RATE: f64 = 0.5;
 
-/// Headers that whoever sends a request takes care of.
+/// Headers set by the HTTP client.
 const OUR_HEADERS: [&str; 9] = [
     "host",
     "content-type",

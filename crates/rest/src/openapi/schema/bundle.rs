@@ -82,7 +82,7 @@ fn references(schema: &Json, found: &mut Vec<u32>) {
 /// Schemas beyond which answers are not checked.
 const MAX_SCHEMAS: usize = 200_000;
 
-/// Rewrites schemas as they are asked for.
+/// Rewrites schemas on demand.
 #[derive(Default)]
 pub(crate) struct BundleBuilder {
     schemas: Vec<Json>,

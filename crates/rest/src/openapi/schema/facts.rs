@@ -47,7 +47,7 @@ pub(super) struct NumericBound {
     pub(super) exclusive: bool,
 }
 
-/// What is said about properties that are not declared.
+/// Rule for undeclared properties.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Additional {
     #[default]
@@ -76,7 +76,7 @@ pub(super) struct Discriminator {
     pub(super) mapping: Vec<(Arc<str>, String)>,
 }
 
-/// What a schema says.
+/// The joined keywords of a schema.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     /// The allowed types; `None` if nothing is said.
