@@ -204,7 +204,7 @@ fn a_service_that_never_connects_is_warned_about() {
             "--out",
             out.path().to_str().expect("a plain path"),
         ]);
-        assert!(run.out.contains("never connected to the tap"), "{run}");
+        assert!(run.out.contains("never connected to the SQL tap"), "{run}");
     });
 }
 
@@ -278,6 +278,6 @@ fn rules_of_statements_are_in_the_report_and_a_replay_brings_its_rows() {
         // Without the database nothing can be said.
         let blind = isobath(&words);
         assert_eq!(blind.code, 1, "{blind}");
-        assert!(blind.to_string().contains("--db names"), "{blind}");
+        assert!(blind.to_string().contains("pass --db"), "{blind}");
     });
 }

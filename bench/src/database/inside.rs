@@ -74,7 +74,7 @@ pub(super) fn covered(
     let seen = Rc::clone(&targets);
     let tell = move |event: &Event<'_>| {
         if let Event::Covered { target, .. } = event
-            && target.contains(" answers ")
+            && target.contains(" returns ")
             && !target.starts_with('`')
         {
             let target: &String = target;

@@ -56,7 +56,7 @@ pub(super) fn covered(
     for operation in report["operations"].as_array().ok_or("no operations")? {
         let statuses = operation["statuses"].as_array().into_iter().flatten();
         let name = operation["id"].as_str().unwrap_or_default();
-        covered.extend(statuses.map(|count| format!("{name} answers {}", count["status"])));
+        covered.extend(statuses.map(|count| format!("{name} returns {}", count["status"])));
     }
     Ok(covered)
 }

@@ -1,4 +1,4 @@
-//! `isobath demo`: the example service, built instrumented and searched.
+//! `isobath demo`: white-box testing of the bundled example service.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &DemoArgs) -> Exit {
     }
 }
 
-/// The language whose suites can be run here: whoever builds this has cargo, and the others are quicker.
+/// The first test language that can run here; cargo is always available, but slower.
 fn runnable() -> &'static str {
     let quick: [(&str, &[&str]); 2] = [
         ("pytest", &["python3", "-c", "import pytest, requests"]),

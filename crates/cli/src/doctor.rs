@@ -1,4 +1,4 @@
-//! `isobath doctor`: what is installed here, what is missing, and the command that installs it.
+//! `isobath doctor`: which optional tools are installed, and how to install the missing ones.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -112,7 +112,7 @@ const PREREQUISITES: [Prerequisite; 10] = [
     },
 ];
 
-/// Looks for everything, and says what to do. Nothing that is missing is a failure: each is for one purpose.
+/// Prints installed and missing tools. A missing tool is not a failure.
 pub(crate) fn run(args: &DoctorArgs) -> Exit {
     let terminal = Terminal::new(false, args.json);
     let found: Vec<(&Prerequisite, Option<(PathBuf, String)>)> = PREREQUISITES

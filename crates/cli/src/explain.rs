@@ -1,4 +1,4 @@
-//! `isobath explain`: what a code in a report means, offline.
+//! `isobath explain`: explanations of fault codes, offline.
 
 use clap::Args;
 use isobath_rest::fault::FaultKind;

@@ -20,14 +20,14 @@ use crate::seeding::{LiveDatabase, SeededRows};
 use crate::session::{Credentials, LoginError, Session};
 use crate::supervisor::{CrashOutcome, Supervisor};
 
-/// Brings the service back to its first state.
+/// Request that resets the service.
 #[derive(Clone, Debug)]
 pub struct ResetCall {
     /// The request; a status below 400 means that it is done.
     pub request: Request,
 }
 
-/// The service cannot be reached any more.
+/// The service is lost.
 #[derive(Debug, thiserror::Error)]
 #[error("the service at {url} is gone: {why}")]
 pub struct ServiceLost {
@@ -37,43 +37,43 @@ pub struct ServiceLost {
     pub why: String,
 }
 
-/// What all callers of a run share.
+/// The service under test, shared by all callers of a run.
 #[derive(Debug)]
 pub struct Service {
     /// The API.
     pub api: Arc<Api>,
     /// Where it is, without a slash at the end.
     pub base: String,
-    /// The users who are logged in, as they were first.
+    /// The users logged in at the start.
     pub sessions: Vec<Session>,
-    /// What brings the first state back before each candidate.
+    /// Resets the service before each candidate.
     pub reset: Option<ResetCall>,
-    /// Who watches over its life.
+    /// Restarts the service after a crash.
     pub supervisor: Supervisor,
-    /// What looks into the service; nothing when it is a black box.
+    /// White-box feedback; none for a black box.
     pub feedback: Option<Mutex<Box<dyn Feedback>>>,
-    /// Its database, where that is known and ours to change.
+    /// Its test database, if given.
     pub database: Option<Mutex<LiveDatabase>>,
-    /// The services that it calls, where somebody stands for them.
+    /// Mocks of the external services that it calls.
     pub mocks: Option<Mutex<Mocks>>,
 }
 
 impl Service {
-    /// Asks whoever looks into the service.
+    /// Calls `ask` with the driver feedback, if there is any.
     pub fn with_driver<R>(&self, ask: impl FnOnce(&mut dyn Feedback) -> R) -> Option<R> {
         let feedback = self.feedback.as_ref()?;
         let mut feedback = feedback.lock().unwrap_or_else(PoisonError::into_inner);
         Some(ask(&mut **feedback))
     }
 
-    /// Asks the database.
+    /// Calls `ask` with the test database, if there is one.
     pub fn with_database<R>(&self, ask: impl FnOnce(&mut LiveDatabase) -> R) -> Option<R> {
         let database = self.database.as_ref()?;
         let mut database = database.lock().unwrap_or_else(PoisonError::into_inner);
         Some(ask(&mut database))
     }
 
-    /// Asks whoever stands for the services that it calls.
+    /// Calls `ask` with the mocks, if there are any.
     pub fn with_mocks<R>(&self, ask: impl FnOnce(&mut Mocks) -> R) -> Option<R> {
         let mocks = self.mocks.as_ref()?;
         let mut mocks = mocks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,26 +89,26 @@ const RESETS: usize = 3;
 pub struct Caller {
     service: Arc<Service>,
     client: Client,
-    /// The users as they are in this life of the service.
+    /// The users, logged in since the last restart.
     sessions: Arc<[Session]>,
     restarts: u64,
     /// The operation that was called last.
     last: Option<usize>,
     /// How often operations were answered, by status.
     answered: BTreeMap<(usize, u16), u64>,
-    /// Operations that refuse users who have just logged in with a 401.
+    /// Operations that return 401 even after a new login.
     rejects_new_logins: BTreeSet<Option<usize>>,
 }
 
-/// How a call left the service.
+/// State of the service after a call.
 enum Liveness {
-    /// It lives.
+    /// It responds.
     Alive,
-    /// It does not: nobody is there, or nothing is answered.
+    /// It does not accept connections, or does not respond.
     Dead(String),
-    /// It does, but died meanwhile and was brought back by another caller.
+    /// It responds, but was restarted by another caller meanwhile.
     Restarted,
-    /// We were told to stop.
+    /// The run was interrupted.
     Interrupted,
 }
 
@@ -182,7 +182,7 @@ impl Caller {
         }
     }
 
-    /// Brings the first rows of the database back, and inserts those of a candidate.
+    /// Resets the database, and inserts the rows of a candidate.
     fn seed_rows(&self, candidate: &Candidate) -> Result<Option<SeededRows>, ServiceLost> {
         let seeded = self
             .service
@@ -192,7 +192,7 @@ impl Caller {
             .map_err(|error| self.database_lost(&error))
     }
 
-    /// Says of the statements of each call what they looked for.
+    /// Evaluates the statements of each call.
     fn finish_database(
         &self,
         exchanges: &mut [Exchange],
@@ -207,10 +207,10 @@ impl Caller {
     }
 
     fn database_lost(&self, error: &DatabaseError) -> ServiceLost {
-        self.lost(format!("its database cannot be used: {error}"))
+        self.lost(format!("cannot use its database: {error}"))
     }
 
-    /// Makes the calls; `None` when the service was found dead by no fault of theirs, and is back.
+    /// Makes the calls; `None` if the service had crashed before and was restarted.
     fn make_calls(
         &mut self,
         candidate: &Candidate,
@@ -345,7 +345,7 @@ impl Caller {
                 .is_ok()
     }
 
-    /// Makes users who were created for this run into others, so that what is theirs alone can be told.
+    /// Replaces the users created for this run by new ones, so that their resources can be distinguished.
     ///
     /// # Errors
     ///
@@ -357,7 +357,7 @@ impl Caller {
             .try_for_each(|session| session.replace(&mut self.client, &self.service.base))
     }
 
-    /// Takes over what changed when the service was brought back by another caller.
+    /// Takes over the sessions after a restart by another caller.
     fn catch_up(&mut self) {
         let restarts = self.service.supervisor.restarts();
         if restarts != self.restarts {
@@ -373,7 +373,7 @@ impl Caller {
         }
     }
 
-    /// Brings the first state back; says whether it did, and not the dead service instead.
+    /// Resets the service; false if it had to be restarted instead.
     fn reset(&mut self) -> Result<bool, ServiceLost> {
         let service = Arc::clone(&self.service);
         let Some(reset) = &service.reset else {
@@ -408,7 +408,7 @@ impl Caller {
         }
     }
 
-    /// Whether the service lives, as far as a call shows.
+    /// Whether the service is alive, judged by a call.
     fn liveness(&mut self, call: &Call) -> Liveness {
         let supervisor = &self.service.supervisor;
         match call.failure() {
@@ -425,7 +425,7 @@ impl Caller {
             Some(CallFailure::Dropped) => {
                 let question = self.client.call(&Request::get(&self.service.base));
                 let dead =
-                    || Liveness::Dead("the connection was closed, and the next one refused".into());
+                    || Liveness::Dead("the connection was closed and the next one refused".into());
                 match question.failure() {
                     Some(CallFailure::Refused) => dead(),
                     Some(CallFailure::Interrupted) => Liveness::Interrupted,
@@ -444,7 +444,7 @@ impl Caller {
                 let question = whole(self.client.call(&Request::get(&self.service.base)));
                 match question.failure() {
                     Some(CallFailure::TimedOut | CallFailure::Refused) => {
-                        Liveness::Dead("it does not answer any more".into())
+                        Liveness::Dead("it stopped responding".into())
                     }
                     Some(CallFailure::Interrupted) => Liveness::Interrupted,
                     _ => {
@@ -500,7 +500,7 @@ impl Caller {
     }
 }
 
-/// A call as it counts for us: half an answer is none.
+/// A call as it counts for us: half a response is none.
 fn whole(mut call: Call) -> Call {
     let failure = match call.response().map(|response| response.completeness) {
         Some(BodyCompleteness::Dropped) => CallFailure::Dropped,
@@ -534,7 +534,7 @@ fn describe(call: &Call) -> String {
     }
 }
 
-/// The rows and the answers so far, for values that refer to them.
+/// The rows and the responses so far, for values that refer to them.
 pub(crate) struct ResponseResolver<'a> {
     exchanges: &'a [Exchange],
     seeded: Option<&'a SeededRows>,

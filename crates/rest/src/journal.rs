@@ -1,7 +1,7 @@
-//! Candidates, and the first rows of the database, kept in files while a run goes on, so that a run that was stopped can go on from them.
+//! Stores candidates and the database snapshot during a run, so that it can be resumed.
 //!
-//! Operations and tables go by their names, users by their place; what the document or the database does not know any
-//! more is not restored.
+//! Operations and tables are stored by name, users by index; what the document or the database no
+//! longer contains is not restored.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub fn restore(
     is_sound(&candidate).then_some(candidate)
 }
 
-/// First rows as [`restore_snapshot`] reads them.
+/// The snapshot as [`restore_snapshot`] reads it.
 #[must_use]
 pub fn store_snapshot(first: &Snapshot) -> Json {
     let cells = |row: &Vec<Value>| row.iter().map(store_value).collect::<Json>();
@@ -84,7 +84,7 @@ pub fn store_snapshot(first: &Snapshot) -> Json {
     json!({ "tables": tables, "counters": counters.collect::<Json>() })
 }
 
-/// The first rows that were stored as `json`; `None` when it is something else.
+/// The snapshot stored as `json`; `None` if it is invalid.
 #[must_use]
 pub fn restore_snapshot(json: &Json) -> Option<Snapshot> {
     let row =

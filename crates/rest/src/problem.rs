@@ -1,4 +1,4 @@
-//! The REST problem as the search sees it: candidates are made here, and answers judged.
+//! The REST problem for the search: samples, mutates and scores candidates.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use crate::seeding::{self, RowSeeder};
 use crate::taint::{TaintTracker, Techniques, without_named_markers};
 use crate::target::{JsonShape, Target, Targets};
 
-/// What sampling and mutation may do.
+/// Configuration of sampling and mutation.
 #[derive(Clone, Debug)]
 pub struct SamplingConfig {
     /// The most steps of a candidate.
@@ -36,13 +36,13 @@ pub struct SamplingConfig {
     pub breach: f64,
     /// That a text is odd though valid, or two values are equal.
     pub edge_case: f64,
-    /// That the last call is made by somebody else, or by nobody.
+    /// Probability that another user, or an anonymous one, makes the last call.
     pub other_user: f64,
     /// That a mutation adds or removes a step.
     pub restructure: f64,
-    /// That a free value is taken from what was seen in answers.
+    /// That a free value is taken from what was seen in responses.
     pub reuse: f64,
-    /// What is learned inside a service that can be looked into.
+    /// Enabled white-box techniques.
     pub techniques: Techniques,
 }
 
@@ -61,7 +61,7 @@ impl Default for SamplingConfig {
     }
 }
 
-/// The problem: how to cover an API.
+/// The search problem: cover an API.
 #[derive(Debug)]
 pub struct RestProblem {
     pub(crate) api: Arc<Api>,
@@ -124,7 +124,7 @@ impl RestProblem {
         }
     }
 
-    /// The same problem, with code to cover.
+    /// Adds code targets.
     #[must_use]
     pub fn with_code(mut self, code: CodeTargets) -> Self {
         self.code = code.silent(!self.sampling.techniques.steering);
@@ -132,40 +132,40 @@ impl RestProblem {
         self
     }
 
-    /// The same problem, with a database whose rows candidates may bring.
+    /// Adds a row seeder.
     #[must_use]
     pub fn with_seeder(mut self, seeder: RowSeeder) -> Self {
         self.seeder = Some(seeder);
         self
     }
 
-    /// What is known of the rows that candidates need.
+    /// The row seeder, if there is a database.
     #[must_use]
     pub fn seeder(&self) -> Option<&RowSeeder> {
         self.seeder.as_ref()
     }
 
-    /// The same problem, with rows whose changes are judged.
+    /// Adds a database oracle.
     #[must_use]
     pub fn with_db_oracle(mut self, judge: DatabaseOracle) -> Self {
         self.rows = Some(judge);
         self
     }
 
-    /// Who judges the changes of rows, where there are some.
+    /// The database oracle, if there is a database.
     #[must_use]
     pub fn db_oracle(&self) -> Option<&DatabaseOracle> {
         self.rows.as_ref()
     }
 
-    /// The same problem, with outside services whose answers candidates bring.
+    /// Adds a catalog of mock responses.
     #[must_use]
     pub fn with_mock_catalog(mut self, mock_catalog: MockCatalog) -> Self {
         self.mock_catalog = Some(mock_catalog);
         self
     }
 
-    /// What the service was seen to call, from inside.
+    /// Outbound requests without a mock.
     #[must_use]
     pub fn unmocked(&self) -> &UnmockedRequests {
         &self.unmocked
@@ -183,7 +183,7 @@ impl RestProblem {
         !self.first_pass.is_over()
     }
 
-    /// What is worth covering, as far as it was met.
+    /// What is targets found so far.
     #[must_use]
     pub fn targets(&self) -> &Targets {
         &self.targets
@@ -207,13 +207,13 @@ impl RestProblem {
         &self.oracle
     }
 
-    /// Who makes what for whom.
+    /// The dependencies between operations.
     #[must_use]
     pub fn resources(&self) -> &Resources {
         &self.resources
     }
 
-    /// Takes note of a fault, and says its goal.
+    /// Records a fault, and returns its target.
     pub fn record_fault(&mut self, fault: Fault) -> Target {
         let target = Target::Fault(fault.kind, fault.cause.as_str().into());
         if !self
@@ -248,7 +248,7 @@ impl RestProblem {
         faults
     }
 
-    /// A candidate whose rows are acceptable, known by a number of its own.
+    /// Registers a candidate and repairs its rows.
     fn register(&mut self, mut candidate: Candidate, rng: &mut Rng) -> Candidate {
         if let Some(seeder) = &mut self.seeder {
             seeder.register(&mut candidate, rng);
@@ -256,7 +256,7 @@ impl RestProblem {
         candidate
     }
 
-    /// The parent with other answers of outside services, where these may matter; not always, since inputs matter too.
+    /// The parent with other mock responses, if the operation calls external services.
     fn with_other_mock_responses(
         &self,
         rng: &mut Rng,
@@ -490,12 +490,12 @@ impl Problem for RestProblem {
     }
 }
 
-/// Whether a failure is rightly blamed on an outside service: 502, 503 and 504 are for that.
+/// Whether a failure is correctly attributed to an external service (502, 503, 504).
 fn is_passed_on(exchange: &Exchange) -> bool {
     matches!(exchange.status(), Some(502..=504)) && !exchange.trace.outgoing.is_empty()
 }
 
-/// Recipes kept for one operation.
+/// Successful prefixes kept for one operation.
 const MAX_PREFIXES: usize = 4;
 
 /// Keeps what a successful step needed: first those that made what they are about, then the shorter ones.
@@ -544,7 +544,7 @@ fn remember_prefix(
     successful_prefixes.truncate(MAX_PREFIXES);
 }
 
-/// How near a status is to success.
+/// Score of a status for the target of a successful call.
 fn status_score(status: u16) -> f64 {
     match status {
         200..300 => 1.0,
@@ -559,21 +559,21 @@ fn status_score(status: u16) -> f64 {
     }
 }
 
-/// What the answer that came nearest to a success was like.
+/// What the response that came nearest to a success was like.
 pub(crate) fn nearest(status_score: f64) -> Option<&'static str> {
     let all = [
-        (0.7, "answered 3xx"),
-        (0.6, "answered 409, 412, 422 or 423"),
-        (0.5, "answered 400, 406, 413 or 415"),
-        (0.4, "answered 404 or 410"),
-        (0.3, "answered 403 or 405"),
-        (0.2, "answered 401 or 407"),
+        (0.7, "returned 3xx"),
+        (0.6, "returned 409, 412, 422 or 423"),
+        (0.5, "returned 400, 406, 413 or 415"),
+        (0.4, "returned 404 or 410"),
+        (0.3, "returned 403 or 405"),
+        (0.2, "returned 401 or 407"),
     ];
     let near = |(known, _): &&(f64, &str)| (status_score - known).abs() < 0.01;
     all.iter().find(near).map(|(_, words)| *words)
 }
 
-/// The facets of a place that are worth a goal. Which thing is meant has none: those are covered as chains.
+/// The facets of an input that become targets. References have none: they are covered as chains.
 fn facets(place: &NodeRef<'_>, add: &mut dyn FnMut(ValueClass)) {
     if place.pointer.is_empty()
         || place.pointer.starts_with("/path")
@@ -599,7 +599,7 @@ pub(crate) fn stable_pointer(pointer: &str) -> Cow<'_, str> {
     Cow::Owned(segments.collect::<Vec<_>>().join("/"))
 }
 
-/// Calls `add` for the shapes of an answer: the body, and what is two levels below it.
+/// Calls `add` for the shapes of a response: the body, and what is two levels below it.
 fn shapes(body: &serde_json::Value, add: &mut dyn FnMut(&str, JsonShape)) {
     fn walk(
         value: &serde_json::Value,
@@ -633,7 +633,7 @@ fn shapes(body: &serde_json::Value, add: &mut dyn FnMut(&str, JsonShape)) {
     walk(body, &mut String::new(), 3, add);
 }
 
-/// Which user may call what, as far as answers told.
+/// Observed access rights of users per operation.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessTable {
     n_users: usize,
@@ -661,7 +661,7 @@ impl AccessTable {
         }
     }
 
-    /// Somebody who may call the operation: `preferred`, unless that user was only ever kept out.
+    /// A user who may call the operation: `preferred`, unless always rejected before.
     pub(crate) fn user(&self, rng: &mut Rng, operation: usize, preferred: usize) -> usize {
         let counts = &self.counts[operation * self.n_users..(operation + 1) * self.n_users];
         let kept_out = |user: usize| counts[user].0 == 0 && counts[user].1 >= 2;

@@ -1,4 +1,4 @@
-//! Makes candidates: calls that bring what they need, and changes of them.
+//! Samples and mutates candidates.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -153,7 +153,7 @@ fn pick_operation(problem: &RestProblem, rng: &mut Rng) -> usize {
     start
 }
 
-/// Adds the operation and, before it, what it needs; says the id of its step.
+/// Appends an operation and, before it, its dependencies; returns the id of its step.
 pub(crate) fn append_operation(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -186,7 +186,7 @@ fn apply_hints(problem: &RestProblem, rng: &mut Rng, operation: usize, input: &m
     problem.hints.apply(rng, tuning, operation, input);
 }
 
-/// The user who made what an input refers to, the last one if there are several.
+/// The user who created the resource that an input refers to.
 fn creator_of(candidate: &Candidate, input: &Gene) -> Option<usize> {
     let references = input.references();
     references.iter().rev().find_map(|(_, reference)| {
@@ -198,7 +198,7 @@ fn creator_of(candidate: &Candidate, input: &Gene) -> Option<usize> {
     })
 }
 
-/// Who calls: nobody where nothing is asked, else a user who is let in.
+/// The user of a call: anonymous for public operations, else a user with access.
 fn pick_user(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -212,7 +212,7 @@ fn pick_user(
     Some(problem.access.user(rng, operation, preferred))
 }
 
-/// Takes a value from an earlier answer, or from a call that is added for it.
+/// Takes a value from an earlier response, or from a call that is added for it.
 fn add_dependency(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -257,7 +257,7 @@ fn add_dependency(
     input.bind(&dependency.pointer, Reference { source, place });
 }
 
-/// Adds the steps with which an operation succeeded before, most of the time; says the id of the last one.
+/// Mostly appends the steps with which an operation succeeded before; returns the id of the last one.
 fn reuse_successful_prefix(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -300,7 +300,7 @@ fn pick_weighted<'a>(rng: &mut Rng, producers: &'a [Producer]) -> &'a Producer {
     &producers[0]
 }
 
-/// Adds what a person would do next: use what was made, change it, look at it, remove it, look again.
+/// Appends follow-up calls: use, update, read or delete the created resource.
 fn append_follow_ups(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate, user: usize) {
     let Some(last) = candidate.steps.last().and_then(|step| step.operation()) else {
         return;
@@ -434,7 +434,7 @@ pub(crate) fn copy_path(from: &Gene, to: &mut Gene) {
 /// The most days between two times that belong together.
 const DAYS: u16 = 30;
 
-/// Sometimes brings the times of an input close to each other: a stay has a begin and an end, in this order mostly.
+/// Sometimes aligns the dates of an input: a range usually has a start and a later end.
 fn align_dates(rng: &mut Rng, input: &mut Gene) {
     let mut moments: Vec<(String, DateTime)> = Vec::new();
     input.walk(|place| {
@@ -457,7 +457,7 @@ fn align_dates(rng: &mut Rng, input: &mut Gene) {
     }
 }
 
-/// Puts values that were seen in answers where names fit.
+/// Reuses values observed in responses where names match.
 fn reuse_observed_values(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
     let mut chosen: Vec<(String, serde_json::Value)> = Vec::new();
     input.walk(|place| {
@@ -481,7 +481,7 @@ fn reuse_observed_values(problem: &RestProblem, rng: &mut Rng, input: &mut Gene)
     }
 }
 
-/// Breaks a rule in the last call of the operation that is aimed at; false where there is none to break.
+/// Violates a constraint in the last call of the target operation; false if there is none.
 pub(crate) fn violate_constraint(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -512,7 +512,7 @@ pub(crate) fn violate_constraint(
     true
 }
 
-/// Sometimes breaks a rule in the last call, or has somebody else make it.
+/// Sometimes makes the last call invalid, gives it an edge case, or changes its user.
 fn apply_random_variation(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate) {
     let dice = rng.f64();
     let Some(step) = candidate.steps.last_mut() else {
@@ -714,7 +714,7 @@ fn is_guided(problem: &RestProblem) -> bool {
     problem.seeder().is_some_and(RowSeeder::is_guided)
 }
 
-/// How likely a value comes with an answer; where nothing else leads anywhere, it is waited for.
+/// How likely a value comes with a response; where nothing else leads anywhere, it is waited for.
 fn confidence(problem: &RestProblem, operation: usize, place: &Arc<str>) -> f64 {
     if is_guided(problem) {
         problem.resources.confidence(operation, place)

@@ -1,4 +1,4 @@
-//! Faults that show in the rows of the database are found there, and a correct service is not accused.
+//! Faults in database rows are found, and a correct service has none.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Every fault that has a service of its own is found there, and its correct twin is not accused.
+//! Each fault kind is found in its sample service, and not in the correct twin.
 
 mod support;
 

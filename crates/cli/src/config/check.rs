@@ -1,4 +1,4 @@
-//! `isobath config`: is the file right, and what may stand in it.
+//! `isobath config`: check `isobath.toml`, or print its JSON Schema.
 
 use std::path::PathBuf;
 

@@ -164,7 +164,7 @@ fn word(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// A text with `${NAME}` and `${NAME:-otherwise}` filled in; `$${` stands for `${`.
+/// Expands `${NAME}` and `${NAME:-default}`; `$${` is a literal `${`.
 fn expand(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut expanded = String::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! What may be set, read off the flags of a job.
+//! Keys of `isobath.toml`, derived from the flags of each command.
 
 use std::any::TypeId;
 use std::path::PathBuf;

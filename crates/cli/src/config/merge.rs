@@ -1,4 +1,4 @@
-//! Settings as words of the command line.
+//! Merges settings of `isobath.toml` into the command line.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub(crate) fn with_settings(
         .collect())
 }
 
-/// Complains about tables that belong to no job.
+/// Rejects unknown tables.
 pub(super) fn check_tables(file: &ConfigFile) -> Result<(), ConfigError> {
     for (table, at) in file.tables() {
         if !JOBS.contains(&table.as_str()) {
@@ -134,7 +134,7 @@ pub(super) struct ArgumentWords {
 }
 
 impl ArgumentWords {
-    /// Adds what a setting says.
+    /// Adds a setting.
     pub(super) fn add(
         &mut self,
         file: &ConfigFile,
@@ -278,7 +278,7 @@ mod tests {
     fn mistakes_are_told_with_their_place() {
         let error = |text: &str| merged(text, &["rest"]).unwrap_err();
         insta::assert_snapshot!(error("[rest]\nbugdet = '10s'\n"), @r"
-        there is no key `bugdet` in [rest]; did you mean `budget`?
+        unknown key `bugdet` in [rest]; did you mean `budget`?
          --> HERE/isobath.toml:2:1
           |
         2 | bugdet = '10s'

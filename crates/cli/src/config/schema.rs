@@ -1,4 +1,4 @@
-//! A JSON Schema of the file, for editors.
+//! JSON Schema of `isobath.toml`, for editors.
 
 use clap::Command;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! Where the service is, and whether we may call it.
+//! Base URL of the service, and the check that it may be called.
 
 use isobath_exec::http::{Method, Request};
 use isobath_rest::caller::ResetCall;
@@ -7,7 +7,7 @@ use isobath_rest::openapi::Api;
 use super::args::RestArgs;
 use super::run::SetupError;
 
-/// Where the service is: as the flag says, else as the document says, relative to where that came from.
+/// Base URL: from the flag, else from the document, relative to its location.
 pub(super) fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String, SetupError> {
     let served = api.servers.first().map_or("", |server| server.url.as_str());
     let known = args

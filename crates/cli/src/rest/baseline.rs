@@ -1,4 +1,5 @@
-//! Which faults fail a run: all, those of some kinds, or those that nobody has accepted yet.
+//! Decides which faults fail a run: all, those of some kinds, or those that are not in the
+//! baseline.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -173,7 +174,7 @@ impl Baseline {
             .collect()
     }
 
-    /// Adds faults that are new to the file, below what stands there, and says how many.
+    /// Appends new faults to the file; returns how many.
     pub(super) fn update<'f>(
         &self,
         faults: impl Iterator<Item = &'f Fault>,

@@ -1,4 +1,4 @@
-//! `--db`: the test database behind the service.
+//! `--db`: the test database of the service.
 
 use std::net::SocketAddr;
 
@@ -182,7 +182,7 @@ impl Tapped {
         args
     }
 
-    /// What looks at the statements, beside what looks into the service.
+    /// Combines tap and driver feedback.
     pub(super) fn feedback(self, driver: Option<Box<dyn Feedback>>) -> Box<dyn Feedback> {
         let tap = Box::new(TapFeedback::new(self.tap));
         match driver {

@@ -1,4 +1,5 @@
-//! The folder of a run: nobody else's while it runs, with what the run before it left kept aside.
+//! The output directory of a run: locked while it runs; the results of the previous run are moved
+//! aside.
 
 use std::fs::{File, TryLockError};
 use std::io;

@@ -1,4 +1,4 @@
-//! A service that the run looks into, whatever it is written in.
+//! White-box instrumentation of the service, independent of its language.
 
 use isobath_exec::driver::SharedDriver;
 use isobath_rest::feedback::Feedback;
@@ -18,22 +18,22 @@ pub(super) enum Instrumentation {
     Jvm(InstrumentedJvm),
 }
 
-/// What looks into a service that is up.
+/// Instruments of a running service.
 #[derive(Default)]
 pub(super) struct Instruments {
     /// What tells of its code; nothing for a black box.
     pub(super) feedback: Option<Box<dyn Feedback>>,
     /// What its build left.
     pub(super) built: Option<Built>,
-    /// Who may reach a database in its memory.
+    /// Access to its in-memory database.
     pub(super) rows: Option<InMemoryRows>,
 }
 
-/// Who may reach a database in the memory of a service.
+/// Access to an in-memory database of a service.
 pub(super) struct InMemoryRows {
     /// The driver in it.
     pub(super) driver: SharedDriver,
-    /// Where suites bring rows.
+    /// Endpoint for inserting rows.
     pub(super) row_endpoint: String,
 }
 
@@ -67,7 +67,7 @@ impl Instrumentation {
         }
     }
 
-    /// What looks into the service, once it is up; says what of it is watched.
+    /// The instruments of the service, once it is up; prints what is instrumented.
     pub(super) fn feedback(self, terminal: &Terminal) -> Result<Instruments, SetupError> {
         match self {
             Self::Rust(service) => {

@@ -1,5 +1,5 @@
-//! Ctrl-C: the first ends the search and leaves a moment to hand over, the second ends that moment,
-//! the third ends everything.
+//! Ctrl-C: the first ends the search and writes results, the second skips verification, the third
+//! exits at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 /// How long handing over may take after an interruption.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
-/// What was asked for from outside.
+/// State of Ctrl-C handling.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interruption {
     /// Raised by the first signal.
@@ -31,7 +31,7 @@ impl Interruption {
         Ok(interruption)
     }
 
-    /// From now on there is something to hand over.
+    /// From now on there are results to write.
     pub(super) fn begin(&self) {
         self.has_begun.store(true, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What a run that was stopped, or killed, left in its folder.
+//! Reads the state of an interrupted run from its output directory.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -33,7 +33,7 @@ pub(super) struct InterruptedRun {
     pub(super) seconds: f64,
     /// The targets that it had covered, as sentences.
     pub(super) covered: BTreeSet<String>,
-    /// How many times it was gone on with.
+    /// How many times it was resumed.
     pub(super) resumed: u64,
     candidates: Vec<Value>,
 }
@@ -102,7 +102,7 @@ impl InterruptedRun {
         self.timeline.last().map_or(0, |last| last.calls)
     }
 
-    /// What the job goes on from, and how many candidates do not fit the service as it is now.
+    /// State for resuming, and the number of candidates that do not match the current service.
     pub(super) fn earlier(&self, service: &Service) -> (PreviousRun, usize) {
         let schema = service.with_database(|data| data.schema().clone());
         let candidates = self.candidates.iter();
@@ -125,7 +125,7 @@ impl InterruptedRun {
     }
 }
 
-/// Says what is gone on with.
+/// Prints what is resumed.
 pub(super) fn report_resumption(
     interrupted: &InterruptedRun,
     earlier: &PreviousRun,
@@ -154,7 +154,7 @@ pub(super) fn report_resumption(
     });
 }
 
-/// Says what was covered before and is not any more: a service whose state is not reset does not do everything twice.
+/// Prints targets that were covered before and not again, for example because the service is not reset.
 pub(super) fn report_lost_targets(
     interrupted: &InterruptedRun,
     covered: &BTreeSet<String>,
@@ -176,7 +176,7 @@ pub(super) fn report_lost_targets(
     }
 }
 
-/// Waits until the service of a run that was just killed is gone, too; one that stays is told of by whoever starts another.
+/// Waits until the service of a killed run has exited.
 pub(super) fn wait_until_down(url: &str) {
     let ready = ReadyCheck::Url(url.to_owned());
     let started = Instant::now();
@@ -208,9 +208,9 @@ mod tests {
     use super::*;
 
     const EVENTS: &str = r#"{"event":"started","title":"t","url":"u","operations":1,"seed":1,"algorithm":"mio"}
-{"event":"covered","calls":3,"target":"GET /a answers 200"}
+{"event":"covered","calls":3,"target":"GET /a returns 200"}
 {"event":"progress","calls":40,"seconds":1.5,"covered":7,"faults":2}
-{"event":"covered","calls":44,"target":"GET /a answers 404"}
+{"event":"covered","calls":44,"target":"GET /a returns 404"}
 "#;
 
     fn folder(events: &str, candidates: &str) -> tempfile::TempDir {

@@ -1,4 +1,4 @@
-//! `--jvm`: starts a service on the JVM with our agent, and lets the run look into it.
+//! `--jvm`: starts a JVM service with the agent for white-box testing.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ pub(crate) struct JvmArgs {
 }
 
 impl JvmArgs {
-    /// Whether a service on the JVM is to be looked into.
+    /// Whether a JVM service is tested white-box.
     pub(super) fn is_wanted(&self) -> bool {
         self.jvm.is_some() || self.jvm_agent
     }
@@ -53,9 +53,9 @@ impl JvmArgs {
 pub(super) struct InstrumentedJvm {
     listener: Listener,
     agent: PathBuf,
-    /// Where the service is and what starts it, with the agent and plain; nothing when the user says.
+    /// Port and start commands, with and without the agent; none if the user gives them.
     own: Option<Own>,
-    /// The port at which suites bring rows to a database in the memory of the service.
+    /// Port for inserting rows into an in-memory database of the service.
     row_endpoint: u16,
 }
 
@@ -165,7 +165,7 @@ impl InstrumentedJvm {
         format!("{before} {flag}").trim().to_owned()
     }
 
-    /// What looks into the service, once it is up.
+    /// The driver feedback, once the service is up.
     pub(super) fn feedback(self, terminal: &Terminal) -> Result<Instruments, SetupError> {
         let feedback = DriverFeedback::new(self.listener, PATIENCE).map_err(|error| {
             SetupError::unreachable(format!(
@@ -211,7 +211,7 @@ const PORTS: [&str; 4] = [
 /// The variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
-/// The variable that tells the agent where suites bring rows.
+/// Environment variable with the port for inserting rows.
 const DOOR_VARIABLE: &str = "ISOBATH_DOOR";
 
 impl Own {

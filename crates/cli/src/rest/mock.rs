@@ -1,4 +1,4 @@
-//! `--mock`: stands for the services that the service calls.
+//! `--mock`: mock servers for the external services that the service calls.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) struct MockArgs {
     pub mock_port: u16,
 }
 
-/// An outside service that a flag names.
+/// An external service given by a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MockFlag {
     /// What it is called; through the proxy, its host.
@@ -111,7 +111,7 @@ impl MockFlag {
     }
 }
 
-/// Outside services that we stand for, before the service is started.
+/// Mock servers, before the service is started.
 pub(super) struct Mocked {
     flag: Vec<MockFlag>,
     responder: MockServer,
@@ -120,7 +120,7 @@ pub(super) struct Mocked {
 
 /// The variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
-/// Who is never called through the proxy.
+/// Hosts that bypass the proxy.
 const NOT_BY_PROXY: &str = "localhost,127.0.0.1,::1";
 
 impl Mocked {
@@ -302,7 +302,7 @@ fn with_variables(command: &str, variables: &[(String, String)]) -> String {
     }
 }
 
-/// Stands for the outside services of a stored suite.
+/// Mock servers for the external services of a stored suite.
 pub(super) fn responder_for(suite: &HttpSuite) -> Result<Option<MockServer>, SetupError> {
     if suite.external_services.is_empty() {
         return Ok(None);

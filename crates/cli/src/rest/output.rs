@@ -1,4 +1,4 @@
-//! What a run leaves behind: the suite, the report, and the summary.
+//! Results of a run: the suite, the report and the summary.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,12 +124,12 @@ impl<'a> FinishedRun<'a> {
         }
     }
 
-    /// Whether somebody told us to stop.
+    /// Whether the run was interrupted.
     pub(super) fn is_interrupted(&self) -> bool {
         self.outcome.interrupted || self.interruption.interrupt.load(Ordering::Relaxed)
     }
 
-    /// What became of the rows of the database.
+    /// The database section of the report.
     fn database(&self) -> Option<DatabaseView> {
         let rows = self.outcome.rows.as_ref()?;
         let name = |operation: usize| {
@@ -287,7 +287,7 @@ impl<'a> FinishedRun<'a> {
         (text.len() <= SHOWN_SOURCE).then_some(text)
     }
 
-    /// Writes suite and report, and says what was written.
+    /// Writes suite and report; returns the written files.
     pub(super) fn write(
         &self,
         folder: &Path,
@@ -572,7 +572,7 @@ impl<'a> FinishedRun<'a> {
         all
     }
 
-    /// What the service asked of others.
+    /// Outbound requests of the service.
     fn outgoing(&self) -> Vec<OutboundView> {
         let seen = self.outcome.outgoing.iter();
         let views = seen.map(|(outbound_request, tally)| OutboundView {
@@ -599,7 +599,7 @@ impl<'a> FinishedRun<'a> {
         views.collect()
     }
 
-    /// Says whom the service called, and who was never called though somebody stands for it.
+    /// Prints external services that were called, and mocks that were not.
     fn report_external(&self, terminal: &Terminal) {
         let seen = &self.outcome.outgoing;
         let stations = self
@@ -646,7 +646,7 @@ impl<'a> FinishedRun<'a> {
         }
     }
 
-    /// Says what the database was used for.
+    /// Prints database statistics.
     fn report_database(&self, terminal: &Terminal) {
         let Some(data) = &self.outcome.database else {
             return;
@@ -671,7 +671,7 @@ impl<'a> FinishedRun<'a> {
         );
     }
 
-    /// Says what came of the run.
+    /// Prints the summary of the run.
     /// Calls the operations that may end the session or the service for everybody, which were kept for last.
     pub(super) fn call_disruptive(&self, client: &ClientMaker<'_>) -> io::Result<()> {
         let statuses = job::call_disruptive(self.service, client, self.args.seed)?;

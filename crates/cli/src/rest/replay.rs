@@ -1,4 +1,4 @@
-//! `isobath replay`: tests of an earlier run, run again without a test language.
+//! `isobath replay`: runs the tests of an earlier run again, without a test runner.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub(crate) struct ReplayArgs {
     quiet: bool,
 }
 
-/// Runs tests again, and says which faults they still show.
+/// Replays tests and prints which faults remain.
 pub(crate) fn run(args: &ReplayArgs) -> Exit {
     let terminal = Terminal::new(args.quiet, false);
     match replay(args, &terminal) {
@@ -166,7 +166,7 @@ fn chosen<'s>(suite: &'s HttpSuite, which: Option<&str>) -> Result<Vec<&'s HttpT
     Ok(found)
 }
 
-/// Starts the service unless somebody answers already.
+/// Starts the service unless it is already running.
 fn start(
     args: &ReplayArgs,
     suite: &HttpSuite,
@@ -195,7 +195,7 @@ fn start(
         .map_err(|error| SetupError::unreachable(error.to_string()))
 }
 
-/// Says what came of a test, and whether that is good.
+/// Prints the verdict of a test; returns whether it is good.
 fn tell(test: &HttpTest, verdict: &ReplayVerdict, terminal: &Terminal) -> bool {
     let what = match test.faults.first() {
         Some(fault) => format!("{}: {}", fault.code, fault.message),

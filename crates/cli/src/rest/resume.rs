@@ -1,4 +1,4 @@
-//! `isobath resume`: the command line of a run that was stopped, taken from its plan.
+//! `isobath resume`: reads the command line of an interrupted run from its plan.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ const SECRET: [&str; 2] = ["--header", "--db"];
 /// What stands in a plan for what is not kept.
 pub(super) const REDACTED: char = '…';
 
-/// What is to be gone on with.
+/// A run to resume.
 pub(crate) struct Resumption {
     /// The folder of the run.
     pub folder: PathBuf,

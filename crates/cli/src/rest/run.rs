@@ -1,4 +1,4 @@
-//! From flags to a run, and from its outcome to an exit code.
+//! Runs `isobath rest`: from flags to an exit code.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -57,7 +57,7 @@ const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How often a driver is listened to while nothing is searched.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Why a run did not begin.
+/// Why a run could not start.
 pub(super) struct SetupError {
     exit: Exit,
     why: String,
@@ -84,7 +84,7 @@ impl SetupError {
         &self.why
     }
 
-    /// Says why, and how that ends the program.
+    /// Prints the reason, and returns the exit code.
     pub(super) fn tell(self, terminal: &Terminal) -> Exit {
         terminal.complain(&format!("error: {}", self.why));
         self.exit
@@ -370,7 +370,7 @@ fn write_and_verify(
         lock(log).write(&Line::Stage {
             stage: "check".to_owned(),
         });
-        // The suites stand for outside services themselves, where the service looks for them.
+        // The suites stand for external services themselves, where the service looks for them.
         run.service.with_mocks(Mocks::pause);
         suites = while_listening(run.service.feedback.as_ref(), || check(None))?;
     }
@@ -432,7 +432,7 @@ fn start(
     })
 }
 
-/// Waits until somebody answers at a URL, in whatever way.
+/// Waits until the service responds.
 fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupError> {
     let ready = ReadyCheck::Url(url.to_owned());
     let patience = Duration::try_from_secs_f64(args.wait)
@@ -462,7 +462,7 @@ fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupErro
 
 type Clients = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client>;
 
-/// The service with its users logged in, and with whoever brings it back.
+/// The service with logged-in users and its supervisor.
 fn service(
     args: &RestArgs,
     api: Api,
@@ -510,7 +510,7 @@ fn service(
     })
 }
 
-/// Logs all users in. In another life of the service, users that are created are others.
+/// Logs all users in. After a restart, newly created users have other names.
 fn log_in(
     client: &Clients,
     flag: &Arc<AtomicBool>,

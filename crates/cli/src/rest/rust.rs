@@ -1,4 +1,4 @@
-//! `--rust`: builds a Rust service instrumented, and lets the run look into it.
+//! `--rust`: builds an instrumented Rust service for white-box testing.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -222,7 +222,7 @@ impl Instrumented {
         variables
     }
 
-    /// Says what of the service is watched.
+    /// Prints what is instrumented.
     pub(super) fn describe(&self, terminal: &Terminal) {
         let counts = self.built.counts();
         terminal.say(
@@ -250,7 +250,7 @@ impl Instrumented {
         }
     }
 
-    /// What looks into the service, once it is up.
+    /// The driver feedback, once the service is up.
     pub(super) fn feedback(self) -> Result<(Box<dyn Feedback>, Built), SetupError> {
         let feedback = DriverFeedback::new(self.listener, PATIENCE)
             .map_err(|error| SetupError::unreachable(error.to_string()))?;

@@ -1,8 +1,8 @@
-//! `snapshot.json`: what the test database held before the first candidate, while a run goes on.
+//! `snapshot.json`: the initial rows of the test database, stored while a run is in progress.
 //!
-//! A run puts these rows back before each candidate and at its end, from copies that are lost when it is killed.
-//! `isobath resume` has this file. It holds rows of the database, so nobody else may read it, and a run that comes to
-//! its end takes it away.
+//! A run restores these rows before each candidate and at its end from memory, which is lost when
+//! the process is killed; `isobath resume` reads them from this file. The file contains database
+//! rows, so only its owner may read it, and it is removed when the run completes.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use crate::terminal::{Terminal, Tone};
 /// The name of the file.
 pub(super) const NAME: &str = "snapshot.json";
 
-/// Writes the first rows down. Those of a database in the memory of the service end with it.
+/// Stores the snapshot. In-memory databases of the service need none.
 pub(super) fn keep(folder: &Path, state: &TestDatabase) -> io::Result<()> {
     if state.is_in_service() {
         return Ok(());
@@ -38,13 +38,13 @@ pub(super) fn keep(folder: &Path, state: &TestDatabase) -> io::Result<()> {
     std::fs::rename(unfinished, path)
 }
 
-/// Takes the file away: the rows are back.
+/// Removes the file after the rows are restored.
 pub(super) fn forget(folder: &Path) {
     // One that stays does no harm: only a run that did not come to its end is gone on with.
     let _ = std::fs::remove_file(folder.join(NAME));
 }
 
-/// Brings the database to the rows that a run which was killed had found, before anybody looks at it.
+/// Restores the snapshot of a killed run.
 pub(super) fn restore(
     folder: &Path,
     args: &DatabaseArgs,

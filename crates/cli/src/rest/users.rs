@@ -1,4 +1,4 @@
-//! Who makes the calls, as the flags say, and what of that nobody may see.
+//! Users given by flags, and their secrets.
 
 use isobath_exec::database::mask_password;
 use isobath_rest::auth::{self, Format, User};

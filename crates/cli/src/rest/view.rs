@@ -1,4 +1,4 @@
-//! The live view: three lines that change on a terminal, a plain line every few seconds elsewhere.
+//! Progress display: three live lines on a terminal, otherwise a plain line every few seconds.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -18,7 +18,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// The length of the bar, in steps.
 const STEPS: u64 = 1_000;
 
-/// How a run is shown while it goes on.
+/// Progress display of a run.
 pub(super) struct View {
     look: ViewStyle,
     budget: Budget,

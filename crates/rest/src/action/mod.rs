@@ -1,4 +1,4 @@
-//! Operations as actions made of genes, requests out, and answers checked against the document.
+//! Operations as actions made of genes: builds requests and checks responses against the document.
 
 mod body_model;
 mod content;

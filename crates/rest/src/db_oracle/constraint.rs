@@ -1,4 +1,4 @@
-//! Constraints that refused something: which, told by whom, and by what name.
+//! Identifies the constraint that rejected a statement, from the driver or from the response.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use regex::Regex;
 
 use crate::exchange::Exchange;
 
-/// The constraint that refused a statement of a call, as the last of its statements that failed tells, else the answer itself.
+/// The constraint that refused a statement of a call, as the last of its statements that failed tells, else the response itself.
 pub(crate) fn violated(exchange: &Exchange) -> Option<Refusal> {
     let describe = exchange
         .trace
@@ -30,7 +30,7 @@ pub(crate) fn violated(exchange: &Exchange) -> Option<Refusal> {
     })
 }
 
-/// The longest part of an answer that is searched.
+/// The longest part of a response that is searched.
 const READ: usize = 16 * 1024;
 
 fn is_constraint(refusal: &Refusal) -> bool {
@@ -155,7 +155,7 @@ pub(crate) fn label(refusal: &Refusal) -> String {
     label
 }
 
-/// The constraint of the schema that a refusal speaks of, if it is clear which.
+/// The schema constraint that a refusal names, if unambiguous.
 pub(super) fn resolve(schema: &Schema, refusal: &Refusal) -> Option<(usize, usize)> {
     let mut fitting = Vec::new();
     for (index, table) in schema.tables.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Which operation runs into which constraint, and how the service answers then.
+//! Constraint matrix: which operations violated which constraint, and how the service responded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct ConstraintTally {
     pub accepted: u64,
 }
 
-/// A constraint, with what operations made of it.
+/// A constraint, and how operations responded to violations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstraintUse {
     /// Its table.
@@ -56,7 +56,7 @@ impl ConstraintMatrix {
         }
     }
 
-    /// Takes note of what a call violated, as the database told or as its input shows.
+    /// Records the constraints that a call violated, from database errors or from its input.
     pub fn learn(&mut self, exchange: &Exchange) {
         let (Some(operation), Some(status)) = (exchange.operation, exchange.status()) else {
             return;
@@ -89,7 +89,7 @@ impl ConstraintMatrix {
         }
     }
 
-    /// All constraints, those that nobody ran into included.
+    /// All constraints, including those never violated.
     #[must_use]
     pub fn rows(&self, dialect: DialectName) -> Vec<ConstraintUse> {
         let mut rows = Vec::new();

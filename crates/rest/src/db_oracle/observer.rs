@@ -1,4 +1,4 @@
-//! Looks at the rows around each call.
+//! Observes the database rows around each call.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -319,7 +319,7 @@ fn is_repeated(rows: &RowImage, exchange: &Exchange) -> bool {
     })
 }
 
-/// Whether the answer gives the key of a row that is there already.
+/// Whether the response gives the key of a row that is there already.
 fn mentions_existing_row(
     schema: &Schema,
     rows: &RowImage,

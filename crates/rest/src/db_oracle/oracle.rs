@@ -1,4 +1,4 @@
-//! What is known of who writes what, and what follows from it.
+//! The database oracle: which operation writes what, and the faults that follow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Tests of what is told by names, inputs and words alone, without a service.
+//! Unit tests of the database oracle, without a service.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -75,8 +75,8 @@ fn drift_is_what_the_document_allows_and_the_column_refuses() {
     kind: allows rowing | CHECK (kind IN ('sail', 'motor'))
     length: may be null | NOT NULL
     length: allows 0 | CHECK (length > 0)
-    built: any text | date
-    weight: any integer of 64 bits | int
+    built: any string | date
+    weight: any 64-bit integer | int
     ");
     // SQLite takes any date and any integer.
     insta::assert_snapshot!(describe(DialectName::Sqlite), @"

@@ -1,4 +1,4 @@
-//! Answers of outside services in the journal of a run.
+//! Stores mock responses in the journal of a run.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::{MockBehavior, MockResponse, OutboundRequest};
 
 impl MockResponse {
-    /// The answer as [`restore`](Self::restore) reads it.
+    /// The response as [`restore`](Self::restore) reads it.
     pub(crate) fn store(&self) -> Json {
         let behavior = match self.behavior {
             MockBehavior::Status(status) => json!(status),
@@ -25,7 +25,7 @@ impl MockResponse {
         })
     }
 
-    /// The answer that was stored as `json`. Its body is as it was, and made anew when it is to change.
+    /// The response that was stored as `json`. Its body is as it was, and made anew when it is to change.
     pub(crate) fn restore(json: &Json) -> Option<Self> {
         let text = |name: &str| json[name].as_str().map(Arc::<str>::from);
         let behavior = match &json["behavior"] {

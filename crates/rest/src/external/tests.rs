@@ -49,7 +49,7 @@ fn outbound_request(path: &str) -> Arc<OutboundRequest> {
     })
 }
 
-/// A candidate with one call, and the exchange in which it ran an errand.
+/// A candidate with one call, and the exchange with its outbound request.
 fn ran(path: &str) -> (Candidate, Vec<Exchange>) {
     let (model, root) = model_of(&[]);
     let gene = Gene::read(&model, root, &json!({})).expect("it fits");

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on.
+//! Events of a run.
 
 use isobath_search::{Phase, SearchEvent};
 
@@ -10,7 +10,7 @@ use crate::oracle::crash_cause;
 use crate::problem::RestProblem;
 use crate::supervisor::Crash;
 
-/// What a run is busy with.
+/// Stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// What an earlier run covered is covered again.
@@ -23,7 +23,7 @@ pub enum Stage {
     Probe,
     /// Fewer and shorter tests.
     Minimize,
-    /// Every test is run again before it is handed over.
+    /// Every test is verified by running it again.
     Verify,
 }
 
@@ -66,7 +66,7 @@ pub enum Event<'a> {
         /// The fault.
         fault: &'a Fault,
     },
-    /// The service died.
+    /// The service crashed.
     Crashed {
         /// Calls so far.
         calls: u64,
@@ -86,7 +86,7 @@ pub enum Event<'a> {
     },
 }
 
-/// Whoever is told what happens.
+/// Receives events.
 pub(super) type EventSink = Box<dyn FnMut(&Event<'_>)>;
 
 /// Turns what the search and the rest of the job report into the events of a run.
@@ -164,7 +164,7 @@ impl EventReporter {
         (self.sink)(&Event::Kept { candidate });
     }
 
-    /// Takes note of how far the run is, where it is further than before.
+    /// Adds a timeline point if there is progress.
     pub(super) fn mark(&mut self) {
         let rises =
             |last: &TimelinePoint| last.covered < self.covered || last.faults < self.n_faults;
@@ -205,7 +205,7 @@ impl EventReporter {
         });
     }
 
-    /// Tells the faults and deaths that were not told yet.
+    /// Reports new faults and crashes.
     pub(super) fn report_new_faults(&mut self, problem: &RestProblem, service: &Service) {
         let calls = self.calls;
         let faults = problem.faults();
@@ -224,7 +224,7 @@ impl EventReporter {
     }
 }
 
-/// The faults of deaths for which no exchange is to blame.
+/// Faults of crashes that no exchange shows.
 pub(super) fn unexplained(service: &Service) -> impl Iterator<Item = Fault> {
     let crashes = service.supervisor.crashes(0).into_iter();
     let name = |operation: usize| service.api.operations[operation].name();
@@ -234,14 +234,17 @@ pub(super) fn unexplained(service: &Service) -> impl Iterator<Item = Fault> {
             Some(operation) => Fault {
                 kind: FaultKind::ServiceDied,
                 cause: crash_cause(&operation, &crash.exit_reason),
-                detail: format!("the service died after {operation}: {}", crash.exit_reason),
+                detail: format!(
+                    "the service crashed after {operation}: {}",
+                    crash.exit_reason
+                ),
                 operation,
                 evidence: Vec::new(),
             },
             None => Fault {
                 kind: FaultKind::ServiceDied,
                 cause: crash_cause("unknown", &crash.exit_reason),
-                detail: format!("the service died: {}", crash.exit_reason),
+                detail: format!("the service crashed: {}", crash.exit_reason),
                 operation: String::new(),
                 evidence: Vec::new(),
             },

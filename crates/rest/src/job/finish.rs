@@ -1,4 +1,4 @@
-//! What comes after the search: probes, fewer and shorter tests, and each of them run again.
+//! After the search: probe, minimize, and verify every test.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ use crate::target::Target;
 const PROBES_END: f64 = 0.9;
 const MINIMIZING_ENDS: f64 = 0.97;
 pub(super) const ALL_ENDS: f64 = 1.0;
-/// The most of the budget that is kept for running tests again.
+/// Maximum share of the budget reserved for verification.
 const RESERVE: f64 = 0.5;
 
 /// What comes after the search.
@@ -69,7 +69,7 @@ impl Finish<'_> {
         !config.interrupt.load(Ordering::Relaxed) && Self::used(config, calls) < until
     }
 
-    /// The share of the budget that running the tests twice will take, as far as can be told.
+    /// Estimated share of the budget for verification.
     ///
     /// With a slow service that is much of it, and probes must not use what a suite needs.
     fn reserve(&self) -> f64 {
@@ -87,14 +87,14 @@ impl Finish<'_> {
         (calls as f64 * each).min(RESERVE)
     }
 
-    /// Whether a test can still be run before it is handed over; also after an interruption there is a moment for that.
+    /// Whether there is time left to verify a test; after an interruption there is a short grace period.
     fn can_verify(&self) -> bool {
         self.lost.is_none()
             && !self.config.stop.load(Ordering::Relaxed)
             && Self::used(self.config, self.calls) < ALL_ENDS
     }
 
-    /// Takes note of faults.
+    /// Records faults.
     pub(super) fn note(&mut self, faults: impl Iterator<Item = Fault>) {
         for fault in faults {
             if self.problem.oracle().checks(fault.kind) {
@@ -224,7 +224,7 @@ impl Finish<'_> {
         tests
     }
 
-    /// Whether faults that show in rows only showed both times; what is told of rows is not told on suspicion.
+    /// Whether database faults were reproduced in both runs.
     fn is_confirmed(&self, test: &Test) -> bool {
         let shows = |exchanges: &[Exchange], fault: &Fault| {
             let again = self.problem.judge_rows(exchanges);
@@ -239,7 +239,7 @@ impl Finish<'_> {
         about_rows.all(|fault| shows(&test.exchanges, fault) && shows(&test.again, fault))
     }
 
-    /// The faults that a test would hold fast: those of statuses, and of what it is about. That a part of an answer
+    /// The faults that a test would hold fast: those of statuses, and of what it is about. That a part of a response
     /// does not fit its schema is none; it is left out of the checks.
     fn faults_held_by(&self, test: &Test) -> Vec<Fault> {
         let last = test.exchanges.len().saturating_sub(1);

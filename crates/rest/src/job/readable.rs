@@ -1,4 +1,4 @@
-//! Tests without the markers that the search left in them.
+//! Replaces taint markers in tests by readable words.
 
 use isobath_search::{Problem, TargetId};
 
@@ -11,7 +11,7 @@ use crate::taint::{WordLength, without_markers};
 /// More attempts than these are not spent on one test.
 const ATTEMPTS: usize = 5;
 
-/// What a test must still do with words in place of markers.
+/// What a test must still show after its markers are replaced.
 pub(super) enum Requirement<'a> {
     /// The same statuses.
     Statuses,
@@ -21,7 +21,7 @@ pub(super) enum Requirement<'a> {
     Targets(&'a [TargetId]),
 }
 
-/// What it does, as seen just now.
+/// What it showed in its last run.
 pub(super) enum ObservedRequirement<'a> {
     /// It was answered with these.
     Statuses(Vec<Option<u16>>),
@@ -32,7 +32,7 @@ pub(super) enum ObservedRequirement<'a> {
 }
 
 impl Finish<'_> {
-    /// The candidate with words in place of markers, as many as what it is kept for allows.
+    /// The candidate with markers replaced by words, as far as it still fulfills its purpose.
     pub(super) fn readable(
         &mut self,
         candidate: Candidate,

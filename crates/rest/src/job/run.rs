@@ -1,4 +1,4 @@
-//! A run from its first call to its outcome.
+//! A run, from the first call to its result.
 
 use std::cell::RefCell;
 use std::io;
@@ -143,7 +143,7 @@ impl Observer<RestProblem> for SearchListener {
     }
 }
 
-/// What the service asked of others: what we answered, and what a driver told of besides.
+/// Outbound requests: mocked ones, and others that the driver observed.
 fn outgoing(service: &Service, problem: &RestProblem) -> Vec<(OutboundRequest, OutboundTally)> {
     let answered = service.with_mocks(|mocks| (mocks.tallies(), mocks.stations().to_vec()));
     let (mut all, stations) = answered.unwrap_or_default();

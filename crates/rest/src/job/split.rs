@@ -1,4 +1,4 @@
-//! Tests about one thing each: what a candidate does side by side becomes several tests.
+//! Splits candidates with independent parts into several tests.
 
 use std::collections::BTreeSet;
 

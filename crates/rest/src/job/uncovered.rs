@@ -1,4 +1,4 @@
-//! What was not covered, and why as far as that can be told.
+//! Uncovered targets, and the likely reason.
 
 use std::collections::BTreeMap;
 
@@ -73,10 +73,10 @@ pub(super) fn uncovered_statuses(
             }
             let others: Vec<String> = seen.keys().map(ToString::to_string).collect();
             uncovered_targets.push(UncoveredTarget {
-                target: format!("{} answers {status}", operation.name()),
+                target: format!("{} returns {status}", operation.name()),
                 operation: Some(index),
                 score: 0.0,
-                nearest: (!others.is_empty()).then(|| format!("answered {}", others.join(", "))),
+                nearest: (!others.is_empty()).then(|| format!("returned {}", others.join(", "))),
                 reason: Some(reason(status, seen.is_empty(), has_users).to_owned()),
             });
         }
@@ -87,14 +87,14 @@ pub(super) fn uncovered_statuses(
 /// Why a documented status may not have come.
 fn reason(status: u16, is_silent: bool, has_users: bool) -> &'static str {
     match status {
-        _ if is_silent => "no call of the operation was answered",
+        _ if is_silent => "no call of the operation received a response",
         401 | 403 if !has_users => {
-            "documented, and never seen: all calls were made without authentication; --auth names users"
+            "documented, never observed: all calls were unauthenticated; add users with --auth"
         }
-        401 | 403 => "documented, and never seen: nobody was kept out in this way",
-        429 | 503 => "documented, and never seen: the service was never busy enough",
-        500.. => "documented, and never seen: no input made the service fail in this way",
-        _ => "documented, and never seen: no input that was tried leads to it",
+        401 | 403 => "documented, never observed: no user was rejected this way",
+        429 | 503 => "documented, never observed: the load was too low",
+        500.. => "documented, never observed: no input caused this error",
+        _ => "documented, never observed: no tried input leads to it",
     }
 }
 
@@ -121,9 +121,9 @@ mod tests {
             .map(show)
             .collect();
         insta::assert_snapshot!(lines.join("\n"), @"
-        GET /x answers 403 | answered 200, 404 | documented, and never seen: nobody was kept out in this way
-        GET /x answers 409 | answered 200, 404 | documented, and never seen: no input that was tried leads to it
-        GET /y answers 200 |  | no call of the operation was answered
+        GET /x returns 403 | returned 200, 404 | documented, never observed: no user was rejected this way
+        GET /x returns 409 | returned 200, 404 | documented, never observed: no tried input leads to it
+        GET /y returns 200 |  | no call of the operation received a response
         ");
     }
 }

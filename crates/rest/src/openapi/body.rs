@@ -65,7 +65,7 @@ impl Reader<'_> {
             }
         }
         if media.is_empty() {
-            self.malformed(&place, "a body needs a content type");
+            self.malformed(&place, "a body requires a content type");
             return None;
         }
         Some(Body {
@@ -86,7 +86,7 @@ impl Reader<'_> {
             self.nodes.add(bytes())
         } else {
             if map.contains_key("itemSchema") {
-                let detail = "a stream of items is sent as free JSON";
+                let detail = "a stream of items is sent as arbitrary JSON";
                 self.documents
                     .limit(LimitationKind::ContentType, &place, detail);
             }

@@ -1,6 +1,6 @@
-//! Judges answers: what each of them alone shows of a fault.
+//! Oracles over single responses.
 //!
-//! What takes several calls to see is found by [`crate::probe`].
+//! Faults that need several calls are found by [`crate::probe`].
 
 mod trace;
 
@@ -22,7 +22,7 @@ use crate::openapi::Api;
 use crate::problem::stable_pointer;
 use crate::redact;
 
-/// The judge of single answers.
+/// Oracles over single responses.
 #[derive(Debug)]
 pub struct Oracle {
     checker: ResponseChecker,
@@ -50,7 +50,7 @@ impl Oracle {
 
     /// The faults that an exchange shows, given the rule that its input breaks on purpose.
     ///
-    /// What the answer repeats of the user's secrets is not in them.
+    /// What the response repeats of the user's secrets is not in them.
     #[must_use]
     pub fn judge(
         &self,
@@ -91,7 +91,7 @@ impl Oracle {
             add(
                 FaultKind::ServiceDied,
                 panic.map_or_else(|| crash_cause(&name, exit_reason), |panic| panic.cause()),
-                format!("{name} brought the service down: {exit_reason}"),
+                format!("{name} crashed the service: {exit_reason}"),
             );
         }
         match exchange.failure() {
@@ -102,7 +102,7 @@ impl Oracle {
                     FaultKind::ConnectionDropped,
                     panic.map_or_else(|| name.clone(), |panic| panic.cause()),
                     format!(
-                        "{name} closed the connection without an answer{}",
+                        "{name} closed the connection without a response{}",
                         panic_reason(panic)
                     ),
                 );
@@ -111,13 +111,13 @@ impl Oracle {
                 add(
                     FaultKind::ConnectionDropped,
                     format!("{name} garbage"),
-                    format!("{name} answered with what is not HTTP: {what}"),
+                    format!("{name} sent an invalid HTTP response: {what}"),
                 );
             }
             Some(CallFailure::TimedOut) => add(
                 FaultKind::TimedOut,
                 name.clone(),
-                format!("{name} did not answer in time"),
+                format!("{name} timed out"),
             ),
             _ => {}
         }
@@ -135,7 +135,7 @@ impl Oracle {
             add(
                 FaultKind::StackTrace,
                 cause,
-                format!("{name} answered {} with a stack trace", response.status),
+                format!("{name} returned {} with a stack trace", response.status),
             );
         }
         // A service that defends itself against many calls is not to blame for it.
@@ -155,13 +155,13 @@ impl Oracle {
                 }
             };
             let violates = constraint.map_or_else(String::new, |constraint| {
-                format!(" to a violation of {constraint}")
+                format!(" for a violation of {constraint}")
             });
             add(
                 FaultKind::ServerError,
                 cause,
                 format!(
-                    "{name} answered {}{violates}{}",
+                    "{name} returned {}{violates}{}",
                     response.status,
                     panic_reason(panic)
                 ),
@@ -171,7 +171,7 @@ impl Oracle {
         }
         if operation.response(response.status).is_none() && !operation.responses.is_empty() {
             let detail = format!(
-                "{name} answered {}, which is not documented",
+                "{name} returned {}, which is not documented",
                 response.status
             );
             add(
@@ -198,7 +198,7 @@ impl Oracle {
                 add(
                     FaultKind::ResponseMismatch,
                     cause,
-                    format!("{name} answered {}: {}", response.status, violation.message),
+                    format!("{name} returned {}: {}", response.status, violation.message),
                 );
             }
         }
@@ -214,14 +214,14 @@ impl Oracle {
             add(
                 FaultKind::InvalidInputAccepted,
                 cause,
-                format!("{name} answered {} although {what}", response.status),
+                format!("{name} returned {} although {what}", response.status),
             );
         }
         faults
     }
 }
 
-/// What the service says about its panic.
+/// Panic location and message.
 fn panic_reason(panic: Option<Panic<'_>>) -> String {
     panic.map_or_else(String::new, |panic| {
         let message = panic.message.lines().next().unwrap_or_default();
@@ -229,7 +229,7 @@ fn panic_reason(panic: Option<Panic<'_>>) -> String {
     })
 }
 
-/// The identity of a death: the site that the last words name, else the operation.
+/// The cause of a crash: the code location in the last output, else the operation.
 pub(crate) fn crash_cause(name: &str, exit_reason: &str) -> String {
     static SITE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"[\w./\\-]+\.[A-Za-z]{1,5}:\d+|File .[^\n]+, line \d+")

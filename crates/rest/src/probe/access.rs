@@ -1,4 +1,4 @@
-//! May those who are let in really come in?
+//! Access control: anonymous access, and access to resources of other users.
 
 use isobath_genes::Domain;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ impl Prober<'_> {
             let name = self.api.operations[base.operation].name();
             let status = last[0].status().unwrap_or_default();
             let detail = format!(
-                "{name} answered {status} without authentication, which the document asks for"
+                "{name} returned {status} without authentication, which the OpenAPI document requires"
             );
             self.find(kind, base.operation, detail, candidate);
         }
@@ -109,7 +109,7 @@ impl Prober<'_> {
         }
     }
 
-    /// The base with its last call made by whoever made what it is about, if that succeeds too.
+    /// The base with its last call made by the creator of its resource, if that succeeds too.
     fn as_creator(&mut self, base: &BaseCandidate) -> Option<(BaseCandidate, usize)> {
         let (_, reference) = own_reference(base.last())?;
         let owner = base
@@ -149,7 +149,9 @@ impl Prober<'_> {
             },
         };
         let name = self.api.operations[base.operation].name();
-        let detail = format!("{name} lets a user reach what another user made, although {witness}");
+        let detail = format!(
+            "{name} lets a user access a resource that another user created, although {witness}"
+        );
         self.find(
             FaultKind::OtherUsersResource,
             base.operation,
@@ -184,7 +186,7 @@ impl Prober<'_> {
             let (theirs, own) = (pair[0].status()?, pair[1].status()?);
             if enough.contains(&theirs) && !matches!(own, 401 | 403 | 404 | 405 | 410 | 500..) {
                 return Some(format!(
-                    "{} answers {theirs} to that user",
+                    "{} returns {theirs} to that user",
                     api.operations[sibling].name()
                 ));
             }
@@ -302,13 +304,13 @@ impl Prober<'_> {
         if pair[0].status() == Some(403) && pair[1].status() == Some(404) {
             let name = self.api.operations[base.operation].name();
             let detail =
-                format!("{name} answers 403 for somebody else's resource and 404 for none");
+                format!("{name} returns 403 for another user's resource and 404 for a missing one");
             self.find(FaultKind::ExistenceLeak, base.operation, detail, candidate);
         }
     }
 }
 
-/// The path parameter that refers to an earlier answer, the last one if there are several.
+/// The path parameter that refers to an earlier response, the last one if there are several.
 fn own_reference(step: &Step) -> Option<(String, isobath_genes::Reference)> {
     step.input()?
         .references()

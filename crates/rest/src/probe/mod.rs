@@ -1,9 +1,8 @@
-//! Oracles that take several calls: what was created is deleted and looked at
-//! again, repeated, refused, read by strangers.
+//! Oracles over several calls: delete and read again, repeat, update, read as another user.
 //!
-//! After the search, each operation has a candidate that makes it succeed. A
-//! probe adds calls to it and compares. It accuses only when the calls that it
-//! relies on went as they must: a fault needs a witness, not a guess.
+//! After the search, each operation has a candidate that makes it succeed. A probe adds calls to it
+//! and compares the responses. It reports a fault only if all calls that it depends on behaved as
+//! expected.
 
 mod access;
 mod injection;
@@ -41,7 +40,7 @@ pub struct Finding {
 /// What probes are to be made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProbeConfig {
-    /// Also try to inject SQL. Off unless asked for: it may do harm.
+    /// Also probe for SQL injection. Off by default: it may damage data.
     pub sql_injection: bool,
 }
 
@@ -210,7 +209,7 @@ fn rejections(
     rejections
 }
 
-/// Whether a status says no to what was asked, rather than to who asked, how often, or for what is not there.
+/// Whether a status rejects the content of a request (not its user, rate or missing resource).
 fn is_rejection(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 401 | 403 | 404 | 405 | 410 | 429)
 }

@@ -1,4 +1,4 @@
-//! Are the documented rules of inputs enforced?
+//! Input validation: are documented constraints enforced?
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Does the service keep the promises of HTTP about what a call changes?
+//! HTTP semantics: safe, idempotent and effective methods.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ impl Prober<'_> {
         }
     }
 
-    /// The same request again, as a client does that did not hear the answer; rows tell whether it was done twice.
+    /// The same request again, as a client does that did not hear the response; rows tell whether it was done twice.
     fn retry(&mut self, base: &BaseCandidate) {
         if !self.checks(FaultKind::DuplicateOnRetry) || self.caller.service().database.is_none() {
             return;
@@ -197,7 +197,7 @@ impl Prober<'_> {
             // What an earlier candidate did may just have become visible; it will not do so again.
             if !changed.is_empty() && self.rewrites_again(&candidate) {
                 let name = self.api.operations[base.operation].name();
-                let detail = format!("{name} changes {}, which a client had set", list(&changed));
+                let detail = format!("{name} changes {}, which a client has set", list(&changed));
                 self.find(
                     FaultKind::GetChangesState,
                     base.operation,
@@ -213,7 +213,7 @@ impl Prober<'_> {
             if matches!(second.status(), Some(404 | 410)) && !was_deleted {
                 let name = self.api.operations[base.operation].name();
                 let detail = format!(
-                    "{name} answered {} and, right after that, {}",
+                    "{name} returned {} and, immediately repeated, {}",
                     code(first),
                     code(second)
                 );
@@ -270,7 +270,7 @@ impl Prober<'_> {
         if was_deleted && three[2..].iter().all(is_there) {
             let name = self.api.operations[base.operation].name();
             let detail = format!(
-                "{name} answered {}, and the resource can still be fetched",
+                "{name} returned {}, but the resource still exists",
                 code(&three[1])
             );
             self.find(
@@ -318,7 +318,7 @@ impl Prober<'_> {
             if !changed.is_empty() && !self.changes_anyway(&control, &changed) {
                 let name = self.api.operations[base.operation].name();
                 let detail = format!(
-                    "{name}, sent twice, leaves another state than sent once: {} differs",
+                    "repeating {name} leads to a different state: {} differs",
                     list(&changed)
                 );
                 self.find(
@@ -385,7 +385,7 @@ impl Prober<'_> {
         }
         let name = self.api.operations[start.operation].name();
         let detail = format!(
-            "{name} was refused with {}, but changed {}",
+            "{name} was rejected with {}, but changed {}",
             code(&four[2]),
             list(&changed)
         );
@@ -475,7 +475,7 @@ impl Prober<'_> {
                 .collect::<Vec<_>>()
                 .join("/");
             let detail = format!(
-                "{name} answered 201 with the Location {shape}, which is answered with {}",
+                "{name} returned 201 with the Location {shape}, but a GET of it returns {}",
                 code(&pair[1])
             );
             self.find(

@@ -1,4 +1,4 @@
-//! Parts of inputs that somebody may have to make first, and who may make them.
+//! Inputs that need a producer, and the operations that may produce them.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::{
 use crate::exchange::{LOCATION, Origin};
 use crate::openapi::Api;
 
-/// A part of an input that somebody may have to make first.
+/// An input that may need a producer.
 #[derive(Clone, Debug)]
 pub(super) struct UnresolvedInput {
     pub(super) consumer: usize,
@@ -21,7 +21,7 @@ pub(super) struct UnresolvedInput {
     collection: Option<String>,
 }
 
-/// All wishes, in the order of the operations.
+/// All unresolved inputs, in the order of the operations.
 pub(super) fn unresolved_inputs(api: &Api, entities: &[String]) -> Vec<UnresolvedInput> {
     let known: FxHashSet<&str> = entities.iter().map(String::as_str).collect();
     let mut unresolved_inputs = Vec::new();
@@ -62,7 +62,7 @@ impl UnresolvedInput {
         }
     }
 
-    /// The places in the answers of an operation that may meet it.
+    /// The places in responses of an operation that may provide it.
     pub(super) fn matching_producers(
         &self,
         api: &Api,
@@ -147,7 +147,7 @@ fn is_top_level(pointer: &str) -> bool {
 /// Numbers by word, looked up and never walked through.
 type NameIndex = FxHashMap<String, Vec<usize>>;
 
-/// Who may make what, found without asking everybody: an API may have ten thousand operations.
+/// Index of producers by name: an API may have ten thousand operations.
 pub(super) struct ProducerIndex {
     by_entity: NameIndex,
     by_response: NameIndex,
@@ -179,7 +179,7 @@ impl ProducerIndex {
         }
     }
 
-    /// The operations that may meet a wish, in order.
+    /// The operations that may produce an input, in order.
     pub(super) fn producers_of(&self, unresolved: &UnresolvedInput) -> BTreeSet<usize> {
         let of = |words: &NameIndex, word: &str| words.get(word).cloned().unwrap_or_default();
         let mut found: BTreeSet<usize> = of(&self.by_entity, &unresolved.entity)
@@ -195,7 +195,7 @@ impl ProducerIndex {
     }
 }
 
-/// Who wishes for what, found without asking everybody.
+/// Index of unresolved inputs by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConsumerIndex {
     unresolved_inputs: Vec<UnresolvedInput>,
@@ -221,7 +221,7 @@ impl ConsumerIndex {
         consumers
     }
 
-    /// The wishes that an answer of an operation may meet, in order.
+    /// The unresolved inputs that a response of an operation may provide, in order.
     pub(super) fn consumers_of<'a>(
         &'a self,
         api: &Api,
@@ -240,7 +240,7 @@ impl ConsumerIndex {
     }
 }
 
-/// Adds the producers of a wish to the needs of its operation.
+/// Adds the producers of an input to the dependencies of its operation.
 pub(super) fn add_dependency(
     dependencies: &mut Vec<Dependency>,
     unresolved: &UnresolvedInput,

@@ -1,4 +1,4 @@
-//! The database while candidates run.
+//! The test database while candidates run.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::db_oracle::{CallEffect, RowObserver};
 use crate::exchange::Exchange;
 use crate::openapi::Api;
 
-/// The database while candidates run.
+/// The test database while candidates run.
 #[derive(Debug)]
 pub struct LiveDatabase {
     /// The connection of our own.
@@ -36,11 +36,11 @@ pub struct LiveDatabase {
     before: Vec<Arc<RowImage>>,
     /// The rows now, if nothing was written since they were taken.
     current: Option<Arc<RowImage>>,
-    /// Where suites bring rows, for a database in the memory of the service.
+    /// Endpoint for inserting rows into an in-memory database of the service.
     row_endpoint: Option<String>,
 }
 
-/// What the database was asked for, beside the service.
+/// Cost of seeding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeedingCost {
     /// Rows that were inserted for candidates.
@@ -51,7 +51,7 @@ pub struct SeedingCost {
     pub judging: std::time::Duration,
 }
 
-/// What a run made of its database, for reports.
+/// Database statistics of a run, for reports.
 #[derive(Clone, Debug)]
 pub struct DatabaseReport {
     /// Shapes of statements that were met.
@@ -62,7 +62,7 @@ pub struct DatabaseReport {
     pub read: u64,
     /// Statements that we cannot evaluate, one of each shape.
     pub unsupported: Vec<UnsupportedStatement>,
-    /// Rows that were brought.
+    /// Inserted rows.
     pub rows: SeedingCost,
     /// What resetting and looking cost.
     pub cost: StateCost,
@@ -117,7 +117,7 @@ impl LiveDatabase {
         self
     }
 
-    /// Where suites bring rows, for a database in the memory of the service.
+    /// Endpoint for inserting rows into an in-memory database of the service.
     #[must_use]
     pub fn row_endpoint(&self) -> Option<&str> {
         self.row_endpoint.as_deref()
@@ -141,7 +141,7 @@ impl LiveDatabase {
         &self.statements
     }
 
-    /// What it was asked for so far.
+    /// The cost so far.
     #[must_use]
     pub fn cost(&self) -> SeedingCost {
         self.cost
@@ -179,7 +179,7 @@ impl LiveDatabase {
         )
     }
 
-    /// Brings the first rows back, and inserts those of a candidate.
+    /// Resets the database, and inserts the rows of a candidate.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ impl LiveDatabase {
         Ok(seeded)
     }
 
-    /// Says what the statements of a candidate looked for, and takes note of what they wrote.
+    /// Evaluates the statements of a candidate, and records the tables they wrote.
     ///
     /// # Errors
     ///
@@ -326,7 +326,7 @@ impl LiveDatabase {
         self.watch.begin(&mut self.state)
     }
 
-    /// What is not known to have been written may have been: the next candidate begins with all tables put back.
+    /// Makes the next candidate start with a reset of all tables.
     pub fn distrust_tables(&mut self) {
         self.written = self.state.all_tables();
     }

@@ -1,4 +1,4 @@
-//! Calls that fill the tables which a statement reads: a distance over rows is shortened by whoever made these rows.
+//! Adds and mutates calls that write the tables which a statement reads.
 
 use std::collections::BTreeSet;
 

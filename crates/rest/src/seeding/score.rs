@@ -1,4 +1,4 @@
-//! What statements lead the search to: finding rows, finding none, and rows that come nearer.
+//! Scores of statement targets: returning rows, returning none, and the distance to either.
 
 use isobath_search::{Score, TargetId};
 
@@ -15,7 +15,7 @@ pub enum StatementTarget {
     NotFound,
 }
 
-/// The worst secondary objective: nothing was asked of the database at all.
+/// The worst secondary objective: no query was sent.
 const NO_QUERY_DISTANCE: f64 = f64::MAX;
 
 /// The secondary objective of a call: how far its statements were from finding rows, on average; those that did are not far.

@@ -1,4 +1,4 @@
-//! The first rows as statements, for suites that put them back without us.
+//! SQL statements that restore the database snapshot, for suites.
 
 use isobath_exec::test_database::Tables;
 use isobath_sql::render::{identifier, insert, literal, table_name, table_order};
@@ -11,7 +11,7 @@ use super::database::LiveDatabase;
 const MAX_SNAPSHOT_ROWS: usize = 200;
 
 impl LiveDatabase {
-    /// Statements that empty tables, put their first rows back, and let them count from where they did.
+    /// Statements that delete all rows of tables, insert the snapshot, and reset sequences.
     ///
     /// A table with more rows than a suite should carry is left as it is.
     #[must_use]

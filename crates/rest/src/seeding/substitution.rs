@@ -1,7 +1,7 @@
-//! Inputs that follow rows which are there: what a statement compared with an input, a row has in its column.
+//! Takes inputs from existing rows: replaces the constant that a statement compares with a column
+//! by a value of that column.
 //!
-//! A distance leads there, too, step by step; but the rows are known, and a text of twenty letters
-//! is a long way.
+//! The distance leads there, too, but slowly: a string of twenty letters takes many steps.
 
 use isobath_genes::{Gene, NodeRef, Value as GeneValue, plain};
 use isobath_search::Rng;

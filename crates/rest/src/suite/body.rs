@@ -1,4 +1,4 @@
-//! Bodies of requests, from the bytes that were sent back to what an author would write.
+//! Converts sent bodies back to readable request bodies.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

@@ -1,4 +1,4 @@
-//! The outside services of a suite, and what they answer in a test.
+//! Mocks of external services in a suite.
 
 use isobath_emit::http::{ExternalService, MockedReply, MockedResponse};
 
@@ -6,7 +6,7 @@ use super::TestBuilder;
 use crate::caller::Service;
 use crate::external::{MockBehavior, MockResponse};
 
-/// The outside services that the tests stand for, with the settings still to be filled in.
+/// The mocked external services, without their settings.
 pub(super) fn stations(service: &Service) -> Vec<ExternalService> {
     let stations = service.with_mocks(|mocks| {
         let stations = mocks.stations().iter();
@@ -21,22 +21,22 @@ pub(super) fn stations(service: &Service) -> Vec<ExternalService> {
 }
 
 impl TestBuilder<'_> {
-    /// What outside services answer in the test.
+    /// The mock responses of the test.
     pub(super) fn answers(&self) -> Vec<MockedResponse> {
         let answers = self.test.candidate.mock_responses.iter();
         answers.map(printed).collect()
     }
 
-    /// What outside services do in the test, as words; nothing where all of them do well.
+    /// Unsuccessful mock responses of the test, as text.
     pub(super) fn mock_summary(&self) -> Option<String> {
         let mut words: Vec<String> = Vec::new();
         for answer in &self.test.candidate.mock_responses {
             let service = &answer.outbound_request.service;
             let word = match answer.behavior {
                 MockBehavior::Status(200..300) => continue,
-                MockBehavior::Status(status) => format!("{service} answers {status}"),
-                MockBehavior::Garbled => format!("{service} answers nonsense"),
-                MockBehavior::Closed => format!("{service} does not answer"),
+                MockBehavior::Status(status) => format!("{service} returns {status}"),
+                MockBehavior::Garbled => format!("{service} returns a malformed body"),
+                MockBehavior::Closed => format!("{service} closes the connection"),
             };
             if !words.contains(&word) {
                 words.push(word);

@@ -1,4 +1,4 @@
-//! What of a body can be relied on, and is worth asserting.
+//! Selects stable assertions about a response body.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ const MAX_ITEMS: usize = 3;
 /// Bodies with more values than that are not written out as a whole.
 const MAX_LEAVES: usize = 12;
 
-/// How long before and after a run a time that an answer tells may come from the clock: deadlines lie ahead.
+/// How long before and after a run a time that a response tells may come from the clock: deadlines lie ahead.
 const BACK: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
 const AHEAD: jiff::SignedDuration = jiff::SignedDuration::from_hours(24 * 400);
 
@@ -24,7 +24,7 @@ pub(super) fn is_message(value: &Value) -> bool {
     words.is_some_and(|text| text.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a value is a time that a clock may have said: two runs in the same second tell the same, later ones do not.
+/// Whether a value may be a current timestamp: equal in two runs within a second, different later.
 ///
 /// Days alone count only around `now`; dates that lie ahead are more often meant than computed.
 pub(super) fn is_moment(value: &Value, now: jiff::Timestamp) -> bool {

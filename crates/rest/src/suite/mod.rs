@@ -1,4 +1,4 @@
-//! Turns tests of the job into the neutral suite that writers print.
+//! Converts tests of the job to the neutral suite that writers print.
 
 mod body;
 mod external;
@@ -33,7 +33,7 @@ use crate::openapi::Api;
 use crate::seeding;
 use crate::session::Session;
 
-/// The suite of a run: name, where the service is and who calls are taken from the service and the users.
+/// The suite of a run, with base URL and users of the service.
 #[must_use]
 pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]) -> HttpSuite {
     let mut suite = HttpSuite::new(name, &service.base);
@@ -266,15 +266,15 @@ impl TestBuilder<'_> {
             return fault.detail.clone();
         }
         let Some(last) = self.test.exchanges.last() else {
-            return "nothing is called".into();
+            return "no call".into();
         };
         let operation = last
             .operation
             .map(|operation| self.api.operations[operation].name())
             .unwrap_or_else(|| "the new Location".into());
         let mut name = match last.status() {
-            Some(status) => format!("{operation} answers {status}"),
-            None => format!("{operation} does not answer"),
+            Some(status) => format!("{operation} returns {status}"),
+            None => format!("{operation} does not respond"),
         };
         let asks = last
             .operation
@@ -445,7 +445,7 @@ impl TestBuilder<'_> {
         request
     }
 
-    /// Whether the operation has one type of answer only, so that it need not be asked for.
+    /// Whether the operation has a single response type, so that no Accept header is needed.
     fn has_one_content_type(&self, exchange: &Exchange) -> bool {
         let Some(operation) = exchange.operation else {
             return true;
@@ -498,7 +498,7 @@ impl TestBuilder<'_> {
         text
     }
 
-    /// What later steps need of this answer.
+    /// What later steps need of this response.
     fn captures(&mut self, exchange: &Exchange) -> Vec<Capture> {
         let mut wanted: Vec<(String, CapturedPart)> = Vec::new();
         for step in &self.test.candidate.steps {
@@ -721,7 +721,7 @@ impl TestBuilder<'_> {
         }
     }
 
-    /// The variable that should stand at a place of the answer to a step.
+    /// The variable that should stand at a place of the response to a step.
     fn known(&self, step: &Step, at: &str, name: &str) -> Option<String> {
         let own = self.variables.get(&(step.id, format!("body{at}")));
         if let Some(variable) = own {
@@ -766,7 +766,7 @@ mod tests {
     #[test]
     fn names_become_identifiers_that_can_be_read() {
         assert_eq!(
-            slug("POST /boats/{boatId} answers 201"),
+            slug("POST /boats/{boatId} returns 201"),
             "post_boats_boat_id_answers_201"
         );
         assert_eq!(slug("  x  "), "x");

@@ -1,4 +1,4 @@
-//! The rows of a test, as a suite inserts them.
+//! Rows that a test inserts.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::seeding::{self, SeededRows};
 /// The variable that names the database of a suite.
 pub const DATABASE_VARIABLE: &str = "ISOBATH_DATABASE";
 
-/// What is known of the database when tests are printed.
+/// Database context for printing tests.
 #[derive(Clone, Debug)]
 pub(super) struct SuiteDatabaseContext {
     pub(super) schema: Arc<Schema>,
     pub(super) dialect: DialectName,
     /// The rows at the start.
     pub(super) baseline: RowImage,
-    /// Tables about whose rows no test says anything.
+    /// Bookkeeping tables, not asserted.
     pub(super) bookkeeping: Tables,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn database(service: &Service, tests: &[Test]) -> Option<SuiteDatabas
     })?
 }
 
-/// What became of the rows of a run.
+/// The inserted rows of a run.
 pub(super) fn seeded(exchanges: &[crate::exchange::Exchange]) -> Option<&SeededRows> {
     exchanges.first()?.trace.seeded.as_deref()
 }
@@ -167,7 +167,7 @@ impl TestBuilder<'_> {
         }
     }
 
-    /// The tables that the test brings rows to, as words.
+    /// The tables into which the test inserts rows, as text.
     pub(super) fn tables(&self) -> Option<String> {
         let database = self.database?;
         let seeded = seeded(&self.test.exchanges)?;

@@ -1,4 +1,4 @@
-//! The users of a suite: how they are created and log in, without their secrets in sight.
+//! Users of a suite: creation and login, without secrets.
 
 use isobath_emit::http::{
     Auth, JsonPath, Login, Request, Secret, Text, TextPiece, Token, TokenPlacement, UniqueValue,

@@ -1,4 +1,4 @@
-//! Makes use of what was learned: in fresh candidates, and in changed ones.
+//! Applies input hints to sampled and mutated candidates.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const ADD_UNDOCUMENTED: f64 = 0.5;
 const MAX_NAME_MARKERS: u32 = 6;
 
 impl TaintTracker {
-    /// Puts markers and what is known to be wanted into a fresh candidate.
+    /// Adds markers and hinted values to a sampled candidate.
     pub(crate) fn apply_hints(
         &mut self,
         rng: &mut Rng,

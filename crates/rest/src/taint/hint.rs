@@ -1,4 +1,4 @@
-//! From what was seen of an input to what is wanted in its place.
+//! Derives input hints from tracked inputs.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ pub(super) fn hint_for(
     }
 }
 
-/// What is left of a lesson where a text is a part of a path.
+/// A hint adapted to a path segment.
 pub(super) fn for_path(what: Specialization) -> Option<Specialization> {
     let Specialization::OneOf(mut texts) = what else {
         return Some(what);
@@ -68,10 +68,10 @@ pub(super) fn for_path(what: Specialization) -> Option<Specialization> {
     (!texts.is_empty()).then_some(Specialization::OneOf(texts))
 }
 
-/// Texts beyond this are not worth sending.
+/// Maximum length of hinted strings.
 const LONGEST: usize = 500;
 
-/// Whether `part` is in `text`, and long enough that this is no accident.
+/// Whether `part` is in `text`, and long enough that this is not a coincidence.
 pub(super) fn is_part(text: &str, part: &str) -> bool {
     text == part || (part.len() >= 12 && text.contains(part))
 }

@@ -1,10 +1,9 @@
-//! What is learned inside a service about its inputs, after sections 5 and 6 of "Enhancing
-//! Search-based Testing with Testability Transformations for Existing APIs".
+//! Taint tracking and genotype expansion, after sections 5 and 6 of "Enhancing Search-based Testing
+//! with Testability Transformations for Existing APIs".
 //!
-//! Texts are sent with markers in them. When one is seen in a comparison or a parser, the place
-//! that sent it learns what is wanted there (`hint`); whoever calls the operation later makes
-//! use of it (`apply`). Inputs that the service reads and the document does not name become
-//! optional ones.
+//! Inputs are sent with taint markers. When the driver sees a marker in a comparison or a parser, the
+//! input gets a hint which value is needed there (`hint`); later candidates apply it (`apply`). Inputs
+//! that the service reads and the document does not name become optional inputs.
 
 mod apply;
 mod hint;
@@ -25,14 +24,14 @@ use crate::exchange::Exchange;
 use crate::openapi::{Api, ParameterLocation};
 use crate::problem::stable_pointer;
 
-/// Which of the techniques are used; for measuring what each is worth.
+/// Enabled white-box techniques, for ablation studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Techniques {
-    /// Targets of the code steer the search; otherwise they are only counted.
+    /// Code targets guide the search; otherwise they are only counted.
     pub steering: bool,
-    /// Markers, and what is learned from them.
+    /// Taint tracking.
     pub tracking: bool,
-    /// Inputs that the document does not name.
+    /// Genotype expansion: inputs that the document does not name.
     pub expansion: bool,
 }
 
@@ -46,24 +45,24 @@ impl Default for Techniques {
     }
 }
 
-/// A place of the inputs of an operation.
+/// An input of an operation, by pointer.
 type InputKey = (usize, Arc<str>);
 
-/// More kinds of values than this for one place are not worth remembering.
+/// Maximum number of hints per input.
 const MAX_HINTS: usize = 12;
-/// More constants than this for one place are not worth remembering.
+/// Maximum number of constants per hint.
 const MAX_CONSTANTS: usize = 64;
-/// More inputs than this that an operation reads by name are not worth a try.
+/// Maximum number of undocumented inputs per operation.
 const MAX_UNDOCUMENTED: usize = 16;
 
-/// What was learned.
+/// Taint tracking: input hints and undocumented inputs learned from the driver.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TaintTracker {
     techniques: Techniques,
-    /// Whether anything looks into the service.
+    /// Whether a driver observes the service.
     enabled: bool,
     next_marker: u32,
-    /// How likely a marker is; falls to zero until the search is focused.
+    /// Probability of a marker; falls to zero before the focused phase.
     marker_rate: f64,
     hints: BTreeMap<InputKey, Vec<InputHint>>,
     /// Places whose values were compared with each other.
@@ -73,7 +72,7 @@ pub(crate) struct TaintTracker {
     named: BTreeMap<usize, u32>,
 }
 
-/// What a place turned out to want.
+/// A hint which values an input needs.
 #[derive(Clone, Debug)]
 struct InputHint {
     what: Specialization,
@@ -82,13 +81,13 @@ struct InputHint {
     targets: BTreeSet<u32>,
 }
 
-/// A text of a candidate.
+/// A string that a candidate sends.
 #[derive(Clone, Debug)]
 struct SentText {
     step: usize,
     /// The extra input that it is, or a part of the documented ones.
     extra: Option<usize>,
-    /// The answer of an outside service that it is a part of, in place of a step.
+    /// The mock response that contains it, instead of a step.
     answer: Option<usize>,
     pointer: String,
     key: InputKey,
@@ -96,19 +95,19 @@ struct SentText {
 }
 
 impl TaintTracker {
-    /// Starts to learn.
+    /// Enables taint tracking.
     pub(crate) fn enable(&mut self, techniques: Techniques) {
         self.enabled = true;
         self.techniques = techniques;
         self.marker_rate = MARKER_RATE;
     }
 
-    /// Whether anything is learned at all.
+    /// Whether taint tracking is enabled.
     pub(crate) fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Learns how far the search is; markers are for its beginning.
+    /// Adapts the marker rate to the progress of the search.
     pub(crate) fn advance(&mut self, progress: f64, focused: bool) {
         self.marker_rate = if focused {
             0.0
@@ -345,13 +344,13 @@ impl TaintTracker {
     }
 }
 
-/// Stands for an operation where texts come from outside services.
+/// Placeholder operation for strings of mock responses.
 const EXTERNAL: usize = usize::MAX;
 
 /// The chance of a marker at the start of a search.
 const MARKER_RATE: f64 = 0.5;
 
-/// Headers that whoever sends a request takes care of.
+/// Headers set by the HTTP client.
 const OUR_HEADERS: [&str; 9] = [
     "host",
     "content-type",
@@ -364,7 +363,7 @@ const OUR_HEADERS: [&str; 9] = [
     "cookie",
 ];
 
-/// Whether a field that was read is rather one of an answer of an outside service: the operation has no body.
+/// Whether a field that was read belongs to a mock response: the operation has no body.
 fn is_about_answers(api: &Api, exchange: &Exchange, place: InputLocation) -> bool {
     let described = exchange.operation.and_then(|at| api.operations.get(at));
     place == InputLocation::Field

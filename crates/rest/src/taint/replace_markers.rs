@@ -1,4 +1,4 @@
-//! Words in place of markers, for tests that people read.
+//! Replaces taint markers by readable words.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

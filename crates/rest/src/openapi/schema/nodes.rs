@@ -1,6 +1,6 @@
-//! From schemas to the nodes that values are made from.
+//! Converts schemas to gene nodes.
 //!
-//! A node is known by the set of places that describe it together, so a schema that is used a
+//! A node is identified by the set of places that describe it together, so a schema that is used a
 //! hundred times is one node, and a schema may contain itself. Nodes wait in a queue rather than on
 //! the stack: documents can chain ten thousand references.
 
@@ -81,7 +81,7 @@ impl NodeBuilder {
         }
     }
 
-    /// Notes which named schemas inherit from which, for bases that tell their heirs apart.
+    /// Records which named schemas inherit from which, for base schemas with a discriminator.
     pub(crate) fn find_subtypes(&mut self, documents: &mut Documents<'_>, schemas: &DocumentPlace) {
         let document = documents.document(schemas);
         let Some(map) = document.pointer(&schemas.pointer).and_then(Json::as_object) else {

@@ -1,4 +1,4 @@
-//! What schemas say about single values, and what only one of the versions has.
+//! Schema keywords of single values, and version-specific ones.
 
 use std::collections::BTreeSet;
 
