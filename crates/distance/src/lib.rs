@@ -26,6 +26,8 @@
 //! assert_eq!(Truth::UNKNOWN.verdict(), None);
 //! ```
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 mod truth;
 
 pub mod date;

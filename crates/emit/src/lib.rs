@@ -41,6 +41,8 @@
 //! assert!(files[0].text.contains("def test_orders_rejects_a_second_row_with_the_same_order_id("));
 //! ```
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 pub mod findings;
 pub mod http;
 pub mod query;

@@ -44,6 +44,8 @@
 //! assert_eq!(broken.check().unwrap_err().pointer, "/age");
 //! ```
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 pub mod binary;
 pub mod config;
 mod crossover;

@@ -55,6 +55,8 @@
 //! assert_eq!(violations[0].pointer, "/name");
 //! ```
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 pub mod action;
 pub mod auth;
 pub mod caller;

@@ -12,6 +12,8 @@
 //! [`schema`] and its modules in the order in which they are listed there; [`set`] for rows that a test
 //! of something else brings along.
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 mod cells;
 pub mod query;
 pub mod schema;

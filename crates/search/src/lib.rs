@@ -49,6 +49,8 @@
 //! assert_eq!(*found.candidate, 4711);
 //! ```
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 pub mod algorithm;
 mod archive;
 mod budget;

@@ -15,6 +15,8 @@
 //! how databases differ, [`ddl`] for how text becomes a schema, [`eval`] for
 //! expressions and [`memory`] for whole rows. [`statement_text`] is for statements that somebody else wrote.
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 pub mod coverage;
 pub mod ddl;
 pub mod dialect;

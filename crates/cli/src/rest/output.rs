@@ -62,7 +62,8 @@ impl<'a> FinishedRun<'a> {
         seconds: f64,
         interruption: &'a Interruption,
     ) -> Self {
-        let mut suite = suite::suite(&name(&service.api), service, users, &outcome.tests);
+        let now = jiff::Timestamp::now();
+        let mut suite = suite::suite(&name(&service.api), service, users, &outcome.tests, now);
         suite.source.clone_from(&args.spec);
         suite.seed = args.seed;
         let is_inside = suite
