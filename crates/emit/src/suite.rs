@@ -161,7 +161,7 @@ pub enum RejectionKind {
 
 /// Why a text is not a suite or report.
 #[derive(Debug, thiserror::Error)]
-#[error("read {what}: {cause}")]
+#[error("failed to read {what}: {cause}")]
 pub struct ReadError {
     /// What was being read.
     pub(crate) what: &'static str,

@@ -48,7 +48,7 @@ pub enum LoadError {
         cause: CallFailure,
     },
     /// The web server has no such document for us.
-    #[error("{location} answers with status {status} instead of a document")]
+    #[error("{location} responded with status {status} instead of a document")]
     Status {
         /// Where.
         location: String,
@@ -56,7 +56,7 @@ pub enum LoadError {
         status: u16,
     },
     /// Only a part of it came.
-    #[error("{location} broke off after {bytes} bytes")]
+    #[error("the transfer of {location} ended after {bytes} bytes")]
     Incomplete {
         /// Where.
         location: String,

@@ -77,7 +77,7 @@ impl FromStr for Engine {
 
 /// A name that is no engine.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no engine; known are sqlite, postgres, mariadb")]
+#[error("unknown engine `{0}` (expected one of: sqlite, postgres, mariadb)")]
 pub struct UnknownEngine(String);
 
 /// How many scratch databases this process has made on servers of others.

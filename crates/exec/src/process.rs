@@ -65,14 +65,14 @@ impl std::fmt::Display for ReadyCheck {
 pub enum StartError {
     /// Somebody else is already there.
     #[error(
-        "something already answers at {ready}; stop it, or leave out the command that starts the service"
+        "something already listens at {ready}; stop it, or omit the command that starts the service"
     )]
     Occupied {
         /// Where.
         ready: ReadyCheck,
     },
     /// The system does not let us start anything.
-    #[error("`{command}` cannot be started")]
+    #[error("failed to start `{command}`")]
     System {
         /// The command.
         command: String,
@@ -82,7 +82,7 @@ pub enum StartError {
     },
     /// It ended instead of coming up.
     #[error(
-        "`{command}` ended with code {code} before {ready} answered; its last words:\n{last_output}"
+        "`{command}` exited with code {code} before {ready} responded; last output:\n{last_output}"
     )]
     Ended {
         /// The command.
@@ -95,7 +95,7 @@ pub enum StartError {
         last_output: String,
     },
     /// It did not come up in time.
-    #[error("{ready} did not answer ({last}) within {} s of starting `{command}`; its last words:\n{last_output}", .timeout.as_secs_f64())]
+    #[error("{ready} did not respond ({last}) within {} s of starting `{command}`; last output:\n{last_output}", .timeout.as_secs_f64())]
     NotUp {
         /// The command.
         command: String,

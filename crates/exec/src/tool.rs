@@ -51,7 +51,7 @@ pub enum ToolError {
         program: String,
     },
     /// The system does not let us run it.
-    #[error("`{program}` cannot be run")]
+    #[error("failed to run `{program}`")]
     System {
         /// The program.
         program: String,
@@ -60,7 +60,7 @@ pub enum ToolError {
         cause: io::Error,
     },
     /// It took too long, and was ended.
-    #[error("`{program}` did not end within {} s", .timeout.as_secs_f64())]
+    #[error("`{program}` did not finish within {} s", .timeout.as_secs_f64())]
     TooLong {
         /// The program.
         program: String,

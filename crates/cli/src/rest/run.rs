@@ -516,7 +516,7 @@ fn obituary(process: &Process) -> String {
     };
     match process.last_output() {
         words if words.is_empty() => how,
-        words => format!("{how}; its last words:\n{}", said::without_secrets(&words)),
+        words => format!("{how}; last output:\n{}", said::without_secrets(&words)),
     }
 }
 

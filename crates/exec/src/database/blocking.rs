@@ -81,7 +81,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the place gave no answer to `SELECT 1` within 0 s; check the server's load and locks"
+            "the place did not finish `SELECT 1` within 0 s; check the server for load and locks"
         );
     }
 }

@@ -137,11 +137,11 @@ impl fmt::Display for CallFailure {
             Self::Unsendable(why) => write!(f, "the request cannot be sent: {why}"),
             Self::Refused => f.write_str("connection refused"),
             Self::Unreachable(why) => write!(f, "unreachable: {why}"),
-            Self::Tls(why) => write!(f, "no encrypted connection: {why}"),
-            Self::TimedOut => f.write_str("no answer in time"),
-            Self::Dropped => f.write_str("the connection was closed without an answer"),
-            Self::Garbage(why) => write!(f, "the answer is not HTTP: {why}"),
-            Self::TooManyRedirects => f.write_str("redirected in circles"),
+            Self::Tls(why) => write!(f, "TLS handshake failed: {why}"),
+            Self::TimedOut => f.write_str("no response before the timeout"),
+            Self::Dropped => f.write_str("the connection was closed without a response"),
+            Self::Garbage(why) => write!(f, "the response is not HTTP: {why}"),
+            Self::TooManyRedirects => f.write_str("too many redirects"),
             Self::Interrupted => f.write_str("interrupted"),
         }
     }

@@ -37,7 +37,7 @@ pub struct MockEndpoint {
 #[derive(Debug, thiserror::Error)]
 pub enum MockServerError {
     /// The address is taken, or not ours.
-    #[error("cannot listen at {at} in place of {service}: {cause}")]
+    #[error("failed to start the mock of {service} at {at}: {cause}")]
     Listen {
         /// The service to stand for.
         service: String,
@@ -48,7 +48,7 @@ pub enum MockServerError {
         cause: io::Error,
     },
     /// The system has no resources for it.
-    #[error("cannot stand for outside services: {0}")]
+    #[error("failed to start the mocks of external services: {0}")]
     System(#[from] io::Error),
 }
 

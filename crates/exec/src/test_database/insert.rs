@@ -22,7 +22,7 @@ pub struct Reference {
 
 /// A row that the database refused; none of the rows is there then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("row {row} was refused: {refusal}")]
+#[error("row {row} was rejected: {refusal}")]
 pub struct Unfit {
     /// Which of the rows.
     pub row: usize,

@@ -33,10 +33,10 @@ pub enum PatternError {
     #[error("not a regular expression: {0}")]
     Syntax(String),
     /// It describes texts of more than a hundred thousand characters.
-    #[error("texts of this pattern are too long")]
+    #[error("the shortest match of this pattern is too long")]
     TooLong,
     /// No text matches it, or none of the allowed length was found.
-    #[error("no text of the allowed length matches")]
+    #[error("no string of the allowed length matches")]
     NoText,
 }
 

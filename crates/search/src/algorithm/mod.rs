@@ -154,7 +154,11 @@ pub struct UnknownAlgorithm(String);
 impl fmt::Display for UnknownAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = AlgorithmKind::ALL.map(AlgorithmKind::name).join(", ");
-        write!(f, "no algorithm is called `{}`; there are {names}", self.0)
+        write!(
+            f,
+            "unknown algorithm `{}` (expected one of: {names})",
+            self.0
+        )
     }
 }
 

@@ -74,9 +74,9 @@ impl std::fmt::Display for BuildError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
-            Self::Cargo(said) => write!(f, "the service does not build; cargo said:\n{said}"),
+            Self::Cargo(said) => write!(f, "failed to build the service; cargo printed:\n{said}"),
             Self::Binary(built) if built.is_empty() => {
-                f.write_str("the project has no binary to start; name the package that has one")
+                f.write_str("the project has no binary; name a package that has one")
             }
             Self::Binary(built) => write!(
                 f,

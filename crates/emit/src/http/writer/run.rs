@@ -39,7 +39,7 @@ pub struct TestResult {
 
 /// Why results cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("read test results at byte {at}: {cause}")]
+#[error("failed to read test results at byte {at}: {cause}")]
 pub struct ResultsError {
     at: u64,
     #[source]
