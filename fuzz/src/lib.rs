@@ -22,15 +22,15 @@ use isobath_emit::http::{HttpSuite, curl, writer};
 use isobath_exec::tap::{Sender, replay};
 use isobath_genes::{GeneConfig, Pattern, PatternDomain, Unresolved};
 use isobath_protocol::{Command, Event, TargetTable, channel};
-use isobath_rest::action::{Action, Answer, AnswerChecker};
+use isobath_rest::action::{Action, ReceivedResponse, ResponseChecker};
 use isobath_rest::auth;
 use isobath_rest::journal::{restore, store};
 use isobath_rest::openapi::{self, Api, NoLoader};
 use isobath_rows::query::algorithm::Config;
-use isobath_rows::query::construct::Setting;
+use isobath_rows::query::construct::SolverContext;
 use isobath_rows::query::job;
-use isobath_rows::query::target::Target as Sought;
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_rows::query::target::QueryTarget;
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema, Value, query as sql, render};
 
@@ -110,7 +110,7 @@ pub fn journal(bytes: &[u8]) {
     };
     let _ = store(api, Some(&SCHEMA), &candidate);
     for step in &candidate.steps {
-        if let isobath_rest::candidate::What::Call { action, .. } = &step.what {
+        if let isobath_rest::candidate::StepKind::Call { action, .. } = &step.kind {
             let _ = action.request(api, &Unresolved);
         }
     }
@@ -135,13 +135,13 @@ pub fn openapi(bytes: &[u8]) {
         return;
     };
     let mut rng = Rng::with_seed(1);
-    let checker = AnswerChecker::new(&api);
+    let checker = ResponseChecker::new(&api);
     for (index, operation) in api.operations.iter().enumerate().take(20) {
         if let Some(mut action) = Action::sample(&api, index, &mut rng, &GeneConfig::default()) {
             action.mutate(&mut rng, &GeneConfig::default());
             let _ = action.request(&api, &Unresolved);
         }
-        let answer = Answer {
+        let answer = ReceivedResponse {
             status: 200,
             headers: &[("Content-Type", "application/json")],
             body: bytes,
@@ -204,17 +204,21 @@ pub fn query(bytes: &[u8]) {
         }
     };
     run(&text);
-    let options = Options { boundaries: true };
-    for criterion in [Criterion::Fpc, Criterion::Extended] {
+    let options = CoverageOptions { boundaries: true };
+    for criterion in [QueryCriterion::Fpc, QueryCriterion::Extended] {
         if let Ok(made) = targets(&text, &SCHEMA, dialect, criterion, options) {
             made.iter().take(50).for_each(|target| run(&target.sql));
-            let read = |target| Sought::of(target, &SCHEMA, dialect);
-            let targets: Vec<Sought> = made.iter().take(8).map(read).collect();
+            let read = |target| QueryTarget::of(target, &SCHEMA, dialect);
+            let targets: Vec<QueryTarget> = made.iter().take(8).map(read).collect();
             let config = Config {
                 budget: 20,
                 ..Config::default()
             };
-            let _ = job::run(&targets, Setting::new(&SCHEMA, dialect.dialect()), &config);
+            let _ = job::run(
+                &targets,
+                SolverContext::new(&SCHEMA, dialect.dialect()),
+                &config,
+            );
         }
     }
 }

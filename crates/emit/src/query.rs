@@ -26,7 +26,7 @@ pub struct Query {
     pub cases: Vec<QueryCase>,
     /// The targets that no test covers, proven infeasible or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub uncovered: Vec<QueryTarget>,
+    pub uncovered: Vec<CaseTarget>,
 }
 
 /// A piece of a query's text.
@@ -62,7 +62,7 @@ pub struct QueryCase {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Value>,
     /// The targets that it covers.
-    pub targets: Vec<QueryTarget>,
+    pub targets: Vec<CaseTarget>,
     /// The columns of the result.
     pub columns: Vec<String>,
     /// Whether the order of the result's rows matters.
@@ -83,7 +83,7 @@ pub struct GivenRows {
 
 /// A target as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QueryTarget {
+pub struct CaseTarget {
     /// The SELECT that returns a row, parameters as written.
     pub sql: String,
     /// The rule that made it.

@@ -11,22 +11,22 @@ use isobath_exec::engine::Engine;
 use isobath_exec::server::{Server, or_skip, shared, start};
 use isobath_exec::tap::{Tap, environment};
 use isobath_exec::{Database, connect_writable};
-use isobath_rest::feedback::{Feedback, Seen, TapFeedback};
-use isobath_rest::job::Outcome;
-use isobath_rest::probe::Choice;
+use isobath_rest::feedback::{CandidateTrace, Feedback, TapFeedback};
+use isobath_rest::job::RunResult;
+use isobath_rest::probe::ProbeConfig;
 use isobath_suts::Running;
 use isobath_suts::wired::{LEDGER, ledger};
 
 use support::{Plan, Prepared};
 
 /// A service on a database of its own, with a tap between them.
-struct Setting {
+struct SolverContext {
     address: String,
     service: Running,
     feedback: TapFeedback,
 }
 
-impl Setting {
+impl SolverContext {
     fn new(server: &Server) -> Self {
         let address = server.create_database().expect("a database");
         open(&address).execute_required(LEDGER).expect("a table");
@@ -41,7 +41,7 @@ impl Setting {
     }
 
     /// Runs the job.
-    fn run(self, calls: u64) -> Outcome {
+    fn run(self, calls: u64) -> RunResult {
         self.run_meddling(calls, Duration::from_secs(10), |_| {})
     }
 
@@ -51,7 +51,7 @@ impl Setting {
         calls: u64,
         timeout: Duration,
         meddle: impl FnMut(u64) + Send + 'static,
-    ) -> Outcome {
+    ) -> RunResult {
         let document = self.service.openapi.to_string();
         let plan = Plan {
             url: &self.service.url,
@@ -60,7 +60,7 @@ impl Setting {
             reset: None,
             calls,
             seed: 1,
-            probes: Choice::default(),
+            probes: ProbeConfig::default(),
         };
         let mut prepared = Prepared::new(&plan);
         prepared.timeout = timeout;
@@ -101,7 +101,7 @@ impl Feedback for Meddled {
         self.feedback.call(number);
     }
 
-    fn end(&mut self) -> Seen {
+    fn end(&mut self) -> CandidateTrace {
         self.feedback.end()
     }
 }
@@ -119,7 +119,7 @@ fn on_each_server(what: &str, test: impl Fn(&Server)) {
 }
 
 /// The evidence of all faults.
-fn evidence(outcome: &Outcome) -> String {
+fn evidence(outcome: &RunResult) -> String {
     let faults = outcome.faults.iter();
     let lines = faults.map(|(fault, _)| format!("{fault:?}"));
     lines.collect::<Vec<_>>().join("\n")
@@ -128,12 +128,12 @@ fn evidence(outcome: &Outcome) -> String {
 #[test]
 fn statements_belong_to_the_calls_that_sent_them() {
     on_each_server("statements of calls", |server| {
-        let outcome = Setting::new(server).run(300);
+        let outcome = SolverContext::new(server).run(300);
         let mut inserts = 0;
         let mut selects = 0;
         for test in &outcome.tests {
             for exchange in &test.exchanges {
-                for event in &exchange.inside.events {
+                for event in &exchange.trace.events {
                     let Event::Statement { text, database, .. } = event else {
                         continue;
                     };
@@ -195,7 +195,7 @@ fn cut(address: &str) {
 #[test]
 fn connections_that_are_cut_lose_calls_and_not_the_run() {
     on_each_server("cut connections", |server| {
-        let setting = Setting::new(server);
+        let setting = SolverContext::new(server);
         let address = setting.address.clone();
         let outcome = setting.run_meddling(150, Duration::from_secs(10), move |candidate| {
             if candidate % 7 == 0 {
@@ -216,7 +216,7 @@ fn connections_that_are_cut_lose_calls_and_not_the_run() {
 #[test]
 fn a_locked_table_makes_calls_time_out_and_shows_what_they_waited_for() {
     on_each_server("a locked table", |server| {
-        let setting = Setting::new(server);
+        let setting = SolverContext::new(server);
         let mut holder = open(&setting.address);
         let lock = match server.engine() {
             Engine::Postgres => "BEGIN; LOCK TABLE account",
@@ -238,7 +238,7 @@ fn a_database_that_is_killed_ends_neither_the_run_nor_its_results() {
         let Some(server) = or_skip(&what, start(engine)) else {
             continue;
         };
-        let setting = Setting::new(&server);
+        let setting = SolverContext::new(&server);
         let mut server = Some(server);
         let outcome = setting.run_meddling(200, Duration::from_secs(10), move |candidate| {
             if candidate == 20 {

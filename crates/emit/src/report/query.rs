@@ -85,7 +85,7 @@ pub struct TargetView {
     /// What it asks for.
     pub description: String,
     /// What became of it.
-    pub verdict: TargetStatus,
+    pub verdict: StatusView,
     /// The rows of its fixture that cover it, by table; none when all of them do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<GivenRows>,
@@ -94,7 +94,7 @@ pub struct TargetView {
 /// What became of a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TargetStatus {
+pub enum StatusView {
     /// A fixture covers it.
     Covered {
         /// The fixture's index.
@@ -112,7 +112,7 @@ pub enum TargetStatus {
     },
 }
 
-impl Default for TargetStatus {
+impl Default for StatusView {
     fn default() -> Self {
         Self::Uncovered { why: String::new() }
     }
@@ -166,9 +166,9 @@ impl TargetCounts {
         for target in targets {
             counts.targets += 1;
             match target.verdict {
-                TargetStatus::Covered { .. } => counts.covered += 1,
-                TargetStatus::Infeasible { .. } => counts.infeasible += 1,
-                TargetStatus::Uncovered { .. } => {}
+                StatusView::Covered { .. } => counts.covered += 1,
+                StatusView::Infeasible { .. } => counts.infeasible += 1,
+                StatusView::Uncovered { .. } => {}
             }
         }
         counts

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::page::{self, escape, fact, meter, snippet, tile};
 use super::query::{
-    ClauseView, FixtureView, QueryReport, QueryView, TargetCounts, TargetStatus, TargetView,
+    ClauseView, FixtureView, QueryReport, QueryView, StatusView, TargetCounts, TargetView,
 };
 use crate::query::GivenRows;
 
@@ -259,9 +259,9 @@ fn clause(out: &mut String, number: usize, index: usize, clause: &ClauseView, qu
 
 fn target(out: &mut String, number: usize, target: &TargetView, query: &QueryView) {
     let (class, label, why) = match &target.verdict {
-        TargetStatus::Covered { .. } => ("covered", "covered", ""),
-        TargetStatus::Infeasible { proof } => ("infeasible", "infeasible", proof.as_str()),
-        TargetStatus::Uncovered { why } => ("open", "not covered", why.as_str()),
+        StatusView::Covered { .. } => ("covered", "covered", ""),
+        StatusView::Infeasible { proof } => ("infeasible", "infeasible", proof.as_str()),
+        StatusView::Uncovered { why } => ("open", "not covered", why.as_str()),
     };
     let description = if target.description.is_empty() {
         &target.sql
@@ -278,7 +278,7 @@ fn target(out: &mut String, number: usize, target: &TargetView, query: &QueryVie
     if !why.is_empty() {
         let _ = writeln!(out, "<p class=\"remark\">{}</p>", sentence(why));
     }
-    if let TargetStatus::Covered { fixture: at } = target.verdict
+    if let StatusView::Covered { fixture: at } = target.verdict
         && let Some(fixture) = query.fixtures.get(at)
     {
         out.push_str("<div class=\"rows\">\n");

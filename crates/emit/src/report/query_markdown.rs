@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::markdown::{code, fenced, inline};
-use super::query::{FixtureView, QueryReport, QueryView, TargetStatus};
+use super::query::{FixtureView, QueryReport, QueryView, StatusView};
 
 /// The report as GitHub-flavoured Markdown.
 pub fn query_markdown(report: &QueryReport) -> String {
@@ -79,10 +79,10 @@ fn query(out: &mut String, query: &QueryView) {
                 prose(&target.description)
             };
             let verdict = match &target.verdict {
-                TargetStatus::Covered { fixture } => format!("covered by fixture {}", fixture + 1),
-                TargetStatus::Infeasible { proof } => format!("infeasible: {}", prose(proof)),
-                TargetStatus::Uncovered { why } if why.is_empty() => "not covered".to_owned(),
-                TargetStatus::Uncovered { why } => format!("not covered: {}", prose(why)),
+                StatusView::Covered { fixture } => format!("covered by fixture {}", fixture + 1),
+                StatusView::Infeasible { proof } => format!("infeasible: {}", prose(proof)),
+                StatusView::Uncovered { why } if why.is_empty() => "not covered".to_owned(),
+                StatusView::Uncovered { why } => format!("not covered: {}", prose(why)),
             };
             let _ = writeln!(out, "- {description} — {verdict}");
         }

@@ -1,6 +1,6 @@
 //! A small suite about queries, with results that are hard on every test language.
 
-use isobath_emit::query::{GivenRows, Query, QueryCase, QueryPart, QueryTarget};
+use isobath_emit::query::{CaseTarget, GivenRows, Query, QueryCase, QueryPart};
 use isobath_emit::{Expectation, Step, StepRole, Suite, SuiteDialect, Test};
 use serde_json::json;
 
@@ -270,8 +270,8 @@ fn given(table: &str, columns: &[&str], rows: serde_json::Value) -> GivenRows {
     }
 }
 
-fn target(description: &str) -> QueryTarget {
-    QueryTarget {
+fn target(description: &str) -> CaseTarget {
+    CaseTarget {
         sql: "SELECT 1".into(),
         rule: "WT".into(),
         description: description.into(),

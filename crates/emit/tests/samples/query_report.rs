@@ -2,7 +2,7 @@
 
 use isobath_emit::query::GivenRows;
 use isobath_emit::report::query::{
-    ClauseView, FixtureView, QueryReport, QueryView, TargetStatus, TargetView, UnreadableQuery,
+    ClauseView, FixtureView, QueryReport, QueryView, StatusView, TargetView, UnreadableQuery,
 };
 use serde_json::json;
 
@@ -30,7 +30,7 @@ pub(crate) fn shop() -> QueryReport {
 }
 
 fn query() -> QueryView {
-    let target = |description: &str, rule: &str, verdict: TargetStatus| TargetView {
+    let target = |description: &str, rule: &str, verdict: StatusView| TargetView {
         sql: "SELECT id FROM orders WHERE total < 5".into(),
         rule: rule.into(),
         description: description.into(),
@@ -52,13 +52,13 @@ fn query() -> QueryView {
                         ..target(
                             "`total < 5` is true",
                             "WT",
-                            TargetStatus::Covered { fixture: 0 },
+                            StatusView::Covered { fixture: 0 },
                         )
                     },
                     target(
                         "`total` is NULL",
                         "WN",
-                        TargetStatus::Infeasible {
+                        StatusView::Infeasible {
                             proof: "orders.total is NOT NULL".into(),
                         },
                     ),
@@ -72,12 +72,12 @@ fn query() -> QueryView {
                     target(
                         "`state = 'paid'` is true",
                         "WT",
-                        TargetStatus::Covered { fixture: 0 },
+                        StatusView::Covered { fixture: 0 },
                     ),
                     target(
                         "`state = 'paid'` is false",
                         "WF",
-                        TargetStatus::Uncovered {
+                        StatusView::Uncovered {
                             why: "the nearest miss is 1 | x".into(),
                         },
                     ),

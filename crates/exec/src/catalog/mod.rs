@@ -9,8 +9,8 @@ mod postgres;
 mod sqlite;
 
 use isobath_sql::DialectName;
-use isobath_sql::ddl::{self, Loaded, Source};
-use isobath_sql::limitation::{Limitation, Place, Severity};
+use isobath_sql::ddl::{self, LoadedSchema, Source};
+use isobath_sql::limitation::{Limitation, Severity, SourceLocation};
 
 use crate::database::{Database, DatabaseError, connect};
 
@@ -30,7 +30,7 @@ pub struct Definitions {
 /// # Errors
 ///
 /// When the database cannot be reached or does not show its catalogue.
-pub fn read(address: &str) -> Result<Loaded, DatabaseError> {
+pub fn read(address: &str) -> Result<LoadedSchema, DatabaseError> {
     let mut database = connect(address)?;
     let definitions = definitions(database.as_mut())?;
     let mut loaded = ddl::load(
@@ -80,7 +80,7 @@ fn source(database: &dyn Database, what: &str, name: &str, text: String) -> Sour
 fn unsupported(database: &dyn Database, input: String, why: &str) -> Limitation {
     Limitation {
         severity: Severity::Unsupported,
-        place: Place {
+        location: SourceLocation {
             source: database.display_address().to_owned(),
             line: 0,
             column: 0,

@@ -17,7 +17,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-use super::stubs::{MockReply, MockStub, OutboundCall, Stubs};
+use super::stubs::{MockReply, MockStub, ReceivedCall, Stubs};
 
 /// How much of the body of a call is kept.
 const KEPT: usize = 16 * 1024;
@@ -132,7 +132,7 @@ impl MockServer {
     }
 
     /// The calls since this was last asked, and how many more there were than are kept.
-    pub fn calls(&self) -> (Vec<OutboundCall>, u64) {
+    pub fn calls(&self) -> (Vec<ReceivedCall>, u64) {
         self.stubs().take()
     }
 
@@ -247,7 +247,7 @@ async fn answer(
     let call = read(request, station).await;
     let mut stubs = stubs.lock().unwrap_or_else(PoisonError::into_inner);
     if call.encrypted {
-        stubs.note(OutboundCall {
+        stubs.note(ReceivedCall {
             status: Some(502),
             ..call
         });
@@ -265,7 +265,7 @@ async fn answer(
 }
 
 /// What a request asks of whom; who comes through the proxy says that, others mean the station.
-async fn read(request: Request<Incoming>, station: &str) -> OutboundCall {
+async fn read(request: Request<Incoming>, station: &str) -> ReceivedCall {
     let (parts, body) = request.into_parts();
     let host = parts.uri.host().map(str::to_owned);
     let host = host.or_else(|| {
@@ -276,7 +276,7 @@ async fn read(request: Request<Incoming>, station: &str) -> OutboundCall {
         (true, Some(host)) => host,
         _ => station.to_owned(),
     };
-    OutboundCall {
+    ReceivedCall {
         action: None,
         service,
         method: parts.method.to_string(),

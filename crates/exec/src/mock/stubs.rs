@@ -37,7 +37,7 @@ pub enum MockReply {
 
 /// A call that the service made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutboundCall {
+pub struct ReceivedCall {
     /// The action during which it was made; `None` outside of candidates.
     pub action: Option<u16>,
     /// The service that was called.
@@ -64,7 +64,7 @@ pub(super) struct Stubs {
     answers: Vec<MockStub>,
     used: Vec<bool>,
     pub(super) action: Option<u16>,
-    calls: Vec<OutboundCall>,
+    calls: Vec<ReceivedCall>,
     /// Calls that were answered and not kept.
     unkept: u64,
 }
@@ -78,13 +78,13 @@ impl Stubs {
     }
 
     /// The calls since this was last asked, and how many more there were.
-    pub(super) fn take(&mut self) -> (Vec<OutboundCall>, u64) {
+    pub(super) fn take(&mut self) -> (Vec<ReceivedCall>, u64) {
         let unkept = std::mem::take(&mut self.unkept);
         (std::mem::take(&mut self.calls), unkept)
     }
 
     /// The reply to a call, which is taken note of: the first fitting answer that was not given yet, or the last one again.
-    pub(super) fn reply(&mut self, mut call: OutboundCall) -> MockReply {
+    pub(super) fn reply(&mut self, mut call: ReceivedCall) -> MockReply {
         call.action = self.action;
         let fits = |answer: &MockStub| {
             answer.service == call.service
@@ -116,7 +116,7 @@ impl Stubs {
     }
 
     /// Takes note of a call.
-    pub(super) fn note(&mut self, mut call: OutboundCall) {
+    pub(super) fn note(&mut self, mut call: ReceivedCall) {
         call.action = self.action;
         if self.calls.len() < MAX_RECORDED_CALLS {
             self.calls.push(call);
@@ -154,8 +154,8 @@ mod tests {
         }
     }
 
-    fn call(path: &str) -> OutboundCall {
-        OutboundCall {
+    fn call(path: &str) -> ReceivedCall {
+        ReceivedCall {
             action: None,
             service: "rates".into(),
             method: "GET".into(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isobath_sql::{DialectName, text as sql};
+use isobath_sql::{DialectName, statement_text as sql};
 
 use super::statement::{RowEffect, Statement};
 use super::{mysql, postgres};

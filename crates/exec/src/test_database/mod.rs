@@ -18,8 +18,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use isobath_sql::ddl;
+use isobath_sql::referenced_tables::referenced_tables;
 use isobath_sql::render::{identifier, table_name};
-use isobath_sql::touched::touched;
 use isobath_sql::{DialectName, Limitation, Schema};
 
 use crate::catalog::definitions;
@@ -183,7 +183,7 @@ impl TestDatabase {
     pub fn tables_written_by<'a>(&self, statements: impl IntoIterator<Item = &'a str>) -> Tables {
         let mut written = Tables::new();
         for text in statements {
-            match touched(&self.schema, text, self.dialect()) {
+            match referenced_tables(&self.schema, text, self.dialect()) {
                 Some(touched) => written.extend(touched.changes),
                 None => return self.all_tables(),
             }

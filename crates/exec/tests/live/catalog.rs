@@ -209,7 +209,7 @@ fn a_reading_connection_refuses_to_write_on_every_server() {
 ///
 /// NOT NULL within a primary key is left out, because catalogues do not tell
 /// whether somebody wrote it.
-fn outline(loaded: &isobath_sql::ddl::Loaded) -> String {
+fn outline(loaded: &isobath_sql::ddl::LoadedSchema) -> String {
     use isobath_sql::ConstraintKind as Kind;
     let mut lines = Vec::new();
     for table in &loaded.schema.tables {

@@ -6,7 +6,7 @@ use isobath_sql::{DialectName, Value};
 
 /// Where an engine and the suite do not agree.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Disagreement {
+pub struct EngineDisagreement {
     /// The test's name.
     pub test: String,
     /// The statement.
@@ -23,7 +23,7 @@ pub struct Confirmation {
     /// How many tests went as expected.
     pub agreed: usize,
     /// Where not.
-    pub disagreements: Vec<Disagreement>,
+    pub disagreements: Vec<EngineDisagreement>,
     /// Statements of the set-up that the engine refused, with its message.
     pub refused_setup: Vec<(String, String)>,
 }
@@ -83,7 +83,7 @@ fn look(
     test: &Test,
     dialect: SuiteDialect,
     database: &mut dyn Database,
-) -> Result<Option<Disagreement>, DatabaseError> {
+) -> Result<Option<EngineDisagreement>, DatabaseError> {
     database.begin()?;
     judge_at_once(database.dialect(), database)?;
     let mut found = None;
@@ -98,7 +98,7 @@ fn look(
                 Err(refusal) => vec![vec![Some(refusal.message)]],
             };
             if actual != *rows {
-                found = Some(Disagreement {
+                found = Some(EngineDisagreement {
                     test: test.name.clone(),
                     sql: query.clone(),
                     expected: table(rows),
@@ -182,7 +182,7 @@ pub fn one_statement(inserts: &[String]) -> String {
     format!("WITH {} {last}", named.join(", "))
 }
 
-fn judge(test: &Test, step: &Step, answer: &StatementOutcome) -> Option<Disagreement> {
+fn judge(test: &Test, step: &Step, answer: &StatementOutcome) -> Option<EngineDisagreement> {
     let (expected, actual) = match (&step.expect, answer) {
         (Expectation::Accepted { rows: Some(wanted) }, StatementOutcome::Done { rows })
             if wanted != rows =>
@@ -217,7 +217,7 @@ fn judge(test: &Test, step: &Step, answer: &StatementOutcome) -> Option<Disagree
             )
         }
     };
-    Some(Disagreement {
+    Some(EngineDisagreement {
         test: test.name.clone(),
         sql: step.sql.join("; "),
         expected,

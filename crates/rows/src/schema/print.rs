@@ -6,7 +6,7 @@ use isobath_sql::row::Statement;
 use isobath_sql::{DataType, DialectName, Schema, Value};
 use rust_decimal::Decimal;
 
-use super::case::{After, Expected, Seen, TestCase};
+use super::case::{ExpectedOutcome, ExpectedRows, ObservedColumn, TestCase};
 use super::expectation;
 use super::requirement::Requirement;
 
@@ -48,19 +48,19 @@ fn test(
     ids: &mut std::collections::BTreeMap<String, usize>,
 ) -> Test {
     let mut steps: Vec<Step> = case
-        .lead_up
+        .setup_rows
         .iter()
         .map(|statement| step(statement, schema, dialect))
         .collect();
     let expect = match &case.expected {
-        Expected::Accepted => Expectation::accepted(),
-        Expected::Rejected(violation) => {
+        ExpectedOutcome::Accepted => Expectation::accepted(),
+        ExpectedOutcome::Rejected(violation) => {
             Expectation::Rejected(expectation::rejection(violation, schema, dialect))
         }
     };
     steps.push(Step {
         role: StepRole::Act,
-        sql: sql(&case.act, schema, dialect),
+        sql: sql(&case.statement, schema, dialect),
         expect,
     });
     steps.extend(case.after.iter().map(|after| Step {
@@ -71,7 +71,7 @@ fn test(
     let covers = case
         .covers
         .iter()
-        .flat_map(|index| requirements[*index].says.iter().cloned())
+        .flat_map(|index| requirements[*index].description.iter().cloned())
         .collect();
     Test {
         id: unique(slug(&case.name), ids),
@@ -103,7 +103,11 @@ fn sql(statement: &Statement, schema: &Schema, dialect: DialectName) -> Vec<Stri
 }
 
 /// A query of the rows afterwards, every column as text so that all test languages read the same.
-pub(super) fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -> Expectation {
+pub(super) fn rows_after(
+    after: &ExpectedRows,
+    schema: &Schema,
+    dialect: DialectName,
+) -> Expectation {
     let table = &schema.tables[after.table];
     let text_type = if dialect == DialectName::MySql {
         "CHAR"
@@ -116,9 +120,9 @@ pub(super) fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -
         .map(|seen| {
             let name = |column: usize| render::identifier(&table.columns[column].name, dialect);
             match *seen {
-                Seen::Value(column) => format!("CAST({} AS {text_type})", name(column)),
-                Seen::Presence(column) => {
-                    let present = Seen::PRESENT;
+                ObservedColumn::Value(column) => format!("CAST({} AS {text_type})", name(column)),
+                ObservedColumn::Presence(column) => {
+                    let present = ObservedColumn::PRESENT;
                     format!(
                         "CASE WHEN {} IS NOT NULL THEN '{present}' END",
                         name(column)
@@ -137,8 +141,12 @@ pub(super) fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -
             let cells = row.iter().zip(&after.columns);
             cells
                 .map(|(value, seen)| match *seen {
-                    Seen::Value(column) => text(value, &table.columns[column].data_type, dialect),
-                    Seen::Presence(_) => (!value.is_null()).then(|| Seen::PRESENT.to_owned()),
+                    ObservedColumn::Value(column) => {
+                        text(value, &table.columns[column].data_type, dialect)
+                    }
+                    ObservedColumn::Presence(_) => {
+                        (!value.is_null()).then(|| ObservedColumn::PRESENT.to_owned())
+                    }
                 })
                 .collect()
         })

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use fastrand::Rng;
 use isobath_exec::engine::Engine;
 use isobath_exec::{Database, RefusalKind, StatementOutcome};
-use isobath_sql::eval::{self, Env, Stop};
+use isobath_sql::eval::{self, Env, EvalError};
 use isobath_sql::{DialectName, Value};
 use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
@@ -102,7 +102,7 @@ fn run(seed: u64, dialect: DialectName, database: &mut dyn Database, tally: &mut
             row: rows[row].as_slice().into(),
             parameters: &[],
             writes,
-            answers: &[],
+            subquery_results: &[],
             now: None,
         };
         let ours = if condition {
@@ -185,7 +185,7 @@ fn check(
     database: &mut dyn Database,
     term: &Term,
     row: usize,
-    ours: &Result<Value, Stop>,
+    ours: &Result<Value, EvalError>,
     columns: &[Known],
 ) -> Option<Result<Value, String>> {
     let expected = match ours {
@@ -261,14 +261,14 @@ impl Tally {
     fn count(
         &mut self,
         term: &Term,
-        ours: &Result<Value, Stop>,
+        ours: &Result<Value, EvalError>,
         theirs: &Result<Value, String>,
         row: &[Value],
         columns: &[Known],
         writes: bool,
     ) {
         self.cases += 1;
-        let unsupported = matches!(ours, Err(Stop::Unsupported(_)));
+        let unsupported = matches!(ours, Err(EvalError::Unsupported(_)));
         self.unsupported += usize::from(unsupported);
         let mut tags = term.tags.clone();
         tags.sort_unstable();
@@ -279,8 +279,8 @@ impl Tally {
             *left += usize::from(unsupported);
         }
         let agree = match (ours, theirs) {
-            (Err(Stop::Unsupported(_)), _) => true,
-            (Err(Stop::Raises(_)), Err(_)) => true,
+            (Err(EvalError::Unsupported(_)), _) => true,
+            (Err(EvalError::Raised(_)), Err(_)) => true,
             (Ok(ours), Ok(theirs)) => same(ours, theirs),
             _ => false,
         };

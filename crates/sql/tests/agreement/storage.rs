@@ -357,7 +357,7 @@ fn a_row_id_refuses_what_is_no_integer() {
         })],
         strict: false,
         without_rowid: false,
-        place: Default::default(),
+        location: Default::default(),
     };
     let sqlite = DialectName::Sqlite.dialect();
     assert_eq!(

@@ -5,19 +5,19 @@ use isobath_emit::{Expectation, Step, StepRole, Suite, Test};
 use isobath_sql::schema::Filled;
 use isobath_sql::{Cell, Row, Schema, Value, render};
 
-use super::look::{Cells, Look};
+use super::observe::{Observation, TextRows};
 use super::printer::Printer;
 use crate::query::confirm;
 use crate::query::fixture::Fixture;
-use crate::query::target::Target;
+use crate::query::target::QueryTarget;
 
 impl Printer<'_> {
     pub(super) fn test(
         &self,
-        targets: &[&Target],
+        targets: &[&QueryTarget],
         fixture: &Fixture,
-        look: &Look,
-        rows: Cells,
+        observe: &Observation,
+        rows: TextRows,
         suite: &Suite,
     ) -> Test {
         let mut steps: Vec<Step> = confirm::inserts(fixture, self.schema, self.dialect)
@@ -26,9 +26,9 @@ impl Printer<'_> {
             .collect();
         steps.push(Step {
             role: StepRole::Act,
-            sql: look.run.iter().cloned().collect(),
+            sql: observe.run.iter().cloned().collect(),
             expect: Expectation::Rows {
-                query: look.query.clone(),
+                query: observe.query.clone(),
                 rows,
             },
         });
@@ -142,7 +142,7 @@ pub(in crate::query) fn json(value: &Value) -> serde_json::Value {
 }
 
 /// A target's sentence without what follows from it.
-fn short(target: &Target) -> &str {
+fn short(target: &QueryTarget) -> &str {
     let says = &target.says;
     let end = [", and the outcome turns on it", ", so `"]
         .iter()
