@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use isobath_emit::http::suite::AGENT_PORT;
 use isobath_exec::driver::Listener;
 use isobath_exec::process::free_port;
 use isobath_rest::feedback::{DriverFeedback, Feedback};
@@ -119,7 +120,7 @@ impl Watched {
         }
         flags.suite_start_with_rows = match (&self.own, &args.start) {
             (Some(own), _) => Some(format!(
-                "env {DOOR_VARIABLE}={{row_endpoint}} {}",
+                "env {DOOR_VARIABLE}={AGENT_PORT} {}",
                 own.with_agent
             )),
             (None, Some(start)) => {

@@ -114,7 +114,7 @@ pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
     lines.collect()
 }
 
-/// The call that prepares an answer where bodies are texts: `stand_in("rates", "GET", "/latest", 200, "…", "…")`.
+/// The call that prepares an answer where bodies are texts: `mock_response("rates", "GET", "/latest", 200, "…", "…")`.
 pub(crate) fn text_call(
     function: &str,
     answer: &MockedResponse,

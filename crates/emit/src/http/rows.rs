@@ -157,7 +157,7 @@ fn cells(
     links
 }
 
-/// The helpers of a suite for its database, with the literals of its variable and of its door filled in: what is marked
+/// The helpers of a suite for its database, with the literals of its variable and of its agent URL filled in: what is marked
 /// for other databases goes, and so does what nothing asks for the state of the database with.
 pub(crate) fn helpers(
     template: &str,
@@ -172,7 +172,7 @@ pub(crate) fn helpers(
     let agent_url = database.agent_url.as_deref().unwrap_or_default();
     let template = template
         .replace("@VARIABLE@", &literal(&database.variable))
-        .replace("@DOOR@", &literal(agent_url));
+        .replace("@AGENT_URL@", &literal(agent_url));
     let wanted = match (database.dialect, &database.agent_url) {
         (_, Some(_)) => "inside",
         (SuiteDialect::Sqlite, None) => "sqlite",
@@ -200,9 +200,9 @@ pub(crate) fn helpers(
 }
 
 /// The lines that say what a suite needs to bring rows.
-pub(crate) fn environment(database: &SuiteDatabase, is_door_free: bool) -> String {
+pub(crate) fn environment(database: &SuiteDatabase, is_port_free: bool) -> String {
     if let Some(agent_url) = &database.agent_url {
-        let agent_url = if is_door_free {
+        let agent_url = if is_port_free {
             "a free port"
         } else {
             agent_url

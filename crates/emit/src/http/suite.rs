@@ -58,8 +58,8 @@ pub struct ServiceUnderTest {
     /// the variable of the base URL is set, wait until the base URL answers, and stop it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// The same command with `{port}` in place of the port of the base URL, and `{agent_url}` in place of that of the
-    /// database's door: the tests find free ports and start the service there.
+    /// The same command with `{port}` in place of the port of the base URL, and `{agent_port}` in place of that of the
+    /// agent: the tests find free ports and start the service there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_on_free_ports: Option<String>,
     /// What is done before every test to bring the first state back.
@@ -72,8 +72,8 @@ pub struct ServiceUnderTest {
 
 /// What stands for the port of the service in a command.
 pub(crate) const PORT: &str = "{port}";
-/// What stands for the port of the door in a command.
-pub(crate) const AGENT_PORT: &str = "{agent_url}";
+/// Placeholder for the port of the row endpoint of the agent in a command.
+pub const AGENT_PORT: &str = "{agent_port}";
 
 /// The port of a URL, between what comes before and after it.
 pub(crate) fn split_at_port(url: &str) -> Option<(&str, &str, &str)> {
@@ -392,8 +392,8 @@ impl ServiceUnderTest {
         }
     }
 
-    /// Lets the tests start the service by a command in which `{port}` and `{agent_url}` stand for ports. Where there is none
-    /// to choose, those of the base URL and of the door are taken.
+    /// Lets the tests start the service by a command in which `{port}` and `{agent_port}` stand for ports. Where there is none
+    /// to choose, those of the base URL and of the agent are taken.
     pub fn start_on_free_ports(&mut self, command: &str, agent_url: Option<&str>) {
         let mut fixed = command.to_owned();
         for (placeholder, url) in [
@@ -418,7 +418,7 @@ impl HttpSuite {
         Some((before, after))
     }
 
-    /// The same of the door of the database.
+    /// The same for the row endpoint of the agent.
     pub(crate) fn free_agent_port(&self) -> Option<(&str, &str)> {
         let start = self.service.start_on_free_ports.as_ref()?;
         let agent_url = self.database.as_ref()?.agent_url.as_deref()?;
@@ -521,7 +521,7 @@ mod tests {
     fn a_command_for_any_port_is_also_kept_with_those_of_the_run() {
         let mut service = ServiceUnderTest::at("http://127.0.0.1:8640/api");
         service.start_on_free_ports(
-            "env PORT={port} DOOR={agent_url} run",
+            "env PORT={port} DOOR={agent_port} run",
             Some("http://127.0.0.1:9640"),
         );
         assert_eq!(
