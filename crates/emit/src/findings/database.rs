@@ -96,7 +96,7 @@ impl DatabaseView {
     fn cost(&self) -> String {
         let each = |seconds: f64, times: u64| 1000.0 * seconds / times.max(1) as f64;
         format!(
-            "Rows were put back {} times ({:.2} ms each) and looked at {} times ({:.2} ms each).",
+            "The database was reset {} times ({:.2} ms each) and checked for changes {} times ({:.2} ms each).",
             self.resets,
             each(self.reset_seconds, self.resets),
             self.checks,
@@ -108,7 +108,7 @@ impl DatabaseView {
     fn gaps(&self) -> Vec<String> {
         let tables = self.not_reset.iter();
         tables
-            .map(|table| format!("The rows of {table} are too many to be put back."))
+            .map(|table| format!("Table {table} has too many rows and is not reset."))
             .chain(self.limitations.iter().cloned())
             .collect()
     }
@@ -167,7 +167,7 @@ impl ConstraintView {
 const VIOLATIONS: [&str; 6] = ["Constraint", "Operation", "4xx", "5xx", "2xx", "Verdict"];
 const DRIFT: [&str; 5] = ["Operation", "Property", "Document", "Column", "Database"];
 /// What the verdicts mean.
-const LEGEND: &str = "A call that would violate a constraint is best refused with 4xx (good). With 5xx the violation reached the client \
+const LEGEND: &str = "A request that would violate a constraint should be rejected with 4xx (good). With 5xx the violation surfaced as a server error \
      (fault); with 2xx the value was changed or dropped on its way to the database (accepted).";
 
 /// The section of the report in Markdown.

@@ -118,8 +118,8 @@ fn step(out: &mut String, suite: &HttpSuite, planned: &PlannedStep<'_>, last: bo
     let call = call(suite, &step.request, &planned.known, &flags);
     let expected = match &step.expect {
         ExpectedOutcome::Response(answer) => answer.status.to_string(),
-        ExpectedOutcome::Dropped => "no answer: the connection is dropped".into(),
-        ExpectedOutcome::TimedOut => format!("no answer within {seconds} s"),
+        ExpectedOutcome::Dropped => "no response: the connection is dropped".into(),
+        ExpectedOutcome::TimedOut => format!("no response within {seconds} s"),
     };
     if planned.captures.is_empty() {
         let _ = writeln!(out, "{call}  # {expected}");

@@ -220,7 +220,10 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     if let Some(database) = &suite.database {
         let mut helper = include_str!("rust/database.rs.txt").to_owned();
         if let Some(free) = suite.free_agent_port() {
-            helper = helper.replace("@AGENT_URL@", &format!("&{}", at_port(free, "agent_port()")));
+            helper = helper.replace(
+                "@AGENT_URL@",
+                &format!("&{}", at_port(free, "agent_port()")),
+            );
         }
         code.push_str(&rows::helpers(&helper, suite, database, literal));
         code.insert_str(
