@@ -7,7 +7,7 @@ mod fixtures;
 mod json;
 pub(crate) mod junit5;
 pub(crate) mod layout;
-pub(crate) mod name;
+pub mod name;
 mod pgtap;
 pub(crate) mod pytest;
 pub(crate) mod rust;
