@@ -1,4 +1,4 @@
-//! The neutral suite: tests as statements with expected outcomes, before any test language.
+//! The neutral suite: tests as statements with expected outcomes, independent of the test language.
 //!
 //! A suite carries everything a writer needs, so it can be stored as JSON and printed later.
 

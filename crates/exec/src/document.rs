@@ -1,4 +1,4 @@
-//! Documents from files and from the web, bounded in size and time.
+//! Loads documents from files and URLs, bounded in size and time.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! The engines that tests are confirmed on, and an empty database in each.
+//! Database engines, and an empty database on each of them.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! The service under test as a process: started, watched, restarted and ended.
+//! Runs the service under test as a process: start, readiness, restart, stop.
 //!
 //! It runs in a process group of its own and cannot outlive us, however we end.
 

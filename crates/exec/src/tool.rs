@@ -1,4 +1,4 @@
-//! Programs that are run to their end, within a time: the test tools of other languages.
+//! Runs external programs to completion, with a timeout: the test tools of other languages.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

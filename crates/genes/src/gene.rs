@@ -1,4 +1,4 @@
-//! A value together with what it may be.
+//! A gene: a value together with its model.
 
 use std::sync::Arc;
 

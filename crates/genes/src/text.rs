@@ -1,4 +1,4 @@
-//! Free text with length bounds, counted in characters.
+//! Strings with length bounds, counted in characters.
 
 use std::sync::Arc;
 

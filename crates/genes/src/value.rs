@@ -1,4 +1,4 @@
-//! The changeable half of a gene: one value per node of its model.
+//! The mutable half of a gene: one value per node of its model.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The shared-memory map: one cell per target, and a bit for each that was touched.
+//! The coverage map in shared memory: one cell per target, and a bit for each touched one.
 //!
 //! ```text
 //! word 0      magic

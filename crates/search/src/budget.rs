@@ -1,4 +1,4 @@
-//! When a search ends.
+//! The budget of a search, and why a search stopped.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What running a candidate taught us.
+//! Scores per target, and the evaluation of a candidate.
 
 use std::cmp::Ordering;
 

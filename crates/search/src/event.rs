@@ -1,4 +1,4 @@
-//! What happens during a search, for whoever wants to show it.
+//! Events of a search, for observers.
 
 use crate::budget::StopReason;
 use crate::problem::Problem;

@@ -1,4 +1,4 @@
-//! Where questions and answers meet.
+//! The search as an ask-and-tell interface.
 //!
 //! Answers may come in any order and from any number of workers, and a run is
 //! still a function of its seed and of the answers: they are judged in the order

@@ -1,4 +1,4 @@
-//! Targets by name and by number.
+//! Targets by name and by index.
 
 use rustc_hash::FxHashMap;
 

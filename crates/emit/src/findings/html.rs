@@ -1,4 +1,4 @@
-//! The report as one HTML file that needs no network: style and script are inside.
+//! The report as one self-contained HTML file.
 
 use std::fmt::Write;
 

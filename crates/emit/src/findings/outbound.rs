@@ -1,4 +1,4 @@
-//! What the service asked of outside services during a run.
+//! The requests that the service sent to external services during a run.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Source files with what was covered of them, line by line.
+//! Source files with line coverage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

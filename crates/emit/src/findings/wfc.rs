@@ -1,4 +1,4 @@
-//! The report in the format of the Web Fuzzing Commons, which other tools and viewers read.
+//! The report in the format of the Web Fuzzing Commons.
 
 use std::collections::{BTreeMap, BTreeSet};
 

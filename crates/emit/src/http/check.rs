@@ -1,4 +1,4 @@
-//! Whether a suite, which may come from a file, can be printed at all.
+//! Validates a suite, which may come from a file, before it is printed.
 
 use std::collections::BTreeMap;
 

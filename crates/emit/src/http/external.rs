@@ -1,4 +1,4 @@
-//! Services that the service calls: tests stand for them, and bring what they answer.
+//! External services that the tests mock, and the mocked responses.
 //!
 //! The service is configured to call fixed ports of loopback; a suite listens there while its tests run, one small
 //! server in each language, and gives the answers of the test in order, the last one again, and `{}` where there is none.

@@ -1,4 +1,4 @@
-//! What all writers decide first: which test goes where, and what everything is called.
+//! Decisions shared by all writers: files, groups, and names of tests and variables.
 
 use std::collections::BTreeMap;
 

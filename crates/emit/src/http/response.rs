@@ -1,4 +1,4 @@
-//! What an answer must be like: its status, and the parts of it that are stable.
+//! An expected response: status, headers, and the stable parts of the body.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Rows that tests bring and leave: the model, and what all writers print of them.
+//! Rows that tests insert and rows that they expect: the model, and what all writers print of them.
 //!
 //! A suite inserts rows through a small language of its own, `insert_into(table).d(column, data).r(column,
 //! key)`, because the number of a row that the database gives out is only known when the test

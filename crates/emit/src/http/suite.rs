@@ -1,4 +1,4 @@
-//! The neutral suite of HTTP tests: requests with expected answers, before any test language.
+//! The neutral suite of HTTP tests: requests with expected responses, independent of the test language.
 //!
 //! A suite carries everything a writer needs, so it can be stored as JSON and printed later.
 

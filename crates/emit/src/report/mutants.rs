@@ -1,4 +1,4 @@
-//! The view of mutants: every one with its operator, what became of it, and the test that notices it first.
+//! The table of mutants: operator, status, and the first test that kills each.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! The report of queries as one HTML file that needs no network.
+//! The report of queries as one self-contained HTML file.
 
 use std::fmt::Write;
 

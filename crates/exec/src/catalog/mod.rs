@@ -1,4 +1,4 @@
-//! The schema of a live database.
+//! Reads the schema of a live database.
 //!
 //! Each database tells its definitions as SQL, or enough to write them again;
 //! from there on they are read like a file, so that there is one loader.

@@ -1,4 +1,4 @@
-//! Waiting for a server: a runtime of our own, and never for ever.
+//! Runs asynchronous connections to completion, with timeouts.
 
 use std::time::Duration;
 

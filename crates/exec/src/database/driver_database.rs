@@ -1,4 +1,4 @@
-//! A database in the memory of a service, reached through the driver inside it.
+//! An in-memory database of the service, reached through the driver inside the service.
 //!
 //! The driver runs statements on a connection of its own and answers with texts; what they mean is said by the
 //! columns ([`crate::state`] knows them). It also keeps the first rows, because nobody else could.

@@ -1,4 +1,4 @@
-//! Why a run cannot go on with a database.
+//! Errors that end a run: connection, login, lost connection.
 
 use super::Refusal;
 

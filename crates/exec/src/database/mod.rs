@@ -1,4 +1,4 @@
-//! Connections to databases, and what databases answer.
+//! Database connections, statement outcomes and result sets.
 
 mod address;
 mod batch;

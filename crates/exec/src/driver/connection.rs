@@ -1,4 +1,4 @@
-//! A driver that is connected.
+//! A connected driver.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What became of a call.
+//! The outcome of an HTTP call: a response, or why there is none.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! One client: waits when it is asked to, follows redirections when it is told to.
+//! The HTTP client: honors `Retry-After`, follows redirects when configured.
 
 use std::fmt;
 use std::io;

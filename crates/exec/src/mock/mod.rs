@@ -1,4 +1,4 @@
-//! Stands for the services that a service calls.
+//! Mocks of the external services that the service under test calls.
 //!
 //! [`MockServer`] listens on loopback where the service believes others to be, one [`MockEndpoint`] each,
 //! or as the proxy through which it calls them. It answers from what was prepared for the candidate that runs

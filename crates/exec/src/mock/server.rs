@@ -1,4 +1,4 @@
-//! The sockets of the responder.
+//! The HTTP server of the mocks.
 
 use std::fmt;
 use std::io;

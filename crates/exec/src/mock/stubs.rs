@@ -1,4 +1,4 @@
-//! Which answer goes to which call.
+//! Matches outbound calls to stubs and records them.
 
 /// What a call is answered with when nothing was prepared for it, as `application/json` with status 200.
 pub const DEFAULT_BODY: &str = "{}";

@@ -1,4 +1,4 @@
-//! A process that cannot outlive us: a database server, or the service under test.
+//! A child process that ends with its parent: a database server, or the service under test.
 //!
 //! Between us and the server stands a small shell script that reads from a pipe
 //! of which we hold the other end. When we let go of it, or die in whatever

@@ -1,4 +1,4 @@
-//! Starting a server and waiting until it answers.
+//! Starts a database server and waits until it accepts connections.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! A tap: where it listens, and what it heard.
+//! The tap: accepts connections, relays them and collects statements.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};

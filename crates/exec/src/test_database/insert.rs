@@ -1,4 +1,4 @@
-//! Rows that a test brings along.
+//! Inserts the rows of a candidate.
 
 use isobath_sql::render::{identifier, insert};
 use isobath_sql::row::Cell;

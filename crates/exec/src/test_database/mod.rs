@@ -1,4 +1,4 @@
-//! The rows of a test database: what they were, what became of them, and back again.
+//! The test database of a run: snapshot, change detection, reset.
 //!
 //! A [`TestDatabase`] is a connection of our own beside the service's. It knows the
 //! schema, keeps the rows that were there at first (in temporary tables of the

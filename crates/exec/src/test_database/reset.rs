@@ -1,4 +1,4 @@
-//! The first rows, kept within the database's own connection, and how they come back.
+//! Saves the snapshot in temporary tables of our connection, and resets tables from it.
 //!
 //! Copies live in temporary tables, which only our connection sees and which
 //! vanish with it: values come back exactly, whatever their type, and large

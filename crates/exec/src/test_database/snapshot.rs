@@ -1,4 +1,4 @@
-//! The first rows outside of the connection, for a run that goes on after one that was killed.
+//! The snapshot as a value, for resuming an interrupted run.
 //!
 //! What is kept in temporary tables is lost with its connection, and the rows of the candidate that ran last stay.
 

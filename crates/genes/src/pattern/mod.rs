@@ -1,4 +1,4 @@
-//! Texts inside the language of a regular expression.
+//! Strings that match a regular expression.
 //!
 //! A pattern is read in the ECMA-262 dialect of JSON Schema, turned into a tree, and texts are
 //! *derived* from that tree. Only the text is kept: to change one, it is parsed back into the parts

@@ -1,4 +1,4 @@
-//! What is tried next: the algorithms, and their settings.
+//! Search algorithms and their settings.
 //!
 //! The defaults are those of the papers that introduced the algorithms.
 

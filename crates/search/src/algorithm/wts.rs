@@ -1,4 +1,4 @@
-//! WTS: whole suites evolve, and the archive keeps what they covered on the way.
+//! WTS: a genetic algorithm over whole test suites, with an archive.
 //!
 //! After Fraser and Arcuri, "Whole Test Suite Generation" (TSE 2013), with the
 //! archive of Rojas et al. (EMSE 2017): covered targets no longer count for the

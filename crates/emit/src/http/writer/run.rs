@@ -1,4 +1,4 @@
-//! How a written suite is run, and how its results are read: data for whoever may start processes.
+//! How a written suite is run, and how its results are read.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};

@@ -1,4 +1,4 @@
-//! Who asked what: commands of a client, paired with the answers of the server.
+//! Pairs the commands of a client with the responses of the server.
 //!
 //! Commands are packets with the number 0; they are answered in their order. What an answer looks
 //! like depends on the command, and on what client and server agreed on at the beginning.
