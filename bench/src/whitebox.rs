@@ -177,7 +177,7 @@ impl Service {
         self.call(&Request::get(path)).map(|answer| answer.time)
     }
 
-    /// Makes a request and waits for the whole answer.
+    /// Makes a request and waits for the whole response.
     pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, BenchError> {
         let mut text = format!(
             "{} {} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n",

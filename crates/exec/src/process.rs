@@ -32,17 +32,17 @@ pub struct Launch {
     pub directory: Option<PathBuf>,
     /// Variables to set besides those that we have.
     pub variables: Vec<(String, String)>,
-    /// What shows that it is up.
+    /// How readiness is detected.
     pub ready: ReadyCheck,
-    /// How long it may take to come up.
+    /// Startup timeout.
     pub timeout: Duration,
-    /// How long it may take to end before it is killed.
+    /// Grace period before it is killed.
     pub grace: Duration,
     /// Ends the waiting when it is raised.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
 
-/// What shows that a service is up.
+/// How readiness is detected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadyCheck {
     /// This address answers, with whatever status.
@@ -108,7 +108,7 @@ pub enum StartError {
         /// The end of its output.
         last_output: String,
     },
-    /// We were told to stop.
+    /// The run was interrupted.
     #[error("interrupted while waiting for {ready}")]
     Interrupted {
         /// What we waited for.
@@ -201,7 +201,7 @@ impl Service {
         self.process.as_ref().and_then(ChildProcess::exit_code)
     }
 
-    /// The last lines that it said.
+    /// The last lines of its output.
     pub fn last_output(&self) -> String {
         self.process
             .as_ref()

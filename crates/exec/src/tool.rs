@@ -67,7 +67,7 @@ pub enum ToolError {
         /// How long we waited.
         timeout: Duration,
     },
-    /// We were told to stop.
+    /// The run was interrupted.
     #[error("`{program}` was interrupted")]
     Interrupted {
         /// The program.

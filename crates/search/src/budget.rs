@@ -18,7 +18,7 @@ pub struct Budget {
 pub enum StopReason {
     /// The evaluations, the cost or the time are used up.
     Budget,
-    /// Somebody raised the flag.
+    /// The interrupt flag was set.
     Interrupted,
 }
 

@@ -16,15 +16,15 @@ use crate::report::page::escape;
 pub struct DatabaseView {
     /// Its address, without a password.
     pub address: String,
-    /// How often the first rows were put back.
+    /// Number of resets.
     pub resets: u64,
-    /// The seconds that took.
+    /// Total seconds of these.
     pub reset_seconds: f64,
-    /// How often it was looked whether rows changed.
+    /// Number of checks for changes.
     pub checks: u64,
-    /// The seconds that took.
+    /// Total seconds of these.
     pub check_seconds: f64,
-    /// Tables with too many rows to be put back.
+    /// Tables with too many rows to reset.
     pub not_reset: Vec<String>,
     /// What decides about rows and is not understood, such as a trigger, with the reason.
     pub limitations: Vec<String>,

@@ -11,7 +11,7 @@ use super::model::RestReport;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OutboundView {
-    /// The outside service: the name of its setting, or its host.
+    /// The external service: the name of its setting, or its host.
     pub service: String,
     /// The method.
     pub method: String,

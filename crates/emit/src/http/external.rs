@@ -21,10 +21,10 @@ pub struct ExternalService {
     pub settings: Vec<String>,
 }
 
-/// What an outside service answers during a test.
+/// What an external service answers during a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MockedResponse {
-    /// The outside service; through a proxy, its host.
+    /// The external service; through a proxy, its host.
     pub service: String,
     /// The method of the call.
     pub method: String,
@@ -34,7 +34,7 @@ pub struct MockedResponse {
     pub reply: MockedReply,
 }
 
-/// What comes back from an outside service.
+/// What comes back from an external service.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MockedReply {
@@ -74,7 +74,7 @@ impl MockedReply {
 }
 
 impl HttpTest {
-    /// What outside services answer, one line each, for people who try the test by hand.
+    /// What external services answer, one line each, for people who try the test by hand.
     pub fn answer_lines(&self) -> Vec<String> {
         let line = |answer: &MockedResponse| {
             let MockedResponse {

@@ -70,7 +70,7 @@ pub(crate) struct PlannedTest<'a> {
 pub(crate) struct PlannedStep<'a> {
     /// The call.
     pub(crate) step: &'a HttpStep,
-    /// The variable that holds the answer.
+    /// The variable that holds the response.
     pub(crate) answer: String,
     /// The variables it can use.
     pub(crate) known: Variables,

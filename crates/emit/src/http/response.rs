@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::JsonPath;
 use super::request::Placeholder;
 
-/// An expected answer. Everything that is given is checked, nothing else.
+/// An expected response. Everything that is given is checked, nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExpectedResponse {
     /// The status.

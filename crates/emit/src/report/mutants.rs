@@ -40,7 +40,7 @@ pub(super) fn section(out: &mut String, mutation: &Mutation, tests: &[Test]) {
     out.push_str("</tbody></table></div>\n</details>\n");
 }
 
-/// A field for words, a choice of fates, and how many rows are left.
+/// The text filter, the status filter and the row count.
 fn tools(out: &mut String, mutation: &Mutation) {
     let n = mutation.all.len();
     let _ = write!(

@@ -144,7 +144,7 @@ impl Driver {
         self.answer(request)
     }
 
-    /// Asks the service to go back to its first state, where its driver can.
+    /// Asks the service to reset, where its driver can.
     ///
     /// # Errors
     ///

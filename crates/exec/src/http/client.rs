@@ -79,7 +79,7 @@ impl Client {
         &self.config
     }
 
-    /// Sends a request and says what became of it.
+    /// Sends a request and returns the outcome.
     pub fn call(&mut self, request: &Request) -> Call {
         let mut call = self.call_with_retries(request);
         if self.config.redirects == 0 {

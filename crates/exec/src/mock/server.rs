@@ -24,7 +24,7 @@ const KEPT: usize = 16 * 1024;
 /// How long a call may take to be read.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where one outside service is stood for.
+/// Where one external service is stood for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MockEndpoint {
     /// The service; empty for the proxy, whose callers name whom they mean.
@@ -52,7 +52,7 @@ pub enum MockServerError {
     System(#[from] io::Error),
 }
 
-/// Stands for outside services until it is dropped.
+/// Stands for external services until it is dropped.
 pub struct MockServer {
     endpoints: Vec<MockEndpoint>,
     stubs: Arc<Mutex<Stubs>>,

@@ -33,7 +33,7 @@ pub struct Unfit {
 impl TestDatabase {
     /// Inserts rows in the given order, all or none, and returns each as it is stored, defaults and keys included.
     ///
-    /// What is inserted counts as there for the next [`detect_changes`](Self::look); whoever inserts into a table resets
+    /// What is inserted counts as there for the next [`detect_changes`](Self::detect_changes); whoever inserts into a table resets
     /// it afterwards.
     ///
     /// # Errors

@@ -31,7 +31,7 @@ pub struct Counter {
 }
 
 impl TestDatabase {
-    /// The first rows; tables with more than [`MAX_READ_ROWS`](super::MOST_READ) are left out.
+    /// The snapshot; tables with more than [`MAX_READ_ROWS`](super::MAX_READ_ROWS) are left out.
     pub fn snapshot(&self) -> Snapshot {
         let dialect = self.dialect();
         let complete = |(index, content): (usize, &TableImage)| {
@@ -45,8 +45,8 @@ impl TestDatabase {
         }
     }
 
-    /// Brings the database to first rows that were told earlier, and takes them for the first ones. Returns the names of
-    /// the tables whose rows differed, and of those of which nothing was told.
+    /// Restores an earlier snapshot and makes it the current one. Returns the names of
+    /// the tables whose rows differed, and of those that the snapshot lacks.
     ///
     /// Tables that are not there any more, or have other columns now, count among the latter.
     ///

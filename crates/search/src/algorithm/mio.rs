@@ -88,7 +88,7 @@ struct Chain<C> {
 }
 
 impl<C> Mio<C> {
-    /// With settings of one's own.
+    /// With custom settings.
     pub fn new(config: MioConfig) -> Self {
         Self {
             config,

@@ -55,15 +55,15 @@ pub trait Algorithm<P: Problem> {
 pub struct Context<'a, P: Problem> {
     /// Makes candidates.
     pub problem: &'a mut P,
-    /// What is remembered.
+    /// The archive.
     pub archive: &'a mut Archive<P::Candidate>,
-    /// The only source of chance.
+    /// The only source of randomness.
     pub rng: &'a mut Rng,
     /// How much of the budget is used, from 0 to 1.
     pub progress: f64,
 }
 
-/// What an algorithm wants.
+/// The proposal of an algorithm.
 #[derive(Debug)]
 pub enum Proposal<C> {
     /// To evaluate a candidate.
@@ -75,7 +75,7 @@ pub enum Proposal<C> {
         /// Given back with the answer.
         tag: u64,
     },
-    /// To have all answers that are still missing; never when none is missing.
+    /// Wait for all pending evaluations; never when none is pending.
     Wait,
 }
 
@@ -178,7 +178,7 @@ impl FromStr for AlgorithmKind {
 /// How to search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchConfig {
-    /// The seed of all chance.
+    /// The random seed.
     pub seed: u64,
     /// Which algorithm.
     pub algorithm: AlgorithmKind,

@@ -49,7 +49,7 @@ pub struct Mosa<C> {
 }
 
 impl<C> Mosa<C> {
-    /// With settings of one's own.
+    /// With custom settings.
     pub fn new(config: MosaConfig) -> Self {
         Self {
             config,

@@ -42,7 +42,7 @@ impl Default for WtsConfig {
     }
 }
 
-/// A test of a suite; nothing while its answer is missing, or when there is none.
+/// A test of a suite; nothing while its evaluation is pending, or when there is none.
 type Test<C> = Option<Arc<ScoredCandidate<C>>>;
 
 /// A suite, as individual of the genetic algorithm.
@@ -69,7 +69,7 @@ pub struct Wts<C> {
 }
 
 impl<C> Wts<C> {
-    /// With settings of one's own.
+    /// With custom settings.
     pub fn new(config: WtsConfig) -> Self {
         Self {
             config,

@@ -561,7 +561,7 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Variables) {
     out.push('\n');
 }
 
-/// A value of an answer, given how its JSON is called.
+/// A value of a response, given how its JSON is called.
 fn found(answer: &str, json: &str, source: &ValueSource) -> String {
     match source {
         ValueSource::Body(place) => at(json, place),
@@ -672,7 +672,7 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
     out.push('\n');
 }
 
-/// The JSON of the answer: a variable when it is used more than once.
+/// The JSON of the response: a variable when it is used more than once.
 fn json_of(planned: &PlannedStep<'_>) -> String {
     if planned.json_uses() > 1 {
         "body".into()

@@ -26,7 +26,7 @@ pub enum RunResults {
     Libtest,
 }
 
-/// What became of one test.
+/// The result of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestResult {
     /// Its name, as in [`WrittenTest::name`](super::WrittenTest::name).

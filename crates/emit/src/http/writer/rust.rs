@@ -353,7 +353,7 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Variables) {
     }
 }
 
-/// A value of an answer, as JSON or as text.
+/// A value of a response, as JSON or as text.
 fn found(answer: &str, source: &ValueSource, as_text: bool) -> String {
     match source {
         ValueSource::Body(place) => {

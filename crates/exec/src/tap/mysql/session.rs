@@ -429,7 +429,7 @@ impl Session {
         Some(())
     }
 
-    /// Takes a packet of the answer to statements; says whether it is the last.
+    /// Takes a packet of the response to statements; says whether it is the last.
     fn result(&mut self, packet: Packet<'_>) -> Option<bool> {
         let (&first, rest) = packet.body.split_first()?;
         let ends_early = self.agreed & greeting::DEPRECATE_EOF != 0;
