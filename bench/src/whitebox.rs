@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use isobath_exec::driver::{Event, Listener};
-use isobath_rewrite::build::{Build, Built, build};
+use isobath_rewrite::build::{Build, InstrumentedBuild, build};
 
 use crate::verdict::{self, BenchError};
 
@@ -79,12 +79,12 @@ fn measure(folder: &Path, package: &str, wrapper: &Path, paths: &[&str]) -> Resu
 }
 
 /// Prints which branch sites are told, and which had to be left as they are.
-pub(crate) fn sites(built: &Built) {
+pub(crate) fn sites(built: &InstrumentedBuild) {
     let counts = built.counts();
     println!("targets: {}", built.table.targets().len());
     println!(
         "branch sites told: {} ({:.1} %), dropped {}, in macros {}, in constants {}",
-        counts.told,
+        counts.instrumented,
         counts.share() * 100.0,
         counts.dropped,
         counts.in_macros,

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use isobath_exec::driver::{Listener, TargetKind};
 use isobath_exec::process::free_port;
-use isobath_rewrite::build::{Build, Built, build};
+use isobath_rewrite::build::{Build, InstrumentedBuild, build};
 use serde_json::Value;
 
 use self::subjects::{SUBJECTS, Subject, explanation};
@@ -175,7 +175,11 @@ fn search(
 }
 
 /// The lines with a statement, and whether the suite covers them by our own account; and whether it passes.
-fn ours(built: &Built, subject: &Subject, folder: &Path) -> Result<(Lines, bool), BenchError> {
+fn ours(
+    built: &InstrumentedBuild,
+    subject: &Subject,
+    folder: &Path,
+) -> Result<(Lines, bool), BenchError> {
     let listener = Listener::open()?;
     let variables = listener.variables(Some(&built.targets));
     let service = Service::start(&built.executable, subject, &variables)?;

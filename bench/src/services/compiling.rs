@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-use isobath_rewrite::build::{Build, Built, build};
+use isobath_rewrite::build::{Build, InstrumentedBuild, build};
 
 use crate::cpu::children_seconds;
 use crate::verdict::BenchError;
@@ -20,7 +20,7 @@ const FROM_SCRATCH: [&str; 2] = ["--config", "profile.dev.incremental=false"];
 pub(super) struct Compiled {
     pub(super) plain: PathBuf,
     pub(super) plain_cpu: f64,
-    pub(super) instrumented: Built,
+    pub(super) instrumented: InstrumentedBuild,
     pub(super) instrumented_cpu: f64,
 }
 

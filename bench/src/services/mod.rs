@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use isobath_exec::driver::Listener;
-use isobath_rewrite::build::Built;
+use isobath_rewrite::build::InstrumentedBuild;
 
 use crate::verdict::BenchError;
 use crate::whitebox::{Service, sites};
@@ -95,7 +95,7 @@ fn sizes(program: &Path) -> Result<String, BenchError> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-fn futures(plain: &Path, instrumented: &Built) -> Result<bool, BenchError> {
+fn futures(plain: &Path, instrumented: &InstrumentedBuild) -> Result<bool, BenchError> {
     let (before, after) = (sizes(plain)?, sizes(&instrumented.executable)?);
     let total = |text: &str| -> usize {
         let sizes = text.lines().filter_map(|line| line.rsplit(' ').next());
@@ -131,7 +131,7 @@ fn percentiles(mut times: Vec<Duration>) -> (f64, f64) {
 /// Ratios of instrumented, watched by a core, to plain: of latency, and of processor time.
 fn latency(
     plain: &Path,
-    built: &Built,
+    built: &InstrumentedBuild,
     prepare: calls::Prepare,
 ) -> Result<(f64, Option<f64>), BenchError> {
     let listener = Listener::open()?;

@@ -21,7 +21,7 @@ use isobath_rest::job::{RunResult, Test};
 use isobath_rest::openapi::{Api, Operation};
 use isobath_rest::redact;
 use isobath_rest::suite;
-use isobath_rewrite::build::Built;
+use isobath_rewrite::build::InstrumentedBuild;
 
 use super::args::RestArgs;
 use super::baseline::{Baseline, BaselineStatus};
@@ -45,7 +45,7 @@ pub(super) struct Run<'a> {
     /// What the suites find in their environment and not in themselves, by variable.
     pub(super) secrets: BTreeMap<String, String>,
     heard: &'a Interruption,
-    built: Option<&'a Built>,
+    built: Option<&'a InstrumentedBuild>,
     baseline: Option<&'a Baseline>,
 }
 
@@ -195,7 +195,7 @@ impl<'a> Run<'a> {
     }
 
     /// The same run, of a service that was built instrumented.
-    pub(super) fn built(mut self, built: Option<&'a Built>) -> Self {
+    pub(super) fn built(mut self, built: Option<&'a InstrumentedBuild>) -> Self {
         self.built = built;
         self
     }
@@ -254,7 +254,7 @@ impl<'a> Run<'a> {
         }
         if let Some(built) = self.built {
             let counts = built.counts();
-            view.instrumented = counts.told as u64;
+            view.instrumented = counts.instrumented as u64;
             view.not_instrumentable = (counts.in_macros + counts.in_constants) as u64;
             for (name, outcome) in &built.crates {
                 let dropped = outcome.dropped.iter();

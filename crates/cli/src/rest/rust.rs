@@ -9,7 +9,7 @@ use isobath_exec::driver::Listener;
 use isobath_exec::process::free_port;
 use isobath_rest::feedback::{DriverFeedback, Feedback};
 use isobath_rest::taint::Techniques;
-use isobath_rewrite::build::{Build, BuildError, Built, build};
+use isobath_rewrite::build::{Build, BuildError, InstrumentedBuild, build};
 
 use super::args::RestArgs;
 use super::run::SetupError;
@@ -111,7 +111,7 @@ impl RustArgs {
 
 /// A service that was built instrumented and is to be started.
 pub(super) struct Instrumented {
-    built: Built,
+    built: InstrumentedBuild,
     listener: Listener,
     port: u16,
     /// What starts the plain service, for suites.
@@ -227,8 +227,8 @@ impl Instrumented {
             &format!(
                 "  {} targets; {} of {} branch sites watched",
                 self.built.table.targets().len(),
-                counts.told,
-                counts.told + counts.dropped + counts.in_macros + counts.in_constants,
+                counts.instrumented,
+                counts.instrumented + counts.dropped + counts.in_macros + counts.in_constants,
             ),
         );
         for (name, outcome) in &self.built.crates {
@@ -242,7 +242,7 @@ impl Instrumented {
     }
 
     /// What looks into the service, once it is up.
-    pub(super) fn feedback(self) -> Result<(Box<dyn Feedback>, Built), SetupError> {
+    pub(super) fn feedback(self) -> Result<(Box<dyn Feedback>, InstrumentedBuild), SetupError> {
         let feedback = DriverFeedback::new(self.listener, PATIENCE)
             .map_err(|error| SetupError::unreachable(error.to_string()))?;
         Ok((Box::new(feedback), self.built))
