@@ -567,7 +567,7 @@ fn the_database_is_in_the_readable_formats() {
 
     `sqlite:marina.db`: The database was reset 20 times (0.50 ms each) and checked for changes 5831 times (0.09 ms each).
 
-    - The rows of logs are too many to be put back.
+    - Table logs has too many rows and is not reset.
     - TRIGGER guard: a trigger may change or refuse rows
 
     ### Constraints and operations
