@@ -108,7 +108,7 @@ fn findings_show_the_statements_of_a_service_that_was_pointed_at_the_tap() {
             out.path().to_str().expect("a plain path"),
         ]);
         assert_eq!(run.code, 1, "{run}");
-        assert!(run.out.contains("are seen at 127.0.0.1:"), "{run}");
+        assert!(run.out.contains("listens at 127.0.0.1:"), "{run}");
         assert!(!run.out.contains("warning: "), "{run}");
         // Passwords are nowhere.
         let password = address.split([':', '@']).nth(2).expect("a password");
@@ -165,7 +165,7 @@ fn a_database_that_cannot_be_used_is_said_before_anything_is_started() {
     check(
         &["--db", "postgres://me:s3cret@db.example.org/shop"],
         2,
-        "say --remote-db",
+        "add --remote-db",
     );
     check(
         &["--db", "sqlite::memory:", "--tap", "127.0.0.1:0"],
@@ -175,7 +175,7 @@ fn a_database_that_cannot_be_used_is_said_before_anything_is_started() {
     check(
         &["--db", "sqlite::memory:", "--workers", "2"],
         2,
-        "--db needs --workers 1",
+        "--db requires --workers 1",
     );
     on_each_server("a wrong password of --db", |server| {
         let mut wrong = url::Url::parse(&database(server)).expect("an address");

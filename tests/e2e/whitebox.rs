@@ -222,7 +222,7 @@ fn what_the_service_said_is_shown_with_the_finding_and_without_secrets() {
     assert_eq!(run.code(), Some(1), "{}", run.said());
     let fault = run.report()["faults"][0].to_string();
     for said in [fault, run.said()] {
-        assert!(said.contains("the service said:"), "{said}");
+        assert!(said.contains("service output:"), "{said}");
         assert!(said.contains("asked for "), "{said}");
         assert!(said.contains("cannot count so far; password=***"), "{said}");
         assert!(!said.contains("counting-sheep"), "{said}");

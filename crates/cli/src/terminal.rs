@@ -133,7 +133,12 @@ impl Terminal {
         }
         let ignored = count(Severity::Ignored);
         if ignored > 0 {
-            self.say(Tone::Faint, &format!("  {ignored} statements without effect on constraints are left out (see the report)"));
+            self.say(
+                Tone::Faint,
+                &format!(
+                    "  skipped {ignored} statements that do not affect constraints (see the report)"
+                ),
+            );
         }
     }
 
@@ -223,6 +228,6 @@ pub(crate) fn internal_error(what: &str) {
     log::line(&format!("internal error: {what}"));
     let _ = writeln!(
         std::io::stderr(),
-        "internal error: {what}\nThis is a fault of isobath, not of your input; please report it with the input and this message."
+        "internal error: {what}\nThis is a bug in isobath; please report it with your input and this message."
     );
 }

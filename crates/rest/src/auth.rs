@@ -265,7 +265,7 @@ fn merge(template: Value, entry: &Value) -> Value {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct UserEntry {
     name: Option<String>,
     #[serde(default)]
     fixed_headers: Vec<Header>,
@@ -335,7 +335,8 @@ fn user(at: usize, entry: Value) -> Result<User, AuthError> {
         user: label.clone(),
         problem,
     };
-    let entry: Entry = serde_json::from_value(entry).map_err(|error| wrong(error.to_string()))?;
+    let entry: UserEntry =
+        serde_json::from_value(entry).map_err(|error| wrong(error.to_string()))?;
     let name = entry.name.ok_or_else(|| wrong("it has no `name`".into()))?;
     let headers = pairs(entry.fixed_headers);
     let create = match entry.create_users {

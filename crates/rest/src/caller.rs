@@ -159,11 +159,11 @@ impl Caller {
                 continue;
             }
             let seeded = self.seed_rows(candidate)?;
-            self.settle()?;
+            self.accept_writes()?;
             self.service
                 .with_driver(|feedback| feedback.begin(candidate.texts()));
             self.service.with_mocks(|mocks| mocks.begin(candidate));
-            let attempt = self.attempt(candidate, seeded.as_ref());
+            let attempt = self.make_calls(candidate, seeded.as_ref());
             let seen: Option<CandidateTrace> = self.service.with_driver(|feedback| feedback.end());
             match attempt? {
                 Some(mut exchanges) => {
@@ -176,7 +176,7 @@ impl Caller {
                     return Ok(exchanges);
                 }
                 None => {
-                    self.service.with_database(LiveDatabase::distrust);
+                    self.service.with_database(LiveDatabase::distrust_tables);
                 }
             }
         }
@@ -211,7 +211,7 @@ impl Caller {
     }
 
     /// Makes the calls; `None` when the service was found dead by no fault of theirs, and is back.
-    fn attempt(
+    fn make_calls(
         &mut self,
         candidate: &Candidate,
         seeded: Option<&SeededRows>,
@@ -236,7 +236,7 @@ impl Caller {
             if call.status() == Some(401)
                 && let (Some(session), Some(stale)) = (&session, &credentials)
                 && self.log_in_again(session, stale, step.operation())
-                && self.settle().is_ok()
+                && self.accept_writes().is_ok()
                 && let Some(again) = self.request(step, Some(&session.credentials()), &resolver)
             {
                 (request, sent) = again;
@@ -246,39 +246,41 @@ impl Caller {
                     self.rejects_new_logins.insert(step.operation());
                 }
             }
-            let said = self.service.supervisor.output_since(since);
-            let pulse = self.pulse(&call);
+            let output = self.service.supervisor.output_since(since);
+            let liveness = self.liveness(&call);
             let was_made = !matches!(
                 call.failure(),
                 Some(CallFailure::Refused | CallFailure::Unreachable(_) | CallFailure::Tls(_))
             );
             let operation = step.operation();
-            match pulse {
+            match liveness {
                 Liveness::Interrupted => break,
                 Liveness::Restarted => return Ok(None),
                 Liveness::Dead(_) if !was_made => {}
                 Liveness::Dead(_) | Liveness::Alive => {
-                    if matches!(pulse, Liveness::Alive) {
+                    if matches!(liveness, Liveness::Alive) {
                         self.last = operation;
                     }
                     let mut exchange =
                         Exchange::new(step.id, operation, step.user, request, call).with_sent(sent);
                     exchange.reauthenticated = reauthenticated;
                     exchange.credentials = session.as_ref().map(Session::credentials);
-                    if !said.is_empty() {
-                        let said = redact::request_secrets(&said, &exchange.request);
-                        exchange.service_output = exchange.redacted(said);
+                    if !output.is_empty() {
+                        let output = redact::request_secrets(&output, &exchange.request);
+                        exchange.service_output = exchange.redacted(output);
                     }
                     if let (Some(operation), Some(status)) = (operation, exchange.status()) {
                         *self.answered.entry((operation, status)).or_default() += 1;
                     }
-                    if matches!(pulse, Liveness::Alive) {
+                    if matches!(liveness, Liveness::Alive) {
                         self.observe(&mut exchange)?;
                     }
                     exchanges.push(exchange);
                 }
             }
-            let Liveness::Dead(why) = pulse else { continue };
+            let Liveness::Dead(why) = liveness else {
+                continue;
+            };
             // A call that was not answered before all went silent is to blame; else the one before.
             let is_silent = matches!(
                 exchanges.last().and_then(Exchange::failure),
@@ -298,11 +300,11 @@ impl Caller {
                 CrashOutcome::Restarted(None) => return Ok(None),
                 CrashOutcome::Restarted(Some(_)) if exchanges.is_empty() => return Ok(None),
                 CrashOutcome::Restarted(Some(exit_reason)) if !is_silent => {
-                    mark(&mut exchanges, exit_reason)
+                    mark_fatal(&mut exchanges, exit_reason)
                 }
                 CrashOutcome::Restarted(Some(_)) => {}
                 CrashOutcome::Lost(why) if exchanges.is_empty() => return Err(self.lost(why)),
-                CrashOutcome::Lost(why) if !is_silent => mark(&mut exchanges, why),
+                CrashOutcome::Lost(why) if !is_silent => mark_fatal(&mut exchanges, why),
                 CrashOutcome::Lost(_) => {}
             }
             break;
@@ -321,8 +323,8 @@ impl Caller {
     }
 
     /// Takes what was written until now as given, so that no call is blamed for it.
-    fn settle(&self) -> Result<(), ServiceLost> {
-        let settled = self.service.with_database(LiveDatabase::settle);
+    fn accept_writes(&self) -> Result<(), ServiceLost> {
+        let settled = self.service.with_database(LiveDatabase::accept_writes);
         settled
             .unwrap_or(Ok(()))
             .map_err(|error| self.database_lost(&error))
@@ -379,7 +381,7 @@ impl Caller {
         };
         let mut call = self.client.call(&reset.request);
         for _ in 1..RESETS {
-            match self.pulse(&call) {
+            match self.liveness(&call) {
                 Liveness::Interrupted => return Ok(true),
                 Liveness::Dead(why) => {
                     return match service.supervisor.handle_crash(
@@ -407,7 +409,7 @@ impl Caller {
     }
 
     /// Whether the service lives, as far as a call shows.
-    fn pulse(&mut self, call: &Call) -> Liveness {
+    fn liveness(&mut self, call: &Call) -> Liveness {
         let supervisor = &self.service.supervisor;
         match call.failure() {
             None => {
@@ -510,7 +512,7 @@ fn whole(mut call: Call) -> Call {
 }
 
 /// Blames the call that was made last for the end of the service.
-fn mark(exchanges: &mut [Exchange], exit_reason: String) {
+fn mark_fatal(exchanges: &mut [Exchange], exit_reason: String) {
     if let Some(last) = exchanges.last_mut() {
         let exit_reason = redact::request_secrets(&exit_reason, &last.request);
         last.fatal = Some(last.redacted(exit_reason));

@@ -60,7 +60,7 @@ impl StepKind {
             action: Action {
                 operation,
                 gene,
-                extras: Vec::new(),
+                undocumented: Vec::new(),
             },
             breach: None,
         }
@@ -238,7 +238,7 @@ impl Candidate {
         for step in &self.steps {
             if let StepKind::Call { action, .. } = &step.kind {
                 action.gene.walk(&mut add);
-                for extra in &action.extras {
+                for extra in &action.undocumented {
                     extra.gene.walk(&mut add);
                 }
             }
@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_are_what_hangs_together() {
+    fn independent_parts_share_no_references() {
         let mut candidate = Candidate::default();
         for kind in [7, 0, 8, 2, 0].map(StepKind::Follow) {
             candidate.push(kind, None);

@@ -68,7 +68,7 @@ pub enum FaultKind {
 }
 
 /// What the manual says about one kind: a row of [`FaultKind::ALL`].
-struct Entry {
+struct FaultInfo {
     code: &'static str,
     wfc: Option<u16>,
     title: &'static str,
@@ -111,25 +111,25 @@ impl FaultKind {
     /// The stable code, as used in reports, baselines and flags.
     #[must_use]
     pub fn code(self) -> &'static str {
-        self.entry().code
+        self.info().code
     }
 
     /// The code of the Web Fuzzing Commons, where it has one.
     #[must_use]
     pub fn wfc(self) -> Option<u16> {
-        self.entry().wfc
+        self.info().wfc
     }
 
     /// A few words for headings.
     #[must_use]
     pub fn title(self) -> &'static str {
-        self.entry().title
+        self.info().title
     }
 
     /// What it means, why it matters, when it may be intended.
     #[must_use]
     pub fn explanation(self) -> &'static str {
-        self.entry().explanation
+        self.info().explanation
     }
 
     /// Whether it shows in the rows of the database only.
@@ -151,7 +151,7 @@ impl FaultKind {
 
     /// The kind that shows the same from outside, if there is one.
     #[must_use]
-    pub fn seen_from_outside(self) -> Option<Self> {
+    pub fn black_box_kind(self) -> Option<Self> {
         match self {
             Self::FailureWrote => Some(Self::FailedUpdateChangedState),
             Self::DeleteLeftRow => Some(Self::DeleteWithoutEffect),
@@ -167,8 +167,8 @@ impl FaultKind {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
-    fn entry(self) -> Entry {
-        let entry = |code, wfc, title, explanation| Entry {
+    fn info(self) -> FaultInfo {
+        let entry = |code, wfc, title, explanation| FaultInfo {
             code,
             wfc,
             title,

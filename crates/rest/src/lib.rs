@@ -59,6 +59,7 @@ pub mod caller;
 pub mod candidate;
 mod compare;
 pub mod db_oracle;
+pub mod disruption;
 pub mod exchange;
 pub mod external;
 pub mod fault;

@@ -9,6 +9,7 @@ use isobath_search::{Evaluation, MutationContext, Problem, Rng, Score};
 
 use crate::candidate::{Candidate, Step, StepKind};
 use crate::db_oracle::DatabaseOracle;
+use crate::disruption::Disruption;
 use crate::exchange::Exchange;
 use crate::external::{MockCatalog, UnmockedRequests};
 use crate::fault::{Fault, FaultKind};
@@ -34,7 +35,7 @@ pub struct SamplingConfig {
     /// That an input breaks a rule on purpose.
     pub breach: f64,
     /// That a text is odd though valid, or two values are equal.
-    pub odd: f64,
+    pub edge_case: f64,
     /// That the last call is made by somebody else, or by nobody.
     pub other_user: f64,
     /// That a mutation adds or removes a step.
@@ -51,7 +52,7 @@ impl Default for SamplingConfig {
             steps: 10,
             tuning: GeneConfig::robust(),
             breach: 0.15,
-            odd: 0.1,
+            edge_case: 0.1,
             other_user: 0.1,
             restructure: 0.2,
             reuse: 0.15,
@@ -74,6 +75,8 @@ pub struct RestProblem {
     pub(crate) successful_prefixes: Vec<Vec<Candidate>>,
     /// Every operation once, before anything is tried twice.
     pub(crate) first_pass: FirstPass,
+    /// Operations that end the session or the service for everybody.
+    pub(crate) disruption: Disruption,
     oracle: Oracle,
     targets: Targets,
     faults: Vec<Fault>,
@@ -83,7 +86,7 @@ pub struct RestProblem {
     seeder: Option<RowSeeder>,
     rows: Option<DatabaseOracle>,
     mock_catalog: Option<MockCatalog>,
-    called: UnmockedRequests,
+    unmocked: UnmockedRequests,
 }
 
 impl RestProblem {
@@ -91,7 +94,9 @@ impl RestProblem {
     #[must_use]
     pub fn new(api: Arc<Api>, n_users: usize, oracle: Oracle, sampling: SamplingConfig) -> Self {
         let resources = Resources::of(&api);
-        let first_pass = FirstPass::new(&api, &resources);
+        let disruption = Disruption::new(&api);
+        let is_avoided = |operation| disruption.is_avoided(operation);
+        let first_pass = FirstPass::new(&api, &resources, is_avoided);
         let statuses = vec![BTreeMap::new(); api.operations.len()];
         let successful_prefixes = vec![Vec::new(); api.operations.len()];
         let access = AccessTable::new(api.operations.len(), n_users);
@@ -105,6 +110,7 @@ impl RestProblem {
             n_users,
             successful_prefixes,
             first_pass,
+            disruption,
             oracle,
             targets: Targets::default(),
             faults: Vec::new(),
@@ -114,7 +120,7 @@ impl RestProblem {
             seeder: None,
             rows: None,
             mock_catalog: None,
-            called: UnmockedRequests::default(),
+            unmocked: UnmockedRequests::default(),
         }
     }
 
@@ -141,14 +147,14 @@ impl RestProblem {
 
     /// The same problem, with rows whose changes are judged.
     #[must_use]
-    pub fn with_rows(mut self, judge: DatabaseOracle) -> Self {
+    pub fn with_db_oracle(mut self, judge: DatabaseOracle) -> Self {
         self.rows = Some(judge);
         self
     }
 
     /// Who judges the changes of rows, where there are some.
     #[must_use]
-    pub fn rows(&self) -> Option<&DatabaseOracle> {
+    pub fn db_oracle(&self) -> Option<&DatabaseOracle> {
         self.rows.as_ref()
     }
 
@@ -161,14 +167,20 @@ impl RestProblem {
 
     /// What the service was seen to call, from inside.
     #[must_use]
-    pub fn called(&self) -> &UnmockedRequests {
-        &self.called
+    pub fn unmocked(&self) -> &UnmockedRequests {
+        &self.unmocked
     }
 
     /// The code to cover, and what is covered of it.
     #[must_use]
     pub fn code(&self) -> &CodeTargets {
         &self.code
+    }
+
+    /// Whether there are operations that were not called yet, or failed and are tried again.
+    #[must_use]
+    pub fn is_first_pass(&self) -> bool {
+        !self.first_pass.is_over()
     }
 
     /// What is worth covering, as far as it was met.
@@ -202,7 +214,7 @@ impl RestProblem {
     }
 
     /// Takes note of a fault, and says its goal.
-    pub fn note(&mut self, fault: Fault) -> Target {
+    pub fn record_fault(&mut self, fault: Fault) -> Target {
         let target = Target::Fault(fault.kind, fault.cause.as_str().into());
         if !self
             .faults
@@ -237,7 +249,7 @@ impl RestProblem {
     }
 
     /// A candidate whose rows are acceptable, known by a number of its own.
-    fn registered(&mut self, mut candidate: Candidate, rng: &mut Rng) -> Candidate {
+    fn register(&mut self, mut candidate: Candidate, rng: &mut Rng) -> Candidate {
         if let Some(seeder) = &mut self.seeder {
             seeder.register(&mut candidate, rng);
         }
@@ -257,7 +269,7 @@ impl RestProblem {
             return None;
         }
         let mut child = parent.clone();
-        let is_changed = mock_catalog.change(rng, &self.sampling.tuning, &mut child);
+        let is_changed = mock_catalog.mutate(rng, &self.sampling.tuning, &mut child);
         is_changed.then_some(child)
     }
 
@@ -269,7 +281,7 @@ impl RestProblem {
         };
         let faults = (0..exchanges.len()).flat_map(|at| judge.judge(&self.api, exchanges, at));
         faults
-            .filter(|fault| self.oracle.seeks(fault.kind))
+            .filter(|fault| self.oracle.checks(fault.kind))
             .collect()
     }
 
@@ -286,6 +298,10 @@ impl RestProblem {
             return;
         };
         let (operation, input) = (action.operation, &action.gene);
+        let worked = !self.successful_prefixes[operation].is_empty();
+        let is_anonymous = step.user.is_none();
+        self.disruption
+            .note(&self.api, operation, is_anonymous, status, worked);
         *self.statuses[operation].entry(status).or_default() += 1;
         let targets = &mut self.targets;
         let mut cover =
@@ -309,6 +325,7 @@ impl RestProblem {
         }
         if breach.is_none() {
             self.hints.learn(operation, input, exchange);
+            self.hints.note_parameters(input, status);
         }
         // How near the call came to a success is the only gradient that a black box has.
         let status_score = status_score(status);
@@ -325,7 +342,7 @@ impl RestProblem {
         }
         if exchange.succeeded() {
             if breach.is_none() {
-                remember(
+                remember_prefix(
                     &mut self.successful_prefixes[operation],
                     candidate,
                     step,
@@ -367,12 +384,12 @@ impl Problem for RestProblem {
             mock_catalog.add_mock_responses(rng, &self.sampling.tuning, &mut candidate);
         }
         self.taint
-            .add_mock_responses(rng, &self.sampling.tuning, &mut candidate);
-        self.registered(candidate, rng)
+            .apply_hints(rng, &self.sampling.tuning, &mut candidate);
+        self.register(candidate, rng)
     }
 
     fn wants_samples(&self) -> bool {
-        !self.first_pass.is_over()
+        !self.first_pass.is_over() || self.disruption.recovery().is_some()
     }
 
     fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &MutationContext) -> Candidate {
@@ -386,13 +403,13 @@ impl Problem for RestProblem {
                 .mutate_rows(rng, parent, target.as_ref())
                 .or_else(|| seeder.inputs_from_rows(rng, parent, target.as_ref()))
         {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         let (operation, code) = match target {
             Some(Target::Code(number, _)) => (self.code.operation(number), Some(number)),
             Some(Target::Statement(..) | Target::Rule(..)) => {
                 if let Some(child) = seeding::with_row_producers(self, rng, parent, aim.target) {
-                    return self.registered(child, rng);
+                    return self.register(child, rng);
                 }
                 let seeder = self.seeder.as_ref();
                 let operation = seeder.and_then(|seeder| seeder.operation(aim.target?));
@@ -404,11 +421,11 @@ impl Problem for RestProblem {
         self.taint.advance(aim.progress, aim.focused);
         let parent = &*sample::only_needed(rng, parent, operation);
         if let Some(child) = self.with_other_mock_responses(rng, parent, operation) {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         if !self.taint.is_enabled() {
             let child = sample::mutant(self, rng, parent, operation);
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         let mut child = parent.clone();
         // Code that refuses inputs is reached by inputs that are to be refused.
@@ -416,16 +433,16 @@ impl Problem for RestProblem {
             && rng.f64() < self.sampling.breach
             && sample::violate_constraint(self, rng, &mut child, operation)
         {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         if self
             .taint
-            .direct(rng, &self.sampling.tuning, &mut child, code)
+            .mutate_toward(rng, &self.sampling.tuning, &mut child, code)
         {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         let child = sample::mutant(self, rng, parent, operation);
-        self.registered(child, rng)
+        self.register(child, rng)
     }
 
     fn score(&mut self, candidate: &Candidate, exchanges: Vec<Exchange>) -> Evaluation {
@@ -439,7 +456,7 @@ impl Problem for RestProblem {
             if let Some(seeder) = &mut self.seeder {
                 seeder.score(candidate, exchange, &mut self.targets, &mut scores, from);
             }
-            self.called.learn(exchange);
+            self.unmocked.learn(exchange);
             if let Some(judge) = &mut self.rows {
                 judge.learn(&self.api, exchange);
             }
@@ -448,7 +465,7 @@ impl Problem for RestProblem {
             seeder.note(candidate, &exchanges);
         }
         for fault in self.judge(candidate, &exchanges) {
-            let target = self.note(fault);
+            let target = self.record_fault(fault);
             scores.push(Score::covered(self.targets.id(target)));
         }
         if let Some(mock_catalog) = &mut self.mock_catalog {
@@ -461,7 +478,7 @@ impl Problem for RestProblem {
     fn crossover(&mut self, rng: &mut Rng, a: &Candidate, b: &Candidate) -> (Candidate, Candidate) {
         let (a, b) = (&without_named_markers(a), &without_named_markers(b));
         let (a, b) = sample::cross(rng, a, b, self.sampling.steps);
-        (self.registered(a, rng), self.registered(b, rng))
+        (self.register(a, rng), self.register(b, rng))
     }
 
     fn size(&self, candidate: &Candidate) -> usize {
@@ -484,7 +501,7 @@ const MAX_PREFIXES: usize = 4;
 /// Keeps what a successful step needed: first those that made what they are about, then the shorter ones.
 ///
 /// A call that happened to meet something that is there may not meet it again.
-fn remember(
+fn remember_prefix(
     successful_prefixes: &mut Vec<Candidate>,
     candidate: &Candidate,
     step: &Step,
@@ -661,7 +678,7 @@ impl AccessTable {
 }
 
 /// Fresh input of an operation.
-pub(crate) fn fresh(problem: &RestProblem, rng: &mut Rng, operation: usize) -> Gene {
+pub(crate) fn sample_input(problem: &RestProblem, rng: &mut Rng, operation: usize) -> Gene {
     Gene::sample(
         &problem.api.model,
         problem.api.operations[operation].input,

@@ -9,7 +9,7 @@ use regex::Regex;
 use serde_json::Value;
 
 /// The words in front of what a service said, among the evidence of a fault.
-const OUTPUT_HEADING: &str = "the service said:\n";
+const OUTPUT_HEADING: &str = "service output:\n";
 /// What stands in place of a secret.
 pub(crate) const MASK: &str = "***";
 /// Shorter values are not taken for secrets: they would be found in every other word.

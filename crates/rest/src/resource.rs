@@ -54,7 +54,7 @@ pub struct Resources {
 /// Producers beyond which more are no help.
 const MAX_PRODUCERS: usize = 6;
 /// A value that is less likely to come is not counted on.
-const DOUBTFUL: f64 = 0.3;
+const MIN_CONFIDENCE: f64 = 0.3;
 /// How deep identifiers are looked for in bodies.
 const DEPTH: usize = 4;
 
@@ -145,7 +145,8 @@ impl Resources {
             .iter()
             .flat_map(|dependency| &dependency.producers);
         let mut producers = producers.into_iter();
-        producers.any(|producer| self.confidence(producer.operation, &producer.place) > DOUBTFUL)
+        producers
+            .any(|producer| self.confidence(producer.operation, &producer.place) > MIN_CONFIDENCE)
     }
 
     /// What an operation needs.
@@ -595,7 +596,7 @@ paths:
     }
 
     #[test]
-    fn values_that_never_come_are_trusted_less_and_less_until_one_comes() {
+    fn values_that_never_come_lose_confidence_until_one_comes() {
         let api = read(DOCUMENT, "harbor.yaml", &NoLoader).expect("a good document");
         let mut resources = Resources::of(&api);
         let (id, location): (Arc<str>, Arc<str>) = ("body/id".into(), "location".into());

@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_comes_late_finds_it_alive_again() {
+    fn a_second_caller_finds_it_restarted() {
         let supervisor =
             Supervisor::new(Vec::new()).with_restart(Box::new(|| Ok(Restarted::default())));
         assert!(matches!(
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_brought_back_stays_gone() {
+    fn what_cannot_be_restarted_stays_lost() {
         let supervisor = Supervisor::new(Vec::new());
         for _ in 0..2 {
             assert!(matches!(
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_return_says_why() {
+    fn a_failed_restart_says_why() {
         let supervisor =
             Supervisor::new(Vec::new()).with_restart(Box::new(|| Err("no disk".into())));
         let CrashOutcome::Lost(why) = supervisor.handle_crash(0, None, false, "refused") else {
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn only_silence_in_a_row_is_suspicious() {
+    fn only_timeouts_in_a_row_are_suspicious() {
         let supervisor = Supervisor::new(Vec::new());
         for _ in 0..MAX_TIMEOUTS - 1 {
             assert!(!supervisor.record_response(false));

@@ -110,22 +110,25 @@ impl Target {
         }
     }
 
-    /// Whether a test should be kept for it: whoever reads a suite wants to see statuses and chains, not every value that was tried.
+    /// Whether a test should be kept for it: one per status and behavior, or, with `all`, also one per kind of value.
     #[must_use]
-    pub fn needs_test(&self) -> bool {
+    pub fn needs_test(&self, all: bool) -> bool {
         match self {
             Self::Status(..)
             | Self::Access(..)
             | Self::Chain(..)
-            | Self::Shape(..)
             | Self::Statement(..)
             | Self::Rule(..)
             | Self::Row(..) => true,
             Self::Code(_, target) => target.kind != TargetKind::Fault,
-            Self::Input(_, _, facet) => !matches!(
-                facet,
-                ValueClass::Negative | ValueClass::Positive | ValueClass::Filled
-            ),
+            // An empty list is another behavior than one with items; what its items look like is not.
+            Self::Shape(_, _, place, _) => all || place.is_empty(),
+            Self::Input(_, _, class) => {
+                all && !matches!(
+                    class,
+                    ValueClass::Negative | ValueClass::Positive | ValueClass::Filled
+                )
+            }
             // Faults get tests of their own.
             Self::Family(..) | Self::Breach(..) | Self::Fault(..) => false,
         }
@@ -342,7 +345,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_has_one_number_however_it_is_asked_for() {
+    fn a_target_has_one_number_however_it_is_looked_up() {
         let mut targets = Targets::default();
         let input = targets.input(3, "/query/q", ValueClass::Empty);
         let shape = targets.shape(3, 200, "/name", JsonShape::Text);

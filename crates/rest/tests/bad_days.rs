@@ -55,7 +55,7 @@ fn prepared_with(document: &str, url: &str, calls: u64) -> Prepared {
         probes: ProbeConfig::default(),
     });
     // These services look at nothing that they are sent.
-    prepared.config.off = BTreeSet::from([
+    prepared.config.disabled = BTreeSet::from([
         FaultKind::InvalidInputAccepted,
         FaultKind::DeleteWithoutEffect,
     ]);

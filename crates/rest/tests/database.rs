@@ -273,8 +273,12 @@ fn a_replay_brings_the_rows_and_looks_at_what_is_left() {
         let of = suite.database.as_ref().expect("it names its database");
         let database = with_rows.then(|| ReplayDatabase::open(&address, of).expect("it is there"));
         let client = Client::new(HttpConfig::default()).expect("a client");
-        let mut player = Replayer::new(suite, running.url.as_str(), client, 1, database);
-        suite.tests.iter().map(|test| player.play(test)).collect()
+        let mut replayer = Replayer::new(suite, running.url.as_str(), client, 1, database);
+        suite
+            .tests
+            .iter()
+            .map(|test| replayer.replay(test))
+            .collect()
     };
     let held = play(&suite, true);
     assert!(

@@ -40,7 +40,7 @@ pub(super) struct SuiteVerifier<'a> {
     /// What the suites find in their environment, by variable.
     pub(super) secrets: &'a BTreeMap<String, String>,
     /// Who may tell us to stop.
-    pub(super) heard: &'a Interruption,
+    pub(super) interruption: &'a Interruption,
     /// Why nothing is run at all, if so.
     pub(super) not_run: Option<String>,
 }
@@ -167,7 +167,7 @@ impl SuiteVerifier<'_> {
                 "rust" => PATIENCE_WITH_CARGO,
                 _ => PATIENCE,
             },
-            interrupt: Some(self.heard.interrupt.clone()),
+            interrupt: Some(self.interruption.interrupt.clone()),
         };
         let ran = tool.run().map_err(|error| error.to_string())?;
         let texts = match &written.run.results {
@@ -198,7 +198,7 @@ impl SuiteVerifier<'_> {
         }
         if results.is_empty() {
             return Err(format!(
-                "`{}` ran no test: {}",
+                "`{}` did not run any test: {}",
                 written.run.command.join(" "),
                 last_words(&ran)
             ));
@@ -242,8 +242,8 @@ fn loosen(suite: &mut HttpSuite, id: &str) {
 
 fn first_line(message: &str) -> String {
     let line = message.lines().map(str::trim).find(|line| !line.is_empty());
-    let line: String = line.unwrap_or("it failed").chars().take(300).collect();
-    format!("it failed when it was run: {line}")
+    let line: String = line.unwrap_or("no message").chars().take(300).collect();
+    format!("failed during verification: {line}")
 }
 
 /// The end of what a tool said, in one line.
@@ -307,7 +307,7 @@ mod tests {
             folder: folder.path(),
             base: "http://127.0.0.1:1",
             secrets: &BTreeMap::new(),
-            heard: &Interruption::default(),
+            interruption: &Interruption::default(),
             not_run: Some("the service is gone".into()),
         };
         let mut suite = suite();

@@ -17,7 +17,7 @@ pub(super) fn describe(api: &Api, terminal: &Terminal) {
         .map(|operation| n_genes(api, operation))
         .collect();
     let title = if api.title.is_empty() {
-        "an API without a title"
+        "untitled API"
     } else {
         &api.title
     };
@@ -121,7 +121,7 @@ fn made_by(api: &Api, resources: &Resources, operation: usize) -> Vec<String> {
 
 fn answers(operation: &Operation) -> String {
     if operation.responses.is_empty() {
-        return "nothing that is documented".to_owned();
+        return "nothing documented".to_owned();
     }
     let statuses = operation
         .responses

@@ -14,7 +14,7 @@ use super::output;
 use crate::log;
 
 /// How often a line says how far the run is.
-const PULSE: Duration = Duration::from_secs(1);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The file of events.
 pub(super) struct EventLog {
@@ -72,7 +72,7 @@ impl EventLog {
                 });
             }
             Event::Progress { calls, covered, .. } => {
-                if self.last.elapsed() >= PULSE {
+                if self.last.elapsed() >= PROGRESS_INTERVAL {
                     self.last = Instant::now();
                     self.write(&Line::Progress(Progress {
                         calls: *calls,

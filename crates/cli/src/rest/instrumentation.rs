@@ -5,7 +5,7 @@ use isobath_rest::feedback::Feedback;
 use isobath_rewrite::build::InstrumentedBuild;
 
 use super::args::RestArgs;
-use super::jvm::Watched;
+use super::jvm::InstrumentedJvm;
 use super::run::SetupError;
 use super::rust::Instrumented;
 use crate::terminal::Terminal;
@@ -15,7 +15,7 @@ pub(super) enum Instrumentation {
     /// Built from its source.
     Rust(Instrumented),
     /// Started with an agent.
-    Jvm(Watched),
+    Jvm(InstrumentedJvm),
 }
 
 /// What looks into a service that is up.
@@ -46,7 +46,7 @@ impl Instrumentation {
         let is_watched = args.white.rust.is_some() || args.jvm.is_wanted();
         if is_watched && args.workers > 1 {
             return Err(SetupError::usage(
-                "white-box runs need --workers 1: what a call does inside the service cannot be told from what another one does",
+                "white-box testing requires --workers 1: coverage cannot be attributed to one of several parallel calls",
             ));
         }
         if let Some(folder) = &args.white.rust {
@@ -54,7 +54,7 @@ impl Instrumentation {
             return Ok(Some(Self::Rust(built)));
         }
         if args.jvm.is_wanted() {
-            return Watched::prepare(args).map(|watched| Some(Self::Jvm(watched)));
+            return InstrumentedJvm::prepare(args).map(|watched| Some(Self::Jvm(watched)));
         }
         Ok(None)
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::exit::Exit;
 
 /// How long handing over may take after an interruption.
-const GRACE: Duration = Duration::from_secs(5);
+const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
 /// What was asked for from outside.
 #[derive(Clone, Debug, Default)]
@@ -24,11 +24,11 @@ pub(super) struct Interruption {
 impl Interruption {
     /// Listens to signals from now on.
     pub(super) fn listen() -> Result<Self, ctrlc::Error> {
-        let heard = Self::default();
-        let hearing = heard.clone();
+        let interruption = Self::default();
+        let hearing = interruption.clone();
         let signals = AtomicUsize::new(0);
         ctrlc::set_handler(move || hearing.on_signal(signals.fetch_add(1, Ordering::Relaxed)))?;
-        Ok(heard)
+        Ok(interruption)
     }
 
     /// From now on there is something to hand over.
@@ -48,7 +48,7 @@ impl Interruption {
         }
         let stop = Arc::clone(&self.stop);
         thread::spawn(move || {
-            thread::sleep(GRACE);
+            thread::sleep(INTERRUPT_GRACE);
             stop.store(true, Ordering::Relaxed);
         });
     }

@@ -20,9 +20,9 @@ use crate::log;
 use crate::terminal::{Terminal, Tone};
 
 /// How long the service of a run that was killed may take to end.
-const LAST_BREATH: Duration = Duration::from_secs(8);
+const EXIT_GRACE: Duration = Duration::from_secs(8);
 /// How often it is asked for.
-const PULSE: Duration = Duration::from_millis(50);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a run that was stopped left.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl InterruptedRun {
         }
         if ended == Some(None) {
             return Err(SetupError::usage(format!(
-                "the run in {} came to its end; there is nothing to go on with",
+                "the run in {} is complete; there is nothing to resume",
                 folder.display()
             )));
         }
@@ -116,12 +116,12 @@ impl InterruptedRun {
                 )
             })
             .collect();
-        let strange = self.candidates.len() - candidates.len();
+        let unknown_candidates = self.candidates.len() - candidates.len();
         let earlier = PreviousRun {
             candidates,
             timeline: self.timeline.clone(),
         };
-        (earlier, strange)
+        (earlier, unknown_candidates)
     }
 }
 
@@ -129,7 +129,7 @@ impl InterruptedRun {
 pub(super) fn report_resumption(
     interrupted: &InterruptedRun,
     earlier: &PreviousRun,
-    strange: usize,
+    unknown_candidates: usize,
     log: &mut EventLog,
     terminal: &Terminal,
 ) {
@@ -137,13 +137,13 @@ pub(super) fn report_resumption(
     terminal.say(
         Tone::Plain,
         &format!(
-            "going on after {calls} calls and {:.0} s: {candidates} candidates that covered something are run again first",
+            "resuming after {calls} calls and {:.0} s: running {candidates} archived candidates first",
             interrupted.seconds
         ),
     );
-    if strange > 0 {
+    if unknown_candidates > 0 {
         let line = format!(
-            "warning: {strange} more do not fit the document, the users or the database as they are now"
+            "warning: skipped {unknown_candidates} candidates that do not match the current OpenAPI document, users or database"
         );
         terminal.insist(Tone::Warning, &line);
     }
@@ -177,11 +177,11 @@ pub(super) fn report_lost_targets(
 }
 
 /// Waits until the service of a run that was just killed is gone, too; one that stays is told of by whoever starts another.
-pub(super) fn wait_for_silence(url: &str) {
+pub(super) fn wait_until_down(url: &str) {
     let ready = ReadyCheck::Url(url.to_owned());
     let started = Instant::now();
-    while started.elapsed() < LAST_BREATH && wait_for(&ready, Duration::ZERO, None).is_ok() {
-        std::thread::sleep(PULSE);
+    while started.elapsed() < EXIT_GRACE && wait_for(&ready, Duration::ZERO, None).is_ok() {
+        std::thread::sleep(PROGRESS_INTERVAL);
     }
 }
 

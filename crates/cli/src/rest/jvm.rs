@@ -18,18 +18,19 @@ use crate::terminal::{Terminal, Tone};
 /// The agent's file, wherever it is.
 const AGENT: &str = "isobath-agent.jar";
 
-/// The flags of white-box runs on the JVM.
+/// Flags for white-box testing of JVM services.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "White-box")]
 pub(crate) struct JvmArgs {
-    /// The jar of the service: it is started with an agent in it and searched white-box.
+    /// JVM service to test white-box: its jar. Starts it with the Isobath agent.
     #[arg(long, value_name = "JAR", group = "white_box", conflicts_with_all = ["start", "url"])]
     pub jvm: Option<PathBuf>,
 
-    /// Put the agent into the JVM that --start starts, through the variable JAVA_TOOL_OPTIONS.
+    /// Attach the agent to the JVM that --start launches, with JAVA_TOOL_OPTIONS.
     #[arg(long, group = "white_box", requires_all = ["start", "url"])]
     pub jvm_agent: bool,
 
-    /// Options of the JVM, such as -Xmx1g.
+    /// JVM option, for example -Xmx1g. Repeatable.
     #[arg(
         long,
         value_name = "OPTION",
@@ -38,7 +39,7 @@ pub(crate) struct JvmArgs {
     )]
     pub jvm_option: Vec<String>,
 
-    /// The agent's jar, when it is not beside this program.
+    /// Jar of the agent [default: isobath-agent.jar next to the isobath binary].
     #[arg(long, value_name = "JAR")]
     pub agent: Option<PathBuf>,
 }
@@ -51,7 +52,7 @@ impl JvmArgs {
 }
 
 /// A service that is started with the agent.
-pub(super) struct Watched {
+pub(super) struct InstrumentedJvm {
     listener: Listener,
     agent: PathBuf,
     /// Where the service is and what starts it, with the agent and plain; nothing when the user says.
@@ -69,15 +70,15 @@ struct Own {
 }
 
 /// How far from the port of the service the one for rows is looked for.
-const DOOR: u16 = 1000;
+const ROW_PORT_OFFSET: u16 = 1000;
 
-impl Watched {
+impl InstrumentedJvm {
     /// Finds the agent and the service that the flags name.
     pub(super) fn prepare(args: &RestArgs) -> Result<Self, SetupError> {
         let agent = match &args.jvm.agent {
             Some(path) => path.canonicalize().map_err(|error| {
                 SetupError::usage(format!(
-                    "--agent {}: {error}; build it by `mvn -f drivers/jvm/pom.xml package`",
+                    "--agent {}: {error}; build it with `mvn -f drivers/jvm/pom.xml package`",
                     path.display()
                 ))
             })?,
@@ -89,7 +90,7 @@ impl Watched {
             Some(jar) => {
                 let jar = jar.canonicalize().map_err(|error| {
                     SetupError::usage(format!(
-                        "--jvm {}: {error}; name the jar that `java -jar` starts, built before",
+                        "--jvm {}: {error}; pass an executable jar, as for `java -jar`",
                         jar.display()
                     ))
                 })?;
@@ -106,7 +107,7 @@ impl Watched {
             listener,
             agent,
             own,
-            row_endpoint: free_port(port.saturating_add(DOOR)).map_err(system)?,
+            row_endpoint: free_port(port.saturating_add(ROW_PORT_OFFSET)).map_err(system)?,
         })
     }
 
@@ -173,7 +174,7 @@ impl Watched {
     pub(super) fn feedback(self, terminal: &Terminal) -> Result<Instruments, SetupError> {
         let feedback = DriverFeedback::new(self.listener, PATIENCE).map_err(|error| {
             SetupError::unreachable(format!(
-                "{error} The agent says on the service's own output why it cannot work."
+                "{error} See the output of the service for the reason."
             ))
         })?;
         let targets = feedback.targets();
@@ -181,7 +182,7 @@ impl Watched {
             targets.iter().map(|target| target.file.as_str()).collect();
         if targets.is_empty() {
             return Err(SetupError::usage(
-                "the agent found no class of the service; name its packages by --include",
+                "the agent found no class to instrument; pass the packages of the service with --include",
             ));
         }
         terminal.say(
@@ -255,8 +256,11 @@ fn agent_flag(agent: &Path) -> String {
 
 /// The agent beside this program, or where its build leaves it in the source tree that this program was built in.
 fn find_agent() -> Result<PathBuf, SetupError> {
-    let program = std::env::current_exe()
-        .map_err(|error| SetupError::usage(format!("this program cannot be found: {error}")))?;
+    let program = std::env::current_exe().map_err(|error| {
+        SetupError::usage(format!(
+            "cannot find the path of the isobath binary: {error}"
+        ))
+    })?;
     let beside = program.parent().map(|folder| folder.join(AGENT));
     let built = program
         .ancestors()
@@ -267,7 +271,7 @@ fn find_agent() -> Result<PathBuf, SetupError> {
         .find(|path| path.is_file())
         .ok_or_else(|| {
             SetupError::usage(format!(
-                "{AGENT} is not beside {}; build it by `mvn -f drivers/jvm/pom.xml package`, or name it by --agent",
+                "{AGENT} not found next to {}; build it with `mvn -f drivers/jvm/pom.xml package` or pass --agent",
                 program.display()
             ))
         })

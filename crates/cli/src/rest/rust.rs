@@ -20,22 +20,23 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// Where looking for a free port begins, so that the same service mostly has the same address.
 pub(super) const FIRST_PORT: u16 = 8640;
 
-/// The flags of white-box runs.
+/// Flags for white-box testing of Rust services.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "White-box")]
 pub(crate) struct RustArgs {
-    /// The source of the service, a folder with a Cargo.toml: it is built instrumented, started, and searched white-box.
+    /// Rust service to test white-box: the folder of its Cargo.toml. Builds it with instrumentation and starts it.
     #[arg(long, value_name = "FOLDER", group = "white_box", conflicts_with_all = ["start", "url"])]
     pub rust: Option<PathBuf>,
 
-    /// The package of the service, when its workspace has several.
+    /// Cargo package of the service, if the workspace has several.
     #[arg(long, value_name = "NAME", requires = "rust")]
     pub package: Option<String>,
 
-    /// The binary of the service, when there are several.
+    /// Cargo binary of the service, if there are several.
     #[arg(long, value_name = "NAME", requires = "rust")]
     pub bin: Option<String>,
 
-    /// More arguments for cargo build, such as --features=x.
+    /// Extra argument for cargo build, for example --features=x. Repeatable.
     #[arg(
         long,
         value_name = "ARGUMENT",
@@ -44,7 +45,7 @@ pub(crate) struct RustArgs {
     )]
     pub cargo: Vec<String>,
 
-    /// Crates and files, or classes and packages, to instrument, with * for any characters; all of the workspace or service when not given.
+    /// Crates and files (Rust), or packages and classes (JVM), to instrument; * matches any characters [default: all].
     #[arg(
         long,
         value_name = "PATTERN",
@@ -53,7 +54,7 @@ pub(crate) struct RustArgs {
     )]
     pub include: Vec<String>,
 
-    /// Crates and files, or classes and packages, to leave as they are.
+    /// Crates and files (Rust), or packages and classes (JVM), not to instrument.
     #[arg(
         long,
         value_name = "PATTERN",
@@ -62,15 +63,15 @@ pub(crate) struct RustArgs {
     )]
     pub exclude: Vec<String>,
 
-    /// The port of the service; a free one when not given.
+    /// Port of the service [default: a free port].
     #[arg(long, requires = "white_box")]
     pub port: Option<u16>,
 
-    /// Build in a target directory of its own, and not in that of the project.
+    /// Build in a separate target directory.
     #[arg(long, requires = "rust")]
     pub own_target: bool,
 
-    /// Techniques to do without, to see what they are worth.
+    /// White-box techniques to disable, for ablation studies.
     #[arg(
         long,
         value_name = "TECHNIQUE",
@@ -79,21 +80,21 @@ pub(crate) struct RustArgs {
     )]
     pub without: Vec<Technique>,
 
-    /// Arguments of the service; {port} stands for its port, which it also finds in the variable PORT.
+    /// Arguments of the service; {port} is replaced by its port, which is also in the environment variable PORT.
     #[arg(last = true, value_name = "ARGUMENTS", requires = "white_box")]
     pub service: Vec<String>,
 }
 
-/// What a white-box run does beyond a black-box one.
+/// A white-box technique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Technique {
-    /// Targets of the code steer the search.
+    /// Branch distances of code targets.
     Steering,
-    /// Comparisons of texts and replaced methods have distances.
+    /// Method replacement: distances for string comparisons and library calls.
     Methods,
-    /// Inputs are followed into comparisons and parsers.
+    /// Taint tracking of inputs into comparisons and parsers.
     Tracking,
-    /// Inputs that the document does not name are tried.
+    /// Genotype expansion: inputs that the code reads and the OpenAPI document does not name.
     Expansion,
 }
 
@@ -128,12 +129,15 @@ impl Instrumented {
     ) -> Result<Self, SetupError> {
         let folder = folder.canonicalize().map_err(|error| {
             SetupError::usage(format!(
-                "--rust {}: {error}; name the folder of the service's Cargo.toml",
+                "--rust {}: {error}; pass the folder of the service's Cargo.toml",
                 folder.display()
             ))
         })?;
-        let wrapper = std::env::current_exe()
-            .map_err(|error| SetupError::usage(format!("this program cannot be found: {error}")))?;
+        let wrapper = std::env::current_exe().map_err(|error| {
+            SetupError::usage(format!(
+                "cannot find the path of the isobath binary: {error}"
+            ))
+        })?;
         terminal.say(
             Tone::Faint,
             &format!("building {} instrumented", folder.display()),
@@ -225,7 +229,7 @@ impl Instrumented {
         terminal.say(
             Tone::Faint,
             &format!(
-                "  {} targets; {} of {} branch sites watched",
+                "  {} targets; {} of {} branches instrumented",
                 self.built.table.targets().len(),
                 counts.instrumented,
                 counts.instrumented + counts.dropped + counts.in_macros + counts.in_constants,
@@ -233,10 +237,16 @@ impl Instrumented {
         );
         for (name, outcome) in &self.built.crates {
             if let Some(reason) = &outcome.plain {
-                terminal.say(Tone::Warning, &format!("  {name} is not watched: {reason}"));
+                terminal.say(
+                    Tone::Warning,
+                    &format!("  {name} is not instrumented: {reason}"),
+                );
             }
             for (file, reason) in &outcome.plain_files {
-                terminal.say(Tone::Warning, &format!("  {file} is not watched: {reason}"));
+                terminal.say(
+                    Tone::Warning,
+                    &format!("  {file} is not instrumented: {reason}"),
+                );
             }
         }
     }

@@ -24,7 +24,9 @@ pub(super) fn users(args: &RestArgs) -> Result<Vec<User>, SetupError> {
         .iter()
         .map(|header| {
             let (name, value) = header.split_once(':').ok_or_else(|| {
-                SetupError::usage(format!("--header `{header}` is not NAME: VALUE"))
+                SetupError::usage(format!(
+                    "invalid --header `{header}` (expected NAME: VALUE)"
+                ))
             })?;
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         })

@@ -100,7 +100,7 @@ impl Action {
             body,
             input,
         };
-        for extra in &self.extras {
+        for extra in &self.undocumented {
             extra.write(&mut request, resolve);
         }
         request

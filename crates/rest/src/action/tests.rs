@@ -23,7 +23,7 @@ fn send(api: &Api, input: &Json) -> Request {
     let action = Action {
         operation: 0,
         gene,
-        extras: Vec::new(),
+        undocumented: Vec::new(),
     };
     action.request(api, &Unresolved)
 }
@@ -445,7 +445,7 @@ fn breaches_are_those_that_a_server_can_see() {
     let action = Action {
         operation: 0,
         gene: gene.expect("fitting inputs"),
-        extras: Vec::new(),
+        undocumented: Vec::new(),
     };
     let breaches = action.breaches(&api);
     let shown: Vec<String> = breaches

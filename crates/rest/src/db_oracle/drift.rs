@@ -127,12 +127,12 @@ impl PropertyColumn<'_> {
             Domain::Text(text) => text.max(),
             _ => return None,
         };
-        let told = match max {
+        let describe = match max {
             Some(max) if max <= limit => return None,
             Some(max) => format!("maxLength {max}"),
             None => "no maxLength".to_owned(),
         };
-        Some((told, self.declared()))
+        Some((describe, self.declared()))
     }
 
     fn range(&self) -> Option<(String, String)> {
@@ -156,7 +156,7 @@ impl PropertyColumn<'_> {
             DataType::Date | DataType::Time { .. } | DataType::Timestamp { .. }
         );
         let strict = self.dialect != DialectName::Sqlite || self.table.strict;
-        let told = match &self.node().domain {
+        let describe = match &self.node().domain {
             Domain::Text(_) if kind.is_numeric() => "any text",
             Domain::Text(_) if is_moment && strict => "any text",
             Domain::Text(_) if *kind == DataType::Uuid => "any text",
@@ -166,7 +166,7 @@ impl PropertyColumn<'_> {
             Domain::Integer(_) | Domain::Float(_) | Domain::Boolean if is_moment => "a number",
             _ => return None,
         };
-        Some((told.into(), self.declared()))
+        Some((describe.into(), self.declared()))
     }
 
     /// Values at the edges of what the document allows that a CHECK of this column alone, or its labels, refuse.
@@ -176,8 +176,8 @@ impl PropertyColumn<'_> {
         if let DataType::Enum { labels, .. } = &self.column().data_type {
             let refused =
                 |value: &&Value| matches!(value, Value::Text(text) if !labels.contains(text));
-            if let Some(told) = list(values.iter().filter(refused)) {
-                found.push((told, format!("one of {}", labels.join(", "))));
+            if let Some(describe) = list(values.iter().filter(refused)) {
+                found.push((describe, format!("one of {}", labels.join(", "))));
             }
         }
         for constraint in &self.table.constraints {
@@ -192,8 +192,11 @@ impl PropertyColumn<'_> {
                 row[self.number] = (*value).clone();
                 verdict(expr, &row, self.dialect.dialect()).ok() == Some(Some(false))
             };
-            if let Some(told) = list(values.iter().filter(is_refused)) {
-                found.push((told, format!("CHECK ({})", expression(expr, self.dialect))));
+            if let Some(describe) = list(values.iter().filter(is_refused)) {
+                found.push((
+                    describe,
+                    format!("CHECK ({})", expression(expr, self.dialect)),
+                ));
             }
         }
         found

@@ -61,14 +61,14 @@ impl ConstraintMatrix {
         let (Some(operation), Some(status)) = (exchange.operation, exchange.status()) else {
             return;
         };
-        let told = violated(exchange).and_then(|refusal| resolve(&self.schema, &refusal));
+        let describe = violated(exchange).and_then(|refusal| resolve(&self.schema, &refusal));
         let attempts = exchange
             .trace
             .effect
             .iter()
             .flat_map(|effect| effect.attempts.iter().copied());
         // One call that breaks several rules is refused for one of them, and nobody knows which.
-        let mut met: Vec<(usize, usize)> = match told {
+        let mut met: Vec<(usize, usize)> = match describe {
             Some(constraint) => vec![constraint],
             None => attempts.collect(),
         };
@@ -97,7 +97,7 @@ impl ConstraintMatrix {
             for number in 0..table.constraints.len() {
                 rows.push(ConstraintUse {
                     table: table.name.clone(),
-                    constraint: told(&self.schema, index, number, dialect),
+                    constraint: describe(&self.schema, index, number, dialect),
                     name: constraint_name(&self.schema, index, number, dialect),
                     by: self
                         .cells
@@ -112,7 +112,7 @@ impl ConstraintMatrix {
 }
 
 /// A constraint in words of SQL.
-fn told(schema: &Schema, table: usize, number: usize, dialect: DialectName) -> String {
+fn describe(schema: &Schema, table: usize, number: usize, dialect: DialectName) -> String {
     let table = &schema.tables[table];
     let constraint = &table.constraints[number];
     let columns: Vec<&str> = constraint

@@ -18,9 +18,9 @@ const SHOWN: usize = 6;
 pub(super) fn all(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     match &*case.operation.method {
-        "GET" | "HEAD" => faults.extend(get_wrote(judge, case)),
+        "GET" | "HEAD" => faults.extend(get_changed_rows(judge, case)),
         "POST" | "PUT" | "PATCH" | "DELETE" => {
-            faults.extend(failure_wrote(judge, case));
+            faults.extend(failed_call_wrote(judge, case));
             faults.extend(orphan(judge, case));
         }
         _ => {}
@@ -31,8 +31,8 @@ pub(super) fn all(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Vec<Fault> {
             faults.extend(duplicate(judge, case));
         }
         "DELETE" => {
-            faults.extend(left_row(judge, case));
-            faults.extend(took_others(judge, case));
+            faults.extend(row_not_deleted(judge, case));
+            faults.extend(deleted_unrelated(judge, case));
         }
         "PUT" | "PATCH" => {
             faults.extend(updates::changed_others(judge, case));
@@ -86,7 +86,7 @@ fn tables(schema: &Schema, changes: &[&RowChange]) -> String {
 }
 
 /// A read that changed rows: a row that somebody set, one that it shows and takes away, or a new one each time.
-fn get_wrote(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
+fn get_changed_rows(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     if !case.exchange.succeeded() {
         return None;
     }
@@ -189,7 +189,7 @@ fn path_values_of(case: &JudgedCall<'_>) -> Vec<String> {
 }
 
 /// A call that failed and wrote what its successes write.
-fn failure_wrote(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
+fn failed_call_wrote(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     let status = case.exchange.status().filter(|status| *status >= 400)?;
     // These count as an answer of their own: who you are, what to pay, when to come back.
     if matches!(status, 401 | 402 | 429 | 503) {
@@ -260,7 +260,7 @@ fn created_nothing(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Faul
 }
 
 /// A DELETE that changed nothing, of a row that was there.
-fn left_row(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
+fn row_not_deleted(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     if !matches!(case.exchange.status(), Some(200 | 204))
         || !case.changes.is_empty()
         || !case.effect.is_complete
@@ -291,7 +291,7 @@ fn left_row(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
 }
 
 /// A DELETE that took rows that do not belong to what was deleted.
-fn took_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
+fn deleted_unrelated(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     if !case.exchange.succeeded() {
         return None;
     }

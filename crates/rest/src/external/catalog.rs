@@ -16,20 +16,20 @@ use crate::candidate::Candidate;
 use crate::exchange::Exchange;
 
 /// More errands than these are not answered in any way but the usual one.
-const MAX_ERRANDS: usize = 64;
+const MAX_OUTBOUND_REQUESTS: usize = 64;
 /// More fields than these are not tried in an answer that nobody describes.
 const MAX_FIELDS: usize = 32;
 /// The most answers of a candidate.
-const MAX_ANSWERS: usize = 8;
+const MAX_MOCK_RESPONSES: usize = 8;
 /// That a fresh candidate brings an answer to an errand that its calls are known to run.
-const EAGER: f64 = 0.8;
+const ADD_RESPONSE: f64 = 0.8;
 /// Statuses that every client should be prepared for.
-const UNWELCOME: [u16; 4] = [400, 404, 500, 503];
+const COMMON_ERRORS: [u16; 4] = [400, 404, 500, 503];
 
 /// What is known of the errands of a service.
 #[derive(Clone, Debug, Default)]
 pub struct MockCatalog {
-    described: Vec<DocumentedService>,
+    documented: Vec<DocumentedService>,
     known: BTreeMap<Arc<OutboundRequest>, KnownRequest>,
     /// The errands that each operation was seen to run.
     called_by: BTreeMap<usize, BTreeSet<Arc<OutboundRequest>>>,
@@ -37,7 +37,7 @@ pub struct MockCatalog {
 
 #[derive(Clone, Debug)]
 struct KnownRequest {
-    possible: Vec<ResponseOption>,
+    options: Vec<ResponseOption>,
     /// Names that the service was seen to look for in JSON, where nobody describes the answer.
     fields: Option<BTreeSet<String>>,
 }
@@ -45,9 +45,9 @@ struct KnownRequest {
 impl MockCatalog {
     /// The repertoire of outside services, as far as they are described.
     #[must_use]
-    pub fn new(described: Vec<DocumentedService>) -> Self {
+    pub fn new(documented: Vec<DocumentedService>) -> Self {
         Self {
-            described,
+            documented,
             ..Self::default()
         }
     }
@@ -66,7 +66,7 @@ impl MockCatalog {
             let outgoing = &exchange.trace.outgoing;
             for call in outgoing {
                 if !self.known.contains_key(&call.outbound_request) {
-                    if self.known.len() >= MAX_ERRANDS {
+                    if self.known.len() >= MAX_OUTBOUND_REQUESTS {
                         continue;
                     }
                     let known = self.describe_request(&call.outbound_request);
@@ -100,22 +100,24 @@ impl MockCatalog {
     }
 
     fn describe_request(&self, outbound_request: &OutboundRequest) -> KnownRequest {
-        let mut described = self.described.iter();
-        let possible = described
-            .find(|described| *described.name == *outbound_request.service)
-            .map(|described| described.options(&outbound_request.method, &outbound_request.path))
+        let mut documented = self.documented.iter();
+        let options = documented
+            .find(|documented| *documented.name == *outbound_request.service)
+            .map(|documented| {
+                documented.response_options(&outbound_request.method, &outbound_request.path)
+            })
             .unwrap_or_default();
-        if possible.iter().any(|possible| possible.status < 300) {
+        if options.iter().any(|options| options.status < 300) {
             return KnownRequest {
-                possible,
+                options,
                 fields: None,
             };
         }
         let fields = BTreeSet::new();
         let mut all = vec![from_read_fields(&fields)];
-        all.extend(possible);
+        all.extend(options);
         KnownRequest {
-            possible: all,
+            options: all,
             fields: Some(fields),
         }
     }
@@ -132,7 +134,10 @@ impl MockCatalog {
                 .mock_responses
                 .iter()
                 .any(|answer| answer.outbound_request == outbound_request);
-            if !is_answered && candidate.mock_responses.len() < MAX_ANSWERS && rng.f64() < EAGER {
+            if !is_answered
+                && candidate.mock_responses.len() < MAX_MOCK_RESPONSES
+                && rng.f64() < ADD_RESPONSE
+            {
                 candidate
                     .mock_responses
                     .extend(self.answer(rng, tuning, &outbound_request));
@@ -141,7 +146,7 @@ impl MockCatalog {
     }
 
     /// Changes the answers of a candidate in one place; false when it has nothing to do with any.
-    pub(crate) fn change(
+    pub(crate) fn mutate(
         &self,
         rng: &mut Rng,
         tuning: &GeneConfig,
@@ -155,7 +160,7 @@ impl MockCatalog {
         let own: Vec<usize> = (0..candidate.mock_responses.len())
             .filter(|&at| candidate.mock_responses[at].outbound_request == *outbound_request)
             .collect();
-        let has_room = candidate.mock_responses.len() < MAX_ANSWERS;
+        let has_room = candidate.mock_responses.len() < MAX_MOCK_RESPONSES;
         // An errand that is run twice may be answered in two ways.
         if own.is_empty() || (has_room && own.len() < 3 && rng.f64() < 0.1) {
             let answer = self.answer(rng, tuning, outbound_request);
@@ -192,7 +197,7 @@ impl MockCatalog {
         else {
             return false;
         };
-        let mut models = known.possible.iter().filter_map(|one| one.body.as_ref());
+        let mut models = known.options.iter().filter_map(|one| one.body.as_ref());
         !models.any(|(model, _)| Arc::ptr_eq(model, body.model()))
     }
 
@@ -215,13 +220,14 @@ impl MockCatalog {
     ) -> Option<MockResponse> {
         let known = self.known.get(outbound_request)?;
         let (good, bad): (Vec<&ResponseOption>, Vec<&ResponseOption>) =
-            known.possible.iter().partition(|one| one.status < 300);
-        let made = |how: MockBehavior, content_type: &Arc<str>, body: Option<Gene>| MockResponse {
-            outbound_request: Arc::clone(outbound_request),
-            how,
-            content_type: Arc::clone(content_type),
-            body,
-        };
+            known.options.iter().partition(|one| one.status < 300);
+        let made =
+            |behavior: MockBehavior, content_type: &Arc<str>, body: Option<Gene>| MockResponse {
+                outbound_request: Arc::clone(outbound_request),
+                behavior,
+                content_type: Arc::clone(content_type),
+                body,
+            };
         let json: Arc<str> = "application/json".into();
         let from = |rng: &mut Rng, one: &ResponseOption| {
             let body = one.body.as_ref();
@@ -236,7 +242,7 @@ impl MockCatalog {
             let one = bad[rng.usize(..bad.len())];
             from(rng, one)
         } else if chance < 0.96 {
-            let status = UNWELCOME[rng.usize(..UNWELCOME.len())];
+            let status = COMMON_ERRORS[rng.usize(..COMMON_ERRORS.len())];
             made(MockBehavior::Status(status), &json, None)
         } else if chance < 0.98 {
             made(MockBehavior::Garbled, &json, None)
@@ -259,7 +265,7 @@ impl KnownRequest {
             }
         }
         if fields.len() > before {
-            self.possible[0] = from_read_fields(fields);
+            self.options[0] = from_read_fields(fields);
         }
     }
 }

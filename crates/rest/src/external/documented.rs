@@ -44,7 +44,7 @@ impl DocumentedService {
     }
 
     /// The answers that the document knows for an errand, whose path may hold placeholders.
-    pub(super) fn options(&self, method: &str, path: &str) -> Vec<ResponseOption> {
+    pub(super) fn response_options(&self, method: &str, path: &str) -> Vec<ResponseOption> {
         let Some((operation, _)) = self.find(method, path) else {
             return Vec::new();
         };

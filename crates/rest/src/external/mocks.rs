@@ -41,13 +41,13 @@ pub struct OutboundTally {
 #[derive(Debug)]
 pub struct Mocks {
     responder: MockServer,
-    described: Vec<DocumentedService>,
+    documented: Vec<DocumentedService>,
     tallies: BTreeMap<OutboundRequest, OutboundTally>,
     n_dropped: u64,
 }
 
 /// More kinds of errands are not told apart.
-const MAX_ERRANDS: usize = 500;
+const MAX_OUTBOUND_REQUESTS: usize = 500;
 /// Characters of a query or body that reports show.
 const SHOWN: usize = 200;
 /// A segment of a path of more characters is taken for a value.
@@ -56,10 +56,10 @@ const LONG_SEGMENT: usize = 32;
 impl Mocks {
     /// Outside services that a responder stands for, some of which are described.
     #[must_use]
-    pub fn new(responder: MockServer, described: Vec<DocumentedService>) -> Self {
+    pub fn new(responder: MockServer, documented: Vec<DocumentedService>) -> Self {
         Self {
             responder,
-            described,
+            documented,
             tallies: BTreeMap::new(),
             n_dropped: 0,
         }
@@ -73,8 +73,8 @@ impl Mocks {
 
     /// The outside services whose documents are known.
     #[must_use]
-    pub fn described(&self) -> &[DocumentedService] {
-        &self.described
+    pub fn documented(&self) -> &[DocumentedService] {
+        &self.documented
     }
 
     /// A candidate begins.
@@ -165,7 +165,9 @@ impl Mocks {
         call: &ReceivedCall,
         operation: Option<usize>,
     ) {
-        if self.tallies.len() >= MAX_ERRANDS && !self.tallies.contains_key(outbound_request) {
+        if self.tallies.len() >= MAX_OUTBOUND_REQUESTS
+            && !self.tallies.contains_key(outbound_request)
+        {
             return;
         }
         let tally = self.tallies.entry(outbound_request.clone()).or_default();
@@ -184,10 +186,10 @@ impl Mocks {
 
     /// What a call asks, with what varies in its path left open.
     fn outbound_request(&self, call: &ReceivedCall, sent: Option<&Value>) -> OutboundRequest {
-        let described = self.described.iter();
-        let mut described = described.filter(|described| described.name == call.service);
-        let path = described
-            .find_map(|described| described.shape(&call.method, &call.path))
+        let documented = self.documented.iter();
+        let mut documented = documented.filter(|documented| documented.name == call.service);
+        let path = documented
+            .find_map(|documented| documented.shape(&call.method, &call.path))
             .unwrap_or_else(|| shape(&call.path, sent));
         OutboundRequest {
             service: call.service.as_str().into(),

@@ -46,7 +46,7 @@ pub struct MockResponse {
     /// What it answers.
     pub outbound_request: Arc<OutboundRequest>,
     /// In which way.
-    pub how: MockBehavior,
+    pub behavior: MockBehavior,
     /// The media type of the body.
     pub content_type: Arc<str>,
     /// The body, where there is one.
@@ -71,7 +71,7 @@ impl MockResponse {
     /// The body as text.
     #[must_use]
     pub fn text(&self) -> String {
-        if self.how == MockBehavior::Garbled {
+        if self.behavior == MockBehavior::Garbled {
             return GARBLED.to_owned();
         }
         let json = self
@@ -88,12 +88,12 @@ impl MockResponse {
     /// Whether the body is JSON.
     #[must_use]
     pub fn is_json(&self) -> bool {
-        self.content_type.contains("json") && self.how != MockBehavior::Garbled
+        self.content_type.contains("json") && self.behavior != MockBehavior::Garbled
     }
 
     /// The answer as the responder gives it.
     fn prepared(&self) -> MockStub {
-        let status = match self.how {
+        let status = match self.behavior {
             MockBehavior::Status(status) => Some(status),
             MockBehavior::Garbled => Some(200),
             MockBehavior::Closed => None,

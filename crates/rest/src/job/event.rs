@@ -91,7 +91,7 @@ pub(super) type EventSink = Box<dyn FnMut(&Event<'_>)>;
 
 /// Turns what the search and the rest of the job report into the events of a run.
 pub(super) struct EventReporter {
-    tell: EventSink,
+    sink: EventSink,
     pub(super) calls: u64,
     targets: usize,
     covered: usize,
@@ -114,9 +114,9 @@ pub struct TimelinePoint {
 
 impl EventReporter {
     /// Goes on from where an earlier run was, if there was one.
-    pub(super) fn new(tell: EventSink, earlier: Option<&PreviousRun>) -> Self {
+    pub(super) fn new(sink: EventSink, earlier: Option<&PreviousRun>) -> Self {
         Self {
-            tell,
+            sink,
             calls: earlier.map_or(0, PreviousRun::calls),
             targets: 0,
             covered: 0,
@@ -132,7 +132,7 @@ impl EventReporter {
         event: &SearchEvent,
         problem: &RestProblem,
         service: &Service,
-        share: f64,
+        used: f64,
     ) {
         match *event {
             SearchEvent::Phase(Phase::Explore) => self.stage(Stage::Explore),
@@ -141,19 +141,18 @@ impl EventReporter {
                 if let Some(target) = problem.targets().get(target) {
                     let target = target.describe(&service.api);
                     let calls = self.calls;
-                    (self.tell)(&Event::Covered { calls, target });
+                    (self.sink)(&Event::Covered { calls, target });
                 }
             }
             SearchEvent::Evaluated {
                 cost,
-                progress,
                 targets,
                 covered,
                 ..
             } => {
                 (self.targets, self.covered) = (targets, covered);
-                self.news(problem, service);
-                self.made(cost, progress * share);
+                self.report_new_faults(problem, service);
+                self.add_calls(cost, used);
                 self.mark();
             }
             SearchEvent::Discovered { .. } | SearchEvent::Ended(_) => {}
@@ -162,7 +161,7 @@ impl EventReporter {
 
     /// A candidate is the first to cover something.
     pub(super) fn keep(&mut self, candidate: &Candidate) {
-        (self.tell)(&Event::Kept { candidate });
+        (self.sink)(&Event::Kept { candidate });
     }
 
     /// Takes note of how far the run is, where it is further than before.
@@ -192,13 +191,13 @@ impl EventReporter {
     }
 
     pub(super) fn stage(&mut self, stage: Stage) {
-        (self.tell)(&Event::Stage(stage));
+        (self.sink)(&Event::Stage(stage));
     }
 
     /// Calls were made.
-    pub(super) fn made(&mut self, calls: u64, used: f64) {
+    pub(super) fn add_calls(&mut self, calls: u64, used: f64) {
         self.calls += calls;
-        (self.tell)(&Event::Progress {
+        (self.sink)(&Event::Progress {
             calls: self.calls,
             used,
             targets: self.targets,
@@ -207,18 +206,18 @@ impl EventReporter {
     }
 
     /// Tells the faults and deaths that were not told yet.
-    pub(super) fn news(&mut self, problem: &RestProblem, service: &Service) {
+    pub(super) fn report_new_faults(&mut self, problem: &RestProblem, service: &Service) {
         let calls = self.calls;
         let faults = problem.faults();
         for fault in &faults[self.n_faults.min(faults.len())..] {
-            (self.tell)(&Event::Fault { calls, fault });
+            (self.sink)(&Event::Fault { calls, fault });
         }
         self.n_faults = faults.len();
         if service.supervisor.restarts() as usize > self.n_crashes
             || service.supervisor.lost_reason().is_some()
         {
             for crash in &service.supervisor.crashes(self.n_crashes) {
-                (self.tell)(&Event::Crashed { calls, crash });
+                (self.sink)(&Event::Crashed { calls, crash });
                 self.n_crashes += 1;
             }
         }

@@ -20,9 +20,9 @@ use crate::target::Target;
 /// The shares of the budget at which the probes and the minimizing end at the latest, and the most that all may use.
 const PROBES_END: f64 = 0.9;
 const MINIMIZING_ENDS: f64 = 0.97;
-pub(super) const ALL_ENDS: f64 = 1.2;
+pub(super) const ALL_ENDS: f64 = 1.0;
 /// The most of the budget that is kept for running tests again.
-const RESERVE: f64 = 0.25;
+const RESERVE: f64 = 0.5;
 
 /// What comes after the search.
 pub(super) struct Finish<'a> {
@@ -74,7 +74,10 @@ impl Finish<'_> {
     /// With a slow service that is much of it, and probes must not use what a suite needs.
     fn reserve(&self) -> f64 {
         let targets = self.problem.targets();
-        let deserves = |target: &TargetId| targets.get(*target).is_some_and(Target::needs_test);
+        let deserves = |target: &TargetId| {
+            let target = targets.get(*target);
+            target.is_some_and(|target| target.needs_test(self.config.all_tests))
+        };
         let suite = self.archive.suite().into_iter();
         let calls: usize = suite
             .filter(|(_, targets)| targets.iter().any(deserves))
@@ -94,17 +97,17 @@ impl Finish<'_> {
     /// Takes note of faults.
     pub(super) fn note(&mut self, faults: impl Iterator<Item = Fault>) {
         for fault in faults {
-            if self.problem.oracle().seeks(fault.kind) {
-                self.problem.note(fault);
+            if self.problem.oracle().checks(fault.kind) {
+                self.problem.record_fault(fault);
             }
         }
-        self.report_new();
+        self.report_new_faults();
     }
 
-    fn report_new(&self) {
+    fn report_new_faults(&self) {
         let service = self.caller.service();
         let mut reporter = self.reporter.borrow_mut();
-        reporter.news(&self.problem, service);
+        reporter.report_new_faults(&self.problem, service);
         reporter.mark();
     }
 
@@ -115,7 +118,7 @@ impl Finish<'_> {
                 self.calls += exchanges.len() as u64;
                 let used = Self::used(self.config, self.calls);
                 let mut reporter = self.reporter.borrow_mut();
-                reporter.made(exchanges.len() as u64, used);
+                reporter.add_calls(exchanges.len() as u64, used);
                 Some(exchanges)
             }
             Err(lost) => {
@@ -132,9 +135,11 @@ impl Finish<'_> {
         }
         self.reporter.borrow_mut().stage(Stage::Probe);
         let (config, calls, reporter) = (self.config, self.calls, self.reporter);
-        let mut left = |made: u64| {
-            let calls = calls + made;
-            reporter.borrow_mut().made(0, Self::used(config, calls));
+        let mut left = |add_calls: u64| {
+            let calls = calls + add_calls;
+            reporter
+                .borrow_mut()
+                .add_calls(0, Self::used(config, calls));
             Self::has_time(config, calls, end)
         };
         let report = probe(
@@ -148,7 +153,7 @@ impl Finish<'_> {
         self.calls += report.calls;
         self.lost = report.lost;
         let used = Self::used(config, self.calls);
-        self.reporter.borrow_mut().made(report.calls, used);
+        self.reporter.borrow_mut().add_calls(report.calls, used);
         self.note(report.findings.iter().map(|finding| finding.fault.clone()));
         report.findings
     }
@@ -313,7 +318,7 @@ impl Finish<'_> {
             .problem
             .targets()
             .iter()
-            .filter(|(_, target)| target.needs_test())
+            .filter(|(_, target)| target.needs_test(config.all_tests))
             .map(|(target, _)| target)
             .collect();
         minimize(
@@ -328,7 +333,9 @@ impl Finish<'_> {
                     Ok(exchanges) => {
                         *calls += exchanges.len() as u64;
                         let used = Self::used(config, *calls);
-                        reporter.borrow_mut().made(exchanges.len() as u64, used);
+                        reporter
+                            .borrow_mut()
+                            .add_calls(exchanges.len() as u64, used);
                         Some(exchanges)
                     }
                     Err(gone) => {
@@ -413,20 +420,20 @@ impl Finish<'_> {
             faults.iter().map(|(fault, _)| fault.clone()).collect();
         // What can also be seen from outside is told once, with the rows.
         faults.retain(|(fault, _)| {
-            let is_twin = |other: &Fault| {
-                Some(other.kind) == fault.kind.seen_from_outside()
+            let is_black_box_view = |other: &Fault| {
+                Some(other.kind) == fault.kind.black_box_kind()
                     && other.operation == fault.operation
             };
-            !faults_from_outside.iter().any(is_twin)
+            !faults_from_outside.iter().any(is_black_box_view)
         });
         for (fault, _) in &mut faults {
-            let twins = faults_from_outside.iter().filter(|other| {
-                other.kind.seen_from_outside() == Some(fault.kind)
+            let black_box_faults = faults_from_outside.iter().filter(|other| {
+                other.kind.black_box_kind() == Some(fault.kind)
                     && other.operation == fault.operation
             });
-            fault
-                .evidence
-                .extend(twins.flat_map(|twin| twin.evidence.clone()));
+            fault.evidence.extend(
+                black_box_faults.flat_map(|black_box_fault| black_box_fault.evidence.clone()),
+            );
         }
         faults.sort_by_key(|(fault, _)| FaultKind::ALL.iter().position(|kind| *kind == fault.kind));
         faults

@@ -4,8 +4,10 @@
 
 mod event;
 mod finish;
+mod last_calls;
 mod readable;
 mod run;
+mod shares;
 mod shrink;
 mod split;
 mod uncovered;
@@ -18,6 +20,7 @@ use isobath_exec::test_database::StateCost;
 use isobath_sql::Limitation;
 
 pub use event::{Event, Stage, TimelinePoint};
+pub use last_calls::call_disruptive;
 pub use run::{ClientMaker, SEARCH_ENDS, in_flight, run};
 pub use uncovered::UncoveredTarget;
 
@@ -50,12 +53,14 @@ pub struct Config {
     pub workers: usize,
     /// How candidates are made.
     pub sampling: SamplingConfig,
+    /// Also keep a test for each kind of value and part of a response.
+    pub all_tests: bool,
     /// Kinds of faults that are not looked for.
-    pub off: BTreeSet<FaultKind>,
+    pub disabled: BTreeSet<FaultKind>,
     /// Which probes are made.
     pub probes: ProbeConfig,
     /// What an earlier run left that this one goes on from.
-    pub earlier: Option<PreviousRun>,
+    pub previous: Option<PreviousRun>,
 }
 
 /// What a run that was stopped left.
@@ -96,9 +101,10 @@ impl Config {
             stop: Arc::default(),
             workers: 1,
             sampling: SamplingConfig::default(),
-            off: BTreeSet::new(),
+            all_tests: false,
+            disabled: BTreeSet::new(),
             probes: ProbeConfig::default(),
-            earlier: None,
+            previous: None,
         }
     }
 }
@@ -156,6 +162,8 @@ pub struct RunResult {
     pub timeline: Vec<TimelinePoint>,
     /// Targets that were not covered.
     pub uncovered: Vec<UncoveredTarget>,
+    /// Operations after which everything answered 401 or 503, with that status.
+    pub disruptive: Vec<(usize, u16)>,
     /// How often the service died, and how.
     pub crashes: Vec<Crash>,
     /// Tests that were not handed over because time or calls were used up.

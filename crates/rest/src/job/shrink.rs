@@ -26,13 +26,13 @@ impl Finish<'_> {
     pub(super) fn shrink(
         &mut self,
         candidate: Candidate,
-        does: &ObservedRequirement<'_>,
+        observed: &ObservedRequirement<'_>,
         end: f64,
     ) -> Candidate {
         let texts = long_texts(&candidate);
         let mut best = candidate;
         let mut hold = |shorter: &Candidate| {
-            Self::has_time(self.config, self.calls, end) && self.still_does(shorter, does)
+            Self::has_time(self.config, self.calls, end) && self.still_holds(shorter, observed)
         };
         if texts.len() > 1
             && let Some(shorter) = shortened(&best, &texts, SHORT)

@@ -25,7 +25,7 @@ pub struct UncoveredTarget {
 impl Finish<'_> {
     /// The targets that were met and not covered, nearest first, then the documented statuses that were never met.
     pub(super) fn uncovered(&self) -> Vec<UncoveredTarget> {
-        let mut misses: Vec<UncoveredTarget> = self
+        let mut uncovered_targets: Vec<UncoveredTarget> = self
             .problem
             .targets()
             .iter()
@@ -45,20 +45,24 @@ impl Finish<'_> {
                 }
             })
             .collect();
-        misses.sort_by(|a, b| b.score.total_cmp(&a.score));
+        uncovered_targets.sort_by(|a, b| b.score.total_cmp(&a.score));
         let has_users = !self.caller.service().sessions.is_empty();
-        misses.extend(unseen(&self.problem.api, &self.statuses(), has_users));
-        misses
+        uncovered_targets.extend(uncovered_statuses(
+            &self.problem.api,
+            &self.statuses(),
+            has_users,
+        ));
+        uncovered_targets
     }
 }
 
 /// The documented statuses that no call was answered with.
-pub(super) fn unseen(
+pub(super) fn uncovered_statuses(
     api: &Api,
     statuses: &[BTreeMap<u16, u64>],
     has_users: bool,
 ) -> Vec<UncoveredTarget> {
-    let mut misses = Vec::new();
+    let mut uncovered_targets = Vec::new();
     for (index, (operation, seen)) in api.operations.iter().zip(statuses).enumerate() {
         for response in &operation.responses {
             let StatusPattern::Code(status) = response.status else {
@@ -68,7 +72,7 @@ pub(super) fn unseen(
                 continue;
             }
             let others: Vec<String> = seen.keys().map(ToString::to_string).collect();
-            misses.push(UncoveredTarget {
+            uncovered_targets.push(UncoveredTarget {
                 target: format!("{} answers {status}", operation.name()),
                 operation: Some(index),
                 score: 0.0,
@@ -77,7 +81,7 @@ pub(super) fn unseen(
             });
         }
     }
-    misses
+    uncovered_targets
 }
 
 /// Why a documented status may not have come.
@@ -104,15 +108,18 @@ mod tests {
         let document = "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths:\n  /x:\n    get: {responses: {'200': {description: a}, '403': {description: b}, '409': {description: c}, default: {description: d}}}\n  /y:\n    get: {responses: {'200': {description: a}, 4XX: {description: b}}}\n";
         let api = read(document, "x.yaml", &NoLoader).expect("a good document");
         let seen = [BTreeMap::from([(200, 7), (404, 2)]), BTreeMap::new()];
-        let show = |miss: UncoveredTarget| {
-            let nearest = miss.nearest.unwrap_or_default();
+        let show = |uncovered_target: UncoveredTarget| {
+            let nearest = uncovered_target.nearest.unwrap_or_default();
             format!(
                 "{} | {nearest} | {}",
-                miss.target,
-                miss.reason.unwrap_or_default()
+                uncovered_target.target,
+                uncovered_target.reason.unwrap_or_default()
             )
         };
-        let lines: Vec<String> = unseen(&api, &seen, true).into_iter().map(show).collect();
+        let lines: Vec<String> = uncovered_statuses(&api, &seen, true)
+            .into_iter()
+            .map(show)
+            .collect();
         insta::assert_snapshot!(lines.join("\n"), @"
         GET /x answers 403 | answered 200, 404 | documented, and never seen: nobody was kept out in this way
         GET /x answers 409 | answered 200, 404 | documented, and never seen: no input that was tried leads to it

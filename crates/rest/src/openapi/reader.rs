@@ -160,7 +160,7 @@ impl<'l> Reader<'l> {
         } else {
             root.child("components").child("schemas")
         };
-        self.nodes.find_heirs(&mut self.documents, &schemas);
+        self.nodes.find_subtypes(&mut self.documents, &schemas);
         let security_schemes = self.security_schemes(&root);
         let security = self.security(&root.child("security")).unwrap_or_default();
         let servers = self.root_servers(&root);

@@ -133,7 +133,7 @@ fn a_discriminator_names_the_alternative() {
 }
 
 #[test]
-fn a_base_with_a_discriminator_stands_for_its_heirs() {
+fn a_base_with_a_discriminator_stands_for_its_subtypes() {
     let reference = json!({"$ref": "#/definitions/Pet"});
     let api = api(&json!({
         "swagger": "2.0",

@@ -26,7 +26,7 @@ use crate::redact;
 #[derive(Debug)]
 pub struct Oracle {
     checker: ResponseChecker,
-    off: BTreeSet<FaultKind>,
+    disabled: BTreeSet<FaultKind>,
 }
 
 /// Longest part of a body that is searched for traces and messages.
@@ -35,17 +35,17 @@ const READ: usize = 64 * 1024;
 impl Oracle {
     /// A judge that looks for all kinds but those that are off.
     #[must_use]
-    pub fn new(api: &Api, off: BTreeSet<FaultKind>) -> Self {
+    pub fn new(api: &Api, disabled: BTreeSet<FaultKind>) -> Self {
         Self {
             checker: ResponseChecker::new(api),
-            off,
+            disabled,
         }
     }
 
     /// Whether a kind is looked for.
     #[must_use]
-    pub fn seeks(&self, kind: FaultKind) -> bool {
-        !self.off.contains(&kind)
+    pub fn checks(&self, kind: FaultKind) -> bool {
+        !self.disabled.contains(&kind)
     }
 
     /// The faults that an exchange shows, given the rule that its input breaks on purpose.
@@ -77,7 +77,7 @@ impl Oracle {
         let statements = exchange.trace.statements();
         let evidence: Vec<String> = panics.chain(statements).chain(said).collect();
         let mut add = |kind: FaultKind, cause: String, detail: String| {
-            if self.seeks(kind) {
+            if self.checks(kind) {
                 faults.push(Fault {
                     kind,
                     cause,
@@ -103,7 +103,7 @@ impl Oracle {
                     panic.map_or_else(|| name.clone(), |panic| panic.cause()),
                     format!(
                         "{name} closed the connection without an answer{}",
-                        because(panic)
+                        panic_reason(panic)
                     ),
                 );
             }
@@ -163,7 +163,7 @@ impl Oracle {
                 format!(
                     "{name} answered {}{violates}{}",
                     response.status,
-                    because(panic)
+                    panic_reason(panic)
                 ),
             );
             // The body of a crash is rarely documented; one finding is enough.
@@ -222,7 +222,7 @@ impl Oracle {
 }
 
 /// What the service says about its panic.
-fn because(panic: Option<Panic<'_>>) -> String {
+fn panic_reason(panic: Option<Panic<'_>>) -> String {
     panic.map_or_else(String::new, |panic| {
         let message = panic.message.lines().next().unwrap_or_default();
         format!(": {} ({message})", panic.cause())

@@ -52,7 +52,7 @@ impl Prober<'_> {
 
     /// A quote breaks the statement, a doubled quote does not.
     fn by_error(&mut self, base: &BaseCandidate, pointer: &str) {
-        if !self.seeks(FaultKind::SqlInjectionByError) {
+        if !self.checks(FaultKind::SqlInjectionByError) {
             return;
         }
         let (Some(single), Some(doubled)) = (
@@ -84,7 +84,7 @@ impl Prober<'_> {
 
     /// A pause in the input is felt in the answer, a longer one longer, none not at all.
     fn by_time(&mut self, base: &BaseCandidate, pointer: &str) {
-        if !self.seeks(FaultKind::SqlInjectionByTime) {
+        if !self.checks(FaultKind::SqlInjectionByTime) {
             return;
         }
         let (short, long) = (0.4, 1.0);

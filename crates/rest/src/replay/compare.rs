@@ -45,7 +45,7 @@ pub(super) fn compare(
             of_text(check, &answer.text())
         };
         if !holds {
-            return Err(said(check));
+            return Err(describe_check(check));
         }
     }
     Ok(())
@@ -116,7 +116,7 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 /// A check that does not hold, in words.
-fn said(check: &BodyCheck) -> String {
+fn describe_check(check: &BodyCheck) -> String {
     let place = |at: &JsonPath| {
         if at.is_root() {
             "the body".to_owned()

@@ -86,7 +86,7 @@ impl<'s> Replayer<'s> {
     }
 
     /// Runs a test.
-    pub fn play(&mut self, test: &HttpTest) -> ReplayVerdict {
+    pub fn replay(&mut self, test: &HttpTest) -> ReplayVerdict {
         let (proofs, mut captured) = match self.prepare(test) {
             Ok(prepared) => prepared,
             Err(ReplayStop::ServiceLost(why)) => return ReplayVerdict::ServiceLost(why),
@@ -147,7 +147,7 @@ impl<'s> Replayer<'s> {
             }
         }
         let captured = match &mut self.database {
-            Some(database) => database.bring(test)?,
+            Some(database) => database.insert_rows(test)?,
             None if test.rows.is_empty() => Captured::new(),
             None => {
                 let why = "it needs rows in the database of the service, which --db names";

@@ -15,7 +15,7 @@ use crate::seeding;
 /// The test database of a suite, to be written to.
 pub struct ReplayDatabase {
     database: Box<dyn Database>,
-    first_rows: Vec<String>,
+    setup: Vec<String>,
 }
 
 impl fmt::Debug for ReplayDatabase {
@@ -48,13 +48,13 @@ impl ReplayDatabase {
         }
         Ok(Self {
             database,
-            first_rows: suite.setup.clone(),
+            setup: suite.setup.clone(),
         })
     }
 
     /// Puts the first rows back and inserts those of a test; returns the keys that the test uses, by their names.
-    pub(super) fn bring(&mut self, test: &HttpTest) -> Result<Captured, String> {
-        for statement in self.first_rows.clone() {
+    pub(super) fn insert_rows(&mut self, test: &HttpTest) -> Result<Captured, String> {
+        for statement in self.setup.clone() {
             self.run(&statement)?;
         }
         let mut captured = Captured::new();

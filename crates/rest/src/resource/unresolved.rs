@@ -52,9 +52,14 @@ pub(super) fn unresolved_inputs(api: &Api, entities: &[String]) -> Vec<Unresolve
 }
 
 impl UnresolvedInput {
-    /// Whether a name is this one without the entity before it, as `name` is of `featureName`.
+    /// Whether a name is this one without the entity before it, as `name` is of `featureName`, or the name of what
+    /// the parameter is called after, as `name` is of `environment`.
     fn is_own(&self, name: &str) -> bool {
-        !name.is_empty() && self.leaf.name.strip_prefix(self.entity.as_str()) == Some(name)
+        match self.leaf.name.strip_prefix(self.entity.as_str()) {
+            Some("") => name == "name",
+            Some(own) => own == name,
+            None => false,
+        }
     }
 
     /// The places in the answers of an operation that may meet it.
@@ -81,8 +86,7 @@ impl UnresolvedInput {
         let creates_here = in_collection && &*made.method == "POST";
         let same_entity = entity == self.entity;
         for response in responses {
-            let top_level = response.pointer.matches('/').count()
-                <= 1 + usize::from(response.pointer.starts_with("/0/"));
+            let top_level = is_top_level(&response.pointer);
             let is_id = matches!(
                 response.name.as_str(),
                 "id" | "uuid" | "guid" | "key" | "slug" | "code"
@@ -90,7 +94,9 @@ impl UnresolvedInput {
             // `featureName` in a path is the `name` of the feature that was created.
             let same_name = response.name == self.leaf.name
                 || (top_level && (creates_here || same_entity) && self.is_own(&response.name));
-            let identifies = top_level && (is_id || same_name) && (creates_here || same_entity);
+            let is_named = in_collection && response.name == "name";
+            let identifies =
+                top_level && (is_id || same_name || is_named) && (in_collection || same_entity);
             if !identifies && (!same_name || self.leaf.name == "id") {
                 continue;
             }
@@ -125,6 +131,17 @@ impl UnresolvedInput {
         }
         producers
     }
+}
+
+/// Whether a value is one of the response itself, of the first item of a list, or of a list in an envelope.
+fn is_top_level(pointer: &str) -> bool {
+    let mut segments: Vec<&str> = pointer.split('/').skip(1).collect();
+    if let Some(index) = segments.iter().position(|segment| *segment == "0")
+        && index <= 1
+    {
+        segments.drain(..=index);
+    }
+    segments.len() <= 1
 }
 
 /// Numbers by word, looked up and never walked through.

@@ -240,7 +240,7 @@ impl LiveDatabase {
             let looked = self.state.detect_changes(&written);
             // A database in the memory of a service that died is gone with it; what is known of the candidate stays.
             if looked.is_err() && self.state.is_in_service() {
-                self.distrust();
+                self.distrust_tables();
             } else {
                 looked?;
             }
@@ -322,12 +322,12 @@ impl LiveDatabase {
     /// # Errors
     ///
     /// When the database is gone.
-    pub fn settle(&mut self) -> Result<(), DatabaseError> {
+    pub fn accept_writes(&mut self) -> Result<(), DatabaseError> {
         self.watch.begin(&mut self.state)
     }
 
     /// What is not known to have been written may have been: the next candidate begins with all tables put back.
-    pub fn distrust(&mut self) {
+    pub fn distrust_tables(&mut self) {
         self.written = self.state.all_tables();
     }
 }

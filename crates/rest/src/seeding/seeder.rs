@@ -19,11 +19,11 @@ use crate::target::{Target, Targets};
 /// Candidates whose lacks are remembered.
 const MAX_REMEMBERED: usize = 20_000;
 /// Statements remembered of one candidate.
-const MAX_LACKS: usize = 12;
+const MAX_MISSED_QUERIES: usize = 12;
 /// Rows of one candidate.
 const MAX_ROWS: usize = 16;
 /// How many rows at most are added at a time where none can be built for the statement.
-const AT_A_TIME: usize = 3;
+const MAX_ROWS_ADDED: usize = 3;
 
 /// That the rows of a candidate are changed, and not its calls.
 const VARY_ROWS: f64 = 0.4;
@@ -82,7 +82,7 @@ pub(super) struct MissedQuery {
 }
 
 /// Values of a table that are targets of each operation that reads it.
-const MAX_SPOKEN_OF: usize = 40;
+const MAX_MENTIONED: usize = 40;
 /// Values that are tried in rows.
 const MAX_HINTS: usize = 100;
 
@@ -120,7 +120,7 @@ impl RowSeeder {
                     all.push((description, column, value));
                 }
             }
-            all.truncate(MAX_SPOKEN_OF);
+            all.truncate(MAX_MENTIONED);
             all
         })
     }
@@ -285,7 +285,7 @@ impl RowSeeder {
                         .any(|rule_distance| rule_distance.distance > 0.0);
                 if lacks_rows
                     && observed.sought.is_some()
-                    && misses.statements.len() < MAX_LACKS
+                    && misses.statements.len() < MAX_MISSED_QUERIES
                     && !misses.statements.iter().any(is_known)
                 {
                     let inputs = inputs
@@ -461,7 +461,7 @@ impl RowSeeder {
             let tables = query.tables();
             let table = *tables.get(rng.usize(..tables.len().max(1)))?;
             let mut built = Vec::new();
-            for _ in 0..rng.usize(1..=AT_A_TIME) {
+            for _ in 0..rng.usize(1..=MAX_ROWS_ADDED) {
                 let mut there = own.clone();
                 there.extend(built.iter().cloned());
                 built.extend(self.ground.any_row(table, &there, rng.usize(..200))?);

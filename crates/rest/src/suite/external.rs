@@ -2,7 +2,7 @@
 
 use isobath_emit::http::{ExternalService, MockedReply, MockedResponse};
 
-use super::Printer;
+use super::TestBuilder;
 use crate::caller::Service;
 use crate::external::{MockBehavior, MockResponse};
 
@@ -20,7 +20,7 @@ pub(super) fn stations(service: &Service) -> Vec<ExternalService> {
     stations.unwrap_or_default()
 }
 
-impl Printer<'_> {
+impl TestBuilder<'_> {
     /// What outside services answer in the test.
     pub(super) fn answers(&self) -> Vec<MockedResponse> {
         let answers = self.test.candidate.mock_responses.iter();
@@ -32,7 +32,7 @@ impl Printer<'_> {
         let mut words: Vec<String> = Vec::new();
         for answer in &self.test.candidate.mock_responses {
             let service = &answer.outbound_request.service;
-            let word = match answer.how {
+            let word = match answer.behavior {
                 MockBehavior::Status(200..300) => continue,
                 MockBehavior::Status(status) => format!("{service} answers {status}"),
                 MockBehavior::Garbled => format!("{service} answers nonsense"),
@@ -49,7 +49,7 @@ impl Printer<'_> {
 fn printed(answer: &MockResponse) -> MockedResponse {
     let text = answer.text();
     let value = serde_json::from_str(&text).ok();
-    let reply = match (answer.how, value) {
+    let reply = match (answer.behavior, value) {
         (MockBehavior::Closed, _) => MockedReply::Closed,
         (MockBehavior::Status(status), Some(value))
             if *answer.content_type == *"application/json" =>

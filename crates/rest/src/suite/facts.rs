@@ -91,10 +91,10 @@ pub(super) fn places_of(
 /// The stable facts of a body. At the places of `same` stands what was captured under a name.
 pub(super) fn facts(
     body: &Value,
-    restless: &BTreeSet<String>,
+    changes_anyway: &BTreeSet<String>,
     same: &BTreeMap<String, String>,
 ) -> Vec<BodyCheck> {
-    if restless.iter().all(|place| same.contains_key(place)) && leaves(body) <= MAX_LEAVES {
+    if changes_anyway.iter().all(|place| same.contains_key(place)) && leaves(body) <= MAX_LEAVES {
         let holes = same.iter().map(|(at, variable)| Placeholder {
             at: JsonPath::from_pointer(at),
             value: Text::captured(variable.clone()),
@@ -107,7 +107,7 @@ pub(super) fn facts(
     }
     let mut checks = Vec::new();
     let mut collected = Collected {
-        restless,
+        changes_anyway,
         same,
         checks: &mut checks,
     };
@@ -132,7 +132,7 @@ fn leaves(value: &Value) -> usize {
 
 /// Facts about the parts of a body, one by one.
 struct Collected<'a> {
-    restless: &'a BTreeSet<String>,
+    changes_anyway: &'a BTreeSet<String>,
     same: &'a BTreeMap<String, String>,
     checks: &'a mut Vec<BodyCheck>,
 }
@@ -149,7 +149,7 @@ impl Collected<'_> {
             });
             return;
         }
-        if is_within(at, self.restless) {
+        if is_within(at, self.changes_anyway) {
             return;
         }
         let end = at.len();
@@ -219,9 +219,9 @@ mod tests {
     fn what_changes_and_what_is_for_people_is_not_asserted() {
         let body =
             json!({"id": 7, "code": "E42", "detail": "bad at line 1 column 9", "tags": ["a", "b"]});
-        let mut restless = BTreeSet::from(["/id".to_owned()]);
-        places_of(&body, &is_message, &mut String::new(), &mut restless);
-        let places: Vec<String> = facts(&body, &restless, &BTreeMap::new())
+        let mut changes_anyway = BTreeSet::from(["/id".to_owned()]);
+        places_of(&body, &is_message, &mut String::new(), &mut changes_anyway);
+        let places: Vec<String> = facts(&body, &changes_anyway, &BTreeMap::new())
             .into_iter()
             .map(|check| match check {
                 BodyCheck::Equals { at, value, .. } => format!("{:?} = {value}", at.0),

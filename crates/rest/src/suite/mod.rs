@@ -56,7 +56,7 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
     let checker = ResponseChecker::new(&service.api);
     let now = jiff::Timestamp::now();
     for test in tests {
-        let mut printed = Printer {
+        let mut printed = TestBuilder {
             api: &service.api,
             service,
             users,
@@ -82,7 +82,7 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
             number += 1;
             printed.name = format!("{plain}, case {number}");
         }
-        printed.id = short(&snake_case(&printed.name));
+        printed.id = shorten_name(&snake_case(&printed.name));
         suite.tests.push(printed);
     }
     suite
@@ -114,7 +114,7 @@ fn last_operation(test: &Test) -> Option<usize> {
 const LONGEST_ID: usize = 80;
 
 /// As many words of an identifier as fit on a line. Writers tell equal ones apart.
-fn short(id: &str) -> String {
+fn shorten_name(id: &str) -> String {
     match id.char_indices().nth(LONGEST_ID) {
         None => id.to_owned(),
         Some((end, _)) => match id[..end].rsplit_once('_') {
@@ -155,7 +155,7 @@ impl CapturedPart {
     }
 }
 
-struct Printer<'a> {
+struct TestBuilder<'a> {
     api: &'a Api,
     service: &'a Service,
     users: &'a [auth::User],
@@ -168,7 +168,7 @@ struct Printer<'a> {
     variables: BTreeMap<(u32, String), String>,
 }
 
-impl Printer<'_> {
+impl TestBuilder<'_> {
     fn print(mut self) -> HttpTest {
         let rows = self.rows();
         let mut steps: Vec<HttpStep> = Vec::new();
@@ -414,7 +414,7 @@ impl Printer<'_> {
                         request.cookies.push((name.to_owned(), text));
                     }
                 }
-            } else if own.is_none() && !(is("accept") && self.answers_alike(exchange)) {
+            } else if own.is_none() && !(is("accept") && self.has_one_content_type(exchange)) {
                 request = request.header(name.clone(), given("header", name, value));
             }
         }
@@ -429,7 +429,7 @@ impl Printer<'_> {
     }
 
     /// Whether the operation has one type of answer only, so that it need not be asked for.
-    fn answers_alike(&self, exchange: &Exchange) -> bool {
+    fn has_one_content_type(&self, exchange: &Exchange) -> bool {
         let Some(operation) = exchange.operation else {
             return true;
         };
@@ -613,19 +613,19 @@ impl Printer<'_> {
         } else if let (Some(a), Some(b)) =
             (&exchange.body, again.and_then(|again| again.body.as_ref()))
         {
-            let mut restless = differences(a, b);
+            let mut changes_anyway = differences(a, b);
             let is_restless = |value: &Value| {
                 value.as_str().is_some_and(|text| exchange.is_secret(text))
                     || (response.status >= 400 && is_message(value))
                     || (is_moment(value, self.now) && !self.was_sent(value))
             };
-            places_of(a, &is_restless, &mut String::new(), &mut restless);
+            places_of(a, &is_restless, &mut String::new(), &mut changes_anyway);
             if self.test.faults.is_empty() {
-                restless.extend(self.misfits(exchange));
+                changes_anyway.extend(self.schema_violations(exchange));
             }
             let mut same = BTreeMap::new();
             self.known_places(step, (a, b), &mut String::new(), &mut same);
-            answer.body = facts(a, &restless, &same);
+            answer.body = facts(a, &changes_anyway, &same);
         } else if response.body == other.body
             && response.body.len() <= 200
             && exchange.body.is_none()
@@ -651,7 +651,7 @@ impl Printer<'_> {
     }
 
     /// The places of a body that do not fit its schema: what is wrong is not to be held fast.
-    fn misfits(&self, exchange: &Exchange) -> Vec<String> {
+    fn schema_violations(&self, exchange: &Exchange) -> Vec<String> {
         let (Some(operation), Some(response)) = (exchange.operation, exchange.response()) else {
             return Vec::new();
         };

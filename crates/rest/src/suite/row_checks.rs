@@ -9,14 +9,14 @@ use isobath_sql::Value;
 use isobath_sql::render::{identifier, literal, table_name};
 use isobath_sql::schema::Filled;
 
-use super::Printer;
+use super::TestBuilder;
 use super::rows::{SuiteDatabaseContext, seeded};
 use crate::exchange::Exchange;
 use crate::job::Test;
 use crate::seeding;
 
 /// What is asked for in one test.
-const MAX_ASKED: usize = 8;
+const MAX_ROW_CHECKS: usize = 8;
 
 /// A row with its table.
 type TableRow = (usize, Vec<Value>);
@@ -71,7 +71,7 @@ pub(super) fn bookkeeping(tests: &[Test]) -> Tables {
         .collect()
 }
 
-impl Printer<'_> {
+impl TestBuilder<'_> {
     /// What must be in the database after the calls, and what must not. Nothing of tests that show faults, for what these leave
     /// may be wrong.
     pub(super) fn state(&self) -> Vec<ExpectedRow> {
@@ -118,7 +118,7 @@ impl Printer<'_> {
                         .collect(),
                     exists: is_there,
                 };
-                if asked.len() < MAX_ASKED && !asked.contains(&state) {
+                if asked.len() < MAX_ROW_CHECKS && !asked.contains(&state) {
                     asked.push(state);
                 }
             }

@@ -11,7 +11,7 @@ use isobath_rows::set::{NewCell, NewRow};
 use isobath_sql::render::{identifier, literal, table_name};
 use isobath_sql::{DialectName, Schema};
 
-use super::Printer;
+use super::TestBuilder;
 use super::row_checks::bookkeeping;
 use crate::caller::Service;
 use crate::job::Test;
@@ -77,7 +77,7 @@ pub(super) fn seeded(exchanges: &[crate::exchange::Exchange]) -> Option<&SeededR
     exchanges.first()?.trace.seeded.as_deref()
 }
 
-impl Printer<'_> {
+impl TestBuilder<'_> {
     /// The rows that the test inserted. What the database gave out and the test uses is a variable from now on.
     pub(super) fn rows(&mut self) -> Vec<TestRow> {
         let (Some(database), Some(seeded)) = (

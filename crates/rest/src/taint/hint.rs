@@ -60,7 +60,7 @@ pub(super) fn hint_for(
 }
 
 /// What is left of a lesson where a text is a part of a path.
-pub(super) fn in_a_path(what: Specialization) -> Option<Specialization> {
+pub(super) fn for_path(what: Specialization) -> Option<Specialization> {
     let Specialization::OneOf(mut texts) = what else {
         return Some(what);
     };
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_still_open_goes_on_being_watched() {
+    fn unsolved_inputs_keep_a_marker() {
         check(
             MARKER,
             MARKER,
@@ -229,11 +229,11 @@ mod tests {
         let one_of = |texts: &[&str]| {
             Specialization::OneOf(texts.iter().map(|text| Arc::from(*text)).collect())
         };
-        let left = in_a_path(one_of(&[".NEW", ".", "", ".."]));
+        let left = for_path(one_of(&[".NEW", ".", "", ".."]));
         assert_eq!(left, Some(one_of(&[".NEW"])));
-        assert_eq!(in_a_path(one_of(&["."])), None);
+        assert_eq!(for_path(one_of(&["."])), None);
         assert_eq!(
-            in_a_path(Specialization::Boolean),
+            for_path(Specialization::Boolean),
             Some(Specialization::Boolean)
         );
     }

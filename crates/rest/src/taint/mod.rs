@@ -47,14 +47,14 @@ impl Default for Techniques {
 }
 
 /// A place of the inputs of an operation.
-type Key = (usize, Arc<str>);
+type InputKey = (usize, Arc<str>);
 
 /// More kinds of values than this for one place are not worth remembering.
 const MAX_HINTS: usize = 12;
 /// More constants than this for one place are not worth remembering.
 const MAX_CONSTANTS: usize = 64;
 /// More inputs than this that an operation reads by name are not worth a try.
-const MAX_EXTRAS: usize = 16;
+const MAX_UNDOCUMENTED: usize = 16;
 
 /// What was learned.
 #[derive(Clone, Debug, Default)]
@@ -65,10 +65,10 @@ pub(crate) struct TaintTracker {
     next_marker: u32,
     /// How likely a marker is; falls to zero until the search is focused.
     marker_rate: f64,
-    hints: BTreeMap<Key, Vec<InputHint>>,
+    hints: BTreeMap<InputKey, Vec<InputHint>>,
     /// Places whose values were compared with each other.
-    pairs: BTreeSet<(Key, Key)>,
-    extras: BTreeMap<usize, Vec<(UndocumentedKind, Arc<str>)>>,
+    compared_pairs: BTreeSet<(InputKey, InputKey)>,
+    undocumented: BTreeMap<usize, Vec<(UndocumentedKind, Arc<str>)>>,
     /// How often an operation was called with a marker as the name of a query parameter.
     named: BTreeMap<usize, u32>,
 }
@@ -91,7 +91,7 @@ struct SentText {
     /// The answer of an outside service that it is a part of, in place of a step.
     answer: Option<usize>,
     pointer: String,
-    key: Key,
+    key: InputKey,
     text: String,
 }
 
@@ -146,9 +146,11 @@ impl TaintTracker {
                         target,
                         ..
                     } if self.techniques.tracking => {
-                        self.names(api, candidate, exchange, input, *role, arguments);
+                        self.record_parameter_names(
+                            api, candidate, exchange, input, *role, arguments,
+                        );
                         let sent = sent.get_or_insert_with(|| texts(candidate));
-                        self.tracked(sent, exchange, input, *role, arguments, *target);
+                        self.record_tracked(sent, exchange, input, *role, arguments, *target);
                     }
                     Event::Parameter { place, name, .. } if self.techniques.expansion => {
                         if let Some(operation) = exchange.operation
@@ -172,7 +174,7 @@ impl TaintTracker {
 
     /// Learns the names that a service compares those of its query parameters with, where it takes the query
     /// apart by itself.
-    fn names(
+    fn record_parameter_names(
         &mut self,
         api: &Api,
         candidate: &Candidate,
@@ -188,7 +190,7 @@ impl TaintTracker {
         };
         let is_name = candidate.steps.iter().any(|step| match &step.kind {
             StepKind::Call { action, .. } => action
-                .extras
+                .undocumented
                 .iter()
                 .any(|extra| extra.is(UndocumentedKind::Query, input)),
             StepKind::Follow(_) => false,
@@ -200,7 +202,7 @@ impl TaintTracker {
         }
     }
 
-    fn tracked(
+    fn record_tracked(
         &mut self,
         sent: &[SentText],
         exchange: &Exchange,
@@ -222,24 +224,24 @@ impl TaintTracker {
                 let mut pair = [from.key.clone(), other.key.clone()];
                 pair.sort();
                 let [a, b] = pair;
-                self.pairs.insert((a, b));
+                self.compared_pairs.insert((a, b));
             }
             return;
         }
         let taint_marker = self.taint_marker();
         let hint = hint::hint_for(&from.text, input, role, arguments, &taint_marker);
         let hint = if from.key.1.starts_with("/path/") {
-            hint.and_then(hint::in_a_path)
+            hint.and_then(hint::for_path)
         } else {
             hint
         };
         if let Some(what) = hint {
-            self.keep(from.key.clone(), what, target);
+            self.add_hint(from.key.clone(), what, target);
         }
     }
 
     /// Remembers what a place wants; constants of one target are remembered together.
-    fn keep(&mut self, key: Key, what: Specialization, target: Option<u32>) {
+    fn add_hint(&mut self, key: InputKey, what: Specialization, target: Option<u32>) {
         let hints = self.hints.entry(key).or_default();
         if let Some(known) = hints.iter_mut().find(|hint| hint.what == what) {
             known.targets.extend(target);
@@ -285,13 +287,14 @@ impl TaintTracker {
             return;
         }
         let schema: Arc<str> = schema.into();
-        let extras = self.extras.entry(operation).or_default();
-        if extras.contains(&(UndocumentedKind::Body, Arc::clone(&schema))) {
+        let undocumented = self.undocumented.entry(operation).or_default();
+        if undocumented.contains(&(UndocumentedKind::Body, Arc::clone(&schema))) {
             return;
         }
-        extras.retain(|(kind, name)| *kind != UndocumentedKind::Field || !describes(&schema, name));
-        if extras.len() < MAX_EXTRAS {
-            extras.push((UndocumentedKind::Body, schema));
+        undocumented
+            .retain(|(kind, name)| *kind != UndocumentedKind::Field || !describes(&schema, name));
+        if undocumented.len() < MAX_UNDOCUMENTED {
+            undocumented.push((UndocumentedKind::Body, schema));
         }
     }
 
@@ -328,16 +331,16 @@ impl TaintTracker {
         if documented || ours || nothing || name.len() > 100 {
             return;
         }
-        let extras = self.extras.entry(operation).or_default();
-        let known = extras
+        let undocumented = self.undocumented.entry(operation).or_default();
+        let known = undocumented
             .iter()
             .any(|(other, known)| *other == kind && **known == *name);
         let in_body = kind == UndocumentedKind::Field
-            && extras
+            && undocumented
                 .iter()
                 .any(|(kind, schema)| *kind == UndocumentedKind::Body && describes(schema, name));
-        if !known && !in_body && extras.len() < MAX_EXTRAS {
-            extras.push((kind, name.into()));
+        if !known && !in_body && undocumented.len() < MAX_UNDOCUMENTED {
+            undocumented.push((kind, name.into()));
         }
     }
 }
@@ -410,7 +413,7 @@ fn texts(candidate: &Candidate) -> Vec<SentText> {
             }
         };
         action.gene.walk(|place| add(None, "", place));
-        for (number, extra) in action.extras.iter().enumerate() {
+        for (number, extra) in action.undocumented.iter().enumerate() {
             let prefix = extra.key();
             extra.gene.walk(|place| add(Some(number), &prefix, place));
         }

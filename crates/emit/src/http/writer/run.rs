@@ -205,7 +205,10 @@ mod tests {
         d: failed broke
         "#);
         let error = results.read("<a></b>").unwrap_err().to_string();
-        assert!(error.starts_with("failed to read test results at byte "), "{error}");
+        assert!(
+            error.starts_with("failed to read test results at byte "),
+            "{error}"
+        );
     }
 
     #[test]
