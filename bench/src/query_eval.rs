@@ -40,16 +40,10 @@ struct Tally {
 
 /// Prints the tally of one folder.
 pub(crate) fn table(folder: &Path) -> ExitCode {
-    match tally(folder) {
-        Ok(tally) => {
-            tally.print();
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    crate::verdict::exit(tally(folder).map(|tally| {
+        tally.print();
+        true
+    }))
 }
 
 /// Prints how fast evaluations are; how many microseconds one takes.

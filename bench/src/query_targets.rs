@@ -34,14 +34,7 @@ struct Counts {
 
 /// Prints a line per system and one for all; succeeds when every list is reproduced, in order and with its labels.
 pub(crate) fn compare(folder: &Path, verbose: bool) -> ExitCode {
-    match lists(folder, verbose) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(2)
-        }
-    }
+    crate::verdict::exit(lists(folder, verbose))
 }
 
 /// As [`compare`]; whether every list is reproduced, in order and with its labels.

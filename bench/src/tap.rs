@@ -28,14 +28,7 @@ const PULSE: Duration = Duration::from_millis(5);
 
 /// Prints the throughput with and without a tap; fails when it costs too much.
 pub(crate) fn table() -> ExitCode {
-    match measure() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("isobath-bench: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    crate::verdict::exit(measure())
 }
 
 fn measure() -> Result<bool, Box<dyn Error>> {

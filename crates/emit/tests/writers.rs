@@ -102,7 +102,7 @@ fn a_suite_about_queries_is_the_same_after_a_round_trip_through_json() {
 fn a_suite_that_is_none_says_where_it_goes_wrong() {
     let error = Suite::from_json("{\n  \"title\": 1\n}").unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("read suite: "), "{text}");
+    assert!(text.starts_with("failed to read suite: "), "{text}");
     assert!(text.contains("line 2"), "{text}");
 }
 
