@@ -89,8 +89,8 @@ fn the_same_seed_writes_the_same_files_byte_for_byte() {
             seed,
             "--out",
             out,
-            "--format",
-            "sql,pytest,junit5,rust,json",
+            "--lang",
+            "sql,pytest,junit,rust,json",
         ]);
         assert_eq!(run.code, 0, "{run}");
         command::files(out)
@@ -290,7 +290,7 @@ fn unknown_names_on_the_command_line_are_usage_errors() {
         ["--criterion", "ABC"],
         ["--generator", "magic"],
         ["--engine", "oracle"],
-        ["--format", "cobol"],
+        ["--lang", "cobol"],
     ] {
         let run = isobath(&["schema", &path, flags[0], flags[1]]);
         assert_eq!(run.code, 2, "{flags:?}: {run}");

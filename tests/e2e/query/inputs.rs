@@ -85,7 +85,7 @@ DELETE FROM orders WHERE person IN (SELECT id FROM people WHERE city = 'Faro');
 INSERT INTO orders (id, person, total) SELECT id + 100, id, 5 FROM people WHERE city IS NULL;
 ";
     let out = desk.path("out");
-    let flags = [SQLITE, &["--out", &out, "--format", "fixtures,json"]].concat();
+    let flags = [SQLITE, &["--out", &out, "--lang", "fixtures,json"]].concat();
     let objects = desk.objects(statements, &flags);
     assert_eq!(objects.len(), 3);
     assert!(objects.iter().all(is_complete), "{objects:?}");

@@ -38,7 +38,7 @@ pub(crate) fn write(
     let tests = if suite.tests.is_empty() {
         Vec::new()
     } else {
-        output::languages(&folder, suite, &options.format)?
+        output::languages(&folder, suite, &options.lang)?
     };
     Ok(WrittenFiles { folder, tests })
 }

@@ -64,8 +64,8 @@ pub(crate) fn run(options: &QueryOptions, terminal: &Terminal) -> Exit {
 }
 
 fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunError> {
-    for format in &options.format {
-        writer::by_name(format).map_err(|error| QueryRunError::Flag(format!("cannot {error}")))?;
+    for lang in &options.lang {
+        writer::by_name(lang).map_err(|error| QueryRunError::Flag(format!("--lang: {error}")))?;
     }
     let (loaded, sources) = load(options, terminal)?;
     let mut exit = syntax(&loaded);

@@ -25,7 +25,9 @@ pub(crate) fn object(
     let uncovered: Vec<_> = open
         .filter(|(fate, _)| is_open(fate))
         .map(|(fate, target)| match fate {
-            TargetStatus::Uncovered { why } => json!({ "sql": target.sql, "why": why }),
+            TargetStatus::Uncovered { reason } => {
+                json!({ "sql": target.sql, "why": reason.to_string() })
+            }
             _ => json!({ "sql": target.sql }),
         })
         .collect();
@@ -179,7 +181,7 @@ fn files(written: &WrittenFiles, options: &QueryOptions, terminal: &Terminal) {
     for file in &written.tests {
         terminal.say(Tone::Plain, &format!("  {}", file.display()));
     }
-    if options.format.iter().any(|format| format == "json") && !written.tests.is_empty() {
+    if options.lang.iter().any(|lang| lang == "json") && !written.tests.is_empty() {
         let queries: Vec<String> = options.query_paths().map(|path| quoted(path)).collect();
         let schema: Vec<String> = options.schema.iter().map(|path| quoted(path)).collect();
         let next = format!(

@@ -99,9 +99,9 @@ pub(crate) fn plan(options: &SchemaOptions) -> Result<SchemaPlan, SchemaRunError
         .generator
         .parse()
         .map_err(|error| SchemaRunError::Flag(format!("{error}")))?;
-    for format in &options.format {
-        isobath_emit::writer::by_name(format)
-            .map_err(|error| SchemaRunError::Flag(format!("cannot {error}")))?;
+    for lang in &options.lang {
+        isobath_emit::writer::by_name(lang)
+            .map_err(|error| SchemaRunError::Flag(format!("--lang: {error}")))?;
     }
     let engine = options.engines.first().copied().unwrap_or(options.engine);
     let extras = options
@@ -250,7 +250,7 @@ fn one(
     };
     // What was found is handed over also when a database died on the way.
     if let (Some(out), Some(suite)) = (&out, &suite) {
-        let folder = output::write(out, suite, &report, &options.format)?;
+        let folder = output::write(out, suite, &report, &options.lang)?;
         terminal.say(
             Tone::Plain,
             &format!("  wrote {}", folder.join("report.html").display()),

@@ -104,7 +104,9 @@ fn view(target: &QueryTarget, status: &TargetStatus) -> TargetView {
             TargetStatus::Infeasible { proof, .. } => Verdict::Infeasible {
                 proof: proof.clone(),
             },
-            TargetStatus::Uncovered { why } => Verdict::Uncovered { why: why.clone() },
+            TargetStatus::Uncovered { reason } => Verdict::Uncovered {
+                why: reason.to_string(),
+            },
         },
         rows: Vec::new(),
     }

@@ -120,14 +120,12 @@ impl MemoryDatabase<'_> {
         path: &mut CascadePath,
     ) -> Result<(), Unsupported> {
         if path.len() > DEEPEST_CASCADE {
-            return Err(Unsupported {
-                what: "a cascade over more than 64 levels".to_owned(),
-            });
+            return Err(Unsupported::new("a cascade over more than 64 levels"));
         }
         if self.order_decides(parent, before, after) {
-            return Err(Unsupported {
-                what: "a row that one foreign key keeps and another changes".to_owned(),
-            });
+            return Err(Unsupported::new(
+                "a row that one foreign key keeps and another changes",
+            ));
         }
         let schema = self.schema;
         for (child, definition) in schema.tables.iter().enumerate() {

@@ -239,9 +239,9 @@ impl MemoryDatabase<'_> {
         // duplicate; such rows are outside what we promise to judge.
         let unsupported = |stop| match stop {
             EvalError::Unsupported(unsupported) => unsupported,
-            EvalError::Raised(raised) => Unsupported {
-                what: format!("an index expression that raises: {raised}"),
-            },
+            EvalError::Raised(raised) => {
+                Unsupported::new(format!("an index expression that raises: {raised}"))
+            }
         };
         if let Some(predicate) = predicate {
             let truth = eval::truth(predicate, values, self.dialect).map_err(unsupported)?;

@@ -15,7 +15,7 @@ use crate::http::suite::{
 use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Part, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User};
 use crate::writer::File;
-use crate::writer::junit5::{KEYWORDS, comment, escaped};
+use crate::writer::junit::{KEYWORDS, comment, escaped};
 use crate::writer::name::{Names, pascal, slug};
 use crate::writer::text::one_line;
 
