@@ -180,7 +180,7 @@ fn a_person_is_told_what_was_found_and_what_to_do_next() {
     assert_eq!(run.code, 0, "{run}");
     for said in [
         "2 tables; dialect",
-        "cannot be: ",
+        "infeasible: ",
         " proven infeasible",
         "not confirmed on a database",
         "wrote isobath-out/q",

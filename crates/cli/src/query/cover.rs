@@ -1,4 +1,4 @@
-//! Covering one query: its targets, the rows, the engine's word on them.
+//! Covers one query: generates its targets, finds rows, confirms them on the database.
 
 use isobath_exec::{Database, Engine};
 use isobath_rows::query::algorithm::Config;
@@ -23,11 +23,11 @@ use crate::terminal::Terminal;
 pub(crate) struct QueryCoverage<'r> {
     /// The flags.
     pub options: &'r QueryOptions,
-    /// Where to speak.
+    /// The terminal.
     pub terminal: &'r Terminal,
     /// The tables.
     pub schema: &'r Schema,
-    /// How schema and queries are written.
+    /// SQL dialect of the schema and the queries.
     pub written: DialectName,
     /// The database that confirms.
     pub engine: Option<Engine>,
@@ -245,7 +245,7 @@ impl QueryCoverage<'_> {
             for (index, verdict) in covered.into_iter().zip(verdicts) {
                 if let EngineVerdict::Disagrees { actual } = verdict {
                     disagreements.push(format!(
-                        "{}: our evaluator and the engine disagree on `{}`: {actual}",
+                        "{}: the evaluator and the engine disagree on `{}`: {actual}",
                         given.id, targets[index].sql
                     ));
                     outcome.statuses[index] = TargetStatus::Uncovered {

@@ -1,4 +1,4 @@
-//! What a run says: a JSON object per query, or a few lines for people.
+//! Output of a run: a JSON object per query, or a few lines for the terminal.
 
 use isobath_emit::report::query::{QueryReport, QueryView, TargetView, Verdict};
 use isobath_rows::query::job::{CoverageOutcome, TargetStatus};
@@ -23,8 +23,8 @@ pub(crate) fn object(
 ) -> String {
     let open = outcome.statuses.iter().zip(targets);
     let uncovered: Vec<_> = open
-        .filter(|(fate, _)| is_open(fate))
-        .map(|(fate, target)| match fate {
+        .filter(|(status, _)| is_open(status))
+        .map(|(status, target)| match status {
             TargetStatus::Uncovered { reason } => {
                 json!({ "sql": target.sql, "why": reason.to_string() })
             }
@@ -75,7 +75,7 @@ pub(crate) fn query(view: &QueryView, width: usize, terminal: &Terminal) {
         view.id, counts.covered, counts.targets
     );
     if counts.infeasible > 0 {
-        line.push_str(&format!(", {} cannot be", counts.infeasible));
+        line.push_str(&format!(", {} infeasible", counts.infeasible));
     }
     if counts.open() > 0 {
         line.push_str(&format!(", {} open", counts.open()));
@@ -93,7 +93,7 @@ pub(crate) fn query(view: &QueryView, width: usize, terminal: &Terminal) {
     terminal.say(tone, &line);
     let targets = || view.clauses.iter().flat_map(|clause| &clause.targets);
     let infeasible = targets().filter_map(|target| match &target.verdict {
-        Verdict::Infeasible { proof } => Some((target, "cannot be", proof)),
+        Verdict::Infeasible { proof } => Some((target, "infeasible", proof)),
         _ => None,
     });
     list(infeasible.collect(), Tone::Faint, terminal);
