@@ -1,4 +1,4 @@
-//! `isobath query check`: stored fixtures against queries as they are now.
+//! `isobath query check`: runs stored fixtures against the current queries.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Files of a run: the tests in every language asked for, and the report.
+//! Output files of a run: the tests in every requested language, and the report.
 
 use std::path::{Path, PathBuf};
 

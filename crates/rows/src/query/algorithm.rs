@@ -1,4 +1,4 @@
-//! How candidates are found, and how much that may cost.
+//! Search algorithms of the query job and their budget.
 
 use std::fmt;
 use std::str::FromStr;

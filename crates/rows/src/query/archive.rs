@@ -1,4 +1,4 @@
-//! What has been found so far, for all targets of a query at once.
+//! Archive of the query job: covering candidates, and the status of every target.
 
 use isobath_sql::eval::{EvalError, Unsupported};
 use isobath_sql::query::model::{From, QueryBody};

@@ -1,4 +1,4 @@
-//! All targets of one query.
+//! The query job: covers all targets of one query.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a report shows of a query: its clauses with their targets, and the rows beside them.
+//! Report data of a query: its clauses with their targets, and the covering rows.
 
 use isobath_emit::Suite;
 use isobath_emit::report::query::{ClauseView, FixtureView, QueryView, TargetView, Verdict};

@@ -1,4 +1,4 @@
-//! What each kind of statement does to the schema.
+//! Applies each kind of DDL statement to the schema.
 
 use sqlparser::ast::{
     CreateDomain, ObjectType, Spanned, Statement as Ast, TableConstraint,

@@ -1,4 +1,4 @@
-//! UPDATE and DELETE, with what foreign keys do to referring rows.
+//! UPDATE and DELETE, with the referential actions of foreign keys.
 
 use super::{MemoryDatabase, Verdict, Violation, ViolationKind};
 use crate::eval::Unsupported;

@@ -1,4 +1,4 @@
-//! The constraints of one row against the rows that are there.
+//! Checks one row against the constraints and the existing rows.
 
 use super::{MemoryDatabase, Violation, ViolationKind};
 use crate::eval::{self, EvalError, Unsupported};

@@ -1,4 +1,4 @@
-//! The search through all choices: from a query that must return a row to values of cells.
+//! Depth-first search over all choices, from a query that must return a row to cell values.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! What a goal leads to: further goals, choices, or conditions over cells.
+//! Expands an obligation into further obligations, choices, or conditions over cells.
 
 use std::rc::Rc;
 

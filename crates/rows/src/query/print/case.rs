@@ -1,4 +1,4 @@
-//! One test: its name, its steps, and the rows that it brings.
+//! One test case: its name, its steps, and the rows that it inserts.
 
 use isobath_emit::query::Given;
 use isobath_emit::{Expect, Role, Step, Suite, Test};

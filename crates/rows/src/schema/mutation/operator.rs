@@ -1,4 +1,4 @@
-//! The ways in which a schema may be wrong.
+//! Mutation operators for schemas.
 
 use std::fmt;
 use std::str::FromStr;
