@@ -162,10 +162,10 @@ fn names_that_lead_nowhere_are_reported() {
     `a` has no primary key to refer to
     a table without columns holds nothing to test
     column `X` is defined twice
+    no such column
     table `d` is already defined in x.sql:4:22; that definition is used
     table `f` already has a primary key
     unknown column `y`
-    there is no such column
     unknown table `nobody`
     unknown table `nobody` in REFERENCES
     ");
