@@ -246,11 +246,11 @@ fn count(
                     println!("proven{recorded}: {cause}: {place}: {proof}");
                 }
             }
-            TargetStatus::Uncovered { why } => {
+            TargetStatus::Uncovered { reason } => {
                 open += 1;
                 if verbose {
                     let recorded = if recorded { " (infeasible)" } else { "" };
-                    println!("open{recorded}: {place}: {why}");
+                    println!("open{recorded}: {place}: {reason}");
                 }
             }
         }

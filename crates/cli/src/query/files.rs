@@ -1,4 +1,4 @@
-//! Files of a run: the tests in every language asked for, and the report.
+//! Output files of a run: the tests in every requested language, and the report.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub(crate) fn write(
     let tests = if suite.tests.is_empty() {
         Vec::new()
     } else {
-        output::languages(&folder, suite, &options.format)?
+        output::languages(&folder, suite, &options.lang)?
     };
     Ok(WrittenFiles { folder, tests })
 }

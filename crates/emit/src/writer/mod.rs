@@ -5,7 +5,7 @@ use crate::suite::{Suite, SuiteDialect};
 mod dbt;
 mod fixtures;
 mod json;
-pub(crate) mod junit5;
+pub(crate) mod junit;
 pub(crate) mod layout;
 pub mod name;
 mod pgtap;
@@ -72,7 +72,7 @@ pub enum WriteError {
 pub const ALL: &[&dyn Writer] = &[
     &sql::Sql,
     &pytest::Pytest,
-    &junit5::Junit5,
+    &junit::Junit,
     &rust::Rust,
     &pgtap::Pgtap,
     &json::Json,
@@ -95,15 +95,14 @@ pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|writer| writer.name()).collect()
 }
 
-/// The writer called `name`; `junit` is short for `junit5`.
+/// The writer called `name`.
 ///
 /// # Errors
 ///
 /// When there is none; the message lists those that exist.
 pub fn by_name(name: &str) -> Result<&'static dyn Writer, WriteError> {
-    let wanted = if name == "junit" { "junit5" } else { name };
     ALL.iter()
         .copied()
-        .find(|writer| writer.name() == wanted)
+        .find(|writer| writer.name() == name)
         .ok_or_else(|| WriteError::Unknown { name: name.into() })
 }

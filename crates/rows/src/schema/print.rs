@@ -1,4 +1,4 @@
-//! Test cases as a neutral suite, in the words of one engine.
+//! Prints test cases as a neutral suite in the dialect of one engine.
 
 use isobath_emit::writer::name::underscored;
 use isobath_emit::{Expectation, Step, StepRole, Suite, SuiteDialect, Test};

@@ -19,7 +19,7 @@ use crate::http::{
 };
 use crate::http::{SuiteError, Text, User};
 use crate::writer::File;
-use crate::writer::junit5::{KEYWORDS, comment, escaped};
+use crate::writer::junit::{KEYWORDS, comment, escaped};
 use crate::writer::name::{Names, pascal, slug};
 use crate::writer::text::one_line;
 

@@ -1,4 +1,4 @@
-//! One test: its name, its steps, and the rows that it brings.
+//! One test case: its name, its steps, and the rows that it inserts.
 
 use isobath_emit::query::GivenRows;
 use isobath_emit::writer::name::snake_case;
