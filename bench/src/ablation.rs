@@ -1,7 +1,6 @@
 //! What each white-box technique is worth on the sample services: medians and effect sizes.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and why it could not run")]
 
 use std::collections::BTreeMap;
 use std::path::Path;

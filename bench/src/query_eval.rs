@@ -1,7 +1,6 @@
 //! All given queries and targets through the evaluator: what resolves, what is unsupported, how fast it is.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and what is wrong with its input")]
 
 use std::collections::BTreeMap;
 use std::error::Error;

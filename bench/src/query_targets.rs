@@ -4,7 +4,6 @@
 //! whose lines have `id`, `query`, `targets` and `kinds`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and what is wrong with its input")]
 
 use std::error::Error;
 use std::fs;

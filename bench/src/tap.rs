@@ -1,7 +1,6 @@
 //! What a tap costs the throughput of a database: `pgbench` select-only, with it and without it in turns.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and why it could not run")]
 
 use std::error::Error;
 use std::fmt;

@@ -4,7 +4,6 @@
 //! that an arm makes for itself (statements, rows) do not count.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and why it could not run")]
 
 mod inside;
 mod program;

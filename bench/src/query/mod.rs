@@ -2,7 +2,6 @@
 //! how the paper's algorithms compare.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and what is wrong with its input")]
 
 mod counts;
 mod data;
