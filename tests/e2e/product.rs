@@ -49,14 +49,14 @@ fn settings_apply_where_the_flags_are_silent() {
     put(
         path,
         "isobath.toml",
-        "[schema]\npaths = 'shop.sql'\nformat = 'junit5'\nout = 'made'\nquiet = true\n",
+        "[schema]\npaths = 'shop.sql'\nlang = 'junit'\nout = 'made'\nquiet = true\n",
     );
     let run = isobath(path, &["schema"]);
     assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
-    assert!(path.join("made/shop/junit5").is_dir());
-    let run = isobath(path, &["schema", "--format", "pytest", "--out", "other"]);
+    assert!(path.join("made/shop/junit").is_dir());
+    let run = isobath(path, &["schema", "--lang", "pytest", "--out", "other"]);
     assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
-    assert!(path.join("other/shop/pytest").is_dir() && !path.join("other/shop/junit5").exists());
+    assert!(path.join("other/shop/pytest").is_dir() && !path.join("other/shop/junit").exists());
     let run = isobath(path, &["schema", "--no-config"]);
     assert_eq!(
         run.status.code(),
@@ -67,12 +67,12 @@ fn settings_apply_where_the_flags_are_silent() {
     let check = isobath(path, &["config", "check"]);
     assert_eq!(check.status.code(), Some(0), "{}", text(&check.stderr));
     assert!(text(&check.stdout).contains("[schema] sets 4"));
-    put(path, "isobath.toml", "[schema]\nformt = 'junit5'\n");
+    put(path, "isobath.toml", "[schema]\nlamg = 'junit'\n");
     for words in [&["config", "check"][..], &["schema", "shop.sql"]] {
         let run = isobath(path, words);
         assert_eq!(run.status.code(), Some(2));
         let said = text(&run.stderr);
-        assert!(said.contains("did you mean `format`?"), "{said}");
+        assert!(said.contains("did you mean `lang`?"), "{said}");
         assert!(said.contains("isobath.toml:2:1"), "{said}");
     }
 }

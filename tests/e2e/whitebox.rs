@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
-use isobath_rewrite::wrapper::{Outcome, key};
+use isobath_rewrite::wrapper::{CrateReport, key};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -392,7 +392,7 @@ fn a_larger_service_passes_its_own_tests_when_it_is_instrumented() {
     assert!(passed > 10, "{said}");
     let root = samples().join("pastebin/src/lib.rs");
     let root = root.canonicalize().expect("the service is there");
-    let outcome = Outcome::read(&state, &key("pastebin", &root)).expect("it was instrumented");
+    let outcome = CrateReport::read(&state, &key("pastebin", &root)).expect("it was instrumented");
     assert!(outcome.plain.is_none() && outcome.plain_files.is_empty());
     assert!(outcome.counts.share() > 0.95, "{:?}", outcome.counts);
     assert!(outcome.dropped.len() < 5, "{:?}", outcome.dropped);

@@ -72,7 +72,7 @@ fn main() -> ExitCode {
     // In white-box runs cargo calls this program in place of the compiler.
     let arguments: Vec<_> = std::env::args_os().collect();
     if isobath_rewrite::wrapper::is_call(&arguments) {
-        let settings = isobath_rewrite::wrapper::Settings::from_environment();
+        let settings = isobath_rewrite::wrapper::WrapperSettings::from_environment();
         return isobath_rewrite::wrapper::run(arguments.into_iter().skip(1).collect(), settings);
     }
     // Whatever the input, a panic is our fault, and the caller learns so by the exit code.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use isobath_emit::http::writer;
+use isobath_emit::shell::quote_if_needed;
 use serde_json::json;
 
 use super::args::RestArgs;
@@ -124,7 +125,7 @@ impl Folder {
 /// The words of the command line as a shell takes them, without secrets.
 pub(super) fn command_line(words: impl Iterator<Item = String>) -> String {
     let words: Vec<String> = redact_likely_secrets(words)
-        .map(|word| quoted(&word))
+        .map(|word| quote_if_needed(&word))
         .collect();
     words.join(" ")
 }
@@ -154,15 +155,6 @@ fn redact(flag: &str, value: &str) -> String {
             .map(|address| address.to_string()),
     };
     shown.unwrap_or_else(|| REDACTED.to_string())
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

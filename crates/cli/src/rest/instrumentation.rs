@@ -2,7 +2,7 @@
 
 use isobath_exec::driver::SharedDriver;
 use isobath_rest::feedback::Feedback;
-use isobath_rewrite::build::Built;
+use isobath_rewrite::build::InstrumentedBuild;
 
 use super::args::RestArgs;
 use super::jvm::InstrumentedJvm;
@@ -24,7 +24,7 @@ pub(super) struct Instruments {
     /// What tells of its code; nothing for a black box.
     pub(super) feedback: Option<Box<dyn Feedback>>,
     /// What its build left.
-    pub(super) built: Option<Built>,
+    pub(super) built: Option<InstrumentedBuild>,
     /// Access to its in-memory database.
     pub(super) rows: Option<InMemoryRows>,
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use isobath_emit::http::suite::AGENT_PORT;
+use isobath_emit::shell::quote_if_needed;
 use isobath_exec::driver::Listener;
 use isobath_exec::process::free_port;
 use isobath_rest::feedback::{DriverFeedback, Feedback};
@@ -10,7 +12,7 @@ use isobath_rest::feedback::{DriverFeedback, Feedback};
 use super::args::RestArgs;
 use super::instrumentation::{InMemoryRows, Instruments};
 use super::run::SetupError;
-use super::rust::{FIRST_PORT, PATIENCE, Technique, quoted};
+use super::rust::{FIRST_PORT, PATIENCE, Technique};
 use crate::terminal::{Terminal, Tone};
 
 /// The agent's file, wherever it is.
@@ -119,9 +121,12 @@ impl InstrumentedJvm {
             flags.suite_start = Some(own.plain.clone());
         }
         flags.suite_start_with_rows = match (&self.own, &args.start) {
-            (Some(own), _) => Some(format!("env {DOOR_VARIABLE}={{door}} {}", own.with_agent)),
+            (Some(own), _) => Some(format!(
+                "env {DOOR_VARIABLE}={AGENT_PORT} {}",
+                own.with_agent
+            )),
             (None, Some(start)) => {
-                let options = quoted(&self.tool_options());
+                let options = quote_if_needed(&self.tool_options());
                 let row_endpoint = self.row_endpoint;
                 Some(format!(
                     "env {DOOR_VARIABLE}={row_endpoint} {TOOL_OPTIONS}={options} {start}"
@@ -224,16 +229,16 @@ impl Own {
             .jvm
             .jvm_option
             .iter()
-            .map(|option| format!(" {}", quoted(option)))
+            .map(|option| format!(" {}", quote_if_needed(option)))
             .collect();
         let service = args.white.service.iter();
         let service: String = service
-            .map(|argument| format!(" {}", quoted(argument)))
+            .map(|argument| format!(" {}", quote_if_needed(argument)))
             .collect();
         let here = service.replace("{port}", &port.to_string());
-        let jar = quoted(&jar.to_string_lossy());
-        let java = quoted(&java);
-        let flag = quoted(&agent_flag(agent));
+        let jar = quote_if_needed(&jar.to_string_lossy());
+        let java = quote_if_needed(&java);
+        let flag = quote_if_needed(&agent_flag(agent));
         let ports = PORTS.map(|name| format!("{name}={{port}}")).join(" ");
         let ports = format!("env {ports}");
         Self {

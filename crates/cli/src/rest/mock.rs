@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use isobath_emit::http::{HttpSuite, HttpTest};
+use isobath_emit::shell::quote_if_needed;
 use isobath_exec::mock::{MockEndpoint, MockReply, MockServer, MockStub};
 use isobath_rest::external::{DocumentedService, Mocks};
 use isobath_rest::openapi;
@@ -11,7 +12,6 @@ use url::Url;
 
 use super::args::RestArgs;
 use super::run::{DocumentLoader, SetupError, document};
-use super::rust::quoted;
 use crate::terminal::{Terminal, Tone};
 
 /// Flags for mocks of external services.
@@ -248,7 +248,7 @@ impl Mocked {
             args.outside_settings.push(
                 settings
                     .iter()
-                    .map(|(name, value)| format!("{name}={}", quoted(value)))
+                    .map(|(name, value)| format!("{name}={}", quote_if_needed(value)))
                     .collect(),
             );
             plain.extend(variables);
@@ -292,11 +292,11 @@ fn address(station: &MockEndpoint, flag: &MockFlag) -> String {
 fn with_variables(command: &str, variables: &[(String, String)]) -> String {
     let set: String = variables
         .iter()
-        .map(|(name, value)| format!(" {name}={}", quoted(value)))
+        .map(|(name, value)| format!(" {name}={}", quote_if_needed(value)))
         .collect();
     let command = command.strip_prefix("exec ").unwrap_or(command);
     if command.contains(['&', ';', '|', '\n', '(', '<', '>']) {
-        format!("env{set} sh -c {}", quoted(command))
+        format!("env{set} sh -c {}", quote_if_needed(command))
     } else {
         format!("env{set} {command}")
     }

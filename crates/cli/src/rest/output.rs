@@ -22,7 +22,7 @@ use isobath_rest::job::{self, ClientMaker, RunResult, Test};
 use isobath_rest::openapi::{Api, Operation};
 use isobath_rest::redact;
 use isobath_rest::suite;
-use isobath_rewrite::build::Built;
+use isobath_rewrite::build::InstrumentedBuild;
 
 use super::args::RestArgs;
 use super::baseline::{Baseline, BaselineStatus};
@@ -48,7 +48,7 @@ pub(super) struct FinishedRun<'a> {
     /// Statuses of operations that were called after everything else.
     late_statuses: RefCell<Vec<(usize, u16)>>,
     interruption: &'a Interruption,
-    built: Option<&'a Built>,
+    built: Option<&'a InstrumentedBuild>,
     baseline: Option<&'a Baseline>,
 }
 
@@ -200,7 +200,7 @@ impl<'a> FinishedRun<'a> {
     }
 
     /// The same run, of a service that was built instrumented.
-    pub(super) fn built(mut self, built: Option<&'a Built>) -> Self {
+    pub(super) fn built(mut self, built: Option<&'a InstrumentedBuild>) -> Self {
         self.built = built;
         self
     }
@@ -259,7 +259,7 @@ impl<'a> FinishedRun<'a> {
         }
         if let Some(built) = self.built {
             let counts = built.counts();
-            view.instrumented = counts.told as u64;
+            view.instrumented = counts.instrumented as u64;
             view.not_instrumentable = (counts.in_macros + counts.in_constants) as u64;
             for (name, outcome) in &built.crates {
                 let dropped = outcome.dropped.iter();

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use isobath_emit::shell::quote_if_needed;
 use isobath_exec::driver::Listener;
 use isobath_exec::process::free_port;
 use isobath_rest::feedback::{DriverFeedback, Feedback};
 use isobath_rest::taint::Techniques;
-use isobath_rewrite::build::{Build, BuildError, Built, build};
+use isobath_rewrite::build::{Build, BuildError, InstrumentedBuild, build};
 
 use super::args::RestArgs;
 use super::run::SetupError;
@@ -111,7 +112,7 @@ impl RustArgs {
 
 /// A service that was built instrumented and is to be started.
 pub(super) struct Instrumented {
-    built: Built,
+    built: InstrumentedBuild,
     listener: Listener,
     port: u16,
     /// What starts the plain service, for suites.
@@ -169,25 +170,25 @@ impl Instrumented {
             .iter()
             .map(|argument| {
                 let argument = argument.replace("{port}", &port.to_string());
-                format!(" {}", quoted(&argument))
+                format!(" {}", quote_if_needed(&argument))
             })
             .collect();
         let start = format!(
             "exec {}{service}",
-            quoted(&built.executable.to_string_lossy())
+            quote_if_needed(&built.executable.to_string_lossy())
         );
         let manifest = folder.join("Cargo.toml");
         let mut plain = format!(
             "PORT={port} cargo run --quiet --manifest-path {}",
-            quoted(&manifest.to_string_lossy())
+            quote_if_needed(&manifest.to_string_lossy())
         );
         for (flag, value) in [("--package", &args.package), ("--bin", &args.bin)] {
             if let Some(value) = value {
-                plain.push_str(&format!(" {flag} {}", quoted(value)));
+                plain.push_str(&format!(" {flag} {}", quote_if_needed(value)));
             }
         }
         for argument in &args.cargo {
-            plain.push_str(&format!(" {}", quoted(argument)));
+            plain.push_str(&format!(" {}", quote_if_needed(argument)));
         }
         plain.push_str(&format!(" --{service}"));
         Ok(Self {
@@ -230,8 +231,8 @@ impl Instrumented {
             &format!(
                 "  {} targets; {} of {} branches instrumented",
                 self.built.table.targets().len(),
-                counts.told,
-                counts.told + counts.dropped + counts.in_macros + counts.in_constants,
+                counts.instrumented,
+                counts.instrumented + counts.dropped + counts.in_macros + counts.in_constants,
             ),
         );
         for (name, outcome) in &self.built.crates {
@@ -251,31 +252,9 @@ impl Instrumented {
     }
 
     /// The driver feedback, once the service is up.
-    pub(super) fn feedback(self) -> Result<(Box<dyn Feedback>, Built), SetupError> {
+    pub(super) fn feedback(self) -> Result<(Box<dyn Feedback>, InstrumentedBuild), SetupError> {
         let feedback = DriverFeedback::new(self.listener, PATIENCE)
             .map_err(|error| SetupError::unreachable(error.to_string()))?;
         Ok((Box::new(feedback), self.built))
-    }
-}
-
-/// A word of a shell command.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,{}".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_survive_the_shell() {
-        assert_eq!(quoted("--port=1"), "--port=1");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
     }
 }

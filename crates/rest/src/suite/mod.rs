@@ -14,6 +14,7 @@ use isobath_emit::http::{
     BodyCheck, Capture, ExpectedOutcome, ExpectedResponse, FaultMark, HttpStep, HttpSuite,
     HttpTest, JsonPath, Request, Text, TextPiece, ValueSource,
 };
+use isobath_emit::writer::name::snake_case;
 use isobath_exec::http::Method;
 use isobath_genes::{Reference, push_segment};
 use serde_json::Value;
@@ -88,7 +89,7 @@ pub fn suite(
             number += 1;
             printed.name = format!("{plain}, case {number}");
         }
-        printed.id = shorten_name(&slug(&printed.name));
+        printed.id = shorten_name(&snake_case(&printed.name));
         suite.tests.push(printed);
     }
     suite
@@ -128,24 +129,6 @@ fn shorten_name(id: &str) -> String {
             None => id[..end].to_owned(),
         },
     }
-}
-
-/// A name as an identifier: small letters, digits, underscores.
-fn slug(name: &str) -> String {
-    let mut slug = String::new();
-    let mut before = ' ';
-    for c in name.chars() {
-        if c.is_ascii_alphanumeric() {
-            if c.is_ascii_uppercase() && before.is_ascii_lowercase() {
-                slug.push('_');
-            }
-            slug.push(c.to_ascii_lowercase());
-        } else if !slug.is_empty() && !slug.ends_with('_') {
-            slug.push('_');
-        }
-        before = c;
-    }
-    slug.trim_end_matches('_').to_owned()
 }
 
 /// The place of a parameter in the input: `filter[name]` is a part of `filter`.
@@ -566,7 +549,7 @@ impl TestBuilder<'_> {
 
     /// A name for a captured value that is not taken: `boat_id`.
     fn variable(&self, exchange: &Exchange, place: &str) -> String {
-        let name = slug(
+        let name = snake_case(
             place
                 .rsplit('/')
                 .find(|part| part.parse::<usize>().is_err())
@@ -583,7 +566,7 @@ impl TestBuilder<'_> {
                     .find(|part| !part.is_empty() && !part.contains('{'))
             })
             .unwrap_or_default();
-        let entity = slug(word.strip_suffix('s').unwrap_or(word));
+        let entity = snake_case(word.strip_suffix('s').unwrap_or(word));
         let plain = if entity.is_empty() || name.starts_with(&entity) {
             name
         } else {
@@ -741,7 +724,7 @@ impl TestBuilder<'_> {
                 .rfind(|(pointer, _)| pointer.starts_with("/path/"));
             return last.map(|(_, variable)| variable.clone());
         }
-        let name = slug(name);
+        let name = snake_case(name);
         self.variables
             .values()
             .find(|variable| **variable == name)
@@ -773,10 +756,10 @@ mod tests {
     #[test]
     fn names_become_identifiers_that_can_be_read() {
         assert_eq!(
-            slug("POST /boats/{boatId} returns 201"),
+            snake_case("POST /boats/{boatId} returns 201"),
             "post_boats_boat_id_answers_201"
         );
-        assert_eq!(slug("  x  "), "x");
+        assert_eq!(snake_case("  x  "), "x");
     }
 
     #[test]

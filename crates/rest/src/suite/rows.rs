@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use isobath_emit::SuiteDialect;
 use isobath_emit::http::{RowKey, SuiteDatabase, TestRow, Text};
+use isobath_emit::writer::name::snake_case;
 use isobath_exec::driver::Event;
 use isobath_exec::test_database::{RowImage, Tables};
 use isobath_rows::set::{NewCell, NewRow};
 use isobath_sql::render::{identifier, literal, table_name};
 use isobath_sql::{DialectName, Schema};
 
+use super::TestBuilder;
 use super::row_checks::bookkeeping;
-use super::{TestBuilder, slug};
 use crate::caller::Service;
 use crate::job::Test;
 use crate::seeding::{self, SeededRows};
@@ -159,7 +160,7 @@ impl TestBuilder<'_> {
 
     /// `site_id`, of a column `id` of a table `site`.
     fn name_of(&self, table: &str, column: &str) -> String {
-        let (table, column) = (slug(table), slug(column));
+        let (table, column) = (snake_case(table), snake_case(column));
         if column.starts_with(&table) {
             column
         } else {

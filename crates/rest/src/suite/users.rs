@@ -4,9 +4,9 @@ use isobath_emit::http::{
     Auth, JsonPath, Login, Request, Secret, Text, TextPiece, Token, TokenPlacement, UniqueValue,
     User, ValueSource,
 };
+use isobath_emit::writer::name::snake_case;
 
 use super::body::{Placeholders, body};
-use super::slug;
 use crate::auth::{self, Generator, LoginCredential, TokenLocation, TokenSource};
 
 /// Digits that make a text new, where its length allows.
@@ -29,7 +29,9 @@ pub(super) fn user(user: &auth::User) -> User {
             .collect(),
         secrets: Vec::new(),
     };
-    let variable = |name: &str| format!("{}_{}", slug(&user.name), slug(name)).to_ascii_uppercase();
+    let variable = |name: &str| {
+        format!("{}_{}", snake_case(&user.name), snake_case(name)).to_ascii_uppercase()
+    };
     let calls = [
         user.create.as_ref().map(|create| &create.call),
         user.login.as_ref().map(|login| &login.call),
@@ -126,7 +128,7 @@ fn request(call: &auth::AuthCall, placeholders: &Placeholders) -> Request {
 
 /// What a suite makes up in place of what a generator made here.
 fn generated(generator: &Generator) -> UniqueValue {
-    let plain = slug(&generator.place_holder);
+    let plain = snake_case(&generator.place_holder);
     let most = generator.max_length.unwrap_or(usize::MAX);
     let length = |text: &str| text.chars().count();
     let mut prefix = generator.prefix.clone();
