@@ -216,7 +216,7 @@ impl Supervisor {
 
 impl fmt::Debug for Supervisor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keeper")
+        f.debug_struct("Supervisor")
             .field("life", &self.restarts())
             .field("is_gone", &self.is_lost)
             .finish_non_exhaustive()

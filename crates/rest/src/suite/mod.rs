@@ -59,7 +59,7 @@ pub fn suite(
     }
     let database = SuiteDatabaseContext::of(service, tests);
     suite.database = rows::database(service, tests);
-    suite.external_services = external::stations(service);
+    suite.external_services = external::services(service);
     let mut names = BTreeSet::new();
     let checker = ResponseChecker::new(&service.api);
     for test in tests {
