@@ -43,13 +43,14 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
-pub mod findings;
-pub mod http;
-pub mod query;
-pub mod report;
-pub mod shell;
 pub mod suite;
+pub mod query;
 pub mod writer;
+pub mod report;
+pub mod http;
+pub mod findings;
+
+pub mod shell;
 
 pub use report::RunReport;
 pub use suite::{

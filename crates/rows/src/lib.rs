@@ -14,7 +14,8 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
-mod cells;
-pub mod query;
 pub mod schema;
 pub mod set;
+
+mod cells;
+pub mod query;

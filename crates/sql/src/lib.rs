@@ -17,23 +17,24 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
-pub mod coverage;
-pub mod ddl;
-pub mod dialect;
-pub mod eval;
+pub mod value;
+pub mod types;
+pub mod schema;
 pub mod expr;
-pub mod limitation;
+pub mod dialect;
+pub mod ddl;
+pub mod eval;
 pub mod memory;
+pub mod statement_text;
+
+pub mod coverage;
+pub mod limitation;
 pub mod opaque_literals;
 pub mod query;
 pub mod referenced_tables;
 pub mod render;
 pub mod row;
-pub mod schema;
-pub mod statement_text;
 mod syntax;
-pub mod types;
-pub mod value;
 
 pub use dialect::{Dialect, DialectName};
 pub use expr::Expr;
