@@ -23,6 +23,17 @@ pub(crate) struct FirstPass {
     passes: u32,
     /// How many operations had succeeded when the pass began.
     succeeded: usize,
+    /// Calls that should be refused, each once.
+    negative: Vec<(usize, NegativeCall)>,
+}
+
+/// A call that should be refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NegativeCall {
+    /// By nobody.
+    Anonymous,
+    /// With an input that breaks a rule of the document.
+    Invalid,
 }
 
 impl FirstPass {
@@ -34,16 +45,30 @@ impl FirstPass {
     ) -> Self {
         let operations = 0..api.operations.len();
         let wanted: Vec<bool> = operations.map(|operation| !is_avoided(operation)).collect();
+        let called = (0..wanted.len())
+            .rev()
+            .filter(|&operation| wanted[operation]);
+        let negative = called
+            .flat_map(|operation| {
+                [NegativeCall::Anonymous, NegativeCall::Invalid].map(|call| (operation, call))
+            })
+            .collect();
         Self {
             tours: plan(api, resources, &wanted),
             passes: 1,
             succeeded: 0,
+            negative,
         }
     }
 
     /// Whether there are tours left, those of a further pass included.
     pub(crate) fn is_over(&self) -> bool {
         self.tours.is_empty()
+    }
+
+    /// The next call that should be refused.
+    pub(crate) fn next_negative(&mut self) -> Option<(usize, NegativeCall)> {
+        self.negative.pop()
     }
 
     /// The next tour; `failing` says which operations have not succeeded yet.

@@ -216,12 +216,10 @@ impl RestProblem {
     /// Records a fault, and returns its target.
     pub fn record_fault(&mut self, fault: Fault) -> Target {
         let target = Target::Fault(fault.kind, fault.cause.as_str().into());
-        if !self
-            .faults
-            .iter()
-            .any(|known| known.identity() == fault.identity())
-        {
-            self.faults.push(fault);
+        let mut known = self.faults.iter_mut();
+        match known.find(|known| known.identity() == fault.identity()) {
+            Some(known) => known.add_operation(&fault.operation),
+            None => self.faults.push(fault),
         }
         target
     }
