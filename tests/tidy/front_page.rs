@@ -59,7 +59,9 @@ fn modules_are_declared_in_reading_order() {
     let mut found = Vec::new();
     for (path, text) in tracked() {
         let is_front_page = path.ends_with("/lib.rs") || path.ends_with("/mod.rs");
-        if is_front_page && text.contains("# Reading order") {
+        // Services to instrument are a workspace of their own, and written as strangers would.
+        let is_ours = !path.starts_with("tests/suts/rust/");
+        if is_front_page && is_ours && text.contains("# Reading order") {
             checked += 1;
             found.extend(out_of_order(&path, &text));
         }

@@ -9,6 +9,7 @@ mod licenses;
 mod machine;
 mod manual;
 mod pure;
+mod quick;
 mod retired;
 
 use std::path::{Path, PathBuf};

@@ -4,16 +4,17 @@
 //!
 //! [`suite`] first, with [`Request`] and [`ExpectedResponse`]; then [`writer`].
 
+pub mod suite;
+mod request;
+mod response;
+pub mod writer;
+
 mod check;
 mod curl;
 mod external;
 mod json_path;
 mod plan;
-mod request;
-mod response;
 mod rows;
-pub mod suite;
-pub mod writer;
 
 pub use check::SuiteError;
 pub use curl::curl;

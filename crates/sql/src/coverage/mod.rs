@@ -40,8 +40,10 @@
 //! ]);
 //! ```
 
-mod boundary;
 mod condition;
+mod mcdc;
+
+mod boundary;
 mod conditional;
 mod error;
 mod expr_parts;
@@ -49,7 +51,6 @@ mod from;
 mod generate;
 mod grouping;
 mod joins;
-mod mcdc;
 mod order;
 pub(crate) mod parameter;
 mod parse;
