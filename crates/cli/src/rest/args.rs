@@ -13,6 +13,7 @@ use super::database::DatabaseArgs;
 use super::jvm::JvmArgs;
 use super::mock::MockArgs;
 use super::rust::RustArgs;
+use super::select::SelectArgs;
 
 /// Generate tests for a REST API from its OpenAPI document.
 #[derive(Clone, Debug, Args)]
@@ -177,6 +178,10 @@ pub(crate) struct RestArgs {
     /// Settings that redirect the service to each mock server.
     #[arg(skip)]
     pub outside_settings: Vec<Vec<String>>,
+
+    /// Which operations are tested.
+    #[command(flatten)]
+    pub select: SelectArgs,
 
     /// Which faults fail the run.
     #[command(flatten)]

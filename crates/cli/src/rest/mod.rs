@@ -20,6 +20,7 @@ pub(crate) mod replay;
 pub(crate) mod resume;
 mod run;
 mod rust;
+mod select;
 mod snapshot;
 mod users;
 mod view;

@@ -170,7 +170,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         wait(args, &args.spec, terminal)?;
     }
     let document = document(&args.spec)?;
-    let api = openapi::read(&document.text, &document.location, &DocumentLoader)
+    let mut api = openapi::read(&document.text, &document.location, &DocumentLoader)
         .map_err(|error| SetupError::usage(error.to_string()))?;
     if api.operations.is_empty() {
         return Err(SetupError::usage(format!(
@@ -178,6 +178,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             args.spec
         )));
     }
+    args.select.select(&mut api)?;
     if args.dry_run {
         describe::describe(&api, terminal);
         return Ok(Exit::Clean);
@@ -350,6 +351,7 @@ fn write_and_verify(
             base: &run.service.base,
             secrets: &run.secrets,
             interruption,
+            restart: &|| run.service.supervisor.restart_fresh(),
             not_run,
         };
         let mut suite = run.harmless();
