@@ -1,10 +1,9 @@
-//! Everything that reads what others wrote, fed with whatever comes: nothing may panic, hang or read what is not there.
+//! Fuzz targets for every parser of untrusted input: no input may cause a panic, a hang or an out-of-bounds read.
 //!
 //! Each function is a target of cargo-fuzz and of the short run in the tests ([`TARGETS`]); [`corpus`] has good inputs
-//! to begin with, [`Mutator`] spoils them.
+//! to start from, [`Mutator`] corrupts them.
 //!
-//! This crate asserts little: that a reader comes back is what it is about. What readers make of good input is
-//! tested where they are.
+//! This crate asserts only that a parser returns. What parsers make of valid input is tested where they are.
 //!
 //! # Example
 //!
@@ -36,7 +35,7 @@ use isobath_sql::{DialectName, Schema, Value, query as sql, render};
 
 pub use mutator::Mutator;
 
-/// Something that reads what others wrote.
+/// A parser to fuzz.
 pub struct Target {
     /// Its name, which is that of the target of cargo-fuzz.
     pub name: &'static str,

@@ -1,5 +1,5 @@
-//! A moment of rubbish for everything that reads what others wrote. More of it: `ISOBATH_FUZZ_RUNS=100` multiplies,
-//! `ISOBATH_FUZZ_SEED=7` begins elsewhere.
+//! Runs every fuzz target for a moment. `ISOBATH_FUZZ_RUNS=100` multiplies the runs, `ISOBATH_FUZZ_SEED=7` sets the
+//! random seed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

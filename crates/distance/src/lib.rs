@@ -26,14 +26,15 @@
 //! assert_eq!(Truth::UNKNOWN.verdict(), None);
 //! ```
 
-mod truth;
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod truth;
+pub mod order;
+pub mod number;
+pub mod text;
 pub mod date;
 pub mod member;
-pub mod number;
-pub mod order;
 pub mod pattern;
-pub mod text;
 
 pub use order::Relation;
 pub use truth::{STEP, Truth, normalize};

@@ -41,13 +41,16 @@
 //! assert!(files[0].text.contains("def test_orders_rejects_a_second_row_with_the_same_order_id("));
 //! ```
 
-pub mod findings;
-pub mod http;
-pub mod query;
-pub mod report;
-pub mod shell;
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 pub mod suite;
+pub mod query;
 pub mod writer;
+pub mod report;
+pub mod http;
+pub mod findings;
+
+pub mod shell;
 
 pub use report::RunReport;
 pub use suite::{

@@ -33,19 +33,20 @@
 //! # }
 //! ```
 
-pub mod catalog;
 pub mod database;
-pub mod document;
-pub mod driver;
-pub mod engine;
-pub mod http;
-pub mod mock;
-pub mod process;
 pub mod server;
-pub mod statement;
-pub mod tap;
+pub mod engine;
+pub mod catalog;
 pub mod test_database;
+pub mod http;
+pub mod process;
+pub mod driver;
+pub mod tap;
+pub mod mock;
+pub mod document;
 pub mod tool;
+
+pub mod statement;
 
 pub use database::{
     Database, DatabaseError, Refusal, RefusalKind, ResultSet, StatementOutcome, connect,

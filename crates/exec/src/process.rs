@@ -184,7 +184,7 @@ impl Service {
 
     /// Waits until it has ended by itself; says whether it has.
     ///
-    /// That nobody listens any more is seen a moment before the process is gone.
+    /// The port is closed a moment before the process is gone.
     pub fn wait_for_end(&self, timeout: Duration) -> bool {
         let started = Instant::now();
         while !self.has_ended() {
@@ -369,7 +369,7 @@ impl<'a> ReadinessProbe<'a> {
     }
 }
 
-/// A port on the loopback interface that nobody listens on, the first from `from` on.
+/// A port on the loopback interface that is free, the first from `from` on.
 ///
 /// # Errors
 ///

@@ -44,25 +44,28 @@
 //! assert_eq!(broken.check().unwrap_err().pointer, "/age");
 //! ```
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod model;
+pub mod value;
+pub mod gene;
+mod sample;
+mod mutate;
+mod crossover;
+pub mod pattern;
+
 pub mod binary;
 pub mod config;
-mod crossover;
 pub mod date_time;
 mod format;
-pub mod gene;
 pub mod impact;
-pub mod model;
-mod mutate;
 pub mod number;
-pub mod pattern;
 mod print;
 mod read;
 pub mod rule;
-mod sample;
 pub mod specialization;
 mod store;
 pub mod text;
-pub mod value;
 pub mod violation;
 pub mod walk;
 

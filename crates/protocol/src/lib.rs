@@ -31,13 +31,13 @@
 //! # }
 //! ```
 
-mod map;
-mod memory;
-mod target;
-
-pub mod channel;
 pub mod message;
+pub mod channel;
 pub mod wire;
+mod memory;
+
+mod map;
+mod target;
 
 pub use channel::ChannelError;
 pub use map::{COVERED, CoverageMap, MapError, ReachedTarget, score};

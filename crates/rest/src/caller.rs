@@ -291,11 +291,11 @@ impl Caller {
                 .map_or(self.last, |exchange| exchange.operation);
             // That calls are not answered in time is a finding of its own.
             let is_shown = !exchanges.is_empty() || is_silent;
-            let fate =
+            let outcome =
                 self.service
                     .supervisor
                     .handle_crash(self.restarts, operation, is_shown, &why);
-            match fate {
+            match outcome {
                 // Somebody else's call may have done it.
                 CrashOutcome::Restarted(None) => return Ok(None),
                 CrashOutcome::Restarted(Some(_)) if exchanges.is_empty() => return Ok(None),

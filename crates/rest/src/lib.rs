@@ -11,7 +11,8 @@
 //!
 //! [`openapi`] first ([`api`](openapi::api) is the model), then [`action`], [`candidate`],
 //! [`problem`] and [`job`]. White-box feedback is in [`feedback`] and [`taint`], the database in
-//! [`seeding`] and [`db_oracle`], mocks in [`external`], faults in [`oracle`] and [`probe`].
+//! [`seeding`] and [`db_oracle`], mocks in [`external`], faults in [`oracle`] and [`probe`]. A run starts
+//! with `first_pass`; `hints` learns from validation errors, [`disruption`] avoids operations that end sessions.
 //!
 //! # Example
 //!
@@ -55,33 +56,36 @@
 //! assert_eq!(violations[0].pointer, "/name");
 //! ```
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod openapi;
 pub mod action;
-pub mod auth;
-pub mod caller;
 pub mod candidate;
-mod compare;
-pub mod db_oracle;
-pub mod disruption;
-pub mod exchange;
-pub mod external;
-pub mod fault;
+pub mod problem;
+pub mod job;
 pub mod feedback;
+pub mod taint;
+pub mod seeding;
+pub mod db_oracle;
+pub mod external;
+pub mod oracle;
+pub mod probe;
 mod first_pass;
 mod hints;
-pub mod job;
+pub mod disruption;
+
+pub mod auth;
+pub mod caller;
+mod compare;
+pub mod exchange;
+pub mod fault;
 pub mod journal;
-pub mod openapi;
-pub mod oracle;
 mod pool;
-pub mod probe;
-pub mod problem;
 pub mod redact;
 pub mod replay;
 pub mod resource;
 mod sample;
-pub mod seeding;
 pub mod session;
 pub mod suite;
 pub mod supervisor;
-pub mod taint;
 pub mod target;

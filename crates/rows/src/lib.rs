@@ -12,7 +12,10 @@
 //! [`schema`] and its modules in the order in which they are listed there; [`set`] for rows that a test
 //! of something else brings along.
 
-mod cells;
-pub mod query;
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 pub mod schema;
 pub mod set;
+
+mod cells;
+pub mod query;

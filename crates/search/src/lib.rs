@@ -49,15 +49,18 @@
 //! assert_eq!(*found.candidate, 4711);
 //! ```
 
-pub mod algorithm;
-mod archive;
-mod budget;
-mod evaluation;
-mod event;
-mod minimize;
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 mod problem;
-mod run;
+mod evaluation;
+mod archive;
+pub mod algorithm;
 mod search;
+mod minimize;
+
+mod budget;
+mod event;
+mod run;
 mod target;
 
 pub use algorithm::{Algorithm, AlgorithmKind, MioConfig, MosaConfig, SearchConfig, WtsConfig};

@@ -71,7 +71,7 @@ pub trait Problem {
     }
 
     /// Told after each evaluation of a mutated candidate, for mutations that adapt.
-    fn learn(&mut self, _lesson: &MutationFeedback<'_, Self::Candidate>) {}
+    fn learn(&mut self, _feedback: &MutationFeedback<'_, Self::Candidate>) {}
 }
 
 /// Context of a mutation.

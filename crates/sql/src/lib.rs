@@ -15,23 +15,26 @@
 //! how databases differ, [`ddl`] for how text becomes a schema, [`eval`] for
 //! expressions and [`memory`] for whole rows. [`statement_text`] is for statements that somebody else wrote.
 
-pub mod coverage;
-pub mod ddl;
-pub mod dialect;
-pub mod eval;
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod value;
+pub mod types;
+pub mod schema;
 pub mod expr;
-pub mod limitation;
+pub mod dialect;
+pub mod ddl;
+pub mod eval;
 pub mod memory;
+pub mod statement_text;
+
+pub mod coverage;
+pub mod limitation;
 pub mod opaque_literals;
 pub mod query;
 pub mod referenced_tables;
 pub mod render;
 pub mod row;
-pub mod schema;
-pub mod statement_text;
 mod syntax;
-pub mod types;
-pub mod value;
 
 pub use dialect::{Dialect, DialectName};
 pub use expr::Expr;

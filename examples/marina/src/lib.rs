@@ -9,11 +9,12 @@
 //!
 //! [`Fault`], then [`router`], then the handlers, one module per resource.
 
+mod fault;
+
 mod auth;
 mod berths;
 mod boats;
 mod bookings;
-mod fault;
 mod input;
 mod invoices;
 mod notices;

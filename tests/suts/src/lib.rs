@@ -11,9 +11,11 @@
 //! [`Running`], then [`ALL`] for what there is, then any service; [`bad_day`]
 //! for services that hardly speak HTTP.
 
+mod running;
+pub mod bad_day;
+
 pub mod accounts;
 mod api;
-pub mod bad_day;
 pub mod breakdowns;
 mod catalogue;
 pub mod faults;
@@ -23,7 +25,6 @@ pub mod links;
 pub mod papers;
 pub mod parcels;
 pub mod rows;
-mod running;
 pub mod sealed;
 mod store;
 pub mod stored;

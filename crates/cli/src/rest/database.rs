@@ -74,7 +74,7 @@ impl DatabaseArgs {
     /// of the service are seen.
     ///
     /// To be asked for when the service is up and its users are logged in: what both left in the database belongs to
-    /// the first rows.
+    /// the snapshot.
     pub(super) fn data(&self, sees: bool) -> Result<Option<LiveDatabase>, SetupError> {
         let (Some(address), Some(text)) = (self.test_database()?, &self.db) else {
             return Ok(None);

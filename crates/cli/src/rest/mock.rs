@@ -196,19 +196,19 @@ impl Mocked {
             MockSetting::Proxy => "",
             _ => flag.name.as_str(),
         };
-        let mut stations = self.responder.endpoints().iter();
-        match stations.find(|station| station.name == name) {
-            Some(station) => address(station, flag),
+        let mut endpoints = self.responder.endpoints().iter();
+        match endpoints.find(|endpoint| endpoint.name == name) {
+            Some(endpoint) => address(endpoint, flag),
             None => String::new(),
         }
     }
 
-    /// The variables that point the service at a station; options of the JVM are put together by the caller.
-    fn settings(&self, station: &MockEndpoint) -> (Vec<(String, String)>, Vec<String>) {
+    /// The variables that point the service at a endpoint; options of the JVM are put together by the caller.
+    fn settings(&self, endpoint: &MockEndpoint) -> (Vec<(String, String)>, Vec<String>) {
         let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        if station.name.is_empty() {
-            let (host, port) = (station.at.ip(), station.at.port());
-            let url = format!("http://{}", station.at);
+        if endpoint.name.is_empty() {
+            let (host, port) = (endpoint.at.ip(), endpoint.at.port());
+            let url = format!("http://{}", endpoint.at);
             let mut variables = Vec::new();
             for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"] {
                 variables.push(set(name, &url));
@@ -224,10 +224,10 @@ impl Mocked {
             return (variables, options);
         }
         let mut flag = self.flag.iter();
-        let Some(flag) = flag.find(|one| one.name == station.name) else {
+        let Some(flag) = flag.find(|one| one.name == endpoint.name) else {
             return (Vec::new(), Vec::new());
         };
-        let url = address(station, flag);
+        let url = address(endpoint, flag);
         match flag.setting {
             MockSetting::Property => (Vec::new(), vec![format!("-D{}={url}", flag.name)]),
             MockSetting::Variable | MockSetting::Proxy => (vec![set(&flag.name, &url)], Vec::new()),
@@ -239,8 +239,8 @@ impl Mocked {
         let mut args = args.clone();
         let mut plain: Vec<(String, String)> = Vec::new();
         let mut options: Vec<String> = Vec::new();
-        for station in self.responder.endpoints() {
-            let (variables, own) = self.settings(station);
+        for endpoint in self.responder.endpoints() {
+            let (variables, own) = self.settings(endpoint);
             let mut settings = variables.clone();
             if !own.is_empty() {
                 settings.push((TOOL_OPTIONS.to_owned(), own.join(" ")));
@@ -279,11 +279,11 @@ impl Mocked {
 }
 
 /// Where the service finds an outside one now.
-fn address(station: &MockEndpoint, flag: &MockFlag) -> String {
+fn address(endpoint: &MockEndpoint, flag: &MockFlag) -> String {
     match flag.setting {
-        MockSetting::Proxy => format!("http://{}", station.at),
+        MockSetting::Proxy => format!("http://{}", endpoint.at),
         MockSetting::Variable | MockSetting::Property => {
-            format!("http://{}{}", station.at, flag.base())
+            format!("http://{}{}", endpoint.at, flag.base())
         }
     }
 }
@@ -307,11 +307,11 @@ pub(super) fn responder_for(suite: &HttpSuite) -> Result<Option<MockServer>, Set
     if suite.external_services.is_empty() {
         return Ok(None);
     }
-    let stations = suite.external_services.iter().map(|outside| MockEndpoint {
+    let endpoints = suite.external_services.iter().map(|outside| MockEndpoint {
         name: outside.name.clone(),
         at: ([127, 0, 0, 1], outside.port).into(),
     });
-    let responder = MockServer::at(stations.collect());
+    let responder = MockServer::at(endpoints.collect());
     responder
         .map(Some)
         .map_err(|error| SetupError::unreachable(error.to_string()))

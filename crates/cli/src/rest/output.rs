@@ -62,7 +62,8 @@ impl<'a> FinishedRun<'a> {
         seconds: f64,
         interruption: &'a Interruption,
     ) -> Self {
-        let mut suite = suite::suite(&name(&service.api), service, users, &outcome.tests);
+        let now = jiff::Timestamp::now();
+        let mut suite = suite::suite(&name(&service.api), service, users, &outcome.tests, now);
         suite.source.clone_from(&args.spec);
         suite.seed = args.seed;
         let is_inside = suite
@@ -603,9 +604,9 @@ impl<'a> FinishedRun<'a> {
     /// Prints external services that were called, and mocks that were not.
     fn report_external(&self, terminal: &Terminal) {
         let seen = &self.outcome.outgoing;
-        let stations = self
+        let endpoints = self
             .service
-            .with_mocks(|mocks| mocks.stations().to_vec())
+            .with_mocks(|mocks| mocks.endpoints().to_vec())
             .unwrap_or_default();
         let (seen, others): (Vec<_>, Vec<_>) = seen
             .iter()
@@ -634,13 +635,16 @@ impl<'a> FinishedRun<'a> {
                 ),
             );
         }
-        for station in stations.iter().filter(|station| !station.name.is_empty()) {
-            if !seen.iter().any(|(one, _)| *one.service == *station.name) {
+        for endpoint in endpoints
+            .iter()
+            .filter(|endpoint| !endpoint.name.is_empty())
+        {
+            if !seen.iter().any(|(one, _)| *one.service == *endpoint.name) {
                 terminal.insist(
                     Tone::Warning,
                     &format!(
                         "warning: the service never called {}, mocked at {}; check that it reads its base URL from that setting",
-                        station.name, station.at
+                        endpoint.name, endpoint.at
                     ),
                 );
             }

@@ -317,7 +317,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     Ok(exit(&run, |fault| baseline.fails(fault)))
 }
 
-/// Does something while what the service tells from inside is read and forgotten: a driver that nobody listens to
+/// Does something while what the service tells from inside is read and forgotten: a driver without a reader
 /// would wait for room to speak, and the service with it.
 fn while_listening<T>(feedback: Option<&Mutex<Box<dyn Feedback>>>, work: impl FnOnce() -> T) -> T {
     let Some(feedback) = feedback else {

@@ -6,18 +6,19 @@
 //! each turn a report into the text of one file: [`junit`], [`sarif`], [`wfc`], [`markdown`] and
 //! [`html`]; `report.json` is [`RestReport::to_json`].
 
+mod junit;
+mod sarif;
+mod wfc;
+mod markdown;
+mod html;
+
 mod database;
 mod event;
-mod html;
-mod junit;
-mod markdown;
 mod model;
 mod outbound;
 mod plot;
-mod sarif;
 mod source;
 mod statements;
-mod wfc;
 
 pub use database::{ConstraintView, DatabaseView, DriftView, ViolationView};
 pub use event::RunEvent;

@@ -232,7 +232,7 @@ pub struct SourceLocation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Crashes, and holes in security.
+    /// Crashes and broken access control.
     #[default]
     Error,
     /// The service does something else than its document says.

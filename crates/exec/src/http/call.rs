@@ -65,7 +65,7 @@ pub enum BodyCompleteness {
 pub enum CallFailure {
     /// The request cannot be written down as HTTP.
     Unsendable(String),
-    /// Nobody listens.
+    /// Connection refused.
     Refused,
     /// There is no way to the service: no such host, no route.
     Unreachable(String),

@@ -154,10 +154,10 @@ impl MockServer {
         if self.running.is_some() {
             return Ok(());
         }
-        let listen = |station: &MockEndpoint| {
-            TcpListener::bind(station.at).map_err(|cause| MockServerError::Listen {
-                service: station.name.clone(),
-                at: station.at,
+        let listen = |endpoint: &MockEndpoint| {
+            TcpListener::bind(endpoint.at).map_err(|cause| MockServerError::Listen {
+                service: endpoint.name.clone(),
+                at: endpoint.at,
                 cause,
             })
         };
@@ -203,7 +203,7 @@ impl Drop for MockServer {
 impl fmt::Debug for MockServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Responder")
-            .field("stations", &self.endpoints)
+            .field("endpoints", &self.endpoints)
             .finish_non_exhaustive()
     }
 }
@@ -241,10 +241,10 @@ struct Closed;
 
 async fn answer(
     request: Request<Incoming>,
-    station: &str,
+    endpoint: &str,
     stubs: &Mutex<Stubs>,
 ) -> Result<Response<Full<Bytes>>, Closed> {
-    let call = read(request, station).await;
+    let call = read(request, endpoint).await;
     let mut stubs = stubs.lock().unwrap_or_else(PoisonError::into_inner);
     if call.encrypted {
         stubs.note(ReceivedCall {
@@ -264,17 +264,17 @@ async fn answer(
     }
 }
 
-/// What a request asks of whom; who comes through the proxy says that, others mean the station.
-async fn read(request: Request<Incoming>, station: &str) -> ReceivedCall {
+/// What a request asks of whom; who comes through the proxy says that, others mean the endpoint.
+async fn read(request: Request<Incoming>, endpoint: &str) -> ReceivedCall {
     let (parts, body) = request.into_parts();
     let host = parts.uri.host().map(str::to_owned);
     let host = host.or_else(|| {
         let named = parts.headers.get(header::HOST)?.to_str().ok()?;
         Some(named.to_owned())
     });
-    let service = match (station.is_empty(), host) {
+    let service = match (endpoint.is_empty(), host) {
         (true, Some(host)) => host,
-        _ => station.to_owned(),
+        _ => endpoint.to_owned(),
     };
     ReceivedCall {
         action: None,

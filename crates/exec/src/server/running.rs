@@ -262,7 +262,7 @@ impl Server {
     }
 }
 
-/// A port that nobody listens on right now.
+/// A port that is free right now.
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
         .local_addr()?

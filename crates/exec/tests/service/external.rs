@@ -18,8 +18,8 @@ fn open(names: &[&str]) -> MockServer {
     MockServer::open(names, from).expect("loopback has ports")
 }
 
-fn url(mock: &MockServer, station: usize, path: &str) -> String {
-    format!("http://{}{path}", mock.endpoints()[station].at)
+fn url(mock: &MockServer, endpoint: usize, path: &str) -> String {
+    format!("http://{}{path}", mock.endpoints()[endpoint].at)
 }
 
 fn prepared(service: &str, method: &str, path: &str, reply: MockReply) -> MockStub {
@@ -39,9 +39,9 @@ fn text(status: u16, body: &str) -> MockReply {
     }
 }
 
-/// Says something to a station as it is, and returns what comes back until the connection ends.
-fn raw(mock: &MockServer, station: usize, said: &str) -> String {
-    let mut stream = TcpStream::connect(mock.endpoints()[station].at).expect("it listens");
+/// Says something to a endpoint as it is, and returns what comes back until the connection ends.
+fn raw(mock: &MockServer, endpoint: usize, said: &str) -> String {
+    let mut stream = TcpStream::connect(mock.endpoints()[endpoint].at).expect("it listens");
     let timeout = Some(Duration::from_secs(5));
     stream.set_read_timeout(timeout).expect("a timeout");
     stream.write_all(said.as_bytes()).expect("it reads");

@@ -78,10 +78,10 @@ impl Tree {
                 }
             }
             PartKind::Alternation(subs) => {
-                let goal = self.part(id).min.saturating_add(grow);
+                let length = self.part(id).min.saturating_add(grow);
                 let sub = subs[rng.usize(..subs.len())];
                 let part = self.part(sub);
-                self.derive(rng, sub, goal.min(part.max).saturating_sub(part.min), out);
+                self.derive(rng, sub, length.min(part.max).saturating_sub(part.min), out);
             }
         }
     }

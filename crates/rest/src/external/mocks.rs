@@ -67,7 +67,7 @@ impl Mocks {
 
     /// Where which service is stood for.
     #[must_use]
-    pub fn stations(&self) -> &[MockEndpoint] {
+    pub fn endpoints(&self) -> &[MockEndpoint] {
         self.responder.endpoints()
     }
 

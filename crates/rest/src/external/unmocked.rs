@@ -42,11 +42,11 @@ impl UnmockedRequests {
 
     /// What was called and answered by others than us.
     #[must_use]
-    pub fn unanswered(&self, stations: &[MockEndpoint]) -> Vec<(OutboundRequest, OutboundTally)> {
-        let by_proxy = stations.iter().any(|station| station.name.is_empty());
+    pub fn unanswered(&self, endpoints: &[MockEndpoint]) -> Vec<(OutboundRequest, OutboundTally)> {
+        let by_proxy = endpoints.iter().any(|endpoint| endpoint.name.is_empty());
         let is_ours = |outbound_request: &OutboundRequest| {
-            let mut at = stations.iter();
-            at.any(|station| *outbound_request.service == *format!("http://{}", station.at))
+            let mut at = endpoints.iter();
+            at.any(|endpoint| *outbound_request.service == *format!("http://{}", endpoint.at))
                 || (by_proxy && !is_local(&outbound_request.service))
         };
         let all = self
@@ -91,8 +91,8 @@ mod tests {
         }
         let mut called = UnmockedRequests::default();
         called.learn(&exchange);
-        let told = |stations: &[MockEndpoint]| -> Vec<String> {
-            let seen = called.unanswered(stations);
+        let told = |endpoints: &[MockEndpoint]| -> Vec<String> {
+            let seen = called.unanswered(endpoints);
             let seen = seen.iter();
             seen.map(|(one, _)| format!("{}{}", one.service, one.path))
                 .collect()

@@ -145,9 +145,9 @@ impl Observer<RestProblem> for SearchListener {
 
 /// Outbound requests: mocked ones, and others that the driver observed.
 fn outgoing(service: &Service, problem: &RestProblem) -> Vec<(OutboundRequest, OutboundTally)> {
-    let answered = service.with_mocks(|mocks| (mocks.tallies(), mocks.stations().to_vec()));
-    let (mut all, stations) = answered.unwrap_or_default();
-    all.extend(problem.unmocked().unanswered(&stations));
+    let answered = service.with_mocks(|mocks| (mocks.tallies(), mocks.endpoints().to_vec()));
+    let (mut all, endpoints) = answered.unwrap_or_default();
+    all.extend(problem.unmocked().unanswered(&endpoints));
     all
 }
 

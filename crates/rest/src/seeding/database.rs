@@ -251,6 +251,10 @@ impl LiveDatabase {
             now: self.now,
             rules: self.config.rules,
         };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "measures a cost that the summary shows; nothing is decided by it"
+        )]
         let started = std::time::Instant::now();
         let last = self.state.image();
         let at = |number: usize| self.before.get(number).map_or(last, |image| &**image);

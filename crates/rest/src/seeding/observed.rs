@@ -21,7 +21,7 @@ pub struct ObservedQuery {
     /// The text without its values; what it is known by.
     pub shape: Arc<str>,
     /// What it looked for; `None` where we cannot evaluate it.
-    pub sought: Option<Arc<TargetRows>>,
+    pub target_rows: Option<Arc<TargetRows>>,
     /// Its constants, as texts.
     pub constants: Arc<[String]>,
     /// Whether it found something.
@@ -94,7 +94,7 @@ struct ParsedStatement {
     text: Arc<str>,
     shape: Arc<str>,
     constants: Arc<[String]>,
-    sought: Option<Arc<TargetRows>>,
+    target_rows: Option<Arc<TargetRows>>,
     compared: Arc<[ColumnComparison]>,
     /// Computed on first use.
     rules: Option<Arc<[Arc<CoverageRule>]>>,
@@ -137,14 +137,14 @@ impl Statements {
         let (_, times, found) = tally.or_insert_with(|| (Arc::clone(&observed.text), 0, 0));
         *times += 1;
         *found += u64::from(observed.found);
-        if setting.rules && observed.sought.is_some() {
+        if setting.rules && observed.target_rows.is_some() {
             let rules = self.rules_of(&observed.text, setting);
             let StatementContext { dialect, now, .. } = *setting;
             observed.rules = self
                 .rules
                 .measure(&observed.shape, &rules, dialect, now, then);
         }
-        (observed.sought.is_some() || !observed.found).then_some(observed)
+        (observed.target_rows.is_some() || !observed.found).then_some(observed)
     }
 
     fn judged(
@@ -157,7 +157,7 @@ impl Statements {
         let mut observed = ObservedQuery {
             text: known.text,
             shape: known.shape,
-            sought: known.sought,
+            target_rows: known.target_rows,
             constants: known.constants,
             found: n_rows > 0,
             distance: None,
@@ -165,17 +165,17 @@ impl Statements {
             rules: Vec::new(),
             substitutions: Vec::new(),
         };
-        let Some(sought) = observed.sought.clone() else {
+        let Some(target_rows) = observed.target_rows.clone() else {
             self.count(&observed.shape);
             return observed;
         };
         let (now, dialect) = (Some(setting.now), setting.dialect.dialect());
-        if observed.found && !sought.always_returns_row {
+        if observed.found && !target_rows.always_returns_row {
             observed.distance = Some(0.0);
             return observed;
         }
-        match distance(&sought.query, rows, &[], now, dialect) {
-            Ok(far) if sought.always_returns_row => {
+        match distance(&target_rows.query, rows, &[], now, dialect) {
+            Ok(far) if target_rows.always_returns_row => {
                 observed.found = far == 0.0;
                 observed.distance = Some(far);
             }
@@ -184,12 +184,12 @@ impl Statements {
             Err(stop) => {
                 let why = stop.to_string();
                 self.unsupported(&observed.shape, &observed.text, why);
-                observed.sought = None;
+                observed.target_rows = None;
                 return observed;
             }
         }
         if observed.found {
-            let evaluated = evaluate_at(&sought.query, rows, &[], now, dialect);
+            let evaluated = evaluate_at(&target_rows.query, rows, &[], now, dialect);
             observed.to_none = evaluated.ok().map(|evaluated| evaluated.to_empty);
         } else {
             observed.substitutions = substitutions(&known.compared, rows);
@@ -255,23 +255,23 @@ impl Statements {
             }
         };
         self.read += 1;
-        let sought = match target_rows(text, schema, dialect) {
+        let target_rows = match target_rows(text, schema, dialect) {
             Ok(None) => return None,
-            Ok(Some(sought)) => Some(Arc::new(sought)),
+            Ok(Some(target_rows)) => Some(Arc::new(target_rows)),
             Err(error) => {
                 self.unsupported(&shape, text, error.to_string());
                 None
             }
         };
-        let compared = sought
+        let compared = target_rows
             .as_ref()
-            .map(|sought| sought.query.column_comparisons());
+            .map(|target_rows| target_rows.query.column_comparisons());
         let known = ParsedStatement {
             text: text.into(),
             compared: compared.unwrap_or_default().into(),
             shape,
             constants: found.constants.into(),
-            sought,
+            target_rows,
             rules: None,
         };
         if self.known.len() >= MAX_KNOWN {

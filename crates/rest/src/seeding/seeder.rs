@@ -142,8 +142,8 @@ impl RowSeeder {
             .iter()
             .filter(|observed| observed.found);
         let mut tables: Vec<usize> = found
-            .filter_map(|observed| observed.sought.as_ref())
-            .flat_map(|sought| sought.query.tables())
+            .filter_map(|observed| observed.target_rows.as_ref())
+            .flat_map(|target_rows| target_rows.query.tables())
             .collect();
         tables.sort_unstable();
         tables.dedup();
@@ -240,10 +240,11 @@ impl RowSeeder {
                 return;
             };
             operations.entry(target).or_insert_with(|| {
-                let sought = observed.sought.as_ref();
+                let target_rows = observed.target_rows.as_ref();
                 ReadingOperation {
                     operation,
-                    tables: sought.map_or_else(Vec::new, |sought| sought.query.tables()),
+                    tables: target_rows
+                        .map_or_else(Vec::new, |target_rows| target_rows.query.tables()),
                     constants: Arc::clone(&observed.constants),
                 }
             });
@@ -284,7 +285,7 @@ impl RowSeeder {
                         .iter()
                         .any(|rule_distance| rule_distance.distance > 0.0);
                 if lacks_rows
-                    && observed.sought.is_some()
+                    && observed.target_rows.is_some()
                     && misses.statements.len() < MAX_MISSED_QUERIES
                     && !misses.statements.iter().any(is_known)
                 {
@@ -380,10 +381,10 @@ impl RowSeeder {
                 let mut brought = false;
                 for at in order {
                     let missed = &misses.statements[at];
-                    let Some(sought) = &missed.query.sought else {
+                    let Some(target_rows) = &missed.query.target_rows else {
                         continue;
                     };
-                    brought |= self.add_rows(rng, &mut child, missed, &sought.query, seeded);
+                    brought |= self.add_rows(rng, &mut child, missed, &target_rows.query, seeded);
                     // One at a time mostly, sometimes all that is lacking.
                     if brought && rng.bool() {
                         break;

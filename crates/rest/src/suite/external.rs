@@ -7,17 +7,17 @@ use crate::caller::Service;
 use crate::external::{MockBehavior, MockResponse};
 
 /// The mocked external services, without their settings.
-pub(super) fn stations(service: &Service) -> Vec<ExternalService> {
-    let stations = service.with_mocks(|mocks| {
-        let stations = mocks.stations().iter();
-        let printed = stations.map(|station| ExternalService {
-            name: station.name.clone(),
-            port: station.at.port(),
+pub(super) fn services(service: &Service) -> Vec<ExternalService> {
+    let endpoints = service.with_mocks(|mocks| {
+        let endpoints = mocks.endpoints().iter();
+        let printed = endpoints.map(|endpoint| ExternalService {
+            name: endpoint.name.clone(),
+            port: endpoint.at.port(),
             settings: Vec::new(),
         });
         printed.collect()
     });
-    stations.unwrap_or_default()
+    endpoints.unwrap_or_default()
 }
 
 impl TestBuilder<'_> {

@@ -35,8 +35,16 @@ use crate::seeding;
 use crate::session::Session;
 
 /// The suite of a run, with base URL and users of the service.
+///
+/// `now` is the time of the run: values in responses that are close to it are not asserted.
 #[must_use]
-pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]) -> HttpSuite {
+pub fn suite(
+    name: &str,
+    service: &Service,
+    users: &[auth::User],
+    tests: &[Test],
+    now: jiff::Timestamp,
+) -> HttpSuite {
     let mut suite = HttpSuite::new(name, &service.base);
     suite.users = users.iter().map(users::user).collect();
     if let Some(reset) = &service.reset {
@@ -51,10 +59,9 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
     }
     let database = SuiteDatabaseContext::of(service, tests);
     suite.database = rows::database(service, tests);
-    suite.external_services = external::stations(service);
+    suite.external_services = external::services(service);
     let mut names = BTreeSet::new();
     let checker = ResponseChecker::new(&service.api);
-    let now = jiff::Timestamp::now();
     for test in tests {
         let mut printed = TestBuilder {
             api: &service.api,

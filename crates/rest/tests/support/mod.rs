@@ -155,7 +155,7 @@ impl Prepared {
     /// The same; whoever told statements goes on as long as what is given back.
     pub(crate) fn run_and_keep(self, name: &str) -> (RunResult, HttpSuite, Arc<Service>) {
         let (outcome, service) = self.run_for(|_| {});
-        let suite = suite::suite(name, &service, &[], &outcome.tests);
+        let suite = suite::suite(name, &service, &[], &outcome.tests, jiff::Timestamp::now());
         (outcome, suite, service)
     }
 
@@ -199,7 +199,13 @@ pub(crate) fn search(plan: &Plan<'_>) -> RunResult {
 /// The same, with the suite of what it found.
 pub(crate) fn search_and_write(plan: &Plan<'_>, name: &str) -> (RunResult, HttpSuite) {
     let (outcome, service) = Prepared::new(plan).run_for(|_| {});
-    let suite = suite::suite(name, &service, plan.users, &outcome.tests);
+    let suite = suite::suite(
+        name,
+        &service,
+        plan.users,
+        &outcome.tests,
+        jiff::Timestamp::now(),
+    );
     (outcome, suite)
 }
 

@@ -110,7 +110,7 @@ pub fn check(
             continue;
         };
         let values = values(query, case, &names);
-        let inserts = lead_up(test);
+        let inserts = setup_inserts(test);
         let observe = printer.observe_in(case.ordered, &values);
         match observed_rows(&inserts, &observe, database)? {
             Err(why) => checked.refused.push((test.name.clone(), why)),
@@ -206,7 +206,7 @@ fn coverage(
     Ok(())
 }
 
-fn lead_up(test: &Test) -> Vec<String> {
+fn setup_inserts(test: &Test) -> Vec<String> {
     let steps = test
         .steps
         .iter()

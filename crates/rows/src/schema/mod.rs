@@ -1,31 +1,37 @@
 //! The schema job: tests for integrity constraints.
 //!
-//! A schema's constraints become [`rule`]s as the engine enforces them; a
-//! criterion turns rules into requirements, each a [`predicate`] over one new
-//! row; a [`generator`] finds rows; the result is a suite of test [`case`]s.
-//! [`mutation`] asks what the suite would miss, [`reduce`] makes it smaller,
-//! and [`diff`] says what another version of the schema would change.
+//! A criterion turns the constraints that an engine enforces into requirements, each a predicate
+//! over one new row. A generator finds the rows, the result is a suite of test cases. Mutation
+//! analysis shows which changes of the schema the suite detects.
+//!
+//! # Reading order
+//!
+//! [`enforced`], [`predicate`], [`requirement`] and [`criterion`] for what is to be tested;
+//! [`setup_rows`], [`row_finder`], [`generator`] and [`case`] for the rows; [`job`], [`extra_tests`],
+//! [`expectation`], [`print`] and [`confirm`] for the suite; [`mutation`] and [`reduce`] for its
+//! quality; [`diff`] and [`cross_engine`] for other versions and other engines. [`run`] is the whole.
 
-pub mod case;
-pub mod confirm;
-pub mod criterion;
-pub mod cross_engine;
-pub mod diff;
 pub mod enforced;
-pub mod expectation;
-pub mod extra_tests;
+pub mod predicate;
+pub mod requirement;
+pub mod criterion;
+pub mod setup_rows;
+pub mod row_finder;
 pub mod generator;
+pub mod case;
 pub mod job;
+pub mod extra_tests;
+pub mod expectation;
+pub mod print;
+pub mod confirm;
 pub mod mutation;
+pub mod reduce;
+pub mod diff;
+pub mod cross_engine;
+pub mod run;
+
 pub mod overview;
 pub mod phrase;
-pub mod predicate;
-pub mod print;
-pub mod reduce;
-pub mod requirement;
-pub mod row_finder;
-pub mod run;
-pub mod setup_rows;
 
 #[cfg(test)]
 pub(crate) mod samples;

@@ -139,13 +139,22 @@ impl ReductionCriteria<'_> {
 
     /// Additional greedy: always the test that shows most of what is not shown yet.
     fn greedy(&self, suite: Vec<TestCase>) -> Vec<TestCase> {
-        let goals = self.goals(&suite);
-        let n_goals = goals.iter().flatten().max().map_or(0, |goal| goal + 1);
-        let mut shown = vec![false; n_goals];
+        let targets = self.targets(&suite);
+        let n_targets = targets
+            .iter()
+            .flatten()
+            .max()
+            .map_or(0, |target| target + 1);
+        let mut shown = vec![false; n_targets];
         let mut chosen = Vec::new();
         let mut open: Vec<usize> = (0..suite.len()).collect();
         loop {
-            let gain = |test: &usize| goals[*test].iter().filter(|goal| !shown[**goal]).count();
+            let gain = |test: &usize| {
+                targets[*test]
+                    .iter()
+                    .filter(|target| !shown[**target])
+                    .count()
+            };
             // Ties go to the shorter test, then to the earlier one.
             let best = open
                 .iter()
@@ -160,15 +169,15 @@ impl ReductionCriteria<'_> {
                 })
                 .filter(|test| gain(test) > 0);
             let Some(best) = best else { break };
-            for goal in &goals[best] {
-                shown[*goal] = true;
+            for target in &targets[best] {
+                shown[*target] = true;
             }
             open.retain(|test| *test != best);
             chosen.push(best);
         }
         // A test that covers nothing was asked for by something other than a criterion: it stays.
         chosen.extend(open.into_iter().filter(|test| {
-            suite[*test].covers.is_empty() && (self.mutants.is_empty() || goals[*test].is_empty())
+            suite[*test].covers.is_empty() && (self.mutants.is_empty() || targets[*test].is_empty())
         }));
         chosen.sort_unstable();
         let mut suite: Vec<Option<TestCase>> = suite.into_iter().map(Some).collect();
@@ -177,9 +186,9 @@ impl ReductionCriteria<'_> {
             .filter_map(|index| {
                 let mut test = suite[index].take()?;
                 // What it shows now counts for it, whichever test was made for that.
-                let credited = goals[index].iter().copied();
+                let credited = targets[index].iter().copied();
                 test.covers = credited
-                    .filter(|goal| *goal < self.requirements.len())
+                    .filter(|target| *target < self.requirements.len())
                     .collect();
                 Some(test)
             })
@@ -187,11 +196,11 @@ impl ReductionCriteria<'_> {
     }
 
     /// What each test shows: requirements by index, then mutants.
-    fn goals(&self, suite: &[TestCase]) -> Vec<Vec<usize>> {
+    fn targets(&self, suite: &[TestCase]) -> Vec<Vec<usize>> {
         let mut wanted: Vec<usize> = suite.iter().flat_map(|test| test.covers.clone()).collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let mut goals: Vec<Vec<usize>> = suite
+        let mut targets: Vec<Vec<usize>> = suite
             .iter()
             .map(|test| {
                 let memory = self.after_setup(&test.setup_rows);
@@ -207,29 +216,29 @@ impl ReductionCriteria<'_> {
         let runner = MutantRunner::new(self.schema, self.dialect, suite);
         for (index, mutant) in self.mutants.iter().enumerate() {
             for killer in runner.killers(mutant) {
-                goals[killer].push(self.requirements.len() + index);
+                targets[killer].push(self.requirements.len() + index);
             }
         }
-        goals
+        targets
     }
 
     /// Tests joined two by two, where the joint test shows what both did.
     fn merged(&self, suite: Vec<TestCase>) -> Vec<TestCase> {
-        let goals = self.goals(&suite);
+        let targets = self.targets(&suite);
         let mut merged: Vec<MergedTest> = Vec::new();
-        for (test, goals) in suite.into_iter().zip(goals) {
+        for (test, targets) in suite.into_iter().zip(targets) {
             let joint = merged
                 .iter()
                 .enumerate()
                 .filter(|(_, earlier)| earlier.intentions < MAX_INTENTIONS)
                 .find_map(|(position, earlier)| {
-                    Some((position, self.join(earlier, &test, &goals)?))
+                    Some((position, self.join(earlier, &test, &targets)?))
                 });
             match joint {
                 Some((position, joint)) => merged[position] = joint,
                 None => merged.push(MergedTest {
                     test,
-                    goals,
+                    targets,
                     intentions: 1,
                 }),
             }
@@ -238,7 +247,7 @@ impl ReductionCriteria<'_> {
     }
 
     /// The second test after the first, when the first ends in an accepted row of the same table.
-    fn join(&self, first: &MergedTest, second: &TestCase, goals: &[usize]) -> Option<MergedTest> {
+    fn join(&self, first: &MergedTest, second: &TestCase, targets: &[usize]) -> Option<MergedTest> {
         let end = &first.test;
         if end.table != second.table
             || end.expected != ExpectedOutcome::Accepted
@@ -271,11 +280,11 @@ impl ReductionCriteria<'_> {
             return None;
         }
         // The accepted row in the middle is still asserted, so what it showed is still shown.
-        let mut kept: Vec<usize> = first.goals.iter().chain(goals).copied().collect();
+        let mut kept: Vec<usize> = first.targets.iter().chain(targets).copied().collect();
         kept.sort_unstable();
         kept.dedup();
         let runner = MutantRunner::new(self.schema, self.dialect, std::slice::from_ref(&test));
-        let still_dead = |goal: &&usize| match goal.checked_sub(self.requirements.len()) {
+        let still_dead = |target: &&usize| match target.checked_sub(self.requirements.len()) {
             Some(mutant) => !runner.killers(&self.mutants[mutant]).is_empty(),
             None => true,
         };
@@ -284,7 +293,7 @@ impl ReductionCriteria<'_> {
         }
         Some(MergedTest {
             test,
-            goals: kept,
+            targets: kept,
             intentions: first.intentions + 1,
         })
     }
@@ -292,7 +301,7 @@ impl ReductionCriteria<'_> {
 
 struct MergedTest {
     test: TestCase,
-    goals: Vec<usize>,
+    targets: Vec<usize>,
     intentions: usize,
 }
 

@@ -1,6 +1,6 @@
 //! From a query to its targets, clause by clause.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{Expr, OrderByKind, Query, Select, SetExpr, With, visit_relations};
@@ -45,7 +45,7 @@ pub fn targets(
         boundaries: options.boundaries,
     };
     let drafts = of_query(world, how, &query, &Ctes::default(), None)?;
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     let mut targets = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let target = draft.finish();
@@ -324,8 +324,8 @@ fn attach(with: &With, query: &mut Query) {
 }
 
 /// The names of all relations in a query, in lower case.
-fn names(query: &Query) -> HashSet<String> {
-    let mut names = HashSet::new();
+fn names(query: &Query) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
     let _: ControlFlow<()> = visit_relations(query, |name| {
         let last = name.0.last().and_then(|part| part.as_ident());
         names.extend(last.map(|ident| ident.value.to_ascii_lowercase()));

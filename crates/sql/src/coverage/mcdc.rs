@@ -5,7 +5,7 @@
 //! they are false. In a case with a NULL the leaves that the NULL would reach
 //! are left out of these requirements.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use sqlparser::ast::{Expr, Value};
@@ -51,8 +51,8 @@ pub(super) fn cases(node: &ConditionTree, scope: &Scope<'_>, how: RuleSelection)
         scope,
         how,
         alone: matches!(node, ConditionTree::Leaf(_)),
-        seen: HashSet::new(),
-        seen_points: HashSet::new(),
+        seen: BTreeSet::new(),
+        seen_points: BTreeSet::new(),
         cases: Vec::new(),
     };
     maker.visit(node, &[], false);
@@ -67,8 +67,8 @@ struct CaseBuilder<'a, 'p> {
     how: RuleSelection,
     /// Whether the leaf is the whole condition.
     alone: bool,
-    seen: HashSet<BTreeSet<String>>,
-    seen_points: HashSet<Vec<String>>,
+    seen: BTreeSet<BTreeSet<String>>,
+    seen_points: BTreeSet<Vec<String>>,
     cases: Vec<McdcCase>,
 }
 

@@ -29,13 +29,13 @@
 //! # Ok::<(), String>(())
 //! ```
 
-mod diagnose;
+pub mod rewrite;
+pub mod files;
 mod mirror;
+mod diagnose;
+pub mod wrapper;
+pub mod build;
+
 mod runtime;
 mod text;
-
-pub mod build;
 pub mod cfg;
-pub mod files;
-pub mod rewrite;
-pub mod wrapper;

@@ -28,9 +28,14 @@
 //! assert!(!seven);
 //! ```
 
-mod collection;
-mod link;
+pub mod probe;
+mod view;
 mod measure;
+pub mod receiver;
+pub mod outcome;
+mod link;
+
+mod collection;
 mod panics;
 mod parsing;
 mod queue;
@@ -39,12 +44,7 @@ mod sqlite;
 #[cfg(test)]
 mod tests;
 mod track;
-mod view;
-
 pub mod arms;
-pub mod outcome;
-pub mod probe;
-pub mod receiver;
 
 pub use arms::{Val, among, arms};
 pub use outcome::q;

@@ -1,4 +1,4 @@
-//! Sending without waiting: the service must not stand still because nobody listens to it.
+//! Sending without waiting: the service must not block when the core does not read.
 
 use std::io;
 use std::os::unix::net::UnixStream;

@@ -114,7 +114,7 @@ const RESERVED: &[&str] = &[
     "row_in",
     "row",
     "run_sql",
-    "first_rows",
+    "initial_rows",
     "mock_servers",
     "mock_response",
     "path_matches",
@@ -291,7 +291,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
         };
     }
     if let Some(database) = &suite.database {
-        out.push_str("FIRST_ROWS = [\n");
+        out.push_str("INITIAL_ROWS = [\n");
         for statement in &database.setup {
             let _ = writeln!(out, "    {},", literal(statement));
         }
@@ -411,23 +411,23 @@ fn at_port((before, after): (&str, &str), variable: &str) -> String {
 
 fn api_fixture(out: &mut String, suite: &HttpSuite) {
     out.push_str("\n\n@pytest.fixture\ndef api(service):\n");
-    let mut first_rows = String::new();
+    let mut initial_rows = String::new();
     if !suite.external_services.is_empty() {
-        first_rows.push_str("    MockServer.stubs = []\n");
+        initial_rows.push_str("    MockServer.stubs = []\n");
     }
     match &suite.database {
         Some(database) if !database.setup.is_empty() => {
-            first_rows.push_str("    run_sql(*FIRST_ROWS)\n");
+            initial_rows.push_str("    run_sql(*INITIAL_ROWS)\n");
         }
         _ => {}
     }
     match &suite.service.reset {
-        None if first_rows.is_empty() => {
+        None if initial_rows.is_empty() => {
             out.push_str("    \"\"\"The service, for one test.\"\"\"\n    return Api()\n");
         }
         None => {
             out.push_str("    \"\"\"A client of the reset service, for one test.\"\"\"\n");
-            let _ = writeln!(out, "{first_rows}    return Api()");
+            let _ = writeln!(out, "{initial_rows}    return Api()");
         }
         Some(ResetHook::Command(command)) => {
             out.push_str("    \"\"\"A client of the reset service, for one test.\"\"\"\n    ");
@@ -437,7 +437,7 @@ fn api_fixture(out: &mut String, suite: &HttpSuite) {
                 Layout::Atom("check=True".into()),
             ];
             Layout::list("subprocess.run(", arguments, ")").render(out, 4, WIDTH, 0);
-            let _ = write!(out, "\n{first_rows}    return Api()\n");
+            let _ = write!(out, "\n{initial_rows}    return Api()\n");
         }
         Some(ResetHook::Call(request)) => {
             out.push_str(
@@ -446,7 +446,7 @@ fn api_fixture(out: &mut String, suite: &HttpSuite) {
             call("reset = ", request, &Variables::new()).render(out, 4, WIDTH, 0);
             let _ = write!(
                 out,
-                "\n    assert reset.ok, reset.text\n{first_rows}    return api\n"
+                "\n    assert reset.ok, reset.text\n{initial_rows}    return api\n"
             );
         }
     }

@@ -223,7 +223,7 @@ fn stored(target: &QueryTarget) -> CaseTarget {
 fn uncovered(covered: &CoveredQuery<'_>) -> Vec<CaseTarget> {
     let targets = covered.outcome.statuses.iter().zip(covered.targets);
     targets
-        .filter(|(fate, _)| !matches!(fate, TargetStatus::Covered(_)))
+        .filter(|(status, _)| !matches!(status, TargetStatus::Covered(_)))
         .map(|(_, target)| stored(target))
         .collect()
 }

@@ -30,7 +30,7 @@ pub(in crate::ddl) fn alter_table(text: &str, dialect: DialectName) -> AlterActi
     let together = elements.len() > 500;
     for (index, element) in elements.iter().enumerate() {
         let part = &tokens[element.clone()];
-        if let Some((severity, why)) = action_fate(part) {
+        if let Some((severity, why)) = action_severity(part) {
             actions.removed.push(removed(part, text, severity, why));
             continue;
         }
@@ -98,7 +98,7 @@ fn identity(part: &[Token<'_>], edits: &mut Edits) {
 }
 
 /// Actions that refuse no row, or that we cannot follow.
-fn action_fate(part: &[Token<'_>]) -> Option<(Severity, &'static str)> {
+fn action_severity(part: &[Token<'_>]) -> Option<(Severity, &'static str)> {
     let Some(first) = part.first() else {
         return Some((Severity::Ignored, "it is empty"));
     };

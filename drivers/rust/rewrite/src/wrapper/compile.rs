@@ -294,7 +294,7 @@ fn pass_on(messages: &str, json: bool, stdout: &[u8]) {
             text.push_str(value["rendered"].as_str().unwrap_or_default());
         }
     }
-    // A closed pipe means that nobody listens any more.
+    // A closed pipe means that the reader is gone.
     let _ = std::io::stderr().write_all(text.as_bytes());
     let _ = std::io::stdout().write_all(stdout);
 }
