@@ -15,6 +15,8 @@ use isobath_exec::process::{Launch, Ready, Service};
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[path = "jvm/agents.rs"]
+mod agents;
 #[path = "jvm/awkward.rs"]
 mod awkward;
 #[path = "jvm/releases.rs"]

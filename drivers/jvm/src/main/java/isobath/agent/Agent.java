@@ -50,7 +50,7 @@ public final class Agent {
         if (settings.address == null) {
             if (settings.door > 0) {
                 // Only to know how the service reaches its database.
-                instrumentation.addTransformer(Transformer.ofDrivers());
+                instrumentation.addTransformer(Transformer.ofDrivers(), true);
             }
             return;
         }
@@ -83,7 +83,8 @@ public final class Agent {
         for (Frame frame : unwatched) {
             link.queue().add(frame);
         }
-        instrumentation.addTransformer(new Transformer(blocks, link.queue()));
+        // Retransformers come last, so that agents that compute coverage see the classes as they are in the files.
+        instrumentation.addTransformer(new Transformer(classes, blocks, link.queue()), true);
         link.serve(new Commands());
     }
 
