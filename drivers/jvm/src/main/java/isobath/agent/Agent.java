@@ -11,6 +11,7 @@ import isobath.agent.service.Failures;
 import isobath.agent.service.Outgoing;
 import isobath.agent.service.Servers;
 import isobath.agent.service.ServiceClasses;
+import isobath.agent.service.Traces;
 import isobath.agent.track.Track;
 import isobath.agent.weave.Weaver;
 import isobath.agent.weave.Woven;
@@ -78,6 +79,7 @@ public final class Agent {
         Link link = Link.open(settings, targets, targets.size());
         Recording.into(link.map(), settings.methods);
         Failures.watch(names);
+        Traces.hide(instrumentation);
         Outgoing.watch();
         Servers.hurry();
         for (Frame frame : unwatched) {
