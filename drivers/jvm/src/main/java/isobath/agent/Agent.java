@@ -60,7 +60,9 @@ public final class Agent {
                         settings,
                         command,
                         System.getProperty("java.class.path"),
-                        System.getProperty("jdk.module.path"));
+                        System.getProperty("jdk.module.path"),
+                        System.getProperty("catalina.base"),
+                        System.getProperty("jetty.base"));
         List<Target> targets = new ArrayList<>();
         List<Frame> unwatched = new ArrayList<>();
         Map<String, int[]> blocks = new HashMap<>();
