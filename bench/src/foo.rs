@@ -21,11 +21,11 @@ use isobath_exec::state::State;
 use isobath_exec::tap::{Tap, environment};
 use isobath_exec::{server, writable};
 use isobath_rest::caller::Service;
-use isobath_rest::data::{self, Data};
 use isobath_rest::feedback::{Feedback, JournalFeedback, TapFeedback};
 use isobath_rest::job::{self, Config, Event};
-use isobath_rest::keeper::Keeper;
 use isobath_rest::openapi::{self, NoLoader};
+use isobath_rest::seeding::{self, LiveDatabase};
+use isobath_rest::supervisor::Supervisor;
 use isobath_suts::papers::{pair_tables, stored_pair_at};
 use isobath_suts::{Journal, Running};
 
@@ -102,18 +102,18 @@ fn run(engine: Engine, with_post: bool, seed: u64) -> Result<Reached, Box<dyn Er
     let document = running.openapi.to_string();
     let state = State::open(&address, std::slice::from_ref(&address))?;
     let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
-    let data = Data::new(state, now, data::Choice::default(), true);
+    let data = LiveDatabase::new(state, now, seeding::SeedingConfig::default(), true);
     let service = Arc::new(Service {
         api: Arc::new(openapi::read(&document, "openapi.json", &NoLoader)?),
         base: running.url.clone(),
-        keeper: Keeper::new(Vec::new()),
+        supervisor: Supervisor::new(Vec::new()),
         sessions: Vec::new(),
         reset: None,
         feedback: Some(Mutex::new(feedback)),
-        data: Some(Mutex::new(data)),
-        outside: None,
+        database: Some(Mutex::new(data)),
+        mocks: None,
     });
-    let config = Config::alone(seed, CALLS);
+    let config = Config::single_worker(seed, CALLS);
     let mut wanted: BTreeSet<&str> = BTreeSet::from([
         "GET /api/foo/{x}/{y} answers 200",
         "GET /api/foo/{x}/{y} answers 400",

@@ -23,8 +23,8 @@ use hyper_util::rt::TokioIo;
 use isobath_exec::http::{Client, Config as HttpConfig, Request};
 use isobath_rest::caller::Service;
 use isobath_rest::job::{self, Config, Event};
-use isobath_rest::keeper::Keeper;
 use isobath_rest::openapi::{self, NoLoader};
+use isobath_rest::supervisor::Supervisor;
 
 use crate::cpu;
 
@@ -237,12 +237,12 @@ fn whole_job(address: &str, workers: usize) -> Option<Measured> {
         base: format!("http://{address}"),
         sessions: Vec::new(),
         reset: None,
-        keeper: Keeper::default(),
+        supervisor: Supervisor::default(),
         feedback: None,
-        data: None,
-        outside: None,
+        database: None,
+        mocks: None,
     });
-    let mut config = Config::alone(1, JOB_CALLS);
+    let mut config = Config::single_worker(1, JOB_CALLS);
     config.workers = workers;
     config.search.in_flight = job::in_flight(workers);
     let client = |flag: &Arc<AtomicBool>| {

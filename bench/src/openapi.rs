@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use fastrand::Rng;
 use isobath_genes::{Tuning, Unresolved};
-use isobath_rest::action::{Action, Answer, AnswerChecker};
+use isobath_rest::action::{Action, ReceivedResponse, ResponseChecker};
 use isobath_rest::openapi::{self, Api, Loader};
 
 struct Files;
@@ -145,13 +145,13 @@ fn speed(api: &Api) {
             .len();
     }
     let request = micros(start);
-    let checker = AnswerChecker::new(api);
+    let checker = ResponseChecker::new(api);
     let start = Instant::now();
     let mut violations = 0;
     for i in 0..ROUNDS {
         let json = [("content-type", "application/json")];
         let operation = &api.operations[i % n];
-        let answer = Answer {
+        let answer = ReceivedResponse {
             status: 200,
             headers: &json,
             body: b"{\"id\": 1}",

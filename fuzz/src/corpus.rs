@@ -4,7 +4,7 @@ use isobath_emit::http::{Answer, Auth, HttpStep, HttpSuite, HttpTest, Request, U
 use isobath_genes::{Reference, Tuning};
 use isobath_protocol::{Event, channel};
 use isobath_rest::action::Action;
-use isobath_rest::candidate::{Candidate, What};
+use isobath_rest::candidate::{Candidate, StepKind};
 use isobath_rest::journal::store;
 use isobath_rest::openapi::{self, NoLoader};
 
@@ -170,7 +170,7 @@ pub fn journal() -> Vec<Vec<u8>> {
                 action.gene.bind("/path/id", Reference { source, place });
             }
             let breach = None;
-            first = Some(candidate.push(What::Call { action, breach }, Some(0)));
+            first = Some(candidate.push(StepKind::Call { action, breach }, Some(0)));
         }
         inputs.push(store(&api, None, &candidate).to_string().into_bytes());
     }

@@ -22,7 +22,7 @@ use isobath_emit::http::{HttpSuite, curl, writer};
 use isobath_exec::tap::{Sender, overheard};
 use isobath_genes::{Pattern, PatternDomain, Tuning, Unresolved};
 use isobath_protocol::{Command, Event, Table, channel};
-use isobath_rest::action::{Action, Answer, AnswerChecker};
+use isobath_rest::action::{Action, ReceivedResponse, ResponseChecker};
 use isobath_rest::auth;
 use isobath_rest::journal::{restore, store};
 use isobath_rest::openapi::{self, Api, NoLoader};
@@ -110,7 +110,7 @@ pub fn journal(bytes: &[u8]) {
     };
     let _ = store(api, Some(&SCHEMA), &candidate);
     for step in &candidate.steps {
-        if let isobath_rest::candidate::What::Call { action, .. } = &step.what {
+        if let isobath_rest::candidate::StepKind::Call { action, .. } = &step.kind {
             let _ = action.request(api, &Unresolved);
         }
     }
@@ -135,13 +135,13 @@ pub fn openapi(bytes: &[u8]) {
         return;
     };
     let mut rng = Rng::with_seed(1);
-    let checker = AnswerChecker::new(&api);
+    let checker = ResponseChecker::new(&api);
     for (index, operation) in api.operations.iter().enumerate().take(20) {
         if let Some(mut action) = Action::sample(&api, index, &mut rng, &Tuning::default()) {
             action.mutate(&mut rng, &Tuning::default());
             let _ = action.request(&api, &Unresolved);
         }
-        let answer = Answer {
+        let answer = ReceivedResponse {
             status: 200,
             headers: &[("Content-Type", "application/json")],
             body: bytes,

@@ -10,11 +10,11 @@ use isobath_exec::driver::Event as Statement;
 use isobath_exec::http::{Client, Config as HttpConfig};
 use isobath_exec::state::State;
 use isobath_rest::caller::Service;
-use isobath_rest::data::{Choice, Data};
 use isobath_rest::feedback::JournalFeedback;
 use isobath_rest::job::{self, Config, Event};
-use isobath_rest::keeper::Keeper;
 use isobath_rest::openapi::{self, NoLoader};
+use isobath_rest::seeding::{LiveDatabase, SeedingConfig};
+use isobath_rest::supervisor::Supervisor;
 
 use super::{Covered, Problem};
 
@@ -30,7 +30,7 @@ pub(super) const SERVICES: [&str; 4] = [
 /// The targets that every arm has and a run covers.
 pub(super) fn covered(
     name: &str,
-    choice: Choice,
+    choice: SeedingConfig,
     calls: u64,
     seed: u64,
 ) -> Result<Covered, Problem> {
@@ -57,12 +57,12 @@ pub(super) fn covered(
     let service = Arc::new(Service {
         api: Arc::new(api),
         base: running.url.clone(),
-        keeper: Keeper::new(Vec::new()),
+        supervisor: Supervisor::new(Vec::new()),
         sessions: Vec::new(),
         reset: None,
         feedback: Some(Mutex::new(Box::new(feedback))),
-        data: Some(Mutex::new(Data::new(state, now, choice, true))),
-        outside: None,
+        database: Some(Mutex::new(LiveDatabase::new(state, now, choice, true))),
+        mocks: None,
     });
     let client = |flag: &Arc<AtomicBool>| {
         Client::new(HttpConfig {
@@ -81,7 +81,7 @@ pub(super) fn covered(
             seen.borrow_mut().insert(target.clone());
         }
     };
-    job::run(&service, &client, &Config::alone(seed, calls), tell)?;
+    job::run(&service, &client, &Config::single_worker(seed, calls), tell)?;
     let targets = targets.take();
     Ok(targets)
 }

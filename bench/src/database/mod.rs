@@ -13,14 +13,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
-use isobath_rest::data::Choice;
+use isobath_rest::seeding::SeedingConfig;
 
 use crate::effect::{a12, chance, median};
 
 pub(super) type Problem = Box<dyn std::error::Error>;
 
 /// What each arm may use: its name, its choice, and the flags that say so.
-const ARMS: [(&str, Choice, &[&str]); 3] = [
+const ARMS: [(&str, SeedingConfig, &[&str]); 3] = [
     (
         "base",
         arm(false, false),
@@ -33,8 +33,8 @@ const ARMS: [(&str, Choice, &[&str]); 3] = [
 /// Differences that chance makes less often than this count.
 const SIGNIFICANT: f64 = 0.05;
 
-const fn arm(rows: bool, distance: bool) -> Choice {
-    Choice {
+const fn arm(rows: bool, distance: bool) -> SeedingConfig {
+    SeedingConfig {
         rows,
         distance,
         rules: false,

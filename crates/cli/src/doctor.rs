@@ -19,7 +19,7 @@ pub(crate) struct DoctorArgs {
 }
 
 /// Something that a part of Isobath needs.
-struct Need {
+struct Requirement {
     name: &'static str,
     /// What it is for.
     purpose: &'static str,
@@ -31,36 +31,36 @@ struct Need {
     packages: [&'static str; 3],
 }
 
-const NEEDS: [Need; 10] = [
-    Need {
+const REQUIREMENTS: [Requirement; 10] = [
+    Requirement {
         name: "Rust toolchain",
         purpose: "white-box runs of Rust services, Rust suites",
         programs: &["cargo"],
         version: &["--version"],
         packages: ["rustup", "rustup", "rustup"],
     },
-    Need {
+    Requirement {
         name: "C compiler",
         purpose: "building services that bundle SQLite",
         programs: &["cc"],
         version: &["--version"],
         packages: ["build-essential", "gcc", ""],
     },
-    Need {
+    Requirement {
         name: "PostgreSQL server",
         purpose: "confirming schemas and queries on PostgreSQL",
         programs: &["postgres"],
         version: &["--version"],
         packages: ["postgresql", "postgresql-server", "postgresql"],
     },
-    Need {
+    Requirement {
         name: "MariaDB server",
         purpose: "confirming schemas and queries on MariaDB",
         programs: &["mariadbd", "mysqld"],
         version: &["--version"],
         packages: ["mariadb-server", "mariadb-server", "mariadb"],
     },
-    Need {
+    Requirement {
         name: "JDK",
         purpose: "JVM services, JUnit suites",
         programs: &["javac"],
@@ -71,14 +71,14 @@ const NEEDS: [Need; 10] = [
             "openjdk",
         ],
     },
-    Need {
+    Requirement {
         name: "Maven",
         purpose: "JUnit suites",
         programs: &["mvn"],
         version: &["--version"],
         packages: ["maven", "maven", "maven"],
     },
-    Need {
+    Requirement {
         name: "pytest",
         purpose: "pytest suites",
         programs: &["pytest"],
@@ -89,21 +89,21 @@ const NEEDS: [Need; 10] = [
             "pytest",
         ],
     },
-    Need {
+    Requirement {
         name: "Node.js",
         purpose: "JavaScript suites",
         programs: &["node"],
         version: &["--version"],
         packages: ["nodejs", "nodejs", "node"],
     },
-    Need {
+    Requirement {
         name: "curl",
         purpose: "running the scripts that show faults",
         programs: &["curl"],
         version: &["--version"],
         packages: ["curl", "curl", "curl"],
     },
-    Need {
+    Requirement {
         name: "jq",
         purpose: "running those of several calls",
         programs: &["jq"],
@@ -115,8 +115,8 @@ const NEEDS: [Need; 10] = [
 /// Looks for everything, and says what to do. Nothing that is missing is a failure: each is for one purpose.
 pub(crate) fn run(args: &DoctorArgs) -> Exit {
     let terminal = Terminal::new(false, args.json);
-    let found: Vec<(&Need, Option<(PathBuf, String)>)> =
-        NEEDS.iter().map(|need| (need, find(need))).collect();
+    let found: Vec<(&Requirement, Option<(PathBuf, String)>)> =
+        REQUIREMENTS.iter().map(|need| (need, find(need))).collect();
     if args.json {
         let list = found.iter().map(|(need, found)| {
             serde_json::json!({
@@ -151,7 +151,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Exit {
             ),
         }
     }
-    let missing: Vec<&Need> = found
+    let missing: Vec<&Requirement> = found
         .iter()
         .filter(|(_, found)| found.is_none())
         .map(|(need, _)| *need)
@@ -168,7 +168,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Exit {
 }
 
 /// Where a program is, and its version.
-fn find(need: &Need) -> Option<(PathBuf, String)> {
+fn find(need: &Requirement) -> Option<(PathBuf, String)> {
     let path = find_program(need.programs)?;
     let mut command = vec![path.display().to_string()];
     command.extend(need.version.iter().map(|word| (*word).to_owned()));
@@ -190,7 +190,7 @@ fn find(need: &Need) -> Option<(PathBuf, String)> {
 }
 
 /// The command that installs what is missing, for the package manager of this machine.
-fn install(missing: &[&Need]) -> String {
+fn install(missing: &[&Requirement]) -> String {
     let managers = [
         ("apt-get", "sudo apt-get install"),
         ("dnf", "sudo dnf install"),

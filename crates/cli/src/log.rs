@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use isobath_rest::said;
+use isobath_rest::redact;
 
 /// Lines that wait at most: a run that never gets its folder has nowhere to write them.
 const MOST_WAITING: usize = 2_000;
@@ -81,7 +81,7 @@ pub(crate) fn allow_in_files() {
 }
 
 /// A text for a file of the run. Whatever way a secret took to get here, it does not get further.
-pub(crate) fn masked(text: &str) -> Cow<'_, str> {
+pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
     let log = log();
     let mut text = Cow::Borrowed(text);
     if let Some(log) = log.as_ref().filter(|log| !log.is_allowed_in_files) {
@@ -118,7 +118,7 @@ impl Log {
             line = line.replace(secret, "***");
         }
         if let Some(file) = &mut self.file {
-            let _ = file.write_all(said::without_secrets(&line).as_bytes());
+            let _ = file.write_all(redact::redact_likely_secrets(&line).as_bytes());
         }
     }
 }

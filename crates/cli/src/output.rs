@@ -82,7 +82,7 @@ pub(crate) fn put(path: &Path, text: &str) -> Result<(), OutputError> {
     }
     // Through a neighbour, so that a file is there whole or not at all.
     let unfinished = path.with_extension("part");
-    std::fs::write(&unfinished, log::masked(text).as_bytes()).map_err(unwritable)?;
+    std::fs::write(&unfinished, log::redacted(text).as_bytes()).map_err(unwritable)?;
     std::fs::rename(&unfinished, path).map_err(unwritable)
 }
 

@@ -16,7 +16,7 @@ pub struct User {
     /// Headers that are sent as they are.
     pub headers: Vec<(String, String)>,
     /// A call that creates the user first.
-    pub create: Option<Creation>,
+    pub create: Option<UserCreation>,
     /// A call that logs the user in.
     pub login: Option<Login>,
 }
@@ -38,14 +38,14 @@ impl User {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Login {
     /// Where to, what and how.
-    pub call: Call,
+    pub call: AuthCall,
     /// What its response is good for.
-    pub take: Take,
+    pub take: LoginCredential,
 }
 
 /// A call that is written out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct AuthCall {
     /// A path of the service, or a whole URL.
     pub endpoint: String,
     /// The HTTP method, in capitals.
@@ -71,7 +71,7 @@ pub struct Secret {
 
 /// What a log-in gives.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Take {
+pub enum LoginCredential {
     /// Cookies, sent back with every call.
     Cookies,
     /// A token, sent with every call.
@@ -79,7 +79,7 @@ pub enum Take {
         /// Where in the response it is.
         from: TokenSource,
         /// Where in the calls it goes.
-        to: TokenPlace,
+        to: TokenLocation,
         /// What is sent, with `{token}` in it.
         template: String,
     },
@@ -96,7 +96,7 @@ pub enum TokenSource {
 
 /// Where a token is sent.
 #[derive(Clone, Debug, PartialEq)]
-pub enum TokenPlace {
+pub enum TokenLocation {
     /// In this header.
     Header(String),
     /// In this query parameter.
@@ -105,9 +105,9 @@ pub enum TokenPlace {
 
 /// A call that creates a user, with parts that must be new each time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Creation {
+pub struct UserCreation {
     /// The call; its body has placeholders.
-    pub call: Call,
+    pub call: AuthCall,
     /// How the placeholders are filled.
     pub generators: Vec<Generator>,
 }
@@ -341,7 +341,7 @@ fn user(at: usize, entry: Value) -> Result<User, AuthError> {
     let create = match entry.create_users {
         Some(mut create) => {
             let generators = std::mem::take(&mut create.generators);
-            Some(Creation {
+            Some(UserCreation {
                 call: call(create, "createUsers").map_err(wrong)?,
                 generators,
             })
@@ -376,7 +376,7 @@ fn pairs(headers: Vec<Header>) -> Vec<(String, String)> {
 fn login(entry: LoginEntry) -> Result<Login, String> {
     let take = match (entry.token, entry.expect_cookies) {
         (Some(token), false) => take(token)?,
-        (None, true) => Take::Cookies,
+        (None, true) => LoginCredential::Cookies,
         (Some(_), true) => return Err("`expectCookies` and `token` exclude each other".into()),
         (None, false) => {
             return Err("say what the log-in gives: `expectCookies: true`, or `token`".into());
@@ -388,7 +388,7 @@ fn login(entry: LoginEntry) -> Result<Login, String> {
     })
 }
 
-fn take(token: TokenEntry) -> Result<Take, String> {
+fn take(token: TokenEntry) -> Result<LoginCredential, String> {
     let selector = token.extract_selector.or(token.extract_from_field).ok_or(
         "`token` needs `extractSelector`: a JSON Pointer such as /token, or the name of a header",
     )?;
@@ -407,8 +407,8 @@ fn take(token: TokenEntry) -> Result<Take, String> {
     };
     let name = token.send_name.unwrap_or_else(|| "Authorization".into());
     let to = match token.send_in.as_deref().unwrap_or("header") {
-        "header" => TokenPlace::Header(name),
-        "query" => TokenPlace::Query(name),
+        "header" => TokenLocation::Header(name),
+        "query" => TokenLocation::Query(name),
         other => return Err(format!("`sendIn` is `header` or `query`, not `{other}`")),
     };
     let template = token.send_template.unwrap_or_else(|| "{token}".into());
@@ -417,10 +417,10 @@ fn take(token: TokenEntry) -> Result<Take, String> {
             "`sendTemplate` is `{template}`, which has no {{token}} in it"
         ));
     }
-    Ok(Take::Token { from, to, template })
+    Ok(LoginCredential::Token { from, to, template })
 }
 
-fn call(entry: CallEntry, place: &str) -> Result<Call, String> {
+fn call(entry: CallEntry, place: &str) -> Result<AuthCall, String> {
     let endpoint = entry
         .external_endpoint_url
         .or(entry.endpoint)
@@ -457,7 +457,7 @@ fn call(entry: CallEntry, place: &str) -> Result<Call, String> {
     for (name, value) in &headers {
         add_if_secret(name, value, &mut secrets);
     }
-    Ok(Call {
+    Ok(AuthCall {
         endpoint,
         method,
         content_type,
@@ -492,7 +492,7 @@ fn in_json(json: &Value, secrets: &mut Vec<Secret>) {
 }
 
 fn add_if_secret(name: &str, value: &str, secrets: &mut Vec<Secret>) {
-    if sounds_secret(name) && !value.is_empty() {
+    if is_secret_name(name) && !value.is_empty() {
         secrets.push(Secret {
             field: name.to_owned(),
             value: value.to_owned(),
@@ -502,7 +502,7 @@ fn add_if_secret(name: &str, value: &str, secrets: &mut Vec<Secret>) {
 
 /// Whether what has this name is likely a secret.
 #[must_use]
-pub fn sounds_secret(name: &str) -> bool {
+pub fn is_secret_name(name: &str) -> bool {
     const WORDS: [&str; 9] = [
         "pass",
         "pwd",
@@ -582,9 +582,9 @@ auth:
         );
         assert_eq!(
             login.take,
-            Take::Token {
+            LoginCredential::Token {
                 from: TokenSource::Body("/token".into()),
-                to: TokenPlace::Header("Authorization".into()),
+                to: TokenLocation::Header("Authorization".into()),
                 template: "Bearer {token}".into()
             }
         );

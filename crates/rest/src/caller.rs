@@ -8,15 +8,15 @@ use isobath_exec::http::{Call, Client, Completeness, Failure, Method, Outcome, R
 use isobath_genes::{Reference, Resolve};
 use serde_json::Value;
 
-use crate::candidate::{Candidate, Step, What};
-use crate::data::{Data, Planted};
+use crate::candidate::{Candidate, Step, StepKind};
 use crate::exchange::Exchange;
-use crate::feedback::{Feedback, Seen};
-use crate::keeper::{Fate, Keeper};
+use crate::external::Mocks;
+use crate::feedback::{CandidateTrace, Feedback};
 use crate::openapi::Api;
-use crate::outside::Outbound;
-use crate::said;
-use crate::session::{LoginError, Proof, Session};
+use crate::redact;
+use crate::seeding::{LiveDatabase, SeededRows};
+use crate::session::{Credentials, LoginError, Session};
+use crate::supervisor::{CrashOutcome, Supervisor};
 
 /// Brings the service back to its first state.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct ResetCall {
 /// The service cannot be reached any more.
 #[derive(Debug, thiserror::Error)]
 #[error("the service at {url} is gone: {why}")]
-pub struct Lost {
+pub struct ServiceLost {
     /// Where it was.
     pub url: String,
     /// What the last attempt met.
@@ -47,35 +47,35 @@ pub struct Service {
     /// What brings the first state back before each candidate.
     pub reset: Option<ResetCall>,
     /// Who watches over its life.
-    pub keeper: Keeper,
+    pub supervisor: Supervisor,
     /// What looks into the service; nothing when it is a black box.
     pub feedback: Option<Mutex<Box<dyn Feedback>>>,
     /// Its database, where that is known and ours to change.
-    pub data: Option<Mutex<Data>>,
+    pub database: Option<Mutex<LiveDatabase>>,
     /// The services that it calls, where somebody stands for them.
-    pub outside: Option<Mutex<Outbound>>,
+    pub mocks: Option<Mutex<Mocks>>,
 }
 
 impl Service {
     /// Asks whoever looks into the service.
-    pub fn inside<R>(&self, ask: impl FnOnce(&mut dyn Feedback) -> R) -> Option<R> {
+    pub fn with_driver<R>(&self, ask: impl FnOnce(&mut dyn Feedback) -> R) -> Option<R> {
         let feedback = self.feedback.as_ref()?;
         let mut feedback = feedback.lock().unwrap_or_else(PoisonError::into_inner);
         Some(ask(&mut **feedback))
     }
 
     /// Asks the database.
-    pub fn beneath<R>(&self, ask: impl FnOnce(&mut Data) -> R) -> Option<R> {
-        let data = self.data.as_ref()?;
-        let mut data = data.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(ask(&mut data))
+    pub fn with_database<R>(&self, ask: impl FnOnce(&mut LiveDatabase) -> R) -> Option<R> {
+        let database = self.database.as_ref()?;
+        let mut database = database.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(ask(&mut database))
     }
 
     /// Asks whoever stands for the services that it calls.
-    pub fn outwards<R>(&self, ask: impl FnOnce(&mut Outbound) -> R) -> Option<R> {
-        let outside = self.outside.as_ref()?;
-        let mut outside = outside.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(ask(&mut outside))
+    pub fn with_mocks<R>(&self, ask: impl FnOnce(&mut Mocks) -> R) -> Option<R> {
+        let mocks = self.mocks.as_ref()?;
+        let mut mocks = mocks.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(ask(&mut mocks))
     }
 }
 
@@ -89,23 +89,23 @@ pub struct Caller {
     client: Client,
     /// The users as they are in this life of the service.
     sessions: Arc<[Session]>,
-    life: u64,
+    restarts: u64,
     /// The operation that was called last.
     last: Option<usize>,
     /// How often operations were answered, by status.
     answered: BTreeMap<(usize, u16), u64>,
     /// Operations that refuse users who have just logged in with a 401.
-    unmoved: BTreeSet<Option<usize>>,
+    rejects_new_logins: BTreeSet<Option<usize>>,
 }
 
 /// How a call left the service.
-enum Pulse {
+enum Liveness {
     /// It lives.
     Alive,
     /// It does not: nobody is there, or nothing is answered.
     Dead(String),
     /// It does, but died meanwhile and was brought back by another caller.
-    Reborn,
+    Restarted,
     /// We were told to stop.
     Interrupted,
 }
@@ -114,16 +114,16 @@ impl Caller {
     /// A caller with a client.
     #[must_use]
     pub fn new(service: Arc<Service>, client: Client) -> Self {
-        let sessions = service.keeper.sessions();
-        let life = service.keeper.life();
+        let sessions = service.supervisor.sessions();
+        let restarts = service.supervisor.restarts();
         Self {
             service,
             client,
             sessions,
-            life,
+            restarts,
             last: None,
             answered: BTreeMap::new(),
-            unmoved: BTreeSet::new(),
+            rejects_new_logins: BTreeSet::new(),
         }
     }
 
@@ -147,60 +147,64 @@ impl Caller {
     /// # Errors
     ///
     /// When the service is gone.
-    pub fn run(&mut self, candidate: &Candidate) -> Result<Vec<Exchange>, Lost> {
+    pub fn run(&mut self, candidate: &Candidate) -> Result<Vec<Exchange>, ServiceLost> {
         loop {
-            if let Some(why) = self.service.keeper.gone() {
+            if let Some(why) = self.service.supervisor.lost_reason() {
                 return Err(self.lost(why));
             }
             self.catch_up();
             if !self.reset()? {
                 continue;
             }
-            let planted = self.plant(candidate)?;
+            let seeded = self.seed_rows(candidate)?;
             self.settle()?;
             self.service
-                .inside(|feedback| feedback.begin(candidate.texts()));
-            self.service.outwards(|outside| outside.begin(candidate));
-            let attempt = self.attempt(candidate, planted.as_ref());
-            let seen: Option<Seen> = self.service.inside(|feedback| feedback.end());
+                .with_driver(|feedback| feedback.begin(candidate.texts()));
+            self.service.with_mocks(|mocks| mocks.begin(candidate));
+            let attempt = self.attempt(candidate, seeded.as_ref());
+            let seen: Option<CandidateTrace> = self.service.with_driver(|feedback| feedback.end());
             match attempt? {
                 Some(mut exchanges) => {
                     if let Some(seen) = seen {
-                        seen.give_to(&mut exchanges);
+                        seen.attach_to(&mut exchanges);
                     }
                     self.service
-                        .outwards(|outside| outside.end(candidate, &mut exchanges));
-                    self.look_beneath(&mut exchanges, planted)?;
+                        .with_mocks(|mocks| mocks.end(candidate, &mut exchanges));
+                    self.finish_database(&mut exchanges, seeded)?;
                     return Ok(exchanges);
                 }
                 None => {
-                    self.service.beneath(Data::distrust);
+                    self.service.with_database(LiveDatabase::distrust);
                 }
             }
         }
     }
 
     /// Brings the first rows of the database back, and inserts those of a candidate.
-    fn plant(&self, candidate: &Candidate) -> Result<Option<Planted>, Lost> {
-        let planted = self.service.beneath(|data| data.begin(candidate));
-        planted.transpose().map_err(|error| self.lost_data(&error))
+    fn seed_rows(&self, candidate: &Candidate) -> Result<Option<SeededRows>, ServiceLost> {
+        let seeded = self
+            .service
+            .with_database(|database| database.begin(candidate));
+        seeded
+            .transpose()
+            .map_err(|error| self.database_lost(&error))
     }
 
     /// Says of the statements of each call what they looked for.
-    fn look_beneath(
+    fn finish_database(
         &self,
         exchanges: &mut [Exchange],
-        planted: Option<Planted>,
-    ) -> Result<(), Lost> {
+        seeded: Option<SeededRows>,
+    ) -> Result<(), ServiceLost> {
         let looked = self
             .service
-            .beneath(|data| data.end(exchanges, planted.unwrap_or_default()));
+            .with_database(|database| database.end(exchanges, seeded.unwrap_or_default()));
         looked
             .unwrap_or(Ok(()))
-            .map_err(|error| self.lost_data(&error))
+            .map_err(|error| self.database_lost(&error))
     }
 
-    fn lost_data(&self, error: &DatabaseError) -> Lost {
+    fn database_lost(&self, error: &DatabaseError) -> ServiceLost {
         self.lost(format!("its database cannot be used: {error}"))
     }
 
@@ -208,38 +212,39 @@ impl Caller {
     fn attempt(
         &mut self,
         candidate: &Candidate,
-        planted: Option<&Planted>,
-    ) -> Result<Option<Vec<Exchange>>, Lost> {
+        seeded: Option<&SeededRows>,
+    ) -> Result<Option<Vec<Exchange>>, ServiceLost> {
         let mut exchanges: Vec<Exchange> = Vec::with_capacity(candidate.steps.len());
         for step in &candidate.steps {
             let session = step.user.and_then(|user| self.sessions.get(user));
             let session = session.cloned();
-            let proof = session.as_ref().map(Session::proof);
-            let answers = Answers::new(&exchanges, planted);
-            let Some((mut request, mut sent)) = self.request(step, proof.as_deref(), &answers)
+            let credentials = session.as_ref().map(Session::credentials);
+            let resolver = ResponseResolver::new(&exchanges, seeded);
+            let Some((mut request, mut sent)) =
+                self.request(step, credentials.as_deref(), &resolver)
             else {
                 continue;
             };
             let number = u16::try_from(exchanges.len()).unwrap_or(u16::MAX);
-            self.service.inside(|feedback| feedback.call(number));
-            self.service.outwards(|outside| outside.call(number));
-            let since = self.service.keeper.mark();
+            self.service.with_driver(|feedback| feedback.call(number));
+            self.service.with_mocks(|mocks| mocks.call(number));
+            let since = self.service.supervisor.mark();
             let mut call = whole(self.client.call(&request));
-            let mut is_renewed = false;
+            let mut reauthenticated = false;
             if call.status() == Some(401)
-                && let (Some(session), Some(stale)) = (&session, &proof)
+                && let (Some(session), Some(stale)) = (&session, &credentials)
                 && self.log_in_again(session, stale, step.operation())
                 && self.settle().is_ok()
-                && let Some(again) = self.request(step, Some(&session.proof()), &answers)
+                && let Some(again) = self.request(step, Some(&session.credentials()), &resolver)
             {
                 (request, sent) = again;
-                is_renewed = exchanges.iter().any(|earlier| earlier.user == step.user);
+                reauthenticated = exchanges.iter().any(|earlier| earlier.user == step.user);
                 call = whole(self.client.call(&request));
                 if call.status() == Some(401) {
-                    self.unmoved.insert(step.operation());
+                    self.rejects_new_logins.insert(step.operation());
                 }
             }
-            let said = self.service.keeper.said(since);
+            let said = self.service.supervisor.output_since(since);
             let pulse = self.pulse(&call);
             let was_made = !matches!(
                 call.failure(),
@@ -247,31 +252,31 @@ impl Caller {
             );
             let operation = step.operation();
             match pulse {
-                Pulse::Interrupted => break,
-                Pulse::Reborn => return Ok(None),
-                Pulse::Dead(_) if !was_made => {}
-                Pulse::Dead(_) | Pulse::Alive => {
-                    if matches!(pulse, Pulse::Alive) {
+                Liveness::Interrupted => break,
+                Liveness::Restarted => return Ok(None),
+                Liveness::Dead(_) if !was_made => {}
+                Liveness::Dead(_) | Liveness::Alive => {
+                    if matches!(pulse, Liveness::Alive) {
                         self.last = operation;
                     }
                     let mut exchange =
                         Exchange::new(step.id, operation, step.user, request, call).with_sent(sent);
-                    exchange.is_renewed = is_renewed;
-                    exchange.proof = session.as_ref().map(Session::proof);
+                    exchange.reauthenticated = reauthenticated;
+                    exchange.credentials = session.as_ref().map(Session::credentials);
                     if !said.is_empty() {
-                        let said = said::masked(&said, &exchange.request);
-                        exchange.said = exchange.masked(said);
+                        let said = redact::request_secrets(&said, &exchange.request);
+                        exchange.service_output = exchange.redacted(said);
                     }
                     if let (Some(operation), Some(status)) = (operation, exchange.status()) {
                         *self.answered.entry((operation, status)).or_default() += 1;
                     }
-                    if matches!(pulse, Pulse::Alive) {
+                    if matches!(pulse, Liveness::Alive) {
                         self.observe(&mut exchange)?;
                     }
                     exchanges.push(exchange);
                 }
             }
-            let Pulse::Dead(why) = pulse else { continue };
+            let Liveness::Dead(why) = pulse else { continue };
             // A call that was not answered before all went silent is to blame; else the one before.
             let is_silent = matches!(
                 exchanges.last().and_then(Exchange::failure),
@@ -282,19 +287,21 @@ impl Caller {
                 .map_or(self.last, |exchange| exchange.operation);
             // That calls are not answered in time is a finding of its own.
             let is_shown = !exchanges.is_empty() || is_silent;
-            let fate = self
-                .service
-                .keeper
-                .found_dead(self.life, operation, is_shown, &why);
+            let fate =
+                self.service
+                    .supervisor
+                    .handle_crash(self.restarts, operation, is_shown, &why);
             match fate {
                 // Somebody else's call may have done it.
-                Fate::Back(None) => return Ok(None),
-                Fate::Back(Some(_)) if exchanges.is_empty() => return Ok(None),
-                Fate::Back(Some(obituary)) if !is_silent => mark(&mut exchanges, obituary),
-                Fate::Back(Some(_)) => {}
-                Fate::Gone(why) if exchanges.is_empty() => return Err(self.lost(why)),
-                Fate::Gone(why) if !is_silent => mark(&mut exchanges, why),
-                Fate::Gone(_) => {}
+                CrashOutcome::Restarted(None) => return Ok(None),
+                CrashOutcome::Restarted(Some(_)) if exchanges.is_empty() => return Ok(None),
+                CrashOutcome::Restarted(Some(exit_reason)) if !is_silent => {
+                    mark(&mut exchanges, exit_reason)
+                }
+                CrashOutcome::Restarted(Some(_)) => {}
+                CrashOutcome::Lost(why) if exchanges.is_empty() => return Err(self.lost(why)),
+                CrashOutcome::Lost(why) if !is_silent => mark(&mut exchanges, why),
+                CrashOutcome::Lost(_) => {}
             }
             break;
         }
@@ -302,27 +309,33 @@ impl Caller {
     }
 
     /// Looks at what a call did to the rows.
-    fn observe(&self, exchange: &mut Exchange) -> Result<(), Lost> {
+    fn observe(&self, exchange: &mut Exchange) -> Result<(), ServiceLost> {
         let service = &self.service;
-        let observed = service.beneath(|data| data.observe(&service.api, &service.base, exchange));
+        let observed = service
+            .with_database(|database| database.observe(&service.api, &service.base, exchange));
         observed
             .unwrap_or(Ok(()))
-            .map_err(|error| self.lost_data(&error))
+            .map_err(|error| self.database_lost(&error))
     }
 
     /// Takes what was written until now as given, so that no call is blamed for it.
-    fn settle(&self) -> Result<(), Lost> {
-        let settled = self.service.beneath(Data::settle);
+    fn settle(&self) -> Result<(), ServiceLost> {
+        let settled = self.service.with_database(LiveDatabase::settle);
         settled
             .unwrap_or(Ok(()))
-            .map_err(|error| self.lost_data(&error))
+            .map_err(|error| self.database_lost(&error))
     }
 
     /// Logs a user in again whose call was refused as if it came from nobody. Operations that say so even to
     /// those who have just logged in are not believed again.
-    fn log_in_again(&mut self, session: &Session, stale: &Proof, operation: Option<usize>) -> bool {
+    fn log_in_again(
+        &mut self,
+        session: &Session,
+        stale: &Credentials,
+        operation: Option<usize>,
+    ) -> bool {
         session.can_expire()
-            && !self.unmoved.contains(&operation)
+            && !self.rejects_new_logins.contains(&operation)
             && session
                 .renew(&mut self.client, &self.service.base, stale)
                 .is_ok()
@@ -342,22 +355,22 @@ impl Caller {
 
     /// Takes over what changed when the service was brought back by another caller.
     fn catch_up(&mut self) {
-        let life = self.service.keeper.life();
-        if life != self.life {
-            self.life = life;
-            self.sessions = self.service.keeper.sessions();
+        let restarts = self.service.supervisor.restarts();
+        if restarts != self.restarts {
+            self.restarts = restarts;
+            self.sessions = self.service.supervisor.sessions();
         }
     }
 
-    fn lost(&self, why: String) -> Lost {
-        Lost {
+    fn lost(&self, why: String) -> ServiceLost {
+        ServiceLost {
             url: self.service.base.clone(),
             why,
         }
     }
 
     /// Brings the first state back; says whether it did, and not the dead service instead.
-    fn reset(&mut self) -> Result<bool, Lost> {
+    fn reset(&mut self) -> Result<bool, ServiceLost> {
         let service = Arc::clone(&self.service);
         let Some(reset) = &service.reset else {
             return Ok(true);
@@ -365,15 +378,20 @@ impl Caller {
         let mut call = self.client.call(&reset.request);
         for _ in 1..RESETS {
             match self.pulse(&call) {
-                Pulse::Interrupted => return Ok(true),
-                Pulse::Dead(why) => {
-                    return match service.keeper.found_dead(self.life, self.last, false, &why) {
-                        Fate::Back(_) => Ok(false),
-                        Fate::Gone(why) => Err(self.lost(why)),
+                Liveness::Interrupted => return Ok(true),
+                Liveness::Dead(why) => {
+                    return match service.supervisor.handle_crash(
+                        self.restarts,
+                        self.last,
+                        false,
+                        &why,
+                    ) {
+                        CrashOutcome::Restarted(_) => Ok(false),
+                        CrashOutcome::Lost(why) => Err(self.lost(why)),
                     };
                 }
-                Pulse::Reborn => return Ok(false),
-                Pulse::Alive => {}
+                Liveness::Restarted => return Ok(false),
+                Liveness::Alive => {}
             }
             if call.status().is_some_and(|status| status < 400) {
                 return Ok(true);
@@ -387,49 +405,49 @@ impl Caller {
     }
 
     /// Whether the service lives, as far as a call shows.
-    fn pulse(&mut self, call: &Call) -> Pulse {
-        let keeper = &self.service.keeper;
+    fn pulse(&mut self, call: &Call) -> Liveness {
+        let supervisor = &self.service.supervisor;
         match call.failure() {
             None => {
-                keeper.heard(true);
-                Pulse::Alive
+                supervisor.record_response(true);
+                Liveness::Alive
             }
-            Some(Failure::Interrupted) => Pulse::Interrupted,
+            Some(Failure::Interrupted) => Liveness::Interrupted,
             Some(failure @ (Failure::Refused | Failure::Unreachable(_) | Failure::Tls(_))) => {
-                Pulse::Dead(failure.to_string())
+                Liveness::Dead(failure.to_string())
             }
             // A connection that was closed may mean that one request failed, or that everything did.
             Some(Failure::Dropped) => {
                 let question = self.client.call(&Request::get(&self.service.base));
                 let dead =
-                    || Pulse::Dead("the connection was closed, and the next one refused".into());
+                    || Liveness::Dead("the connection was closed, and the next one refused".into());
                 match question.failure() {
                     Some(Failure::Refused) => dead(),
-                    Some(Failure::Interrupted) => Pulse::Interrupted,
+                    Some(Failure::Interrupted) => Liveness::Interrupted,
                     // A listener that is about to close may still take a connection, but not another one.
                     Some(Failure::Dropped)
                         if self.client.knock(&self.service.base) == Err(Failure::Refused) =>
                     {
                         dead()
                     }
-                    _ if keeper.settled_life() != self.life => Pulse::Reborn,
-                    _ => Pulse::Alive,
+                    _ if supervisor.settled_restarts() != self.restarts => Liveness::Restarted,
+                    _ => Liveness::Alive,
                 }
             }
-            Some(Failure::TimedOut) if keeper.heard(false) => {
+            Some(Failure::TimedOut) if supervisor.record_response(false) => {
                 let question = whole(self.client.call(&Request::get(&self.service.base)));
                 match question.failure() {
                     Some(Failure::TimedOut | Failure::Refused) => {
-                        Pulse::Dead("it does not answer any more".into())
+                        Liveness::Dead("it does not answer any more".into())
                     }
-                    Some(Failure::Interrupted) => Pulse::Interrupted,
+                    Some(Failure::Interrupted) => Liveness::Interrupted,
                     _ => {
-                        keeper.heard(true);
-                        Pulse::Alive
+                        supervisor.record_response(true);
+                        Liveness::Alive
                     }
                 }
             }
-            Some(_) => Pulse::Alive,
+            Some(_) => Liveness::Alive,
         }
     }
 
@@ -438,13 +456,13 @@ impl Caller {
     fn request(
         &self,
         step: &Step,
-        proof: Option<&Proof>,
-        answers: &Answers<'_>,
+        credentials: Option<&Credentials>,
+        resolver: &ResponseResolver<'_>,
     ) -> Option<(Request, Option<Value>)> {
         let service = &self.service;
-        let (mut request, input) = match &step.what {
-            What::Call { action, .. } => {
-                let written = action.request(&service.api, answers);
+        let (mut request, input) = match &step.kind {
+            StepKind::Call { action, .. } => {
+                let written = action.request(&service.api, resolver);
                 let method = Method::from_bytes(written.method.as_bytes()).ok()?;
                 let mut request =
                     Request::new(method, format!("{}{}", service.base, written.target()));
@@ -460,8 +478,8 @@ impl Caller {
                 }
                 (request, written.input)
             }
-            What::Follow(source) => {
-                let location = answers
+            StepKind::Follow(source) => {
+                let location = resolver
                     .exchanges
                     .iter()
                     .find(|exchange| exchange.step == *source)?
@@ -469,8 +487,8 @@ impl Caller {
                 (Request::get(absolute(&service.base, location)?), None)
             }
         };
-        if let Some(proof) = proof {
-            proof.apply(&mut request);
+        if let Some(credentials) = credentials {
+            credentials.apply(&mut request);
         }
         Some((request, input))
     }
@@ -488,10 +506,10 @@ fn whole(mut call: Call) -> Call {
 }
 
 /// Blames the call that was made last for the end of the service.
-fn mark(exchanges: &mut [Exchange], obituary: String) {
+fn mark(exchanges: &mut [Exchange], exit_reason: String) {
     if let Some(last) = exchanges.last_mut() {
-        let obituary = said::masked(&obituary, &last.request);
-        last.fatal = Some(last.masked(obituary));
+        let exit_reason = redact::request_secrets(&exit_reason, &last.request);
+        last.fatal = Some(last.redacted(exit_reason));
     }
 }
 
@@ -511,21 +529,21 @@ fn describe(call: &Call) -> String {
 }
 
 /// The rows and the answers so far, for values that refer to them.
-pub(crate) struct Answers<'a> {
+pub(crate) struct ResponseResolver<'a> {
     exchanges: &'a [Exchange],
-    planted: Option<&'a Planted>,
+    seeded: Option<&'a SeededRows>,
 }
 
-impl<'a> Answers<'a> {
-    pub(crate) fn new(exchanges: &'a [Exchange], planted: Option<&'a Planted>) -> Self {
-        Self { exchanges, planted }
+impl<'a> ResponseResolver<'a> {
+    pub(crate) fn new(exchanges: &'a [Exchange], seeded: Option<&'a SeededRows>) -> Self {
+        Self { exchanges, seeded }
     }
 }
 
-impl Resolve for Answers<'_> {
+impl Resolve for ResponseResolver<'_> {
     fn resolve(&self, reference: &Reference) -> Option<Value> {
-        if let Some(planted) = self.planted
-            && let Some(value) = planted.value(reference.source, &reference.place)
+        if let Some(seeded) = self.seeded
+            && let Some(value) = seeded.value(reference.source, &reference.place)
         {
             return Some(value);
         }

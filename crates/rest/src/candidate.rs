@@ -7,7 +7,7 @@ use isobath_rows::set::{self, NewRow};
 
 use crate::action::Action;
 use crate::exchange::Exchange;
-use crate::outside::NewAnswer;
+use crate::external::MockResponse;
 
 /// Shorter texts than this are met by accident.
 const RECOGNIZABLE: usize = 4;
@@ -20,9 +20,9 @@ pub struct Candidate {
     /// The rows that are inserted first, in this order.
     pub rows: Vec<NewRow>,
     /// What outside services answer while it runs, each kind of call in this order.
-    pub answers: Vec<NewAnswer>,
+    pub mock_responses: Vec<MockResponse>,
     /// Its number among the candidates of the run, where somebody counts.
-    pub born: u64,
+    pub number: u64,
     /// The steps, in the order in which they are made.
     pub steps: Vec<Step>,
 }
@@ -33,14 +33,14 @@ pub struct Step {
     /// What later steps call it by.
     pub id: u32,
     /// What is called.
-    pub what: What,
+    pub kind: StepKind,
     /// On whose behalf; `None` is anonymous.
     pub user: Option<usize>,
 }
 
 /// What a step calls.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum StepKind {
     /// An operation of the API.
     Call {
         /// Which, and with what.
@@ -52,7 +52,7 @@ pub enum What {
     Follow(u32),
 }
 
-impl What {
+impl StepKind {
     /// A call that means to break no rule.
     #[must_use]
     pub fn call(operation: usize, gene: Gene) -> Self {
@@ -71,18 +71,18 @@ impl Step {
     /// The operation that is called, if it is one.
     #[must_use]
     pub fn operation(&self) -> Option<usize> {
-        match &self.what {
-            What::Call { action, .. } => Some(action.operation),
-            What::Follow(_) => None,
+        match &self.kind {
+            StepKind::Call { action, .. } => Some(action.operation),
+            StepKind::Follow(_) => None,
         }
     }
 
     /// The input, if an operation is called.
     #[must_use]
     pub fn input(&self) -> Option<&Gene> {
-        match &self.what {
-            What::Call { action, .. } => Some(&action.gene),
-            What::Follow(_) => None,
+        match &self.kind {
+            StepKind::Call { action, .. } => Some(&action.gene),
+            StepKind::Follow(_) => None,
         }
     }
 
@@ -99,14 +99,14 @@ impl Step {
 
     /// The steps that this one refers to.
     pub(crate) fn sources(&self) -> Vec<u32> {
-        match &self.what {
-            What::Call { action, .. } => action
+        match &self.kind {
+            StepKind::Call { action, .. } => action
                 .gene
                 .references()
                 .into_iter()
                 .map(|(_, reference)| reference.source)
                 .collect(),
-            What::Follow(source) => vec![*source],
+            StepKind::Follow(source) => vec![*source],
         }
     }
 }
@@ -121,9 +121,9 @@ impl Candidate {
     }
 
     /// Adds a step at the end, and says its id.
-    pub fn push(&mut self, what: What, user: Option<usize>) -> u32 {
+    pub fn push(&mut self, kind: StepKind, user: Option<usize>) -> u32 {
         let id = self.next_id();
-        self.steps.push(Step { id, what, user });
+        self.steps.push(Step { id, kind, user });
         id
     }
 
@@ -139,12 +139,12 @@ impl Candidate {
         let mut copy = self.clone();
         copy.steps.remove(at);
         for step in &mut copy.steps {
-            match &mut step.what {
-                What::Call { action, .. } => {
+            match &mut step.kind {
+                StepKind::Call { action, .. } => {
                     action.gene.unbind(|reference| reference.source != removed)
                 }
-                What::Follow(source) if *source == removed => return None,
-                What::Follow(_) => {}
+                StepKind::Follow(source) if *source == removed => return None,
+                StepKind::Follow(_) => {}
             }
         }
         Some(copy)
@@ -162,7 +162,7 @@ impl Candidate {
             .filter(|id| copy.rows.iter().all(|row| row.id != *id))
             .collect();
         for step in &mut copy.steps {
-            if let What::Call { action, .. } = &mut step.what {
+            if let StepKind::Call { action, .. } = &mut step.kind {
                 action
                     .gene
                     .unbind(|reference| !gone.contains(&reference.source));
@@ -174,24 +174,27 @@ impl Candidate {
     /// How many parts it has: steps, rows, and answers.
     #[must_use]
     pub fn size(&self) -> usize {
-        self.steps.len() + self.rows.len() + self.answers.len()
+        self.steps.len() + self.rows.len() + self.mock_responses.len()
     }
 
     /// The candidate without one of the answers of outside services.
     #[must_use]
-    pub fn without_answer(&self, at: usize) -> Option<Self> {
-        self.answers.get(at)?;
+    pub fn without_mock_response(&self, at: usize) -> Option<Self> {
+        self.mock_responses.get(at)?;
         let mut copy = self.clone();
-        copy.answers.remove(at);
+        copy.mock_responses.remove(at);
         Some(copy)
     }
 
     /// Drops the answers of outside services that nobody asked for in these exchanges.
-    pub fn keep_answers<'a>(&mut self, exchanges: impl Iterator<Item = &'a Exchange>) {
-        let calls = exchanges.flat_map(|exchange| &exchange.inside.outgoing);
+    pub fn retain_used_mock_responses<'a>(
+        &mut self,
+        exchanges: impl Iterator<Item = &'a Exchange>,
+    ) {
+        let calls = exchanges.flat_map(|exchange| &exchange.trace.outgoing);
         let used: BTreeSet<usize> = calls.filter_map(|call| call.answer).collect();
         let mut at = 0..;
-        self.answers
+        self.mock_responses
             .retain(|_| at.next().is_some_and(|at| used.contains(&at)));
     }
 
@@ -201,7 +204,7 @@ impl Candidate {
         match part.checked_sub(self.steps.len()) {
             None => self.without(part),
             Some(row) if row < self.rows.len() => self.without_row(row),
-            Some(rest) => self.without_answer(rest - self.rows.len()),
+            Some(rest) => self.without_mock_response(rest - self.rows.len()),
         }
     }
 
@@ -211,7 +214,7 @@ impl Candidate {
         let mut copy = self.clone();
         let is_row = |id: u32| self.rows.iter().any(|row| row.id == id);
         for step in &mut copy.steps {
-            if let What::Call { action, .. } = &mut step.what {
+            if let StepKind::Call { action, .. } = &mut step.kind {
                 action
                     .gene
                     .unbind(|reference| is_row(reference.source) || steps(reference.source));
@@ -233,14 +236,14 @@ impl Candidate {
             }
         };
         for step in &self.steps {
-            if let What::Call { action, .. } = &step.what {
+            if let StepKind::Call { action, .. } = &step.kind {
                 action.gene.walk(&mut add);
                 for extra in &action.extras {
                     extra.gene.walk(&mut add);
                 }
             }
         }
-        for answer in &self.answers {
+        for answer in &self.mock_responses {
             if let Some(body) = &answer.body {
                 body.walk(&mut add);
             }
@@ -252,8 +255,8 @@ impl Candidate {
     fn with(&self, steps: Vec<Step>) -> Self {
         Self {
             rows: self.rows.clone(),
-            answers: self.answers.clone(),
-            born: 0,
+            mock_responses: self.mock_responses.clone(),
+            number: 0,
             steps,
         }
     }
@@ -266,30 +269,30 @@ impl Candidate {
 
     /// The parts that have nothing to do with each other, in the order of their first steps.
     #[must_use]
-    pub fn threads(&self) -> Vec<Self> {
+    pub fn independent_parts(&self) -> Vec<Self> {
         // Per thread, the ids of its steps.
-        let mut threads: Vec<Vec<u32>> = Vec::new();
+        let mut independent_parts: Vec<Vec<u32>> = Vec::new();
         for step in &self.steps {
             let sources = step.sources();
             let own = |thread: &Vec<u32>| sources.iter().any(|source| thread.contains(source));
             let mut joined: Vec<u32> = vec![step.id];
-            let mut place = threads.len();
+            let mut place = independent_parts.len();
             let mut index = 0;
-            while index < threads.len() {
-                if own(&threads[index]) {
-                    joined.extend(threads.remove(index));
+            while index < independent_parts.len() {
+                if own(&independent_parts[index]) {
+                    joined.extend(independent_parts.remove(index));
                     place = place.min(index);
                 } else {
                     index += 1;
                 }
             }
-            threads.insert(place.min(threads.len()), joined);
+            independent_parts.insert(place.min(independent_parts.len()), joined);
         }
         let part = |ids: &Vec<u32>| {
             let steps = self.steps.iter().filter(|step| ids.contains(&step.id));
             self.with(steps.cloned().collect())
         };
-        threads.iter().map(part).collect()
+        independent_parts.iter().map(part).collect()
     }
 
     /// What the step at `at` needs: itself and the steps that it refers to, directly or not.
@@ -315,11 +318,11 @@ mod tests {
     #[test]
     fn threads_are_what_hangs_together() {
         let mut candidate = Candidate::default();
-        for what in [7, 0, 8, 2, 0].map(What::Follow) {
-            candidate.push(what, None);
+        for kind in [7, 0, 8, 2, 0].map(StepKind::Follow) {
+            candidate.push(kind, None);
         }
         let ids: Vec<Vec<u32>> = candidate
-            .threads()
+            .independent_parts()
             .iter()
             .map(|thread| thread.steps.iter().map(|step| step.id).collect())
             .collect();

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use isobath_exec::http::{Call, Failure, Request, Response};
 use serde_json::Value;
 
-use crate::feedback::Inside;
-use crate::said::MASK;
-use crate::session::Proof;
+use crate::feedback::CallTrace;
+use crate::redact::MASK;
+use crate::session::Credentials;
 
 /// One call of a candidate and what came of it.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Exchange {
     /// The user on whose behalf; `None` is anonymous.
     pub user: Option<usize>,
     /// What the user showed, which answers may repeat and nobody else may see.
-    pub proof: Option<Arc<Proof>>,
+    pub credentials: Option<Arc<Credentials>>,
     /// What was sent.
     pub request: Request,
     /// The input that was sent, in the shape of [`Operation::input`](crate::openapi::Operation::input).
@@ -30,13 +30,13 @@ pub struct Exchange {
     /// The body of the answer, where it is JSON.
     pub body: Option<Value>,
     /// What the call did inside the service, where that is known.
-    pub inside: Inside,
+    pub trace: CallTrace,
     /// What the service said on its output during the call, without secrets; empty where nobody listens.
-    pub said: String,
+    pub service_output: String,
     /// How the service ended, when this call brought it down.
     pub fatal: Option<String>,
     /// Whether the user had to log in once more for this call, after earlier ones of the same candidate.
-    pub is_renewed: bool,
+    pub reauthenticated: bool,
 }
 
 impl Exchange {
@@ -54,29 +54,30 @@ impl Exchange {
             step,
             operation,
             user,
-            proof: None,
+            credentials: None,
             request,
             sent: None,
             call,
             body,
-            inside: Inside::default(),
-            said: String::new(),
+            trace: CallTrace::default(),
+            service_output: String::new(),
             fatal: None,
-            is_renewed: false,
+            reauthenticated: false,
         }
     }
 
     /// Whether a text holds what only the user may know.
     #[must_use]
     pub fn is_secret(&self, text: &str) -> bool {
-        let proof = self.proof.as_deref();
-        proof.is_some_and(|proof| proof.secrets().iter().any(|one| text.contains(one)))
+        let credentials = self.credentials.as_deref();
+        credentials
+            .is_some_and(|credentials| credentials.secrets().iter().any(|one| text.contains(one)))
     }
 
     /// A text without what only the user may know.
     #[must_use]
-    pub fn masked(&self, text: String) -> String {
-        let secrets = self.proof.as_deref().map(Proof::secrets);
+    pub fn redacted(&self, text: String) -> String {
+        let secrets = self.credentials.as_deref().map(Credentials::secrets);
         let secrets = secrets.unwrap_or_default().into_iter();
         secrets.fold(text, |text, secret| text.replace(secret, MASK))
     }
@@ -144,7 +145,7 @@ impl Exchange {
                 return (!id.is_empty()).then(|| Value::String(id.into_owned()));
             }
             Origin::Header(name) => Value::String(self.response()?.header(name)?.to_owned()),
-            Origin::Sent(pointer) => self.sent.as_ref()?.pointer(pointer)?.clone(),
+            Origin::Input(pointer) => self.sent.as_ref()?.pointer(pointer)?.clone(),
             Origin::Method => Value::String(self.request.method.to_string()),
             Origin::Status => Value::from(self.status()?),
             Origin::Given(json) => serde_json::from_str(json).ok()?,
@@ -172,7 +173,7 @@ pub enum Origin<'a> {
     /// `header/` and a name: a header of the answer.
     Header(&'a str),
     /// `sent` and a JSON Pointer: the input of the call.
-    Sent(&'a str),
+    Input(&'a str),
     /// `method`: the method of the call.
     Method,
     /// `status`: the status of the answer.
@@ -198,7 +199,7 @@ impl<'a> Origin<'a> {
             return Some(Self::Header(name));
         }
         if let Some(pointer) = place.strip_prefix("sent") {
-            return Some(Self::Sent(pointer));
+            return Some(Self::Input(pointer));
         }
         place.strip_prefix("given ").map(Self::Given)
     }
@@ -210,7 +211,7 @@ impl fmt::Display for Origin<'_> {
             Self::Body(pointer) => write!(f, "body{pointer}"),
             Self::Location => f.write_str(LOCATION),
             Self::Header(name) => write!(f, "header/{name}"),
-            Self::Sent(pointer) => write!(f, "sent{pointer}"),
+            Self::Input(pointer) => write!(f, "sent{pointer}"),
             Self::Method => f.write_str("method"),
             Self::Status => f.write_str("status"),
             Self::Given(json) => write!(f, "given {json}"),

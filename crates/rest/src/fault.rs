@@ -392,13 +392,13 @@ impl Fault {
     }
 
     /// Takes out what only the user of a call may know.
-    pub(crate) fn mask(&mut self, exchange: &Exchange) {
-        if exchange.proof.is_none() {
+    pub(crate) fn redact(&mut self, exchange: &Exchange) {
+        if exchange.credentials.is_none() {
             return;
         }
         let texts = [&mut self.cause, &mut self.detail];
         for text in texts.into_iter().chain(&mut self.evidence) {
-            *text = exchange.masked(std::mem::take(text));
+            *text = exchange.redacted(std::mem::take(text));
         }
     }
 

@@ -12,10 +12,10 @@ use isobath_sql::value::Interval;
 use isobath_sql::{Schema, Value};
 use serde_json::{Value as Json, json};
 
-use crate::action::{Action, Extra, ExtraKind};
-use crate::candidate::{Candidate, Step, What};
+use crate::action::{Action, UndocumentedInput, UndocumentedKind};
+use crate::candidate::{Candidate, Step, StepKind};
+use crate::external::MockResponse;
 use crate::openapi::Api;
-use crate::outside::NewAnswer;
 
 /// A candidate as [`restore`] reads it.
 #[must_use]
@@ -32,9 +32,9 @@ pub fn store(api: &Api, schema: Option<&Schema>, candidate: &Candidate) -> Json 
         .map(|step| store_step(api, step))
         .collect();
     let mut json = json!({ "rows": rows, "steps": steps });
-    if !candidate.answers.is_empty() {
-        let answers = candidate.answers.iter();
-        json["answers"] = answers.map(NewAnswer::store).collect();
+    if !candidate.mock_responses.is_empty() {
+        let mock_responses = candidate.mock_responses.iter();
+        json["answers"] = mock_responses.map(MockResponse::store).collect();
     }
     json
 }
@@ -57,16 +57,16 @@ pub fn restore(
         .iter()
         .map(|step| restore_step(api, n_users, step))
         .collect();
-    let answers = json["answers"].as_array();
-    let answers: Option<Vec<NewAnswer>> = answers
+    let mock_responses = json["answers"].as_array();
+    let mock_responses: Option<Vec<MockResponse>> = mock_responses
         .into_iter()
         .flatten()
-        .map(NewAnswer::restore)
+        .map(MockResponse::restore)
         .collect();
     let candidate = Candidate {
         rows: rows?,
-        answers: answers?,
-        born: 0,
+        mock_responses: mock_responses?,
+        number: 0,
         steps: steps?,
     };
     is_sound(&candidate).then_some(candidate)
@@ -131,9 +131,9 @@ fn is_sound(candidate: &Candidate) -> bool {
 }
 
 fn store_step(api: &Api, step: &Step) -> Json {
-    let mut json = match &step.what {
-        What::Follow(source) => json!({ "follow": source }),
-        What::Call { action, breach } => {
+    let mut json = match &step.kind {
+        StepKind::Follow(source) => json!({ "follow": source }),
+        StepKind::Call { action, breach } => {
             let operation = api.operations.get(action.operation);
             let extras = action.extras.iter().map(|extra| {
                 json!({ "in": word(extra.kind), "name": &*extra.name, "value": extra.gene.store() })
@@ -161,8 +161,8 @@ fn restore_step(api: &Api, n_users: usize, json: &Json) -> Option<Step> {
         Json::Null => None,
         user => Some(usize::try_from(user.as_u64()?).ok()?),
     };
-    let what = match &json["follow"] {
-        Json::Null => What::Call {
+    let kind = match &json["follow"] {
+        Json::Null => StepKind::Call {
             action: restore_action(api, json)?,
             breach: match &json["breach"] {
                 Json::Null => None,
@@ -172,11 +172,11 @@ fn restore_step(api: &Api, n_users: usize, json: &Json) -> Option<Step> {
                 }),
             },
         },
-        source => What::Follow(small(source)?),
+        source => StepKind::Follow(small(source)?),
     };
     user.is_none_or(|user| user < n_users).then_some(Step {
         id: small(&json["id"])?,
-        what,
+        kind,
         user,
     })
 }
@@ -186,12 +186,12 @@ fn restore_action(api: &Api, json: &Json) -> Option<Action> {
     let operations = &api.operations;
     let operation = operations.iter().position(|known| known.name() == name)?;
     let extras = json["extras"].as_array()?.iter().map(|extra| {
-        let kind = ExtraKind::ALL
+        let kind = UndocumentedKind::ALL
             .into_iter()
             .find(|kind| Some(word(*kind)) == extra["in"].as_str())?;
-        Extra::restore(kind, extra["name"].as_str()?.into(), &extra["value"])
+        UndocumentedInput::restore(kind, extra["name"].as_str()?.into(), &extra["value"])
     });
-    let extras: Option<Vec<Extra>> = extras.collect();
+    let extras: Option<Vec<UndocumentedInput>> = extras.collect();
     Some(Action {
         operation,
         gene: Gene::restore(&api.model, operations[operation].input, &json["input"])?,
@@ -199,14 +199,14 @@ fn restore_action(api: &Api, json: &Json) -> Option<Action> {
     })
 }
 
-fn word(kind: ExtraKind) -> &'static str {
+fn word(kind: UndocumentedKind) -> &'static str {
     match kind {
-        ExtraKind::Query => "query",
-        ExtraKind::Header => "header",
-        ExtraKind::Cookie => "cookie",
-        ExtraKind::Field => "field",
-        ExtraKind::Form => "form",
-        ExtraKind::Body => "body",
+        UndocumentedKind::Query => "query",
+        UndocumentedKind::Header => "header",
+        UndocumentedKind::Cookie => "cookie",
+        UndocumentedKind::Field => "field",
+        UndocumentedKind::Form => "form",
+        UndocumentedKind::Body => "body",
     }
 }
 
@@ -340,20 +340,20 @@ paths:
         });
         let mut action = Action::sample(api, 0, &mut rng, &tuning).expect("an operation");
         let name: Arc<str> = "hidden".into();
-        let extra = Extra::sample(ExtraKind::Query, name, &mut rng, &tuning);
+        let extra = UndocumentedInput::sample(UndocumentedKind::Query, name, &mut rng, &tuning);
         action.extras.push(extra);
         let breach = action.breaches(api).pop();
-        let made = candidate.push(What::Call { action, breach }, Some(1));
+        let made = candidate.push(StepKind::Call { action, breach }, Some(1));
         let mut get = Action::sample(api, 1, &mut rng, &tuning).expect("an operation");
         let place = "body/id".into();
         let source = if seed.is_multiple_of(2) { made } else { 9 };
         get.gene.bind("/path/id", Reference { source, place });
-        let get = What::Call {
+        let get = StepKind::Call {
             action: get,
             breach: None,
         };
         candidate.push(get, None);
-        candidate.push(What::Follow(made), Some(0));
+        candidate.push(StepKind::Follow(made), Some(0));
         candidate
     }
 

@@ -16,7 +16,7 @@
 //! ```
 //! use fastrand::Rng;
 //! use isobath_genes::{Tuning, Unresolved};
-//! use isobath_rest::action::{Action, Answer, AnswerChecker};
+//! use isobath_rest::action::{Action, ReceivedResponse, ResponseChecker};
 //! use isobath_rest::openapi::{self, NoLoader};
 //!
 //! let document = r#"
@@ -42,8 +42,8 @@
 //! let request = action.request(&api, &Unresolved);
 //! assert!(request.path.starts_with("/pets/"));
 //!
-//! let checker = AnswerChecker::new(&api);
-//! let answer = Answer {
+//! let checker = ResponseChecker::new(&api);
+//! let answer = ReceivedResponse {
 //!     status: 200,
 //!     headers: &[("Content-Type", "application/json")],
 //!     body: br#"{"name": 1}"#,
@@ -58,25 +58,27 @@ pub mod auth;
 pub mod caller;
 pub mod candidate;
 mod compare;
-pub mod data;
+pub mod db_oracle;
 pub mod exchange;
+pub mod external;
 pub mod fault;
 pub mod feedback;
-pub mod goal;
+mod first_pass;
+mod hints;
 pub mod job;
 pub mod journal;
-pub mod keeper;
-pub mod lore;
 pub mod openapi;
 pub mod oracle;
-pub mod outside;
 mod pool;
 pub mod probe;
 pub mod problem;
+pub mod redact;
 pub mod replay;
 pub mod resource;
-pub mod said;
 mod sample;
+pub mod seeding;
 pub mod session;
-pub mod state;
 pub mod suite;
+pub mod supervisor;
+pub mod taint;
+pub mod target;

@@ -8,7 +8,7 @@ use crate::resource::plain_name;
 
 /// Values by name. The newest push out the oldest.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pool {
+pub(crate) struct ValuePool {
     values: BTreeMap<String, Vec<Value>>,
 }
 
@@ -19,7 +19,7 @@ const NAMES: usize = 2_000;
 /// Items of a list that are looked at.
 const ITEMS: usize = 5;
 
-impl Pool {
+impl ValuePool {
     /// Takes the simple values of an answer.
     pub(crate) fn learn(&mut self, body: &Value) {
         self.walk("", body, 6);
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn values_are_found_by_name_however_it_is_written() {
-        let mut pool = Pool::default();
+        let mut pool = ValuePool::default();
         pool.learn(&json!([{"boat_id": 7, "name": "Gull", "old": null}, {"boat_id": 8}]));
         assert_eq!(pool.values("boatId"), [json!(7), json!(8)]);
         assert_eq!(pool.values("old"), [] as [Value; 0]);
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_newest_push_out_the_oldest() {
-        let mut pool = Pool::default();
+        let mut pool = ValuePool::default();
         (0..30).for_each(|id| pool.learn(&json!({ "id": id })));
         assert_eq!(pool.values("id").len(), KEPT);
         assert_eq!(pool.values("id")[0], json!(10));

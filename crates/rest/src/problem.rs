@@ -7,24 +7,26 @@ use std::sync::Arc;
 use isobath_genes::{Facet, Gene, Place, Tuning, Value as GeneValue};
 use isobath_search::{Aim, Evaluation, Problem, Rng, Score};
 
-use crate::candidate::{Candidate, Step, What};
-use crate::data::{self, Supply};
+use crate::candidate::{Candidate, Step, StepKind};
+use crate::db_oracle::DatabaseOracle;
 use crate::exchange::Exchange;
+use crate::external::{MockCatalog, UnmockedRequests};
 use crate::fault::{Fault, FaultKind};
-use crate::feedback::Code;
-use crate::goal::{Goal, Goals, Shape};
-use crate::lore::{Lore, Techniques, without_named_markers};
+use crate::feedback::CodeTargets;
+use crate::first_pass::FirstPass;
+use crate::hints::Hints;
 use crate::openapi::Api;
 use crate::oracle::Oracle;
-use crate::outside::{Called, Repertoire};
-use crate::pool::Pool;
+use crate::pool::ValuePool;
 use crate::resource::Resources;
 use crate::sample;
-use crate::state::Judge;
+use crate::seeding::{self, RowSeeder};
+use crate::taint::{TaintTracker, Techniques, without_named_markers};
+use crate::target::{JsonShape, Target, Targets};
 
 /// What sampling and mutation may do.
 #[derive(Clone, Debug)]
-pub struct Habits {
+pub struct SamplingConfig {
     /// The most steps of a candidate.
     pub steps: usize,
     /// How values are drawn.
@@ -34,7 +36,7 @@ pub struct Habits {
     /// That a text is odd though valid, or two values are equal.
     pub odd: f64,
     /// That the last call is made by somebody else, or by nobody.
-    pub stranger: f64,
+    pub other_user: f64,
     /// That a mutation adds or removes a step.
     pub restructure: f64,
     /// That a free value is taken from what was seen in answers.
@@ -43,14 +45,14 @@ pub struct Habits {
     pub techniques: Techniques,
 }
 
-impl Default for Habits {
+impl Default for SamplingConfig {
     fn default() -> Self {
         Self {
             steps: 10,
             tuning: Tuning::robust(),
             breach: 0.15,
             odd: 0.1,
-            stranger: 0.1,
+            other_user: 0.1,
             restructure: 0.2,
             reuse: 0.15,
             techniques: Techniques::default(),
@@ -63,114 +65,116 @@ impl Default for Habits {
 pub struct RestProblem {
     pub(crate) api: Arc<Api>,
     pub(crate) resources: Resources,
-    pub(crate) habits: Habits,
-    pub(crate) pool: Pool,
-    pub(crate) access: Access,
+    pub(crate) sampling: SamplingConfig,
+    pub(crate) pool: ValuePool,
+    pub(crate) hints: Hints,
+    pub(crate) access: AccessTable,
     pub(crate) n_users: usize,
     /// Per operation, candidates that end with its success; short ones first.
-    pub(crate) recipes: Vec<Vec<Candidate>>,
-    /// Operations that have not been tried yet, last first.
-    pub(crate) untried: Vec<usize>,
+    pub(crate) successful_prefixes: Vec<Vec<Candidate>>,
+    /// Every operation once, before anything is tried twice.
+    pub(crate) first_pass: FirstPass,
     oracle: Oracle,
-    goals: Goals,
+    targets: Targets,
     faults: Vec<Fault>,
     statuses: Vec<BTreeMap<u16, u64>>,
-    code: Code,
-    lore: Lore,
-    supply: Option<Supply>,
-    rows: Option<Judge>,
-    outside: Option<Repertoire>,
-    called: Called,
+    code: CodeTargets,
+    taint: TaintTracker,
+    seeder: Option<RowSeeder>,
+    rows: Option<DatabaseOracle>,
+    mock_catalog: Option<MockCatalog>,
+    called: UnmockedRequests,
 }
 
 impl RestProblem {
     /// The problem of an API with as many users.
     #[must_use]
-    pub fn new(api: Arc<Api>, n_users: usize, oracle: Oracle, habits: Habits) -> Self {
+    pub fn new(api: Arc<Api>, n_users: usize, oracle: Oracle, sampling: SamplingConfig) -> Self {
         let resources = Resources::of(&api);
-        let untried = (0..api.operations.len()).rev().collect();
+        let first_pass = FirstPass::new(&api, &resources);
         let statuses = vec![BTreeMap::new(); api.operations.len()];
-        let recipes = vec![Vec::new(); api.operations.len()];
-        let access = Access::new(api.operations.len(), n_users);
+        let successful_prefixes = vec![Vec::new(); api.operations.len()];
+        let access = AccessTable::new(api.operations.len(), n_users);
         Self {
             api,
             resources,
-            habits,
-            pool: Pool::default(),
+            sampling,
+            pool: ValuePool::default(),
+            hints: Hints::default(),
             access,
             n_users,
-            recipes,
-            untried,
+            successful_prefixes,
+            first_pass,
             oracle,
-            goals: Goals::default(),
+            targets: Targets::default(),
             faults: Vec::new(),
             statuses,
-            code: Code::default(),
-            lore: Lore::default(),
-            supply: None,
+            code: CodeTargets::default(),
+            taint: TaintTracker::default(),
+            seeder: None,
             rows: None,
-            outside: None,
-            called: Called::default(),
+            mock_catalog: None,
+            called: UnmockedRequests::default(),
         }
     }
 
     /// The same problem, with code to cover.
     #[must_use]
-    pub fn with_code(mut self, code: Code) -> Self {
-        self.code = code.silent(!self.habits.techniques.steering);
-        self.lore.wake(self.habits.techniques);
+    pub fn with_code(mut self, code: CodeTargets) -> Self {
+        self.code = code.silent(!self.sampling.techniques.steering);
+        self.taint.enable(self.sampling.techniques);
         self
     }
 
     /// The same problem, with a database whose rows candidates may bring.
     #[must_use]
-    pub fn with_data(mut self, supply: Supply) -> Self {
-        self.supply = Some(supply);
+    pub fn with_seeder(mut self, seeder: RowSeeder) -> Self {
+        self.seeder = Some(seeder);
         self
     }
 
     /// What is known of the rows that candidates need.
     #[must_use]
-    pub fn supply(&self) -> Option<&Supply> {
-        self.supply.as_ref()
+    pub fn seeder(&self) -> Option<&RowSeeder> {
+        self.seeder.as_ref()
     }
 
     /// The same problem, with rows whose changes are judged.
     #[must_use]
-    pub fn with_rows(mut self, judge: Judge) -> Self {
+    pub fn with_rows(mut self, judge: DatabaseOracle) -> Self {
         self.rows = Some(judge);
         self
     }
 
     /// Who judges the changes of rows, where there are some.
     #[must_use]
-    pub fn rows(&self) -> Option<&Judge> {
+    pub fn rows(&self) -> Option<&DatabaseOracle> {
         self.rows.as_ref()
     }
 
     /// The same problem, with outside services whose answers candidates bring.
     #[must_use]
-    pub fn with_outside(mut self, repertoire: Repertoire) -> Self {
-        self.outside = Some(repertoire);
+    pub fn with_mock_catalog(mut self, mock_catalog: MockCatalog) -> Self {
+        self.mock_catalog = Some(mock_catalog);
         self
     }
 
     /// What the service was seen to call, from inside.
     #[must_use]
-    pub fn called(&self) -> &Called {
+    pub fn called(&self) -> &UnmockedRequests {
         &self.called
     }
 
     /// The code to cover, and what is covered of it.
     #[must_use]
-    pub fn code(&self) -> &Code {
+    pub fn code(&self) -> &CodeTargets {
         &self.code
     }
 
     /// What is worth covering, as far as it was met.
     #[must_use]
-    pub fn goals(&self) -> &Goals {
-        &self.goals
+    pub fn targets(&self) -> &Targets {
+        &self.targets
     }
 
     /// The faults seen so far, one for each identity, in the order of their first sight.
@@ -198,8 +202,8 @@ impl RestProblem {
     }
 
     /// Takes note of a fault, and says its goal.
-    pub fn note(&mut self, fault: Fault) -> Goal {
-        let goal = Goal::Fault(fault.kind, fault.cause.as_str().into());
+    pub fn note(&mut self, fault: Fault) -> Target {
+        let target = Target::Fault(fault.kind, fault.cause.as_str().into());
         if !self
             .faults
             .iter()
@@ -207,7 +211,7 @@ impl RestProblem {
         {
             self.faults.push(fault);
         }
-        goal
+        target
     }
 
     /// The faults that the exchanges of a candidate show.
@@ -216,9 +220,9 @@ impl RestProblem {
         let mut faults = Vec::new();
         for exchange in exchanges {
             let step = candidate.steps.iter().find(|step| step.id == exchange.step);
-            let breach = step.and_then(|step| match &step.what {
-                What::Call { breach, .. } => breach.as_ref(),
-                What::Follow(_) => None,
+            let breach = step.and_then(|step| match &step.kind {
+                StepKind::Call { breach, .. } => breach.as_ref(),
+                StepKind::Follow(_) => None,
             });
             let judged = self.oracle.judge(&self.api, exchange, breach);
             let is_passed_on = is_passed_on(exchange);
@@ -234,26 +238,26 @@ impl RestProblem {
 
     /// A candidate whose rows are acceptable, known by a number of its own.
     fn registered(&mut self, mut candidate: Candidate, rng: &mut Rng) -> Candidate {
-        if let Some(supply) = &mut self.supply {
-            supply.register(&mut candidate, rng);
+        if let Some(seeder) = &mut self.seeder {
+            seeder.register(&mut candidate, rng);
         }
         candidate
     }
 
     /// The parent with other answers of outside services, where these may matter; not always, since inputs matter too.
-    fn answered_otherwise(
+    fn with_other_mock_responses(
         &self,
         rng: &mut Rng,
         parent: &Candidate,
         aimed: Option<usize>,
     ) -> Option<Candidate> {
-        let outside = self.outside.as_ref()?;
-        let is_aimed = aimed.is_some_and(|operation| outside.is_run_by(operation));
+        let mock_catalog = self.mock_catalog.as_ref()?;
+        let is_aimed = aimed.is_some_and(|operation| mock_catalog.is_called_by(operation));
         if rng.f64() >= if is_aimed { 0.45 } else { 0.15 } {
             return None;
         }
         let mut child = parent.clone();
-        let is_changed = outside.change(rng, &self.habits.tuning, &mut child);
+        let is_changed = mock_catalog.change(rng, &self.sampling.tuning, &mut child);
         is_changed.then_some(child)
     }
 
@@ -277,46 +281,56 @@ impl RestProblem {
         all: &[Exchange],
         scores: &mut Vec<Score>,
     ) {
-        let (What::Call { action, breach }, Some(status)) = (&step.what, exchange.status()) else {
+        let (StepKind::Call { action, breach }, Some(status)) = (&step.kind, exchange.status())
+        else {
             return;
         };
         let (operation, input) = (action.operation, &action.gene);
         *self.statuses[operation].entry(status).or_default() += 1;
-        let goals = &mut self.goals;
-        let mut cover = |goals: &mut Goals, goal: Goal| scores.push(Score::covered(goals.id(goal)));
-        cover(goals, Goal::Status(operation, status));
-        cover(goals, Goal::Family(operation, (status / 100) as u8));
+        let targets = &mut self.targets;
+        let mut cover =
+            |targets: &mut Targets, target: Target| scores.push(Score::covered(targets.id(target)));
+        cover(targets, Target::Status(operation, status));
+        cover(targets, Target::Family(operation, (status / 100) as u8));
         if !self.api.operations[operation].security.is_empty() {
-            cover(goals, Goal::Access(operation, step.user, status));
+            cover(targets, Target::Access(operation, step.user, status));
         }
         if let Some(breach) = breach {
             cover(
-                goals,
-                Goal::Breach(operation, breach.pointer.as_str().into(), breach.rule),
+                targets,
+                Target::Breach(operation, breach.pointer.as_str().into(), breach.rule),
             );
         }
         if let Some(body) = &exchange.body {
             shapes(body, &mut |place, shape| {
-                let goal = goals.shape(operation, status, place, shape);
-                scores.push(Score::covered(goal));
+                let target = targets.shape(operation, status, place, shape);
+                scores.push(Score::covered(target));
             });
         }
+        if breach.is_none() {
+            self.hints.learn(operation, input, exchange);
+        }
         // How near the call came to a success is the only gradient that a black box has.
-        let nearness = nearness(status);
-        let success = goals.id(Goal::Family(operation, 2));
-        scores.push(Score::new(success, nearness));
+        let status_score = status_score(status);
+        let success = targets.id(Target::Family(operation, 2));
+        scores.push(Score::new(success, status_score));
         if breach.is_none() && status < 500 {
             input.walk(|place| {
                 let pointer = stable_pointer(place.pointer);
                 facets(&place, &mut |facet| {
-                    let goal = goals.input(operation, &pointer, facet);
-                    scores.push(Score::new(goal, nearness));
+                    let target = targets.input(operation, &pointer, facet);
+                    scores.push(Score::new(target, status_score));
                 });
             });
         }
         if exchange.succeeded() {
             if breach.is_none() {
-                remember(&mut self.recipes[operation], candidate, step, all);
+                remember(
+                    &mut self.successful_prefixes[operation],
+                    candidate,
+                    step,
+                    all,
+                );
             }
             for (pointer, reference) in input.references() {
                 let producer = candidate
@@ -325,7 +339,7 @@ impl RestProblem {
                     .find(|earlier| earlier.id == reference.source)
                     .and_then(Step::operation);
                 if let Some(producer) = producer {
-                    scores.push(Score::covered(goals.id(Goal::Chain(
+                    scores.push(Score::covered(targets.id(Target::Chain(
                         producer,
                         operation,
                         pointer.as_str().into(),
@@ -333,7 +347,7 @@ impl RestProblem {
                 }
             }
             let resources = &mut self.resources;
-            resources.given(operation, |place| exchange.value(place).is_some());
+            resources.record_response(operation, |place| exchange.value(place).is_some());
             if let Some(body) = &exchange.body {
                 self.pool.learn(body);
                 self.resources.learn(&self.api, operation, body);
@@ -349,56 +363,65 @@ impl Problem for RestProblem {
 
     fn sample(&mut self, rng: &mut Rng) -> Candidate {
         let mut candidate = sample::candidate(self, rng);
-        if let Some(outside) = &self.outside {
-            outside.season(rng, &self.habits.tuning, &mut candidate);
+        if let Some(mock_catalog) = &self.mock_catalog {
+            mock_catalog.add_mock_responses(rng, &self.sampling.tuning, &mut candidate);
         }
-        self.lore.season(rng, &self.habits.tuning, &mut candidate);
+        self.taint
+            .add_mock_responses(rng, &self.sampling.tuning, &mut candidate);
         self.registered(candidate, rng)
+    }
+
+    fn wants_samples(&self) -> bool {
+        !self.first_pass.is_over()
     }
 
     fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &Aim) -> Candidate {
         let parent = &*without_named_markers(parent);
-        let goal = aim
+        let target = aim
             .target
-            .and_then(|target| self.goals.get(target))
+            .and_then(|target| self.targets.get(target))
             .cloned();
-        if let Some(supply) = &mut self.supply
-            && let Some(child) = supply
-                .help(rng, parent, goal.as_ref())
-                .or_else(|| supply.taken(rng, parent, goal.as_ref()))
+        if let Some(seeder) = &mut self.seeder
+            && let Some(child) = seeder
+                .mutate_rows(rng, parent, target.as_ref())
+                .or_else(|| seeder.inputs_from_rows(rng, parent, target.as_ref()))
         {
             return self.registered(child, rng);
         }
-        let (operation, code) = match goal {
-            Some(Goal::Code(number, _)) => (self.code.operation(number), Some(number)),
-            Some(Goal::Statement(..) | Goal::Rule(..)) => {
-                if let Some(child) = data::fed(self, rng, parent, aim.target) {
+        let (operation, code) = match target {
+            Some(Target::Code(number, _)) => (self.code.operation(number), Some(number)),
+            Some(Target::Statement(..) | Target::Rule(..)) => {
+                if let Some(child) = seeding::with_row_producers(self, rng, parent, aim.target) {
                     return self.registered(child, rng);
                 }
-                let supply = self.supply.as_ref();
-                let operation = supply.and_then(|supply| supply.operation(aim.target?));
+                let seeder = self.seeder.as_ref();
+                let operation = seeder.and_then(|seeder| seeder.operation(aim.target?));
                 (operation, None)
             }
-            Some(goal) => (goal.operation(), None),
+            Some(target) => (target.operation(), None),
             None => (None, None),
         };
-        self.lore.advance(aim.progress, aim.focused);
-        if let Some(child) = self.answered_otherwise(rng, parent, operation) {
+        self.taint.advance(aim.progress, aim.focused);
+        let parent = &*sample::only_needed(rng, parent, operation);
+        if let Some(child) = self.with_other_mock_responses(rng, parent, operation) {
             return self.registered(child, rng);
         }
-        if !self.lore.is_awake() {
+        if !self.taint.is_enabled() {
             let child = sample::mutant(self, rng, parent, operation);
             return self.registered(child, rng);
         }
         let mut child = parent.clone();
         // Code that refuses inputs is reached by inputs that are to be refused.
         if code.is_some()
-            && rng.f64() < self.habits.breach
-            && sample::break_a_rule(self, rng, &mut child, operation)
+            && rng.f64() < self.sampling.breach
+            && sample::violate_constraint(self, rng, &mut child, operation)
         {
             return self.registered(child, rng);
         }
-        if self.lore.direct(rng, &self.habits.tuning, &mut child, code) {
+        if self
+            .taint
+            .direct(rng, &self.sampling.tuning, &mut child, code)
+        {
             return self.registered(child, rng);
         }
         let child = sample::mutant(self, rng, parent, operation);
@@ -412,32 +435,32 @@ impl Problem for RestProblem {
             if let Some(step) = candidate.steps.iter().find(|step| step.id == exchange.step) {
                 self.score_exchange(candidate, step, exchange, &exchanges, &mut scores);
             }
-            self.code.score(exchange, &mut self.goals, &mut scores);
-            if let Some(supply) = &mut self.supply {
-                supply.score(candidate, exchange, &mut self.goals, &mut scores, from);
+            self.code.score(exchange, &mut self.targets, &mut scores);
+            if let Some(seeder) = &mut self.seeder {
+                seeder.score(candidate, exchange, &mut self.targets, &mut scores, from);
             }
             self.called.learn(exchange);
             if let Some(judge) = &mut self.rows {
                 judge.learn(&self.api, exchange);
             }
         }
-        if let Some(supply) = &mut self.supply {
-            supply.note(candidate, &exchanges);
+        if let Some(seeder) = &mut self.seeder {
+            seeder.note(candidate, &exchanges);
         }
         for fault in self.judge(candidate, &exchanges) {
-            let goal = self.note(fault);
-            scores.push(Score::covered(self.goals.id(goal)));
+            let target = self.note(fault);
+            scores.push(Score::covered(self.targets.id(target)));
         }
-        if let Some(outside) = &mut self.outside {
-            outside.learn(&exchanges);
+        if let Some(mock_catalog) = &mut self.mock_catalog {
+            mock_catalog.learn(&exchanges);
         }
-        self.lore.learn(&self.api, candidate, &exchanges);
+        self.taint.learn(&self.api, candidate, &exchanges);
         Evaluation::new(scores, exchanges.len() as u64)
     }
 
     fn crossover(&mut self, rng: &mut Rng, a: &Candidate, b: &Candidate) -> (Candidate, Candidate) {
         let (a, b) = (&without_named_markers(a), &without_named_markers(b));
-        let (a, b) = sample::cross(rng, a, b, self.habits.steps);
+        let (a, b) = sample::cross(rng, a, b, self.sampling.steps);
         (self.registered(a, rng), self.registered(b, rng))
     }
 
@@ -452,28 +475,36 @@ impl Problem for RestProblem {
 
 /// Whether a failure is rightly blamed on an outside service: 502, 503 and 504 are for that.
 fn is_passed_on(exchange: &Exchange) -> bool {
-    matches!(exchange.status(), Some(502..=504)) && !exchange.inside.outgoing.is_empty()
+    matches!(exchange.status(), Some(502..=504)) && !exchange.trace.outgoing.is_empty()
 }
 
 /// Recipes kept for one operation.
-const RECIPES: usize = 4;
+const MAX_PREFIXES: usize = 4;
 
 /// Keeps what a successful step needed: first those that made what they are about, then the shorter ones.
 ///
 /// A call that happened to meet something that is there may not meet it again.
-fn remember(recipes: &mut Vec<Candidate>, candidate: &Candidate, step: &Step, all: &[Exchange]) {
+fn remember(
+    successful_prefixes: &mut Vec<Candidate>,
+    candidate: &Candidate,
+    step: &Step,
+    all: &[Exchange],
+) {
     let Some(at) = candidate.steps.iter().position(|other| other.id == step.id) else {
         return;
     };
-    let rank = |recipe: &Candidate| {
-        let made = recipe.steps.last().is_some_and(Step::is_about_earlier);
-        (!made, recipe.size())
+    let rank = |successful_prefix: &Candidate| {
+        let made = successful_prefix
+            .steps
+            .last()
+            .is_some_and(Step::is_about_earlier);
+        (!made, successful_prefix.size())
     };
     // Most successes bring nothing new, and a slice is costly to make: what is about an earlier step takes
     // at least two.
     let made = step.is_about_earlier();
-    if recipes.len() == RECIPES
-        && recipes
+    if successful_prefixes.len() == MAX_PREFIXES
+        && successful_prefixes
             .last()
             .is_some_and(|worst| rank(worst) <= (!made, 1 + usize::from(made)))
     {
@@ -484,20 +515,20 @@ fn remember(recipes: &mut Vec<Candidate>, candidate: &Candidate, step: &Step, al
             .any(|exchange| exchange.step == id && exchange.succeeded())
     };
     let slice = candidate.bound_to(succeeded).slice(at);
-    if recipes.len() == RECIPES
-        && recipes
+    if successful_prefixes.len() == MAX_PREFIXES
+        && successful_prefixes
             .last()
             .is_some_and(|worst| rank(worst) <= rank(&slice))
     {
         return;
     }
-    recipes.push(slice);
-    recipes.sort_by_key(rank);
-    recipes.truncate(RECIPES);
+    successful_prefixes.push(slice);
+    successful_prefixes.sort_by_key(rank);
+    successful_prefixes.truncate(MAX_PREFIXES);
 }
 
 /// How near a status is to success.
-fn nearness(status: u16) -> f64 {
+fn status_score(status: u16) -> f64 {
     match status {
         200..300 => 1.0,
         300..400 => 0.7,
@@ -512,7 +543,7 @@ fn nearness(status: u16) -> f64 {
 }
 
 /// What the answer that came nearest to a success was like.
-pub(crate) fn nearest(nearness: f64) -> Option<&'static str> {
+pub(crate) fn nearest(status_score: f64) -> Option<&'static str> {
     let all = [
         (0.7, "answered 3xx"),
         (0.6, "answered 409, 412, 422 or 423"),
@@ -521,7 +552,7 @@ pub(crate) fn nearest(nearness: f64) -> Option<&'static str> {
         (0.3, "answered 403 or 405"),
         (0.2, "answered 401 or 407"),
     ];
-    let near = |(known, _): &&(f64, &str)| (nearness - known).abs() < 0.01;
+    let near = |(known, _): &&(f64, &str)| (status_score - known).abs() < 0.01;
     all.iter().find(near).map(|(_, words)| *words)
 }
 
@@ -552,14 +583,14 @@ pub(crate) fn stable_pointer(pointer: &str) -> Cow<'_, str> {
 }
 
 /// Calls `add` for the shapes of an answer: the body, and what is two levels below it.
-fn shapes(body: &serde_json::Value, add: &mut dyn FnMut(&str, Shape)) {
+fn shapes(body: &serde_json::Value, add: &mut dyn FnMut(&str, JsonShape)) {
     fn walk(
         value: &serde_json::Value,
         at: &mut String,
         depth: usize,
-        add: &mut dyn FnMut(&str, Shape),
+        add: &mut dyn FnMut(&str, JsonShape),
     ) {
-        add(at, Shape::of(value));
+        add(at, JsonShape::of(value));
         if depth == 0 {
             return;
         }
@@ -587,13 +618,13 @@ fn shapes(body: &serde_json::Value, add: &mut dyn FnMut(&str, Shape)) {
 
 /// Which user may call what, as far as answers told.
 #[derive(Clone, Debug)]
-pub(crate) struct Access {
+pub(crate) struct AccessTable {
     n_users: usize,
     /// Per operation and user: let in, and kept out.
     counts: Vec<(u32, u32)>,
 }
 
-impl Access {
+impl AccessTable {
     fn new(n_operations: usize, n_users: usize) -> Self {
         Self {
             n_users,
@@ -635,6 +666,6 @@ pub(crate) fn fresh(problem: &RestProblem, rng: &mut Rng, operation: usize) -> G
         &problem.api.model,
         problem.api.operations[operation].input,
         rng,
-        &problem.habits.tuning,
+        &problem.sampling.tuning,
     )
 }

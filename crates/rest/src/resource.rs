@@ -4,7 +4,7 @@
 //! have such a value: by links of the document, by the place in the hierarchy of
 //! paths, and by names. What a document keeps quiet about is learned from answers.
 
-mod wish;
+mod unresolved;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use std::sync::Arc;
 use isobath_genes::{Domain, Model, NodeId, push_segment};
 use serde_json::Value;
 
-use wish::{Makers, Wishers, add_need, wishes};
+use unresolved::{ConsumerIndex, ProducerIndex, add_dependency, unresolved_inputs};
 
 use crate::exchange::Origin;
 use crate::openapi::{Api, Expression, Operation, ParameterLocation, PathPiece};
 
 /// A value that an operation needs from another one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Need {
+pub struct Dependency {
     /// Where in the input, as a JSON Pointer.
     pub pointer: String,
     /// Whether the call makes no sense without it.
-    pub essential: bool,
+    pub required: bool,
     /// Who can give it, the likeliest first.
     pub producers: Vec<Producer>,
 }
@@ -42,17 +42,17 @@ pub struct Producer {
 /// The needs of all operations, and the operations of each resource.
 #[derive(Clone, Debug)]
 pub struct Resources {
-    needs: Vec<Vec<Need>>,
+    dependencies: Vec<Vec<Dependency>>,
     entities: Vec<String>,
     by_path: BTreeMap<Arc<str>, Vec<usize>>,
     learned: Vec<bool>,
-    wishers: Wishers,
+    consumers: ConsumerIndex,
     /// By operation and place, how often an answer lacked the value that others take from there; gone once it came.
     missed: BTreeMap<(usize, Arc<str>), u32>,
 }
 
 /// Producers beyond which more are no help.
-const MOST_PRODUCERS: usize = 6;
+const MAX_PRODUCERS: usize = 6;
 /// A value that is less likely to come is not counted on.
 const DOUBTFUL: f64 = 0.3;
 /// How deep identifiers are looked for in bodies.
@@ -70,34 +70,43 @@ impl Resources {
                 .or_default()
                 .push(index);
         }
-        let answers: Vec<Vec<Leaf>> = api
+        let responses: Vec<Vec<Leaf>> = api
             .operations
             .iter()
-            .map(|operation| answer_leaves(&api.model, operation))
+            .map(|operation| response_leaves(&api.model, operation))
             .collect();
-        let wishes = wishes(api, &entities);
-        let makers = Makers::of(api, &entities, &answers);
-        let mut needs: Vec<Vec<Need>> = vec![Vec::new(); api.operations.len()];
-        for wish in &wishes {
+        let unresolved_inputs = unresolved_inputs(api, &entities);
+        let producer_index = ProducerIndex::of(api, &entities, &responses);
+        let mut dependencies: Vec<Vec<Dependency>> = vec![Vec::new(); api.operations.len()];
+        for unresolved in &unresolved_inputs {
             let mut producers = Vec::new();
-            for producer in makers.of_wish(wish) {
-                let made = &answers[producer];
-                producers.extend(wish.met_by(api, producer, &entities[producer], made));
+            for producer in producer_index.producers_of(unresolved) {
+                let made = &responses[producer];
+                producers.extend(unresolved.matching_producers(
+                    api,
+                    producer,
+                    &entities[producer],
+                    made,
+                ));
             }
-            add_need(&mut needs[wish.consumer], wish, producers);
+            add_dependency(
+                &mut dependencies[unresolved.consumer],
+                unresolved,
+                producers,
+            );
         }
-        let learned = answers.iter().map(|leaves| !leaves.is_empty()).collect();
+        let learned = responses.iter().map(|leaves| !leaves.is_empty()).collect();
         let mut resources = Self {
-            needs,
+            dependencies,
             entities,
             by_path,
             learned,
-            wishers: Wishers::of(wishes),
+            consumers: ConsumerIndex::of(unresolved_inputs),
             missed: BTreeMap::new(),
         };
         resources.add_links(api);
-        for need in resources.needs.iter().flatten() {
-            for producer in &need.producers {
+        for dependency in resources.dependencies.iter().flatten() {
+            for producer in &dependency.producers {
                 let place = (producer.operation, producer.place.clone());
                 resources.missed.insert(place, 0);
             }
@@ -106,7 +115,7 @@ impl Resources {
     }
 
     /// Takes note of which of the values that others would take from a successful answer it has.
-    pub fn given(&mut self, operation: usize, has: impl Fn(&str) -> bool) {
+    pub fn record_response(&mut self, operation: usize, has: impl Fn(&str) -> bool) {
         let first: (usize, Arc<str>) = (operation, "".into());
         let places = self.missed.range_mut(first..);
         let mut came = Vec::new();
@@ -124,7 +133,7 @@ impl Resources {
 
     /// How likely a value comes with an answer: certain unless it never did when it could have.
     #[must_use]
-    pub fn trust(&self, operation: usize, place: &Arc<str>) -> f64 {
+    pub fn confidence(&self, operation: usize, place: &Arc<str>) -> f64 {
         let missed = self.missed.get(&(operation, place.clone()));
         1.0 / f64::from(missed.map_or(1, |missed| missed.saturating_add(1)))
     }
@@ -132,17 +141,17 @@ impl Resources {
     /// Whether somebody is likely to give what an operation needs.
     #[must_use]
     pub fn is_provided(&self, operation: usize) -> bool {
-        let producers = self.needs[operation]
+        let producers = self.dependencies[operation]
             .iter()
-            .flat_map(|need| &need.producers);
+            .flat_map(|dependency| &dependency.producers);
         let mut producers = producers.into_iter();
-        producers.any(|producer| self.trust(producer.operation, &producer.place) > DOUBTFUL)
+        producers.any(|producer| self.confidence(producer.operation, &producer.place) > DOUBTFUL)
     }
 
     /// What an operation needs.
     #[must_use]
-    pub fn needs(&self, operation: usize) -> &[Need] {
-        &self.needs[operation]
+    pub fn dependencies(&self, operation: usize) -> &[Dependency] {
+        &self.dependencies[operation]
     }
 
     /// The operation with this method on the same path, if there is one.
@@ -170,12 +179,17 @@ impl Resources {
         }
         let mut leaves = Vec::new();
         json_leaves(body, &mut String::new(), DEPTH, &mut leaves);
-        for wish in self
-            .wishers
-            .of_answer(api, operation, &self.entities[operation], &leaves)
+        for unresolved in
+            self.consumers
+                .consumers_of(api, operation, &self.entities[operation], &leaves)
         {
-            let producers = wish.met_by(api, operation, &self.entities[operation], &leaves);
-            add_need(&mut self.needs[wish.consumer], wish, producers);
+            let producers =
+                unresolved.matching_producers(api, operation, &self.entities[operation], &leaves);
+            add_dependency(
+                &mut self.dependencies[unresolved.consumer],
+                unresolved,
+                producers,
+            );
         }
     }
 
@@ -205,18 +219,21 @@ impl Resources {
     }
 
     fn add_link(&mut self, consumer: usize, pointer: String, producer: usize, place: Arc<str>) {
-        let given = vec![Producer {
+        let record_response = vec![Producer {
             operation: producer,
             place,
             weight: 20,
         }];
-        let needs = &mut self.needs[consumer];
-        match needs.iter_mut().find(|need| need.pointer == pointer) {
-            Some(need) => add_producers(&mut need.producers, given),
-            None => needs.push(Need {
-                essential: pointer.starts_with("/path/"),
+        let dependencies = &mut self.dependencies[consumer];
+        match dependencies
+            .iter_mut()
+            .find(|dependency| dependency.pointer == pointer)
+        {
+            Some(dependency) => add_producers(&mut dependency.producers, record_response),
+            None => dependencies.push(Dependency {
+                required: pointer.starts_with("/path/"),
                 pointer,
-                producers: given,
+                producers: record_response,
             }),
         }
     }
@@ -234,11 +251,11 @@ fn place_of(expression: &Expression) -> Option<Arc<str>> {
         Expression::ResponseHeader(name) => Origin::Header(name),
         Expression::RequestBody(inner) => {
             pointer = format!("/body{inner}");
-            Origin::Sent(&pointer)
+            Origin::Input(&pointer)
         }
         Expression::RequestParameter(location, name) => {
             pointer = pointer_of(*location, name);
-            Origin::Sent(&pointer)
+            Origin::Input(&pointer)
         }
         Expression::Method => Origin::Method,
         Expression::StatusCode => Origin::Status,
@@ -302,7 +319,7 @@ fn input_leaves(model: &Model, operation: &Operation) -> Vec<Leaf> {
     leaves
 }
 
-fn answer_leaves(model: &Model, operation: &Operation) -> Vec<Leaf> {
+fn response_leaves(model: &Model, operation: &Operation) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let successes = operation
         .responses
@@ -495,7 +512,7 @@ fn add_producers(all: &mut Vec<Producer>, more: Vec<Producer>) {
             .then(a.operation.cmp(&b.operation))
             .then_with(|| a.place.cmp(&b.place))
     });
-    all.truncate(MOST_PRODUCERS);
+    all.truncate(MAX_PRODUCERS);
 }
 
 #[cfg(test)]
@@ -524,9 +541,9 @@ paths:
       responses: {'200': {description: one}}
 "#;
 
-    fn needs(resources: &Resources, api: &Api, operation: usize) -> Vec<String> {
-        let show = |need: &Need| {
-            let producers: Vec<String> = need
+    fn dependencies(resources: &Resources, api: &Api, operation: usize) -> Vec<String> {
+        let show = |dependency: &Dependency| {
+            let producers: Vec<String> = dependency
                 .producers
                 .iter()
                 .map(|producer| {
@@ -537,9 +554,9 @@ paths:
                     )
                 })
                 .collect();
-            format!("{} <- {}", need.pointer, producers.join(", "))
+            format!("{} <- {}", dependency.pointer, producers.join(", "))
         };
-        resources.needs(operation).iter().map(show).collect()
+        resources.dependencies(operation).iter().map(show).collect()
     }
 
     #[test]
@@ -547,7 +564,7 @@ paths:
         let api = read(DOCUMENT, "harbor.yaml", &NoLoader).expect("a good document");
         let resources = Resources::of(&api);
         assert_eq!(
-            needs(&resources, &api, 1),
+            dependencies(&resources, &api, 1),
             [
                 "/path/id <- POST /companies body/id, POST /companies location",
                 "/body/ownerId <- GET /owners body/0/id"
@@ -560,9 +577,9 @@ paths:
         let api = read(DOCUMENT, "harbor.yaml", &NoLoader).expect("a good document");
         let mut resources = Resources::of(&api);
         let boat = |resources: &Resources| {
-            needs(resources, &api, 3)
+            dependencies(resources, &api, 3)
                 .into_iter()
-                .find(|need| need.starts_with("/path/boatName"))
+                .find(|dependency| dependency.starts_with("/path/boatName"))
         };
         assert_eq!(
             boat(&resources).as_deref(),
@@ -584,17 +601,17 @@ paths:
         let (id, location): (Arc<str>, Arc<str>) = ("body/id".into(), "location".into());
         assert!(resources.is_provided(1));
         for _ in 0..3 {
-            resources.given(0, |place| place == "body/id");
+            resources.record_response(0, |place| place == "body/id");
         }
-        assert_eq!(resources.trust(0, &id), 1.0);
-        assert_eq!(resources.trust(0, &location), 0.25);
+        assert_eq!(resources.confidence(0, &id), 1.0);
+        assert_eq!(resources.confidence(0, &location), 0.25);
         assert!(resources.is_provided(1));
-        resources.given(0, |place| place == "location");
-        assert_eq!(resources.trust(0, &location), 1.0);
+        resources.record_response(0, |place| place == "location");
+        assert_eq!(resources.confidence(0, &location), 1.0);
         // Nothing is to be had from answers without anything.
         let mut silent = Resources::of(&api);
         for operation in 0..3 {
-            (0..3).for_each(|_| silent.given(operation, |_| false));
+            (0..3).for_each(|_| silent.record_response(operation, |_| false));
         }
         assert!(!silent.is_provided(1));
     }

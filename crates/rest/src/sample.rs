@@ -1,50 +1,123 @@
 //! Makes candidates: calls that bring what they need, and changes of them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use isobath_genes::{Domain, Gene, Moment, Reference, Value as GeneValue};
+use isobath_genes::{Domain, Gene, Moment, Reference, Tuning, Value as GeneValue};
 use isobath_rows::set::NewCell;
 use isobath_search::Rng;
 
 use crate::action::Action;
-use crate::candidate::{Candidate, Step, What};
-use crate::data::Supply;
-use crate::outside::NewAnswer;
+use crate::candidate::{Candidate, Step, StepKind};
+use crate::external::MockResponse;
 use crate::problem::{RestProblem, fresh};
-use crate::resource::{Need, Producer};
+use crate::resource::{Dependency, Producer};
+use crate::seeding::RowSeeder;
 
 /// How deep needs are met: a thing, what it needs, what that needs, and so on.
 const DEPTH: usize = 4;
 
 /// A fresh candidate: every operation once, then any.
 pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
-    let operation = match problem.untried.pop() {
-        Some(operation) => operation,
-        None if problem.api.operations.is_empty() => return Candidate::default(),
-        None => pick(problem, rng),
-    };
-    let mut candidate = Candidate::default();
-    let user = if problem.n_users == 0 {
-        0
-    } else {
-        rng.usize(..problem.n_users)
-    };
-    build(problem, rng, &mut candidate, operation, user, DEPTH);
-    if rng.f64() < 0.5 {
-        extend(problem, rng, &mut candidate, user);
+    if problem.api.operations.is_empty() {
+        return Candidate::default();
     }
-    spice(problem, rng, &mut candidate);
+    let prefixes = &problem.successful_prefixes;
+    let failing = |operation: usize| prefixes[operation].is_empty();
+    let next = problem
+        .first_pass
+        .next(&problem.api, &problem.resources, failing);
+    if let Some(tour) = next {
+        return tour_of(problem, rng, &tour);
+    }
+    let operation = pick_operation(problem, rng);
+    let mut candidate = Candidate::default();
+    let user = any_user(problem, rng);
+    append_operation(problem, rng, &mut candidate, operation, user, DEPTH);
+    if rng.f64() < 0.5 {
+        append_follow_ups(problem, rng, &mut candidate, user);
+    }
+    apply_random_variation(problem, rng, &mut candidate);
     candidate
 }
 
+/// A candidate that calls the operations of a tour, each on what the ones before it created.
+fn tour_of(problem: &RestProblem, rng: &mut Rng, tour: &[usize]) -> Candidate {
+    // Values that the document itself shows are the likeliest to be accepted.
+    let tuning = Tuning {
+        example: 0.8,
+        optional: 0.3,
+        null: 0.02,
+        loose_example: 0.0,
+        invalid_time: 0.0,
+        boundary: 0.0,
+        ..problem.sampling.tuning.clone()
+    };
+    let mut candidate = Candidate::default();
+    let user = any_user(problem, rng);
+    for &operation in tour {
+        let node = problem.api.operations[operation].input;
+        let mut input = Gene::sample(&problem.api.model, node, rng, &tuning);
+        align_dates(rng, &mut input);
+        problem.hints.apply(rng, &tuning, operation, &mut input);
+        for dependency in problem.resources.dependencies(operation) {
+            let created = dependency.producers.iter().find_map(|producer| {
+                let mut steps = candidate.steps.iter().rev();
+                let step = steps.find(|step| step.operation() == Some(producer.operation))?;
+                Some((step.id, producer.place.clone()))
+            });
+            if let Some((source, place)) = created
+                && (dependency.required || rng.bool())
+            {
+                input.bind(&dependency.pointer, Reference { source, place });
+            }
+        }
+        let user = creator_of(&candidate, &input).unwrap_or(user);
+        let user = pick_user(problem, rng, operation, user);
+        candidate.push(StepKind::call(operation, input), user);
+    }
+    candidate
+}
+
+fn any_user(problem: &RestProblem, rng: &mut Rng) -> usize {
+    if problem.n_users == 0 {
+        0
+    } else {
+        rng.usize(..problem.n_users)
+    }
+}
+
+/// The chance that a mutant keeps steps that its operation does not refer to.
+const KEEPS_STATE: f64 = 0.3;
+
+/// The parent without the steps that the operation does not refer to, where these are the larger part.
+pub(crate) fn only_needed<'a>(
+    rng: &mut Rng,
+    parent: &'a Candidate,
+    operation: Option<usize>,
+) -> Cow<'a, Candidate> {
+    let mut steps = parent.steps.iter();
+    let at =
+        operation.and_then(|operation| steps.rposition(|step| step.operation() == Some(operation)));
+    let Some(at) = at.filter(|_| parent.steps.len() > 3) else {
+        return Cow::Borrowed(parent);
+    };
+    let slice = parent.slice(at);
+    if 2 * slice.steps.len() <= parent.steps.len() && rng.f64() >= KEEPS_STATE {
+        Cow::Owned(slice)
+    } else {
+        Cow::Borrowed(parent)
+    }
+}
+
 /// Any operation; half of the time one that never succeeded, if there is one.
-fn pick(problem: &RestProblem, rng: &mut Rng) -> usize {
+fn pick_operation(problem: &RestProblem, rng: &mut Rng) -> usize {
     let n = problem.api.operations.len();
     let start = rng.usize(..n);
     if rng.bool()
         && let Some(failing) = (0..n)
             .map(|offset| (start + offset) % n)
-            .find(|&operation| problem.recipes[operation].is_empty())
+            .find(|&operation| problem.successful_prefixes[operation].is_empty())
     {
         return failing;
     }
@@ -52,7 +125,7 @@ fn pick(problem: &RestProblem, rng: &mut Rng) -> usize {
 }
 
 /// Adds the operation and, before it, what it needs; says the id of its step.
-pub(crate) fn build(
+pub(crate) fn append_operation(
     problem: &RestProblem,
     rng: &mut Rng,
     candidate: &mut Candidate,
@@ -61,24 +134,31 @@ pub(crate) fn build(
     depth: usize,
 ) -> u32 {
     let mut input = fresh(problem, rng, operation);
-    together(rng, &mut input);
-    reuse(problem, rng, &mut input);
-    for need in problem.resources.needs(operation) {
-        if rng.f64() < if need.essential { 0.9 } else { 0.6 } {
-            meet(problem, rng, candidate, &mut input, need, user, depth);
+    align_dates(rng, &mut input);
+    reuse_observed_values(problem, rng, &mut input);
+    apply_hints(problem, rng, operation, &mut input);
+    for dependency in problem.resources.dependencies(operation) {
+        if rng.f64() < if dependency.required { 0.9 } else { 0.6 } {
+            add_dependency(problem, rng, candidate, &mut input, dependency, user, depth);
         }
     }
-    let user = caller(
+    let user = pick_user(
         problem,
         rng,
         operation,
-        maker_of(candidate, &input).unwrap_or(user),
+        creator_of(candidate, &input).unwrap_or(user),
     );
-    candidate.push(What::call(operation, input), user)
+    candidate.push(StepKind::call(operation, input), user)
+}
+
+/// Applies what error responses said about the fields of an operation.
+fn apply_hints(problem: &RestProblem, rng: &mut Rng, operation: usize, input: &mut Gene) {
+    let tuning = &problem.sampling.tuning;
+    problem.hints.apply(rng, tuning, operation, input);
 }
 
 /// The user who made what an input refers to, the last one if there are several.
-fn maker_of(candidate: &Candidate, input: &Gene) -> Option<usize> {
+fn creator_of(candidate: &Candidate, input: &Gene) -> Option<usize> {
     let references = input.references();
     references.iter().rev().find_map(|(_, reference)| {
         candidate
@@ -90,25 +170,26 @@ fn maker_of(candidate: &Candidate, input: &Gene) -> Option<usize> {
 }
 
 /// Who calls: nobody where nothing is asked, else a user who is let in.
-fn caller(
+fn pick_user(
     problem: &RestProblem,
     rng: &mut Rng,
     operation: usize,
     preferred: usize,
 ) -> Option<usize> {
-    if problem.n_users == 0 || problem.api.operations[operation].security.is_empty() {
+    // Most documents do not say who may call what, so users call everything.
+    if problem.n_users == 0 {
         return None;
     }
     Some(problem.access.user(rng, operation, preferred))
 }
 
 /// Takes a value from an earlier answer, or from a call that is added for it.
-fn meet(
+fn add_dependency(
     problem: &RestProblem,
     rng: &mut Rng,
     candidate: &mut Candidate,
     input: &mut Gene,
-    need: &Need,
+    dependency: &Dependency,
     user: usize,
     depth: usize,
 ) {
@@ -118,7 +199,8 @@ fn meet(
         .filter_map(|step| {
             Some((
                 step.id,
-                need.producers
+                dependency
+                    .producers
                     .iter()
                     .find(|producer| Some(producer.operation) == step.operation())?,
             ))
@@ -129,55 +211,55 @@ fn meet(
         (id, producer.place.clone())
     } else {
         // The call itself needs room, too.
-        if depth == 0 || candidate.steps.len() + 2 > problem.habits.steps {
+        if depth == 0 || candidate.steps.len() + 2 > problem.sampling.steps {
             return;
         }
-        let producer = weighted(rng, &need.producers);
-        let trust = trust(problem, producer.operation, &producer.place);
-        if trust < 1.0 && rng.f64() >= trust {
+        let producer = pick_weighted(rng, &dependency.producers);
+        let confidence = confidence(problem, producer.operation, &producer.place);
+        if confidence < 1.0 && rng.f64() >= confidence {
             return;
         }
-        let id = match cook(problem, rng, candidate, producer.operation) {
+        let id = match reuse_successful_prefix(problem, rng, candidate, producer.operation) {
             Some(id) => id,
-            None => build(problem, rng, candidate, producer.operation, user, depth - 1),
+            None => append_operation(problem, rng, candidate, producer.operation, user, depth - 1),
         };
         (id, producer.place.clone())
     };
-    input.bind(&need.pointer, Reference { source, place });
+    input.bind(&dependency.pointer, Reference { source, place });
 }
 
 /// Adds the steps with which an operation succeeded before, most of the time; says the id of the last one.
-fn cook(
+fn reuse_successful_prefix(
     problem: &RestProblem,
     rng: &mut Rng,
     candidate: &mut Candidate,
     operation: usize,
 ) -> Option<u32> {
-    let recipes = &problem.recipes[operation];
-    if recipes.is_empty() || rng.f64() < 0.25 {
+    let successful_prefixes = &problem.successful_prefixes[operation];
+    if successful_prefixes.is_empty() || rng.f64() < 0.25 {
         return None;
     }
-    let recipe = &recipes[rng.usize(..recipes.len())];
-    if candidate.steps.len() + recipe.steps.len() + 1 > problem.habits.steps {
+    let successful_prefix = &successful_prefixes[rng.usize(..successful_prefixes.len())];
+    if candidate.steps.len() + successful_prefix.steps.len() + 1 > problem.sampling.steps {
         return None;
     }
     *candidate = splice(
         candidate,
         candidate.steps.len(),
-        recipe,
+        successful_prefix,
         0,
-        problem.habits.steps,
+        problem.sampling.steps,
     );
     let step = candidate.steps.last_mut()?;
-    if let What::Call { action, .. } = &mut step.what
+    if let StepKind::Call { action, .. } = &mut step.kind
         && rng.f64() < 0.2
     {
-        action.mutate(rng, &problem.habits.tuning);
+        action.mutate(rng, &problem.sampling.tuning);
     }
     Some(step.id)
 }
 
-fn weighted<'a>(rng: &mut Rng, producers: &'a [Producer]) -> &'a Producer {
+fn pick_weighted<'a>(rng: &mut Rng, producers: &'a [Producer]) -> &'a Producer {
     let total: u32 = producers.iter().map(|producer| producer.weight).sum();
     let mut at = rng.u32(..total.max(1));
     for producer in producers {
@@ -190,18 +272,23 @@ fn weighted<'a>(rng: &mut Rng, producers: &'a [Producer]) -> &'a Producer {
 }
 
 /// Adds what a person would do next: use what was made, change it, look at it, remove it, look again.
-fn extend(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate, user: usize) {
+fn append_follow_ups(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate, user: usize) {
     let Some(last) = candidate.steps.last().and_then(|step| step.operation()) else {
         return;
     };
     let created = candidate.steps.last().map(|step| step.id);
     let consumers: Vec<usize> = (0..problem.api.operations.len())
         .filter(|&operation| {
-            problem.resources.needs(operation).iter().any(|need| {
-                need.producers
-                    .iter()
-                    .any(|producer| producer.operation == last)
-            })
+            problem
+                .resources
+                .dependencies(operation)
+                .iter()
+                .any(|dependency| {
+                    dependency
+                        .producers
+                        .iter()
+                        .any(|producer| producer.operation == last)
+                })
         })
         .collect();
     if let (Some(created), false) = (created, consumers.is_empty()) {
@@ -222,63 +309,66 @@ fn extend(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate, user:
             chosen.push(look);
         }
         for operation in chosen {
-            if candidate.steps.len() >= problem.habits.steps {
+            if candidate.steps.len() >= problem.sampling.steps {
                 break;
             }
-            use_it(problem, rng, candidate, operation, created, last, user);
+            call_on_created(problem, rng, candidate, operation, created, last, user);
         }
         return;
     }
     // Nothing is made here: look at the same thing in another way.
     let siblings = problem.resources.on_path(&problem.api, last);
     let operation = siblings[rng.usize(..siblings.len())];
-    if candidate.steps.len() < problem.habits.steps {
-        again(problem, rng, candidate, operation, user);
+    if candidate.steps.len() < problem.sampling.steps {
+        call_on_same_path(problem, rng, candidate, operation, user);
     }
 }
 
 /// Calls an operation on what the step `created` made.
-fn use_it(
+fn call_on_created(
     problem: &RestProblem,
     rng: &mut Rng,
     candidate: &mut Candidate,
     operation: usize,
     created: u32,
-    maker: usize,
+    creator: usize,
     user: usize,
 ) {
     let mut input = fresh(problem, rng, operation);
-    reuse(problem, rng, &mut input);
-    for need in problem.resources.needs(operation) {
-        match need
+    reuse_observed_values(problem, rng, &mut input);
+    apply_hints(problem, rng, operation, &mut input);
+    for dependency in problem.resources.dependencies(operation) {
+        match dependency
             .producers
             .iter()
-            .find(|producer| producer.operation == maker)
+            .find(|producer| producer.operation == creator)
         {
             Some(producer) => {
                 input.bind(
-                    &need.pointer,
+                    &dependency.pointer,
                     Reference {
                         source: created,
                         place: producer.place.clone(),
                     },
                 );
             }
-            None if need.essential => meet(problem, rng, candidate, &mut input, need, user, 1),
+            None if dependency.required => {
+                add_dependency(problem, rng, candidate, &mut input, dependency, user, 1)
+            }
             None => {}
         }
     }
-    let user = caller(
+    let user = pick_user(
         problem,
         rng,
         operation,
-        maker_of(candidate, &input).unwrap_or(user),
+        creator_of(candidate, &input).unwrap_or(user),
     );
-    candidate.push(What::call(operation, input), user);
+    candidate.push(StepKind::call(operation, input), user);
 }
 
 /// Calls an operation on the same path with the same path parameters as the last step.
-fn again(
+fn call_on_same_path(
     problem: &RestProblem,
     rng: &mut Rng,
     candidate: &mut Candidate,
@@ -294,8 +384,8 @@ fn again(
     {
         copy_path(&before, &mut input);
     }
-    let user = caller(problem, rng, operation, user);
-    candidate.push(What::call(operation, input), user);
+    let user = pick_user(problem, rng, operation, user);
+    candidate.push(StepKind::call(operation, input), user);
 }
 
 /// Gives an input the path parameters of another one, references included.
@@ -315,7 +405,7 @@ pub(crate) fn copy_path(from: &Gene, to: &mut Gene) {
 const DAYS: u16 = 30;
 
 /// Sometimes brings the times of an input close to each other: a stay has a begin and an end, in this order mostly.
-fn together(rng: &mut Rng, input: &mut Gene) {
+fn align_dates(rng: &mut Rng, input: &mut Gene) {
     let mut moments: Vec<(String, Moment)> = Vec::new();
     input.walk(|place| {
         if let GeneValue::Moment(moment) = place.value {
@@ -338,7 +428,7 @@ fn together(rng: &mut Rng, input: &mut Gene) {
 }
 
 /// Puts values that were seen in answers where names fit.
-fn reuse(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
+fn reuse_observed_values(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
     let mut chosen: Vec<(String, serde_json::Value)> = Vec::new();
     input.walk(|place| {
         if matches!(
@@ -349,7 +439,7 @@ fn reuse(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
         }
         let name = place.pointer.rsplit('/').next().unwrap_or_default();
         let values = problem.pool.values(name);
-        if !values.is_empty() && rng.f64() < problem.habits.reuse {
+        if !values.is_empty() && rng.f64() < problem.sampling.reuse {
             chosen.push((
                 place.pointer.to_owned(),
                 values[rng.usize(..values.len())].clone(),
@@ -362,7 +452,7 @@ fn reuse(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
 }
 
 /// Breaks a rule in the last call of the operation that is aimed at; false where there is none to break.
-pub(crate) fn break_a_rule(
+pub(crate) fn violate_constraint(
     problem: &RestProblem,
     rng: &mut Rng,
     candidate: &mut Candidate,
@@ -372,10 +462,10 @@ pub(crate) fn break_a_rule(
     let Some(step) = candidate.steps.iter_mut().rev().find(|step| is_aimed(step)) else {
         return false;
     };
-    let What::Call {
+    let StepKind::Call {
         action,
         breach: breach @ None,
-    } = &mut step.what
+    } = &mut step.kind
     else {
         return false;
     };
@@ -384,7 +474,7 @@ pub(crate) fn break_a_rule(
         return false;
     }
     let chosen = &breaches[rng.usize(..breaches.len())];
-    let Some(broken) = action.breach(chosen, rng, &problem.habits.tuning) else {
+    let Some(broken) = action.breach(chosen, rng, &problem.sampling.tuning) else {
         return false;
     };
     *action = broken;
@@ -393,31 +483,28 @@ pub(crate) fn break_a_rule(
 }
 
 /// Sometimes breaks a rule in the last call, or has somebody else make it.
-fn spice(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate) {
+fn apply_random_variation(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate) {
     let dice = rng.f64();
     let Some(step) = candidate.steps.last_mut() else {
         return;
     };
-    let What::Call { action, breach } = &mut step.what else {
+    let StepKind::Call { action, breach } = &mut step.kind else {
         return;
     };
-    let habits = &problem.habits;
-    if dice < habits.breach {
+    let sampling = &problem.sampling;
+    if dice < sampling.breach {
         let breaches = action.breaches(&problem.api);
         if breaches.is_empty() {
             return;
         }
         let chosen = &breaches[rng.usize(..breaches.len())];
-        if let Some(broken) = action.breach(chosen, rng, &habits.tuning) {
+        if let Some(broken) = action.breach(chosen, rng, &sampling.tuning) {
             *action = broken;
             *breach = Some(chosen.clone());
         }
-    } else if dice < habits.breach + habits.odd {
+    } else if dice < sampling.breach + sampling.odd {
         oddity(rng, &mut action.gene);
-    } else if dice < habits.breach + habits.odd + habits.stranger
-        && problem.n_users > 0
-        && !problem.api.operations[action.operation].security.is_empty()
-    {
+    } else if dice < sampling.breach + sampling.odd + sampling.other_user && problem.n_users > 0 {
         step.user = if rng.bool() {
             None
         } else {
@@ -516,21 +603,17 @@ pub(crate) fn mutant(
     }
     // What an operation lacks to succeed is mostly what others must have made before, not another value.
     if let Some(operation) = aimed
-        && problem.recipes[operation].is_empty()
-        && !problem.resources.needs(operation).is_empty()
-        && (!is_led(problem) || problem.resources.is_provided(operation))
+        && problem.successful_prefixes[operation].is_empty()
+        && !problem.resources.dependencies(operation).is_empty()
+        && (!is_guided(problem) || problem.resources.is_provided(operation))
         && rng.bool()
     {
         let mut directed = Candidate::default();
-        let user = if problem.n_users == 0 {
-            0
-        } else {
-            rng.usize(..problem.n_users)
-        };
-        build(problem, rng, &mut directed, operation, user, DEPTH);
+        let user = any_user(problem, rng);
+        append_operation(problem, rng, &mut directed, operation, user, DEPTH);
         return directed;
     }
-    if rng.f64() < problem.habits.restructure && restructure(problem, rng, &mut child) {
+    if rng.f64() < problem.sampling.restructure && restructure(problem, rng, &mut child) {
         return child;
     }
     let aimed: Vec<usize> = (0..child.steps.len())
@@ -544,34 +627,37 @@ pub(crate) fn mutant(
     let operation = child.steps[at].operation();
     if let (Some(operation), true) = (operation, problem.n_users > 1 && rng.f64() < 0.05) {
         let preferred = rng.usize(..problem.n_users);
-        child.steps[at].user = caller(problem, rng, operation, preferred);
+        child.steps[at].user = pick_user(problem, rng, operation, preferred);
         return child;
     }
-    if let What::Call { action, breach } = &mut child.steps[at].what {
+    if let StepKind::Call { action, breach } = &mut child.steps[at].kind {
         // Once changed, an input that broke a rule may break another or none; a valid one is known to be valid.
         if breach.take().is_some() {
             let mut valid = fresh(problem, rng, action.operation);
             copy_path(&action.gene, &mut valid);
             action.gene = valid;
         }
-        if rng.f64() < problem.habits.odd {
+        if rng.f64() < problem.sampling.odd {
             oddity(rng, &mut action.gene);
         }
         let references = action.gene.references();
-        if action.mutate(rng, &problem.habits.tuning).is_some() {
-            together(rng, &mut action.gene);
+        if action.mutate(rng, &problem.sampling.tuning).is_some() {
+            align_dates(rng, &mut action.gene);
+            if problem.successful_prefixes[action.operation].is_empty() {
+                apply_hints(problem, rng, action.operation, &mut action.gene);
+            }
             // Which thing a call is about is worth more than any other value there.
             for (pointer, reference) in references
                 .into_iter()
                 .filter(|(pointer, _)| pointer.starts_with("/path/"))
             {
-                if rng.f64() < 0.9 * trust_in(problem, parent, &reference) {
+                if rng.f64() < 0.9 * prefix_confidence(problem, parent, &reference) {
                     action.gene.bind(&pointer, reference);
                 }
             }
             // What refuses calls is found from those that are near a success, too.
             if at + 1 == child.steps.len() && rng.f64() < SPICED {
-                spice(problem, rng, &mut child);
+                apply_random_variation(problem, rng, &mut child);
             }
             return child;
         }
@@ -582,22 +668,24 @@ pub(crate) fn mutant(
 }
 
 /// How likely what a reference names comes; rows and what nobody knows are trusted.
-fn trust_in(problem: &RestProblem, candidate: &Candidate, reference: &Reference) -> f64 {
+fn prefix_confidence(problem: &RestProblem, candidate: &Candidate, reference: &Reference) -> f64 {
     let mut steps = candidate.steps.iter();
     let source = steps.find(|step| step.id == reference.source);
     let operation = source.and_then(Step::operation);
-    operation.map_or(1.0, |operation| trust(problem, operation, &reference.place))
+    operation.map_or(1.0, |operation| {
+        confidence(problem, operation, &reference.place)
+    })
 }
 
 /// Whether statements lead the search, so that a value of one's own can be led somewhere.
-fn is_led(problem: &RestProblem) -> bool {
-    problem.supply().is_some_and(Supply::is_led)
+fn is_guided(problem: &RestProblem) -> bool {
+    problem.seeder().is_some_and(RowSeeder::is_guided)
 }
 
 /// How likely a value comes with an answer; where nothing else leads anywhere, it is waited for.
-fn trust(problem: &RestProblem, operation: usize, place: &Arc<str>) -> f64 {
-    if is_led(problem) {
-        problem.resources.trust(operation, place)
+fn confidence(problem: &RestProblem, operation: usize, place: &Arc<str>) -> f64 {
+    if is_guided(problem) {
+        problem.resources.confidence(operation, place)
     } else {
         1.0
     }
@@ -612,7 +700,7 @@ fn restructure(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate) 
         *candidate = shorter;
         return true;
     }
-    if candidate.steps.len() >= problem.habits.steps {
+    if candidate.steps.len() >= problem.sampling.steps {
         return false;
     }
     let user = candidate
@@ -622,10 +710,10 @@ fn restructure(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate) 
         .find_map(|step| step.user)
         .unwrap_or(0);
     if rng.f64() < 0.7 {
-        extend(problem, rng, candidate, user);
+        append_follow_ups(problem, rng, candidate, user);
     } else {
         let operation = rng.usize(..problem.api.operations.len());
-        build(problem, rng, candidate, operation, user, 1);
+        append_operation(problem, rng, candidate, operation, user, 1);
     }
     true
 }
@@ -671,10 +759,10 @@ pub(crate) fn splice(
         }
         child.rows.push(row);
     }
-    for answer in &tail.answers {
-        let is_there = |own: &NewAnswer| own.errand == answer.errand;
-        if !head.answers.iter().any(is_there) {
-            child.answers.push(answer.clone());
+    for answer in &tail.mock_responses {
+        let is_there = |own: &MockResponse| own.outbound_request == answer.outbound_request;
+        if !head.mock_responses.iter().any(is_there) {
+            child.mock_responses.push(answer.clone());
         }
     }
     for step in tail.steps.iter().skip(from) {
@@ -687,8 +775,8 @@ pub(crate) fn splice(
                 .find(|(old, _)| *old == id)
                 .map(|(_, new)| *new)
         };
-        let what = match &step.what {
-            What::Call { action, breach } => {
+        let what = match &step.kind {
+            StepKind::Call { action, breach } => {
                 let mut gene = action.gene.clone();
                 gene.rebind(|reference| {
                     Some(Reference {
@@ -696,7 +784,7 @@ pub(crate) fn splice(
                         place: reference.place.clone(),
                     })
                 });
-                What::Call {
+                StepKind::Call {
                     action: Action {
                         operation: action.operation,
                         gene,
@@ -705,8 +793,8 @@ pub(crate) fn splice(
                     breach: breach.clone(),
                 }
             }
-            What::Follow(source) => match new_id(*source) {
-                Some(source) => What::Follow(source),
+            StepKind::Follow(source) => match new_id(*source) {
+                Some(source) => StepKind::Follow(source),
                 None => continue,
             },
         };

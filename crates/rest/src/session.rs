@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use isobath_exec::http::{Client, Method, Request, Response};
 use serde_json::Value;
 
-use crate::auth::{Call, Login, Take, TokenPlace, TokenSource, User};
+use crate::auth::{AuthCall, Login, LoginCredential, TokenLocation, TokenSource, User};
 
 /// Names that are tried for a user who is to be created: others may have been taken by earlier runs.
 const NAMES: u64 = 8;
@@ -17,12 +17,12 @@ pub struct Session {
     user: Arc<User>,
     /// Makes created users differ.
     number: u64,
-    proof: Arc<Mutex<Arc<Proof>>>,
+    credentials: Arc<Mutex<Arc<Credentials>>>,
 }
 
 /// What a user sends with every call.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Proof {
+pub struct Credentials {
     /// Headers.
     pub headers: Vec<(String, String)>,
     /// Query parameters.
@@ -36,7 +36,7 @@ pub struct Proof {
 /// Shorter values are not looked for in answers: they would be found in every other word.
 const SHORTEST: usize = 6;
 
-impl Proof {
+impl Credentials {
     /// What nobody else may see of it, the longest first.
     #[must_use]
     pub fn secrets(&self) -> Vec<&str> {
@@ -83,10 +83,10 @@ impl Session {
         let session = Self {
             user: Arc::new(user.clone()),
             number,
-            proof: Arc::default(),
+            credentials: Arc::default(),
         };
-        let proof = session.create_and_log_in(client, base, 0)?;
-        *session.lock() = Arc::new(proof);
+        let credentials = session.create_and_log_in(client, base, 0)?;
+        *session.lock() = Arc::new(credentials);
         Ok(session)
     }
 
@@ -98,7 +98,7 @@ impl Session {
 
     /// What the user sends with every call at present.
     #[must_use]
-    pub fn proof(&self) -> Arc<Proof> {
+    pub fn credentials(&self) -> Arc<Credentials> {
         Arc::clone(&self.lock())
     }
 
@@ -113,20 +113,25 @@ impl Session {
     /// # Errors
     ///
     /// When the service refuses that too.
-    pub fn renew(&self, client: &mut Client, base: &str, stale: &Proof) -> Result<(), LoginError> {
-        let mut proof = self.lock();
+    pub fn renew(
+        &self,
+        client: &mut Client,
+        base: &str,
+        stale: &Credentials,
+    ) -> Result<(), LoginError> {
+        let mut credentials = self.lock();
         // Somebody else was faster.
-        if proof.renewals != stale.renewals {
+        if credentials.renewals != stale.renewals {
             return Ok(());
         }
-        let renewals = proof.renewals + 1;
-        let again = match self.log_in(client, base, proof.filled.clone(), renewals) {
+        let renewals = credentials.renewals + 1;
+        let again = match self.log_in(client, base, credentials.filled.clone(), renewals) {
             Err(_) if self.user.create.is_some() => {
                 self.create_and_log_in(client, base, renewals)?
             }
             other => other?,
         };
-        *proof = Arc::new(again);
+        *credentials = Arc::new(again);
         Ok(())
     }
 
@@ -139,13 +144,15 @@ impl Session {
         if self.user.create.is_none() {
             return Ok(());
         }
-        let mut proof = self.lock();
-        *proof = Arc::new(self.create_and_log_in(client, base, proof.renewals + 1)?);
+        let mut credentials = self.lock();
+        *credentials = Arc::new(self.create_and_log_in(client, base, credentials.renewals + 1)?);
         Ok(())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Arc<Proof>> {
-        self.proof.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Arc<Credentials>> {
+        self.credentials
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn fail(&self, problem: String) -> LoginError {
@@ -160,7 +167,7 @@ impl Session {
         client: &mut Client,
         base: &str,
         renewals: u64,
-    ) -> Result<Proof, LoginError> {
+    ) -> Result<Credentials, LoginError> {
         let Some(create) = &self.user.create else {
             return self.log_in(client, base, BTreeMap::new(), renewals);
         };
@@ -186,9 +193,9 @@ impl Session {
         base: &str,
         filled: BTreeMap<String, String>,
         renewals: u64,
-    ) -> Result<Proof, LoginError> {
+    ) -> Result<Credentials, LoginError> {
         let fill = |(name, value): &(String, String)| (name.clone(), fill(value, &filled));
-        let mut proof = Proof {
+        let mut credentials = Credentials {
             headers: self.user.headers.iter().map(fill).collect(),
             query: Vec::new(),
             filled: BTreeMap::new(),
@@ -197,19 +204,19 @@ impl Session {
         if let Some(login) = &self.user.login {
             let response =
                 send(client, base, &login.call, &filled).map_err(|problem| self.fail(problem))?;
-            proof
+            credentials
                 .take(login, &response)
                 .map_err(|problem| self.fail(problem))?;
         }
-        proof.filled = filled;
-        Ok(proof)
+        credentials.filled = filled;
+        Ok(credentials)
     }
 }
 
-impl Proof {
+impl Credentials {
     fn take(&mut self, login: &Login, response: &Response) -> Result<(), String> {
         match &login.take {
-            Take::Cookies => {
+            LoginCredential::Cookies => {
                 let cookies: Vec<&str> = response
                     .all_headers("set-cookie")
                     .filter_map(|cookie| cookie.split(';').next())
@@ -220,12 +227,12 @@ impl Proof {
                 }
                 self.headers.push(("Cookie".into(), cookies.join("; ")));
             }
-            Take::Token { from, to, template } => {
+            LoginCredential::Token { from, to, template } => {
                 let token = find_token(from, response)?;
                 let value = template.replace("{token}", &token);
                 match to {
-                    TokenPlace::Header(name) => self.headers.push((name.clone(), value)),
-                    TokenPlace::Query(name) => self.query.push((name.clone(), value)),
+                    TokenLocation::Header(name) => self.headers.push((name.clone(), value)),
+                    TokenLocation::Query(name) => self.query.push((name.clone(), value)),
                 }
             }
         }
@@ -288,7 +295,7 @@ fn fill(text: &str, filled: &BTreeMap<String, String>) -> String {
 fn send(
     client: &mut Client,
     base: &str,
-    call: &Call,
+    call: &AuthCall,
     filled: &BTreeMap<String, String>,
 ) -> Result<Response, String> {
     let url = if call.endpoint.contains("://") {

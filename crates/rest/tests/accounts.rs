@@ -12,9 +12,9 @@ use isobath_exec::http::{Client, Config as HttpConfig};
 use isobath_genes::{Gene, Tuning};
 use isobath_rest::auth::{self, Format};
 use isobath_rest::caller::Caller;
-use isobath_rest::candidate::{Candidate, What};
+use isobath_rest::candidate::{Candidate, StepKind};
 use isobath_rest::exchange::Exchange;
-use isobath_rest::probe::Choice;
+use isobath_rest::probe::ProbeConfig;
 use isobath_search::Rng;
 use isobath_suts::accounts;
 
@@ -51,7 +51,7 @@ fn who_logged_out_is_logged_in_again_and_that_is_told() {
         reset: None,
         calls: 1,
         seed: 1,
-        probes: Choice::default(),
+        probes: ProbeConfig::default(),
     });
     let service = Arc::new(prepared.service);
     let client = Client::new(HttpConfig::default()).expect("a client");
@@ -65,10 +65,10 @@ fn who_logged_out_is_logged_in_again_and_that_is_told() {
             let at = at.expect("an operation of the document");
             let (model, input) = (&service.api.model, service.api.operations[at].input);
             let gene = Gene::sample(model, input, &mut rng, &Tuning::default());
-            candidate.push(What::call(at, gene), Some(0));
+            candidate.push(StepKind::call(at, gene), Some(0));
         }
         let exchanges = caller.run(&candidate).expect("the service is up");
-        let told = |exchange: &Exchange| (exchange.status(), exchange.is_renewed);
+        let told = |exchange: &Exchange| (exchange.status(), exchange.reauthenticated);
         exchanges.iter().map(told).collect::<Vec<_>>()
     };
     let (made, gone) = (Some(201), Some(204));
@@ -94,7 +94,7 @@ fn suites_create_their_users_and_read_ids_from_locations() {
         reset: None,
         calls: 2_000,
         seed: 1,
-        probes: Choice::default(),
+        probes: ProbeConfig::default(),
     };
     let (outcome, suite) = support::search_and_write(&plan, "accounts");
     let seen = |operation: usize, status: u16| {

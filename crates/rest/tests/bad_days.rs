@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use isobath_rest::fault::FaultKind;
-use isobath_rest::job::{Event, Outcome};
-use isobath_rest::keeper::Revived;
-use isobath_rest::probe::Choice;
+use isobath_rest::job::{Event, RunResult};
+use isobath_rest::probe::ProbeConfig;
+use isobath_rest::supervisor::Restarted;
 use isobath_suts::bad_day::{self, Manner};
 
 use mortal::Mortal;
@@ -52,7 +52,7 @@ fn prepared_with(document: &str, url: &str, calls: u64) -> Prepared {
         reset: None,
         calls,
         seed: 1,
-        probes: Choice::default(),
+        probes: ProbeConfig::default(),
     });
     // These services look at nothing that they are sent.
     prepared.config.off = BTreeSet::from([
@@ -62,15 +62,15 @@ fn prepared_with(document: &str, url: &str, calls: u64) -> Prepared {
     prepared
 }
 
-fn run_on(manner: Manner, calls: u64) -> Outcome {
+fn run_on(manner: Manner, calls: u64) -> RunResult {
     prepared(&bad_day::start(manner).url, calls).run()
 }
 
-fn kinds(outcome: &Outcome) -> BTreeSet<FaultKind> {
+fn kinds(outcome: &RunResult) -> BTreeSet<FaultKind> {
     outcome.faults.iter().map(|(fault, _)| fault.kind).collect()
 }
 
-fn statuses(outcome: &Outcome) -> BTreeSet<u16> {
+fn statuses(outcome: &RunResult) -> BTreeSet<u16> {
     let all = outcome
         .statuses
         .iter()
@@ -185,15 +185,15 @@ fn a_service_that_is_brought_back_is_searched_to_the_end() {
     for workers in [1, 4] {
         let mortal = Arc::new(Mortal::dying_of("DELETE"));
         let again = Arc::clone(&mortal);
-        let revive = move || {
+        let restart = move || {
             again.rise();
-            Ok(Revived {
+            Ok(Restarted {
                 sessions: Vec::new(),
-                obituary: "thread 'main' panicked at src/things.rs:7:9:\nno such thing".into(),
+                exit_reason: "thread 'main' panicked at src/things.rs:7:9:\nno such thing".into(),
             })
         };
         let outcome = prepared(&mortal.url(), 600)
-            .reviving(Box::new(revive))
+            .with_restart(Box::new(restart))
             .workers(workers)
             .run();
         assert!(outcome.lost.is_none(), "{:?}", outcome.lost);
@@ -207,8 +207,8 @@ fn a_service_that_is_brought_back_is_searched_to_the_end() {
                 .last()
                 .is_some_and(|last| last.fatal.is_some())
         );
-        assert!(outcome.deaths.iter().all(|death| death.is_back));
-        assert!(outcome.deaths.len() >= 2, "{:?}", outcome.deaths);
+        assert!(outcome.crashes.iter().all(|crash| crash.is_restarted));
+        assert!(outcome.crashes.len() >= 2, "{:?}", outcome.crashes);
         assert!(outcome.calls >= 300, "{}", outcome.calls);
     }
 }
@@ -217,15 +217,15 @@ fn a_service_that_is_brought_back_is_searched_to_the_end() {
 fn a_death_that_no_call_explains_is_a_finding_too() {
     let mortal = Arc::new(Mortal::dying_after(40));
     let again = Arc::clone(&mortal);
-    let revive = move || {
+    let restart = move || {
         again.rise();
-        Ok(Revived::default())
+        Ok(Restarted::default())
     };
     let outcome = prepared(&mortal.url(), 600)
-        .reviving(Box::new(revive))
+        .with_restart(Box::new(restart))
         .run();
     assert!(outcome.lost.is_none());
-    assert!(!outcome.deaths.is_empty());
+    assert!(!outcome.crashes.is_empty());
     assert_eq!(kinds(&outcome), BTreeSet::from([FaultKind::ServiceDied]));
 }
 
@@ -233,7 +233,7 @@ fn a_death_that_no_call_explains_is_a_finding_too() {
 fn a_service_that_cannot_be_brought_back_is_lost_with_the_reason() {
     let mortal = Mortal::dying_of("DELETE");
     let outcome = prepared(&mortal.url(), 5_000)
-        .reviving(Box::new(|| Err("the disk is full".into())))
+        .with_restart(Box::new(|| Err("the disk is full".into())))
         .run();
     let lost = outcome.lost.expect("it is gone").to_string();
     assert!(lost.contains("the disk is full"), "{lost}");
@@ -275,7 +275,7 @@ fn a_second_interruption_leaves_at_least_the_numbers() {
 }
 
 /// Runs the job on a service that is fine, with a document that is not; says how many operations it has, too.
-fn run_with(document: &str, calls: u64) -> (usize, Outcome) {
+fn run_with(document: &str, calls: u64) -> (usize, RunResult) {
     let service = bad_day::start(Manner::Fine);
     let prepared = prepared_with(document, &service.url, calls);
     let n_operations = prepared.service.api.operations.len();

@@ -9,10 +9,10 @@ use std::rc::Rc;
 use isobath_emit::http::writer;
 use isobath_emit::http::{HttpSuite, RowState};
 use isobath_exec::http::{Client, Config as HttpConfig};
-use isobath_rest::data::Choice;
-use isobath_rest::job::{Event, Outcome};
+use isobath_rest::job::{Event, RunResult};
 use isobath_rest::probe;
-use isobath_rest::replay::{Player, TestDatabase, Verdict};
+use isobath_rest::replay::{ReplayDatabase, ReplayVerdict, Replayer};
+use isobath_rest::seeding::SeedingConfig;
 use isobath_suts::{ALL, Running};
 
 use support::{Plan, Prepared, may_have, results};
@@ -35,18 +35,23 @@ fn plan<'a>(running: &'a Running, document: &'a str, calls: u64, seed: u64) -> P
         reset: None,
         calls,
         seed,
-        probes: probe::Choice::default(),
+        probes: probe::ProbeConfig::default(),
     }
 }
 
 /// The outcome of a run, and the calls after which each target was covered.
-fn run(service: &str, calls: u64, seed: u64, choice: Choice) -> (Outcome, BTreeMap<String, u64>) {
+fn run(
+    service: &str,
+    calls: u64,
+    seed: u64,
+    config: SeedingConfig,
+) -> (RunResult, BTreeMap<String, u64>) {
     let running = start(service);
     let document = running.openapi.to_string();
     let plan = plan(&running, &document, calls, seed);
     let covered = Rc::new(RefCell::new(BTreeMap::new()));
     let seen = Rc::clone(&covered);
-    let prepared = Prepared::new(&plan).with_database(&running, choice);
+    let prepared = Prepared::new(&plan).with_database(&running, config);
     let outcome = prepared.run_telling(move |event| {
         if let Event::Covered { calls, target } = event {
             let target: &String = target;
@@ -62,7 +67,7 @@ fn run(service: &str, calls: u64, seed: u64, choice: Choice) -> (Outcome, BTreeM
 fn the_stored_pair_is_found_with_post_and_without() {
     for seed in 1..=10 {
         for service in ["stored_pair", "stored_pair_without_post"] {
-            let (_, covered) = run(service, 300, seed, Choice::default());
+            let (_, covered) = run(service, 300, seed, SeedingConfig::default());
             let calls = covered.get("GET /api/foo/{x}/{y} answers 200");
             assert!(
                 calls.is_some_and(|calls| *calls <= 150),
@@ -87,7 +92,7 @@ fn suites_bring_their_rows_in_every_language() {
     let address = address_of(&running);
     let document = running.openapi.to_string();
     let plan = plan(&running, &document, 200, 1);
-    let prepared = Prepared::new(&plan).with_database(&running, Choice::default());
+    let prepared = Prepared::new(&plan).with_database(&running, SeedingConfig::default());
     let (outcome, suite) = prepared.run_and_write("foo");
     assert!(outcome.faults.is_empty());
     let bringing = suite.tests.iter().filter(|test| !test.rows.is_empty());
@@ -119,7 +124,7 @@ fn suites_refer_to_keys_that_the_database_gives_out() {
     let running = start("depot");
     let document = running.openapi.to_string();
     let plan = plan(&running, &document, 1_500, 1);
-    let prepared = Prepared::new(&plan).with_database(&running, Choice::default());
+    let prepared = Prepared::new(&plan).with_database(&running, SeedingConfig::default());
     let (_, suite) = prepared.run_and_write("depot");
     let keys = suite.tests.iter().flat_map(|test| &test.rows);
     assert!(keys.filter(|row| row.key.is_some()).count() > 3);
@@ -133,7 +138,7 @@ fn suites_refer_to_keys_that_the_database_gives_out() {
 #[test]
 fn what_needs_rows_is_answered_when_the_test_brings_them() {
     for seed in 1..=2 {
-        let (_, covered) = run("depot", 3_000, seed, Choice::default());
+        let (_, covered) = run("depot", 3_000, seed, SeedingConfig::default());
         for wanted in [
             "GET /sites/{code} answers 200",
             "GET /sites/{code} answers 410",
@@ -152,32 +157,35 @@ fn what_needs_rows_is_answered_when_the_test_brings_them() {
 }
 
 /// A run of the depot whose statements' rules are targets, or are not.
-fn ruled(rules: bool, seed: u64) -> (Outcome, BTreeMap<String, u64>) {
-    let choice = Choice {
+fn rows_for_rule(rules: bool, seed: u64) -> (RunResult, BTreeMap<String, u64>) {
+    let config = SeedingConfig {
         rules,
-        ..Choice::default()
+        ..SeedingConfig::default()
     };
-    run("depot", 2_000, seed, choice)
+    run("depot", 2_000, seed, config)
 }
 
 #[test]
 fn rules_of_statements_are_targets_when_that_is_asked_for() {
-    let (outcome, covered) = ruled(true, 1);
-    let data = outcome.data.expect("there is a database");
+    let (outcome, covered) = rows_for_rule(true, 1);
+    let data = outcome.database.expect("there is a database");
     let stock = data
         .seen
         .iter()
         .find(|statement| statement.shape.contains("JOIN site"))
         .expect("the stock was asked for");
     assert!(stock.found > 0 && stock.found < stock.times, "{stock:?}");
-    let met = stock
+    let rule_distance = stock
         .rules
         .iter()
         .filter(|rule| rule.nearest == 0.0)
         .count();
     // A price that is NULL, a quantity on its boundary, an item of another site: rows are built for what calls never make.
-    assert!(met >= 6, "{:?}", stock.rules);
-    let price = stock.rules.iter().find(|rule| rule.says.contains("price"));
+    assert!(rule_distance >= 6, "{:?}", stock.rules);
+    let price = stock
+        .rules
+        .iter()
+        .find(|rule| rule.description.contains("price"));
     assert_eq!(
         price.map(|rule| rule.nearest),
         Some(0.0),
@@ -188,8 +196,8 @@ fn rules_of_statements_are_targets_when_that_is_asked_for() {
         .keys()
         .filter(|target| target.contains(" for its rule "));
     assert!(rules.count() >= 15);
-    let (outcome, covered) = ruled(false, 1);
-    let data = outcome.data.expect("there is a database");
+    let (outcome, covered) = rows_for_rule(false, 1);
+    let data = outcome.database.expect("there is a database");
     assert!(data.seen.iter().all(|statement| statement.rules.is_empty()));
     assert!(data.seen.iter().any(|statement| statement.found > 0));
     assert!(
@@ -205,12 +213,12 @@ fn suites_look_at_the_rows_that_calls_leave() {
     let running = start("depot");
     let document = running.openapi.to_string();
     let plan = plan(&running, &document, 1_500, 1);
-    let prepared = Prepared::new(&plan).with_database(&running, Choice::default());
+    let prepared = Prepared::new(&plan).with_database(&running, SeedingConfig::default());
     let (_, suite) = prepared.run_and_write("depot");
     let states: Vec<_> = suite.tests.iter().flat_map(|test| &test.state).collect();
     let has = |table: &str, column: &str| {
-        let mut of_table = states.iter().filter(|state| state.table == table);
-        of_table.any(|state| state.cells.iter().any(|(name, _)| name == column))
+        let mut mentioned_in = states.iter().filter(|state| state.table == table);
+        mentioned_in.any(|state| state.cells.iter().any(|(name, _)| name == column))
     };
     assert!(
         has("reservation", "quantity") && has("item", "quantity"),
@@ -247,24 +255,24 @@ fn a_replay_brings_the_rows_and_looks_at_what_is_left() {
     let running = start("depot");
     let document = running.openapi.to_string();
     let plan = plan(&running, &document, 1_500, 1);
-    let prepared = Prepared::new(&plan).with_database(&running, Choice::default());
+    let prepared = Prepared::new(&plan).with_database(&running, SeedingConfig::default());
     let (_, suite) = prepared.run_and_write("depot");
     let address = format!("sqlite:{}", running.database.as_ref().expect("a database"));
-    let play = |suite: &HttpSuite, with_rows: bool| -> Vec<Verdict> {
+    let play = |suite: &HttpSuite, with_rows: bool| -> Vec<ReplayVerdict> {
         let of = suite.database.as_ref().expect("it names its database");
-        let database = with_rows.then(|| TestDatabase::open(&address, of).expect("it is there"));
+        let database = with_rows.then(|| ReplayDatabase::open(&address, of).expect("it is there"));
         let client = Client::new(HttpConfig::default()).expect("a client");
-        let mut player = Player::new(suite, running.url.as_str(), client, 1, database);
+        let mut player = Replayer::new(suite, running.url.as_str(), client, 1, database);
         suite.tests.iter().map(|test| player.play(test)).collect()
     };
     let held = play(&suite, true);
     assert!(
-        held.iter().all(|verdict| *verdict == Verdict::Held),
+        held.iter().all(|verdict| *verdict == ReplayVerdict::Held),
         "{held:?}"
     );
     let blind = play(&suite, false);
     for (test, verdict) in suite.tests.iter().zip(blind) {
-        let cannot_tell = matches!(verdict, Verdict::NotReached(_));
+        let cannot_tell = matches!(verdict, ReplayVerdict::NotReached(_));
         assert!(
             cannot_tell || test.rows.is_empty(),
             "{}: {verdict:?}",
@@ -276,7 +284,7 @@ fn a_replay_brings_the_rows_and_looks_at_what_is_left() {
         state.is_there = !state.is_there;
     }
     for (test, verdict) in wrong.tests.iter().zip(play(&wrong, true)) {
-        let differs = matches!(verdict, Verdict::Differs(_));
+        let differs = matches!(verdict, ReplayVerdict::Differs(_));
         assert_eq!(differs, !test.state.is_empty(), "{}: {verdict:?}", test.id);
     }
 }
@@ -285,12 +293,12 @@ fn a_replay_brings_the_rows_and_looks_at_what_is_left() {
 #[test]
 fn calls_that_fill_tables_are_led_by_what_statements_lack() {
     let found = |distance: bool| {
-        let choice = Choice {
+        let config = SeedingConfig {
             rows: false,
             distance,
-            ..Choice::default()
+            ..SeedingConfig::default()
         };
-        let seeds = (1..=3).map(|seed| run("parcels", 3_000, seed, choice).1);
+        let seeds = (1..=3).map(|seed| run("parcels", 3_000, seed, config).1);
         let is_found = |target: &&String| target.starts_with("GET") && target.ends_with(" 200");
         let found = seeds.map(|covered| covered.keys().filter(is_found).count());
         found.sum::<usize>()
@@ -306,12 +314,12 @@ fn inputs_are_led_to_rows_that_calls_stored() {
     let wanted = "GET /api/foo/{x}/{y} answers 200";
     for seed in 1..=3 {
         let reached = |distance: bool| {
-            let choice = Choice {
+            let config = SeedingConfig {
                 rows: false,
                 distance,
-                ..Choice::default()
+                ..SeedingConfig::default()
             };
-            let (_, covered) = run("stored_pair", 1_000, seed, choice);
+            let (_, covered) = run("stored_pair", 1_000, seed, config);
             covered.contains_key(wanted)
         };
         assert!(reached(true), "seed {seed}");

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use isobath_exec::engine::Engine;
 use isobath_exec::server::{or_left_out, shared};
 use isobath_exec::{Database, writable};
-use isobath_rest::job::Outcome;
-use isobath_rest::probe::Choice;
+use isobath_rest::job::RunResult;
+use isobath_rest::probe::ProbeConfig;
 use isobath_suts::Running;
 use isobath_suts::wired::ledger;
 use tempfile::TempDir;
@@ -113,12 +113,12 @@ fn plan<'a>(service: &'a Running, document: &'a str) -> Plan<'a> {
         reset: None,
         calls: 600,
         seed: 1,
-        probes: Choice::default(),
+        probes: ProbeConfig::default(),
     }
 }
 
 /// Runs, and fills the disk when this much was told.
-fn run_and_fill(prepared: Prepared, address: &str, when: usize) -> Outcome {
+fn run_and_fill(prepared: Prepared, address: &str, when: usize) -> RunResult {
     let address = address.to_owned();
     let mut told = 0;
     prepared.run_telling(move |_| {
@@ -130,7 +130,7 @@ fn run_and_fill(prepared: Prepared, address: &str, when: usize) -> Outcome {
     })
 }
 
-fn run(mut place: Place) -> Outcome {
+fn run(mut place: Place) -> RunResult {
     let service = ledger(&place.at, 0);
     let document = service.openapi.to_string();
     let mut prepared = Prepared::new(&plan(&service, &document));

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use isobath_emit::http::{HttpSuite, writer};
 use isobath_exec::engine::Engine;
 use isobath_exec::state::{Reference, State};
-use isobath_rest::data::Choice;
 use isobath_rest::job::Event;
 use isobath_rest::probe;
+use isobath_rest::seeding::SeedingConfig;
 use isobath_rows::set::{Ground, NewCell, NewRow};
 use isobath_sql::{Cell, Row, Value};
 use isobath_suts::papers::{pair_tables, stored_pair_at};
@@ -34,10 +34,10 @@ fn covered(mut place: Place, with_post: bool, seed: u64) -> BTreeMap<String, u64
         reset: None,
         calls: MOST,
         seed,
-        probes: probe::Choice::default(),
+        probes: probe::ProbeConfig::default(),
     });
     let ear = place.ear(&service);
-    let prepared = prepared.with_data(&place.address, Choice::default(), Some(ear));
+    let prepared = prepared.with_seeder(&place.address, SeedingConfig::default(), Some(ear));
     let covered = Rc::new(RefCell::new(BTreeMap::new()));
     let seen = Rc::clone(&covered);
     prepared.run_telling(move |event| {
@@ -95,11 +95,11 @@ fn suites_bring_their_rows_to_each_database() {
             reset: None,
             calls: MOST,
             seed: 1,
-            probes: probe::Choice::default(),
+            probes: probe::ProbeConfig::default(),
         });
         // The feedback goes with the run; a tap that the service still needs stays as long as it does.
         let ear = place.ear(&service);
-        let prepared = prepared.with_data(&place.address, Choice::default(), Some(ear));
+        let prepared = prepared.with_seeder(&place.address, SeedingConfig::default(), Some(ear));
         let (_, suite, _run) = prepared.run_and_keep("foo");
         let writer = writer::by_name("pytest").expect("a language");
         let text = writer.write(&suite).expect("a sound suite").files[0]
@@ -273,10 +273,10 @@ fn suites_look_at_the_rows_that_calls_leave_on_each_database() {
             reset: None,
             calls: 1_500,
             seed: 1,
-            probes: probe::Choice::default(),
+            probes: probe::ProbeConfig::default(),
         });
         let ear = place.ear(&service);
-        let prepared = prepared.with_data(&place.address, Choice::default(), Some(ear));
+        let prepared = prepared.with_seeder(&place.address, SeedingConfig::default(), Some(ear));
         let (_, suite, _run) = prepared.run_and_keep("library");
         let looking = |suite: &HttpSuite| {
             let tests = suite.tests.iter().filter(|test| !test.state.is_empty());

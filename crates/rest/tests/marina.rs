@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use isobath_rest::auth::{self, Format};
 use isobath_rest::fault::FaultKind;
-use isobath_rest::job::Outcome;
-use isobath_rest::probe::Choice;
+use isobath_rest::job::RunResult;
+use isobath_rest::probe::ProbeConfig;
 use marina::{Fault, Faults};
 
 use support::{Plan, Prepared};
@@ -15,7 +15,7 @@ use support::{Plan, Prepared};
 const AUTH: &str = include_str!("../../../examples/marina/auth.yaml");
 
 /// Runs the job on a marina with these faults for so many calls.
-fn search(faults: Faults, calls: u64, seed: u64, probes: Choice) -> Outcome {
+fn search(faults: Faults, calls: u64, seed: u64, probes: ProbeConfig) -> RunResult {
     let marina = marina::start(faults).expect("a free port");
     let users = auth::read(AUTH, Format::Yaml).expect("a good file");
     support::search(&Plan {
@@ -30,7 +30,7 @@ fn search(faults: Faults, calls: u64, seed: u64, probes: Choice) -> Outcome {
 }
 
 /// The same with the rows of the marina in sight.
-fn search_with_rows(faults: Faults, calls: u64, seed: u64) -> Outcome {
+fn search_with_rows(faults: Faults, calls: u64, seed: u64) -> RunResult {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("marina.db");
     let marina = marina::start_on(faults, Some(file.clone())).expect("a free port");
@@ -42,7 +42,7 @@ fn search_with_rows(faults: Faults, calls: u64, seed: u64) -> Outcome {
         reset: None,
         calls,
         seed,
-        probes: Choice::default(),
+        probes: ProbeConfig::default(),
     };
     Prepared::new(&plan)
         .with_rows(&format!("sqlite:{}", file.display()))
@@ -50,7 +50,7 @@ fn search_with_rows(faults: Faults, calls: u64, seed: u64) -> Outcome {
 }
 
 /// The faults that show in rows only, with their operations.
-fn in_rows(outcome: &Outcome) -> BTreeSet<(FaultKind, &str)> {
+fn in_rows(outcome: &RunResult) -> BTreeSet<(FaultKind, &str)> {
     let faults = outcome.faults.iter().map(|(fault, _)| fault);
     faults
         .filter(|fault| fault.kind.is_about_rows())
@@ -60,7 +60,7 @@ fn in_rows(outcome: &Outcome) -> BTreeSet<(FaultKind, &str)> {
 
 #[test]
 fn faults_that_show_in_rows_only_are_found_there() {
-    let planted = BTreeSet::from([
+    let seeded = BTreeSet::from([
         (FaultKind::FailureWrote, "POST /bookings"),
         (FaultKind::DeleteTookOthers, "DELETE /bookings/{bookingId}"),
         (FaultKind::GetWrote, "GET /reports/occupancy"),
@@ -77,10 +77,10 @@ fn faults_that_show_in_rows_only_are_found_there() {
     .into_iter()
     .collect();
     let outcome = search_with_rows(only, 16_000, 1);
-    assert_eq!(in_rows(&outcome), planted);
-    assert_eq!(outcome.faults.len(), planted.len(), "{:?}", outcome.faults);
+    assert_eq!(in_rows(&outcome), seeded);
+    assert_eq!(outcome.faults.len(), seeded.len(), "{:?}", outcome.faults);
     // Without the rows nobody sees them.
-    let outcome = search(only, 3_000, 1, Choice::default());
+    let outcome = search(only, 3_000, 1, ProbeConfig::default());
     assert_eq!(
         found(&outcome).keys().collect::<Vec<_>>(),
         [] as [&FaultKind; 0]
@@ -115,7 +115,7 @@ fn rows_of_a_marina_without_faults_are_in_order() {
 }
 
 /// The kinds of faults per operation.
-fn found(outcome: &Outcome) -> BTreeMap<FaultKind, BTreeSet<&str>> {
+fn found(outcome: &RunResult) -> BTreeMap<FaultKind, BTreeSet<&str>> {
     let mut found: BTreeMap<FaultKind, BTreeSet<&str>> = BTreeMap::new();
     for (fault, _) in &outcome.faults {
         found
@@ -132,7 +132,7 @@ fn all_planted_faults_are_found() {
         Faults::all(),
         20_000,
         1,
-        Choice {
+        ProbeConfig {
             sql_injection: true,
         },
     );
@@ -181,7 +181,7 @@ fn all_planted_faults_are_found() {
 #[test]
 fn the_same_seed_finds_the_same() {
     let summary = || {
-        let outcome = search(Faults::all(), 1_500, 3, Choice::default());
+        let outcome = search(Faults::all(), 1_500, 3, ProbeConfig::default());
         let faults: Vec<String> = outcome
             .faults
             .iter()
@@ -198,7 +198,7 @@ fn a_service_that_does_what_its_document_says_is_not_accused() {
         Faults::none(),
         20_000,
         2,
-        Choice {
+        ProbeConfig {
             sql_injection: true,
         },
     );

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use isobath_emit::http::{Outcome, Source};
 use isobath_rest::auth::{self, Format, User};
 use isobath_rest::job::Event;
-use isobath_rest::probe::Choice;
+use isobath_rest::probe::ProbeConfig;
 use isobath_suts::ALL;
 
 use support::{Plan, Prepared};
@@ -42,7 +42,7 @@ fn calls_until(service: &str, target: &str, budget: u64, seed: u64) -> Option<u6
         reset: None,
         calls: budget,
         seed,
-        probes: Choice::default(),
+        probes: ProbeConfig::default(),
     };
     let found = Rc::new(Cell::new(None));
     let (first, wanted) = (Rc::clone(&found), target.to_owned());
@@ -164,7 +164,7 @@ fn tests_that_follow_a_link_read_the_header_and_repeat_what_was_sent() {
         reset: None,
         calls: 900,
         seed: 1,
-        probes: Choice::default(),
+        probes: ProbeConfig::default(),
     };
     let (_, suite) = support::search_and_write(&plan, "doors");
     let opened = suite.tests.iter().find_map(|test| {

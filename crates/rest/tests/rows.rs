@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 
 use isobath_exec::engine::Engine;
 use isobath_rest::fault::FaultKind;
-use isobath_rest::job::Outcome;
-use isobath_rest::probe::Choice;
+use isobath_rest::job::RunResult;
+use isobath_rest::probe::ProbeConfig;
 use isobath_suts::rows::{RowFault, library_at, library_tables};
 
 use support::{Place, Plan, Prepared};
 
 /// Runs the job on a library with a database of its own.
-fn run(engine: Engine, fault: Option<RowFault>, seed: u64, calls: u64) -> Option<Outcome> {
+fn run(engine: Engine, fault: Option<RowFault>, seed: u64, calls: u64) -> Option<RunResult> {
     run_without(engine, fault, seed, calls, None)
 }
 
@@ -24,7 +24,7 @@ fn run_without(
     seed: u64,
     calls: u64,
     off: Option<FaultKind>,
-) -> Option<Outcome> {
+) -> Option<RunResult> {
     let place = Place::new(engine, "rows of a library")?;
     let tables = library_tables(&place.at);
     let place = place.with(&tables);
@@ -37,7 +37,7 @@ fn run_without(
         reset: None,
         calls,
         seed,
-        probes: Choice::default(),
+        probes: ProbeConfig::default(),
     };
     let mut prepared = Prepared::new(&plan).with_rows(&place.address);
     prepared.config.off.extend(off);
@@ -59,7 +59,7 @@ fn kind(fault: RowFault) -> FaultKind {
 }
 
 /// The faults that show in rows, as text.
-fn about_rows(outcome: &Outcome) -> Vec<String> {
+fn about_rows(outcome: &RunResult) -> Vec<String> {
     let faults = outcome.faults.iter().map(|(fault, _)| fault);
     faults
         .filter(|fault| fault.kind.is_about_rows())

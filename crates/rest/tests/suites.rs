@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use isobath_emit::http::writer::TestResult;
 use isobath_emit::http::{HttpSuite, Outcome};
 use isobath_rest::auth::{self, Format};
-use isobath_rest::probe::Choice;
+use isobath_rest::probe::ProbeConfig;
 use marina::Faults;
 
 use support::Plan;
@@ -31,7 +31,7 @@ fn found() -> &'static HttpSuite {
             reset: Some("/reset"),
             calls: 8_000,
             seed: 1,
-            probes: Choice {
+            probes: ProbeConfig {
                 sql_injection: true,
             },
         };

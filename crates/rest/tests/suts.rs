@@ -6,21 +6,21 @@ use std::time::Duration;
 
 use isobath_rest::auth::User;
 use isobath_rest::fault::FaultKind;
-use isobath_rest::job::Outcome;
-use isobath_rest::probe::Choice;
+use isobath_rest::job::RunResult;
+use isobath_rest::probe::ProbeConfig;
 use isobath_suts::{ALL, Running, Sut, UNUSUAL};
 
 use support::{Plan, Prepared};
 
-fn search(service: &Running, seed: u64) -> Outcome {
+fn search(service: &Running, seed: u64) -> RunResult {
     prepared(service, seed, 3_000).run()
 }
 
 /// A search of a service with a fault, of which one may be that nothing ever comes.
-fn search_faulty(sut: &Sut, calls: u64, off: Option<FaultKind>) -> Outcome {
+fn search_faulty(sut: &Sut, calls: u64, off: Option<FaultKind>) -> RunResult {
     let service = (sut.start)();
     let mut search = prepared(&service, 1, calls);
-    if planted(sut.name) == FaultKind::TimedOut {
+    if seeded(sut.name) == FaultKind::TimedOut {
         search.timeout = Duration::from_millis(100);
         search.config.calls = Some(300);
     }
@@ -44,7 +44,7 @@ fn prepared(service: &Running, seed: u64, calls: u64) -> Prepared {
         reset: None,
         calls,
         seed,
-        probes: Choice {
+        probes: ProbeConfig {
             sql_injection: true,
         },
     };
@@ -52,7 +52,7 @@ fn prepared(service: &Running, seed: u64, calls: u64) -> Prepared {
 }
 
 /// The kind that a service was made to show.
-fn planted(name: &str) -> FaultKind {
+fn seeded(name: &str) -> FaultKind {
     match name {
         "delete_keeps" => FaultKind::DeleteWithoutEffect,
         "put_appends" => FaultKind::PutNotIdempotent,
@@ -85,7 +85,7 @@ fn every_kind_of_fault_is_found_where_it_was_planted() {
     let missed: Vec<String> = faulty()
         .filter_map(|(sut, _)| {
             let outcome = search_faulty(sut, 3_000, None);
-            let kind = planted(sut.name);
+            let kind = seeded(sut.name);
             let found: Vec<FaultKind> =
                 outcome.faults.iter().map(|(fault, _)| fault.kind).collect();
             (!found.contains(&kind)).then(|| format!("{}: {kind:?} not among {found:?}", sut.name))
@@ -97,7 +97,7 @@ fn every_kind_of_fault_is_found_where_it_was_planted() {
 #[test]
 fn every_kind_can_be_switched_off() {
     for (sut, _) in faulty() {
-        let kind = planted(sut.name);
+        let kind = seeded(sut.name);
         let outcome = search_faulty(sut, 500, Some(kind));
         let found: Vec<FaultKind> = outcome.faults.iter().map(|(fault, _)| fault.kind).collect();
         assert!(!found.contains(&kind), "{}: {found:?}", sut.name);

@@ -11,9 +11,9 @@ use isobath_exec::engine::Engine;
 use isobath_exec::server::{Server, or_left_out, shared, start};
 use isobath_exec::tap::{Tap, environment};
 use isobath_exec::{Database, writable};
-use isobath_rest::feedback::{Feedback, Seen, TapFeedback};
-use isobath_rest::job::Outcome;
-use isobath_rest::probe::Choice;
+use isobath_rest::feedback::{CandidateTrace, Feedback, TapFeedback};
+use isobath_rest::job::RunResult;
+use isobath_rest::probe::ProbeConfig;
 use isobath_suts::Running;
 use isobath_suts::wired::{LEDGER, ledger};
 
@@ -41,7 +41,7 @@ impl Setting {
     }
 
     /// Runs the job.
-    fn run(self, calls: u64) -> Outcome {
+    fn run(self, calls: u64) -> RunResult {
         self.run_meddling(calls, Duration::from_secs(10), |_| {})
     }
 
@@ -51,7 +51,7 @@ impl Setting {
         calls: u64,
         timeout: Duration,
         meddle: impl FnMut(u64) + Send + 'static,
-    ) -> Outcome {
+    ) -> RunResult {
         let document = self.service.openapi.to_string();
         let plan = Plan {
             url: &self.service.url,
@@ -60,7 +60,7 @@ impl Setting {
             reset: None,
             calls,
             seed: 1,
-            probes: Choice::default(),
+            probes: ProbeConfig::default(),
         };
         let mut prepared = Prepared::new(&plan);
         prepared.timeout = timeout;
@@ -101,7 +101,7 @@ impl Feedback for Meddled {
         self.feedback.call(number);
     }
 
-    fn end(&mut self) -> Seen {
+    fn end(&mut self) -> CandidateTrace {
         self.feedback.end()
     }
 }
@@ -119,7 +119,7 @@ fn on_each_server(what: &str, test: impl Fn(&Server)) {
 }
 
 /// The evidence of all faults.
-fn evidence(outcome: &Outcome) -> String {
+fn evidence(outcome: &RunResult) -> String {
     let faults = outcome.faults.iter();
     let lines = faults.map(|(fault, _)| format!("{fault:?}"));
     lines.collect::<Vec<_>>().join("\n")
@@ -133,7 +133,7 @@ fn statements_belong_to_the_calls_that_sent_them() {
         let mut selects = 0;
         for test in &outcome.tests {
             for exchange in &test.exchanges {
-                for event in &exchange.inside.events {
+                for event in &exchange.trace.events {
                     let Event::Statement { text, database, .. } = event else {
                         continue;
                     };

@@ -22,6 +22,13 @@ pub trait Problem {
     /// Draws a fresh candidate, using no other randomness than `rng`.
     fn sample(&mut self, rng: &mut Rng) -> Self::Candidate;
 
+    /// Whether fresh candidates should be sampled before any is mutated.
+    ///
+    /// True while a problem has something that no candidate has touched yet.
+    fn wants_samples(&self) -> bool {
+        false
+    }
+
     /// Returns a copy of `parent` that differs in at least one place.
     fn mutate(&mut self, rng: &mut Rng, parent: &Self::Candidate, aim: &Aim) -> Self::Candidate;
 

@@ -14,12 +14,12 @@ use crate::terminal::{Terminal, Tone};
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
-    what: What,
+    what: ConfigCommand,
 }
 
 /// What to do with settings.
 #[derive(Debug, Subcommand)]
-enum What {
+enum ConfigCommand {
     /// Say which file applies here, whether all in it is right, and what it sets.
     Check {
         /// The file; the one that applies here when not given.
@@ -33,11 +33,11 @@ enum What {
 pub(crate) fn run(args: &ConfigArgs, command: &Command) -> Exit {
     let terminal = Terminal::new(false, false);
     match &args.what {
-        What::Schema => {
+        ConfigCommand::Schema => {
             terminal.object(&format!("{:#}", schema::schema(command)));
             Exit::Clean
         }
-        What::Check { file } => match check(file.clone(), command, &terminal) {
+        ConfigCommand::Check { file } => match check(file.clone(), command, &terminal) {
             Ok(()) => Exit::Clean,
             Err(error) => {
                 terminal.complain(&format!("error: {error}"));

@@ -5,10 +5,10 @@ use isobath_rest::caller::ResetCall;
 use isobath_rest::openapi::Api;
 
 use super::args::RestArgs;
-use super::run::Refusal;
+use super::run::SetupError;
 
 /// Where the service is: as the flag says, else as the document says, relative to where that came from.
-pub(super) fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String, Refusal> {
+pub(super) fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String, SetupError> {
     let served = api.servers.first().map_or("", |server| server.url.as_str());
     let known = args
         .url
@@ -26,12 +26,12 @@ pub(super) fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String,
             }
         }
         Some(Ok(known)) => known.join(served).ok(),
-        Some(Err(error)) => return Err(Refusal::usage(format!("--url: {error}"))),
+        Some(Err(error)) => return Err(SetupError::usage(format!("--url: {error}"))),
         None => url::Url::parse(served).ok(),
     };
     let base = joined.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let base = base.ok_or_else(|| {
-        Refusal::usage(
+        SetupError::usage(
             "the document does not say where the service is; give --url http://localhost:8080",
         )
     })?;
@@ -39,8 +39,9 @@ pub(super) fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String,
 }
 
 /// Strangers' services are not to be called by mistake.
-pub(super) fn guard(url: &str, remote: bool) -> Result<(), Refusal> {
-    let parsed = url::Url::parse(url).map_err(|error| Refusal::usage(format!("--url: {error}")))?;
+pub(super) fn guard(url: &str, remote: bool) -> Result<(), SetupError> {
+    let parsed =
+        url::Url::parse(url).map_err(|error| SetupError::usage(format!("--url: {error}")))?;
     let local = match parsed.host() {
         Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
@@ -50,14 +51,14 @@ pub(super) fn guard(url: &str, remote: bool) -> Result<(), Refusal> {
     if local || remote {
         return Ok(());
     }
-    Err(Refusal::usage(format!(
+    Err(SetupError::usage(format!(
         "{url} is not on this machine; say --remote if you may send it thousands of calls, some of them invalid on purpose"
     )))
 }
 
-pub(super) fn reset_call(reset: &str, base: &str) -> Result<ResetCall, Refusal> {
+pub(super) fn reset_call(reset: &str, base: &str) -> Result<ResetCall, SetupError> {
     let wrong = || {
-        Refusal::usage(format!(
+        SetupError::usage(format!(
             "--reset `{reset}` is not a method and a path, such as \"POST /reset\""
         ))
     };

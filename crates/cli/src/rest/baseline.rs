@@ -12,7 +12,7 @@ use jiff::civil::Date;
 use serde::Deserialize;
 
 use super::output::severity;
-use super::run::Refusal;
+use super::run::SetupError;
 
 /// The flags about which faults fail a run.
 #[derive(Clone, Debug, Default, Args)]
@@ -91,7 +91,7 @@ struct Known {
 
 /// How a fault stands in the baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum BaselineStatus {
     /// Nobody has accepted it.
     New,
     /// It is accepted, for a reason.
@@ -111,7 +111,7 @@ pub(super) struct Baseline {
 
 impl Baseline {
     /// The baseline that the flags ask for. A file that is not there yet is empty when it is to be written.
-    pub(super) fn read(args: &BaselineArgs) -> Result<Self, Refusal> {
+    pub(super) fn read(args: &BaselineArgs) -> Result<Self, SetupError> {
         let today = jiff::Timestamp::now()
             .to_zoned(jiff::tz::TimeZone::UTC)
             .date();
@@ -130,23 +130,24 @@ impl Baseline {
                 String::new()
             }
             Err(error) => {
-                return Err(Refusal::usage(format!(
+                return Err(SetupError::usage(format!(
                     "--baseline: cannot read {}: {error}; --update-baseline makes one",
                     path.display()
                 )));
             }
         };
-        baseline.known = parse(&text)
-            .map_err(|error| Refusal::usage(format!("--baseline {}: {error}", path.display())))?;
+        baseline.known = parse(&text).map_err(|error| {
+            SetupError::usage(format!("--baseline {}: {error}", path.display()))
+        })?;
         Ok(baseline)
     }
 
     /// How a fault stands.
-    pub(super) fn standing(&self, fault: &Fault) -> Standing {
+    pub(super) fn standing(&self, fault: &Fault) -> BaselineStatus {
         match self.known.get(&fault.fingerprint()) {
-            None => Standing::New,
-            Some((_, Some(expires))) if *expires < self.today => Standing::Expired(*expires),
-            Some((reason, _)) => Standing::Known(reason.clone()),
+            None => BaselineStatus::New,
+            Some((_, Some(expires))) if *expires < self.today => BaselineStatus::Expired(*expires),
+            Some((reason, _)) => BaselineStatus::Known(reason.clone()),
         }
     }
 
@@ -158,7 +159,7 @@ impl Baseline {
             FailOn::Errors => severity(fault.kind) == Severity::Error,
             FailOn::Kind(kind) => fault.kind == *kind,
         });
-        counts && !matches!(self.standing(fault), Standing::Known(_))
+        counts && !matches!(self.standing(fault), BaselineStatus::Known(_))
     }
 
     /// Fingerprints of known faults that were not met, with their reasons.
@@ -184,7 +185,7 @@ impl Baseline {
             Err(_) => HEAD.to_owned(),
         };
         let mut count = 0;
-        for fault in faults.filter(|fault| self.standing(fault) == Standing::New) {
+        for fault in faults.filter(|fault| self.standing(fault) == BaselineStatus::New) {
             let quoted = |text: &str| toml::Value::from(text).to_string();
             let _ = write!(
                 text,
@@ -269,10 +270,13 @@ mod tests {
         let baseline = baseline(&text, &[FailOn::Any]);
         assert_eq!(
             baseline.standing(&known),
-            Standing::Known("accepted".into())
+            BaselineStatus::Known("accepted".into())
         );
         assert!(!baseline.fails(&known));
-        assert!(matches!(baseline.standing(&late), Standing::Expired(_)));
+        assert!(matches!(
+            baseline.standing(&late),
+            BaselineStatus::Expired(_)
+        ));
         assert!(baseline.fails(&late));
         let new = fault(FaultKind::ServerError, "three");
         assert!(baseline.fails(&new));

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const PATIENCE_WITH_CARGO: Duration = Duration::from_secs(1200);
 
 /// A suite of one language, as it is handed over.
-pub(super) struct Checked {
+pub(super) struct VerifiedSuite {
     /// What the report says about it.
     pub(super) view: SuiteView,
     /// Its files, as they are in the folder now.
@@ -32,7 +32,7 @@ pub(super) struct Checked {
 }
 
 /// Writes and runs suites, one language after the other.
-pub(super) struct Checker<'a> {
+pub(super) struct SuiteVerifier<'a> {
     /// The folder of the report.
     pub(super) folder: &'a Path,
     /// Where the service is.
@@ -45,9 +45,9 @@ pub(super) struct Checker<'a> {
     pub(super) not_run: Option<String>,
 }
 
-impl Checker<'_> {
+impl SuiteVerifier<'_> {
     /// Writes the suite in a language and runs it. `suite` loses what does not pass: the next language need not find out again.
-    pub(super) fn check(&self, language: &str, suite: &mut HttpSuite) -> io::Result<Checked> {
+    pub(super) fn check(&self, language: &str, suite: &mut HttpSuite) -> io::Result<VerifiedSuite> {
         let mut written = self.write(language, suite, None)?;
         let mut view = SuiteView {
             language: language.to_owned(),
@@ -97,7 +97,7 @@ impl Checker<'_> {
         if view.not_run.is_none() {
             view.passed = Some(results.values().filter(|(passed, _)| *passed).count() as u64);
         }
-        Ok(Checked {
+        Ok(VerifiedSuite {
             view,
             written,
             results,
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn a_suite_that_is_not_run_is_written_and_says_why() {
         let folder = tempfile::tempdir().unwrap();
-        let checker = Checker {
+        let checker = SuiteVerifier {
             folder: folder.path(),
             base: "http://127.0.0.1:1",
             secrets: &BTreeMap::new(),

@@ -7,12 +7,12 @@ use isobath_exec::DatabaseError;
 use isobath_exec::database::Address;
 use isobath_exec::state::State;
 use isobath_exec::tap::{Tap, environment};
-use isobath_rest::data::{self, Data};
-use isobath_rest::feedback::{Feedback, Several, TapFeedback};
+use isobath_rest::feedback::{CombinedFeedback, Feedback, TapFeedback};
+use isobath_rest::seeding::{self, LiveDatabase};
 
 use super::args::RestArgs;
-use super::inside::Rows;
-use super::run::Refusal;
+use super::instrumentation::InMemoryRows;
+use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
 /// The flags about the database behind the service.
@@ -54,15 +54,15 @@ pub(crate) struct DatabaseArgs {
 
 impl DatabaseArgs {
     /// The test database, if one was named and we may use it.
-    pub(super) fn test_database(&self) -> Result<Option<Address>, Refusal> {
+    pub(super) fn test_database(&self) -> Result<Option<Address>, SetupError> {
         // Parsed here and not by the parser of flags, whose message would show the password.
         let Some(text) = &self.db else {
             return Ok(None);
         };
         let address =
-            Address::parse(text).map_err(|error| Refusal::usage(format!("--db: {error}")))?;
+            Address::parse(text).map_err(|error| SetupError::usage(format!("--db: {error}")))?;
         if !address.is_local() && !self.remote_db {
-            return Err(Refusal::usage(format!(
+            return Err(SetupError::usage(format!(
                 "--db {address} is not on this machine; say --remote-db if it is a test database whose rows may be changed and lost"
             )));
         }
@@ -74,17 +74,17 @@ impl DatabaseArgs {
     ///
     /// To be asked for when the service is up and its users are logged in: what both left in the database belongs to
     /// the first rows.
-    pub(super) fn data(&self, sees: bool) -> Result<Option<Data>, Refusal> {
+    pub(super) fn data(&self, sees: bool) -> Result<Option<LiveDatabase>, SetupError> {
         let (Some(address), Some(text)) = (self.test_database()?, &self.db) else {
             return Ok(None);
         };
         if address == Address::SqliteMemory {
-            return Err(Refusal::usage(
+            return Err(SetupError::usage(
                 "--db sqlite::memory: is a database that nobody shares; name the file that the service uses",
             ));
         }
         let state = State::open(text, std::slice::from_ref(text))
-            .map_err(|error| Refusal::unreachable(format!("--db: {error}")))?;
+            .map_err(|error| SetupError::unreachable(format!("--db: {error}")))?;
         Ok(Some(self.data_of(state, sees)))
     }
 
@@ -93,10 +93,14 @@ impl DatabaseArgs {
     /// To be asked for when the service is up, as [`data`](Self::data).
     pub(super) fn data_inside(
         &self,
-        rows: Option<Rows>,
+        rows: Option<InMemoryRows>,
         terminal: &Terminal,
-    ) -> Result<Option<Data>, Refusal> {
-        let Some(Rows { driver, door }) = rows else {
+    ) -> Result<Option<LiveDatabase>, SetupError> {
+        let Some(InMemoryRows {
+            driver,
+            row_endpoint,
+        }) = rows
+        else {
             return Ok(None);
         };
         match State::inside(driver) {
@@ -104,22 +108,24 @@ impl DatabaseArgs {
                 let (place, tables) = (state.place(), state.schema().tables.len());
                 let said = format!("  {place} is read, written and reset: {tables} tables");
                 terminal.say(Tone::Faint, &said);
-                Ok(Some(self.data_of(state, true).behind(door)))
+                Ok(Some(
+                    self.data_of(state, true).with_row_endpoint(row_endpoint),
+                ))
             }
             // Most services have none, or one that is not ours to write to.
             Err(DatabaseError::NoDatabase { .. }) => Ok(None),
-            Err(error) => Err(Refusal::unreachable(error.to_string())),
+            Err(error) => Err(SetupError::unreachable(error.to_string())),
         }
     }
 
-    fn data_of(&self, state: State, sees: bool) -> Data {
+    fn data_of(&self, state: State, sees: bool) -> LiveDatabase {
         let now = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
-        let choice = data::Choice {
+        let choice = seeding::SeedingConfig {
             rows: !self.no_rows,
             distance: !self.no_sql_distance,
             rules: self.query_coverage,
         };
-        Data::new(state, now.datetime(), choice, sees)
+        LiveDatabase::new(state, now.datetime(), choice, sees)
     }
 }
 
@@ -130,14 +136,14 @@ pub(super) struct Tapped {
 
 impl Tapped {
     /// Opens a tap where one is of use: a service that runs already must be pointed at it by the user.
-    pub(super) fn open(args: &RestArgs, terminal: &Terminal) -> Result<Option<Self>, Refusal> {
+    pub(super) fn open(args: &RestArgs, terminal: &Terminal) -> Result<Option<Self>, SetupError> {
         let flags = &args.database;
         let Some(database) = flags.test_database()?.filter(|_| !args.dry_run) else {
             return Ok(None);
         };
         let is_file = matches!(database, Address::SqliteFile(_) | Address::SqliteMemory);
         if is_file && (flags.tap.is_some() || !flags.db_env.is_empty()) {
-            return Err(Refusal::usage(
+            return Err(SetupError::usage(
                 "--tap and --db-env are for PostgreSQL and MySQL; SQLite has no connection to look into",
             ));
         }
@@ -146,14 +152,14 @@ impl Tapped {
         }
         // A service whose database is not there would only say so in its own way.
         isobath_exec::connect(&database.with_password())
-            .map_err(|error| Refusal::unreachable(format!("--db: {error}")))?;
+            .map_err(|error| SetupError::unreachable(format!("--db: {error}")))?;
         if flags.tap.is_none() && args.start.is_none() {
             let hint = "the statements of the service are not seen; --tap 127.0.0.1:6432 listens there for a service that you point at it";
             terminal.say(Tone::Faint, hint);
             return Ok(None);
         }
         let tap = Tap::open(&database, flags.tap)
-            .map_err(|error| Refusal::usage(format!("--db: {error}")))?;
+            .map_err(|error| SetupError::usage(format!("--db: {error}")))?;
         terminal.say(
             Tone::Faint,
             &format!("statements to {database} are seen at {}", tap.at()),
@@ -177,7 +183,7 @@ impl Tapped {
     pub(super) fn feedback(self, driver: Option<Box<dyn Feedback>>) -> Box<dyn Feedback> {
         let tap = Box::new(TapFeedback::new(self.tap));
         match driver {
-            Some(driver) => Box::new(Several::new(driver, vec![tap])),
+            Some(driver) => Box::new(CombinedFeedback::new(driver, vec![tap])),
             None => tap,
         }
     }

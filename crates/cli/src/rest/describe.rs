@@ -104,15 +104,15 @@ fn inputs(operation: &Operation) -> String {
 
 /// For what an operation cannot do without, the operation that most likely makes it.
 fn made_by(api: &Api, resources: &Resources, operation: usize) -> Vec<String> {
-    let needs = resources.needs(operation).iter();
-    needs
-        .filter(|need| need.essential)
-        .filter_map(|need| {
-            let best = need
+    let dependencies = resources.dependencies(operation).iter();
+    dependencies
+        .filter(|dependency| dependency.required)
+        .filter_map(|dependency| {
+            let best = dependency
                 .producers
                 .iter()
                 .max_by_key(|producer| producer.weight)?;
-            let name = need.pointer.rsplit('/').next().unwrap_or_default();
+            let name = dependency.pointer.rsplit('/').next().unwrap_or_default();
             let producer = api.operations[best.operation].name();
             Some(format!("needs   {name} from {producer}"))
         })

@@ -9,8 +9,8 @@ use isobath_emit::findings::{Event as Line, FaultView, Progress};
 use isobath_rest::fault::Fault;
 use isobath_rest::job::Event;
 
+use super::interrupted::appended;
 use super::output;
-use super::stopped::appended;
 use crate::log;
 
 /// How often a line says how far the run is.
@@ -41,7 +41,9 @@ impl EventLog {
 
     /// Writes one line. The run does not depend on whether the disk has room for it.
     pub(super) fn write(&mut self, line: &Line) {
-        let _ = self.file.write_all(log::masked(&line.to_line()).as_bytes());
+        let _ = self
+            .file
+            .write_all(log::redacted(&line.to_line()).as_bytes());
     }
 
     /// Writes down what happened, if it is worth a line.
@@ -62,11 +64,11 @@ impl EventLog {
                     fault: Box::new(view(fault)),
                 });
             }
-            Event::Died { calls, death } => {
+            Event::Crashed { calls, crash } => {
                 self.write(&Line::Service {
                     calls: *calls,
-                    up: death.is_back,
-                    message: death.obituary.clone(),
+                    up: crash.is_restarted,
+                    message: crash.exit_reason.clone(),
                 });
             }
             Event::Progress { calls, covered, .. } => {

@@ -8,9 +8,9 @@ use isobath_emit::http::writer;
 use serde_json::json;
 
 use super::args::RestArgs;
-use super::first_rows;
 use super::resume::NOT_KEPT;
-use super::run::Refusal;
+use super::run::SetupError;
+use super::snapshot;
 use crate::output::put;
 
 /// The files of a run; besides them there is a folder for each language.
@@ -18,7 +18,7 @@ const FILES: [&str; 13] = [
     "plan.json",
     "events.ndjson",
     "candidates.ndjson",
-    first_rows::NAME,
+    snapshot::NAME,
     "isobath.log",
     "queries.jsonl",
     "suite.json",
@@ -45,28 +45,28 @@ pub(super) struct Folder {
 
 impl Folder {
     /// Takes a folder for this run, and moves aside what the run before it left there.
-    pub(super) fn take(path: &Path) -> Result<Self, Refusal> {
+    pub(super) fn take(path: &Path) -> Result<Self, SetupError> {
         let folder = Self::lock(path)?;
         folder.keep_previous().map_err(|error| {
-            Refusal::usage(format!("cannot write to {}: {error}", path.display()))
+            SetupError::usage(format!("cannot write to {}: {error}", path.display()))
         })?;
         Ok(folder)
     }
 
     /// Takes the folder of a run that was stopped, to go on with it.
-    pub(super) fn take_over(path: &Path) -> Result<Self, Refusal> {
+    pub(super) fn take_over(path: &Path) -> Result<Self, SetupError> {
         Self::lock(path)
     }
 
-    fn lock(path: &Path) -> Result<Self, Refusal> {
+    fn lock(path: &Path) -> Result<Self, SetupError> {
         let unwritable = |error: io::Error| {
-            Refusal::usage(format!("cannot write to {}: {error}", path.display()))
+            SetupError::usage(format!("cannot write to {}: {error}", path.display()))
         };
         std::fs::create_dir_all(path).map_err(unwritable)?;
         let lock = File::create(path.join(LOCK)).map_err(unwritable)?;
         // A file system without locks keeps nobody from working.
         if matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(Refusal::usage(format!(
+            return Err(SetupError::usage(format!(
                 "another run writes to {} just now; --out names another folder",
                 path.display()
             )));
@@ -108,7 +108,7 @@ impl Folder {
             "version": env!("CARGO_PKG_VERSION"),
             "command": command_line(std::env::args()),
             // What `isobath resume` goes by.
-            "words": without_secrets(std::env::args()).collect::<Vec<_>>(),
+            "words": redact_likely_secrets(std::env::args()).collect::<Vec<_>>(),
             "directory": std::env::current_dir().ok(),
             "spec": args.spec,
             "url": url,
@@ -122,12 +122,14 @@ impl Folder {
 
 /// The words of the command line as a shell takes them, without secrets.
 pub(super) fn command_line(words: impl Iterator<Item = String>) -> String {
-    let words: Vec<String> = without_secrets(words).map(|word| quoted(&word)).collect();
+    let words: Vec<String> = redact_likely_secrets(words)
+        .map(|word| quoted(&word))
+        .collect();
     words.join(" ")
 }
 
 /// The words with secrets masked.
-fn without_secrets(words: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+fn redact_likely_secrets(words: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     let mut secret = None;
     words.map(move |word| match (secret.take(), word.split_once('=')) {
         (Some(flag), _) => mask(flag, &word),
@@ -166,7 +168,7 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
 
-    fn refusal(result: Result<Folder, Refusal>) -> String {
+    fn refusal(result: Result<Folder, SetupError>) -> String {
         match result {
             Ok(_) => String::new(),
             Err(refusal) => refusal.why().to_owned(),

@@ -11,7 +11,7 @@ use isobath_rest::job::{Event, Stage};
 use isobath_rest::journal::store;
 use isobath_sql::Schema;
 
-use super::stopped::appended;
+use super::interrupted::appended;
 use crate::log;
 
 /// The name of the file.
@@ -32,7 +32,7 @@ impl Journal {
         Ok(Self {
             file: appended(&folder.join(NAME))?,
             service: Arc::clone(service),
-            schema: service.beneath(|data| Arc::clone(data.schema())),
+            schema: service.with_database(|data| Arc::clone(data.schema())),
             is_repeating: false,
         })
     }
@@ -44,7 +44,7 @@ impl Journal {
             Event::Kept { candidate } if !self.is_repeating => {
                 let json = store(&self.service.api, self.schema.as_deref(), candidate);
                 let line = format!("{json}\n");
-                let _ = self.file.write_all(log::masked(&line).as_bytes());
+                let _ = self.file.write_all(log::redacted(&line).as_bytes());
             }
             _ => {}
         }

@@ -8,8 +8,8 @@ use isobath_exec::process::free_port;
 use isobath_rest::feedback::{DriverFeedback, Feedback};
 
 use super::args::RestArgs;
-use super::inside::{Insight, Rows};
-use super::run::Refusal;
+use super::instrumentation::{InMemoryRows, Instruments};
+use super::run::SetupError;
 use super::rust::{FIRST_PORT, PATIENCE, Technique, quoted};
 use crate::terminal::{Terminal, Tone};
 
@@ -55,7 +55,7 @@ pub(super) struct Watched {
     /// Where the service is and what starts it, with the agent and plain; nothing when the user says.
     own: Option<Own>,
     /// The port at which suites bring rows to a database in the memory of the service.
-    door: u16,
+    row_endpoint: u16,
 }
 
 struct Own {
@@ -71,22 +71,22 @@ const DOOR: u16 = 1000;
 
 impl Watched {
     /// Finds the agent and the service that the flags name.
-    pub(super) fn prepare(args: &RestArgs) -> Result<Self, Refusal> {
+    pub(super) fn prepare(args: &RestArgs) -> Result<Self, SetupError> {
         let agent = match &args.jvm.agent {
             Some(path) => path.canonicalize().map_err(|error| {
-                Refusal::usage(format!(
+                SetupError::usage(format!(
                     "--agent {}: {error}; build it by `mvn -f drivers/jvm/pom.xml package`",
                     path.display()
                 ))
             })?,
             None => find_agent()?,
         };
-        let system = |error: std::io::Error| Refusal::unreachable(error.to_string());
+        let system = |error: std::io::Error| SetupError::unreachable(error.to_string());
         let own = match &args.jvm.jvm {
             None => None,
             Some(jar) => {
                 let jar = jar.canonicalize().map_err(|error| {
-                    Refusal::usage(format!(
+                    SetupError::usage(format!(
                         "--jvm {}: {error}; name the jar that `java -jar` starts, built before",
                         jar.display()
                     ))
@@ -104,7 +104,7 @@ impl Watched {
             listener,
             agent,
             own,
-            door: free_port(port.saturating_add(DOOR)).map_err(system)?,
+            row_endpoint: free_port(port.saturating_add(DOOR)).map_err(system)?,
         })
     }
 
@@ -118,12 +118,15 @@ impl Watched {
             flags.suite_start = Some(own.plain.clone());
         }
         flags.suite_start_with_rows = match (&self.own, &args.start) {
-            (Some(own), _) => Some(format!("env {DOOR_VARIABLE}={{door}} {}", own.with_agent)),
+            (Some(own), _) => Some(format!(
+                "env {DOOR_VARIABLE}={{row_endpoint}} {}",
+                own.with_agent
+            )),
             (None, Some(start)) => {
                 let options = quoted(&self.tool_options());
-                let door = self.door;
+                let row_endpoint = self.row_endpoint;
                 Some(format!(
-                    "env {DOOR_VARIABLE}={door} {TOOL_OPTIONS}={options} {start}"
+                    "env {DOOR_VARIABLE}={row_endpoint} {TOOL_OPTIONS}={options} {start}"
                 ))
             }
             (None, None) => None,
@@ -142,7 +145,7 @@ impl Watched {
             }
             None => set(TOOL_OPTIONS, self.tool_options()),
         }
-        set(DOOR_VARIABLE, self.door.to_string());
+        set(DOOR_VARIABLE, self.row_endpoint.to_string());
         for (name, patterns) in [
             ("ISOBATH_INCLUDE", &args.white.include),
             ("ISOBATH_EXCLUDE", &args.white.exclude),
@@ -165,9 +168,9 @@ impl Watched {
     }
 
     /// What looks into the service, once it is up.
-    pub(super) fn feedback(self, terminal: &Terminal) -> Result<Insight, Refusal> {
+    pub(super) fn feedback(self, terminal: &Terminal) -> Result<Instruments, SetupError> {
         let feedback = DriverFeedback::new(self.listener, PATIENCE).map_err(|error| {
-            Refusal::unreachable(format!(
+            SetupError::unreachable(format!(
                 "{error} The agent says on the service's own output why it cannot work."
             ))
         })?;
@@ -175,7 +178,7 @@ impl Watched {
         let files: std::collections::BTreeSet<&str> =
             targets.iter().map(|target| target.file.as_str()).collect();
         if targets.is_empty() {
-            return Err(Refusal::usage(
+            return Err(SetupError::usage(
                 "the agent found no class of the service; name its packages by --include",
             ));
         }
@@ -187,11 +190,11 @@ impl Watched {
                 files.len()
             ),
         );
-        let rows = Rows {
+        let rows = InMemoryRows {
             driver: feedback.driver(),
-            door: format!("http://127.0.0.1:{}", self.door),
+            row_endpoint: format!("http://127.0.0.1:{}", self.row_endpoint),
         };
-        Ok(Insight {
+        Ok(Instruments {
             feedback: Some(Box::new(feedback)),
             built: None,
             rows: Some(rows),
@@ -249,9 +252,9 @@ fn agent_flag(agent: &Path) -> String {
 }
 
 /// The agent beside this program, or where its build leaves it in the source tree that this program was built in.
-fn find_agent() -> Result<PathBuf, Refusal> {
+fn find_agent() -> Result<PathBuf, SetupError> {
     let program = std::env::current_exe()
-        .map_err(|error| Refusal::usage(format!("this program cannot be found: {error}")))?;
+        .map_err(|error| SetupError::usage(format!("this program cannot be found: {error}")))?;
     let beside = program.parent().map(|folder| folder.join(AGENT));
     let built = program
         .ancestors()
@@ -261,7 +264,7 @@ fn find_agent() -> Result<PathBuf, Refusal> {
         .chain(built)
         .find(|path| path.is_file())
         .ok_or_else(|| {
-            Refusal::usage(format!(
+            SetupError::usage(format!(
                 "{AGENT} is not beside {}; build it by `mvn -f drivers/jvm/pom.xml package`, or name it by --agent",
                 program.display()
             ))

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use clap::Args;
 use isobath_emit::http::{HttpSuite, HttpTest};
 use isobath_exec::responder::{Prepared, Reply, Responder, Station};
+use isobath_rest::external::{DocumentedService, Mocks};
 use isobath_rest::openapi;
-use isobath_rest::outside::{Described, Outbound};
 use url::Url;
 
 use super::args::RestArgs;
-use super::run::{Documents, Refusal, document};
+use super::run::{Documents, SetupError, document};
 use super::rust::quoted;
 use crate::terminal::{Terminal, Tone};
 
@@ -110,7 +110,7 @@ impl Meant {
 pub(super) struct Mocked {
     meant: Vec<Meant>,
     responder: Responder,
-    described: Vec<Described>,
+    described: Vec<DocumentedService>,
 }
 
 /// The variable from which every JVM takes options.
@@ -120,11 +120,11 @@ const NOT_BY_PROXY: &str = "localhost,127.0.0.1,::1";
 
 impl Mocked {
     /// Listens in place of the services that the flags name.
-    pub(super) fn open(args: &RestArgs, terminal: &Terminal) -> Result<Option<Self>, Refusal> {
+    pub(super) fn open(args: &RestArgs, terminal: &Terminal) -> Result<Option<Self>, SetupError> {
         if args.mock.mock.is_empty() {
             return Ok(None);
         }
-        let usage = |why: String| Refusal::usage(format!("--mock: {why}"));
+        let usage = |why: String| SetupError::usage(format!("--mock: {why}"));
         let meant: Vec<Meant> = args
             .mock
             .mock
@@ -143,7 +143,7 @@ impl Mocked {
                 let document = document(spec)?;
                 let api = openapi::read(&document.text, &document.location, &Documents)
                     .map_err(|error| usage(error.to_string()))?;
-                described.push(Described {
+                described.push(DocumentedService {
                     name: one.name.clone(),
                     base: one.base(),
                     api: Arc::new(api),
@@ -154,12 +154,12 @@ impl Mocked {
             return Ok(None);
         }
         if args.workers > 1 {
-            return Err(Refusal::usage(
+            return Err(SetupError::usage(
                 "--mock needs --workers 1: what a call asks of others cannot be told from what another one does",
             ));
         }
         if args.start.is_none() {
-            return Err(Refusal::usage(
+            return Err(SetupError::usage(
                 "--mock needs --start, --rust or --jvm: the service is pointed at us when it is started",
             ));
         }
@@ -169,7 +169,7 @@ impl Mocked {
             names.push(String::new());
         }
         let responder = Responder::open(names, args.mock.mock_port)
-            .map_err(|error| Refusal::unreachable(error.to_string()))?;
+            .map_err(|error| SetupError::unreachable(error.to_string()))?;
         let mocked = Self {
             meant,
             responder,
@@ -265,8 +265,8 @@ impl Mocked {
     }
 
     /// What the run knows of the services.
-    pub(super) fn outbound(self) -> Outbound {
-        Outbound::new(self.responder, self.described)
+    pub(super) fn outbound(self) -> Mocks {
+        Mocks::new(self.responder, self.described)
     }
 }
 
@@ -293,7 +293,7 @@ fn with_variables(command: &str, variables: &[(String, String)]) -> String {
 }
 
 /// Stands for the outside services of a stored suite.
-pub(super) fn of_suite(suite: &HttpSuite) -> Result<Option<Responder>, Refusal> {
+pub(super) fn of_suite(suite: &HttpSuite) -> Result<Option<Responder>, SetupError> {
     if suite.outside.is_empty() {
         return Ok(None);
     }
@@ -304,7 +304,7 @@ pub(super) fn of_suite(suite: &HttpSuite) -> Result<Option<Responder>, Refusal> 
     let responder = Responder::at(stations.collect());
     responder
         .map(Some)
-        .map_err(|error| Refusal::unreachable(error.to_string()))
+        .map_err(|error| SetupError::unreachable(error.to_string()))
 }
 
 /// The answers of a stored test, as the responder gives them.

@@ -17,15 +17,15 @@ use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
 use isobath_rest::fault::{Fault, FaultKind};
 use isobath_rest::feedback;
-use isobath_rest::job::{Outcome, Test};
+use isobath_rest::job::{RunResult, Test};
 use isobath_rest::openapi::{Api, Operation};
-use isobath_rest::said;
+use isobath_rest::redact;
 use isobath_rest::suite;
 use isobath_rewrite::build::Built;
 
 use super::args::RestArgs;
-use super::baseline::{Baseline, Standing};
-use super::check::Checked;
+use super::baseline::{Baseline, BaselineStatus};
+use super::check::VerifiedSuite;
 use super::describe;
 use super::folder::command_line;
 use super::interrupt::Interruption;
@@ -39,7 +39,7 @@ const SHOWN_SOURCE: usize = 400_000;
 pub(super) struct Run<'a> {
     pub(super) args: &'a RestArgs,
     pub(super) service: &'a Arc<Service>,
-    pub(super) outcome: &'a Outcome,
+    pub(super) outcome: &'a RunResult,
     pub(super) suite: HttpSuite,
     pub(super) seconds: f64,
     /// What the suites find in their environment and not in themselves, by variable.
@@ -55,7 +55,7 @@ impl<'a> Run<'a> {
         args: &'a RestArgs,
         service: &'a Arc<Service>,
         users: &[User],
-        outcome: &'a Outcome,
+        outcome: &'a RunResult,
         seconds: f64,
         heard: &'a Interruption,
     ) -> Self {
@@ -69,8 +69,8 @@ impl<'a> Run<'a> {
         match start {
             // A service that we know how to start takes any port.
             Some(start) if args.jvm.jvm.is_some() => {
-                let door = suite.database.as_ref().and_then(|of| of.door.as_deref());
-                suite.service.start_anywhere(start, door);
+                let row_endpoint = suite.database.as_ref().and_then(|of| of.door.as_deref());
+                suite.service.start_anywhere(start, row_endpoint);
             }
             start => suite.service.start = start.cloned(),
         }
@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
 
     /// The statements that the service looked for rows with.
     fn statements(&self) -> Vec<StatementView> {
-        let seen = self.outcome.data.iter().flat_map(|data| &data.seen);
+        let seen = self.outcome.database.iter().flat_map(|data| &data.seen);
         seen.map(|statement| StatementView {
             shape: statement.shape.clone(),
             example: statement.example.clone(),
@@ -171,7 +171,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .map(|rule| RuleView {
                     label: rule.label.clone(),
-                    says: rule.says.clone(),
+                    says: rule.description.clone(),
                     covered: rule.nearest == 0.0,
                     distance: (rule.nearest > 0.0 && rule.nearest.is_finite())
                         .then_some(rule.nearest),
@@ -193,15 +193,15 @@ impl<'a> Run<'a> {
         self
     }
 
-    fn standing(&self, fault: &Fault) -> Standing {
+    fn standing(&self, fault: &Fault) -> BaselineStatus {
         self.baseline
-            .map_or(Standing::New, |baseline| baseline.standing(fault))
+            .map_or(BaselineStatus::New, |baseline| baseline.standing(fault))
     }
 
     /// What of the code was covered.
     fn code(&self) -> Option<CodeView> {
         let covered = self.outcome.code.as_ref()?;
-        let share = |share: &feedback::Share| Share {
+        let share = |share: &feedback::CoverageCount| Share {
             covered: share.covered as u64,
             total: share.total as u64,
         };
@@ -230,13 +230,13 @@ impl<'a> Run<'a> {
             files: files.collect(),
             lost_events: self
                 .service
-                .inside(|feedback| feedback.lost_events())
+                .with_driver(|feedback| feedback.lost_events())
                 .unwrap_or_default(),
             ..CodeView::default()
         };
         if let Some(feedback) = &self.service.feedback {
             let feedback = feedback.lock().unwrap_or_else(PoisonError::into_inner);
-            view.left_out.extend_from_slice(feedback.unwatched());
+            view.left_out.extend_from_slice(feedback.uninstrumented());
         }
         if let Some(built) = self.built {
             let counts = built.counts();
@@ -270,7 +270,11 @@ impl<'a> Run<'a> {
     }
 
     /// Writes suite and report, and says what was written.
-    pub(super) fn write(&self, folder: &Path, suites: &[Checked]) -> io::Result<Vec<PathBuf>> {
+    pub(super) fn write(
+        &self,
+        folder: &Path,
+        suites: &[VerifiedSuite],
+    ) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         let mut put = |path: PathBuf, text: &str| -> io::Result<()> {
             output::put(&path, text).map_err(io::Error::other)?;
@@ -333,7 +337,7 @@ impl<'a> Run<'a> {
         suite
     }
 
-    fn test_case(&self, written: &WrittenTest, suite: &Checked) -> Option<TestCase> {
+    fn test_case(&self, written: &WrittenTest, suite: &VerifiedSuite) -> Option<TestCase> {
         let language = &suite.view.language;
         let result = suite.results.get(&written.id);
         let at = self
@@ -495,8 +499,8 @@ impl<'a> Run<'a> {
             code: fault.kind.code().into(),
             fingerprint: fault.fingerprint(),
             known: match self.standing(fault) {
-                Standing::Known(reason) => Some(reason),
-                Standing::New | Standing::Expired(_) => None,
+                BaselineStatus::Known(reason) => Some(reason),
+                BaselineStatus::New | BaselineStatus::Expired(_) => None,
             },
             wfc_code: fault.kind.wfc().map(u32::from),
             root_cause: fault.cause.clone(),
@@ -533,9 +537,9 @@ impl<'a> Run<'a> {
     /// What of the document is not in the model, and which statements are not evaluated.
     fn limitations(&self) -> Vec<RestLimitation> {
         let mut all = describe::limitations(&self.service.api);
-        let data = self.outcome.data.iter();
+        let data = self.outcome.database.iter();
         all.extend(
-            data.flat_map(|data| &data.unable)
+            data.flat_map(|data| &data.unsupported)
                 .map(|unable| RestLimitation {
                     what: format!("a statement is not evaluated: {}", unable.why),
                     quote: unable.text.clone(),
@@ -549,10 +553,10 @@ impl<'a> Run<'a> {
     /// What the service asked of others.
     fn outgoing(&self) -> Vec<OutgoingView> {
         let seen = self.outcome.outgoing.iter();
-        let views = seen.map(|(errand, tally)| OutgoingView {
-            service: errand.service.to_string(),
-            method: errand.method.to_string(),
-            path: errand.path.to_string(),
+        let views = seen.map(|(outbound_request, tally)| OutgoingView {
+            service: outbound_request.service.to_string(),
+            method: outbound_request.method.to_string(),
+            path: outbound_request.path.to_string(),
             calls: tally.calls,
             statuses: tally.statuses.iter().map(|(a, b)| (*a, *b)).collect(),
             operations: tally
@@ -574,11 +578,11 @@ impl<'a> Run<'a> {
     }
 
     /// Says whom the service called, and who was never called though somebody stands for it.
-    fn tell_of_outside(&self, terminal: &Terminal) {
+    fn report_external(&self, terminal: &Terminal) {
         let seen = &self.outcome.outgoing;
         let stations = self
             .service
-            .outwards(|outside| outside.stations().to_vec())
+            .with_mocks(|mocks| mocks.stations().to_vec())
             .unwrap_or_default();
         let (seen, others): (Vec<_>, Vec<_>) = seen
             .iter()
@@ -621,8 +625,8 @@ impl<'a> Run<'a> {
     }
 
     /// Says what the database was used for.
-    fn tell_of_data(&self, terminal: &Terminal) {
-        let Some(data) = &self.outcome.data else {
+    fn report_database(&self, terminal: &Terminal) {
+        let Some(data) = &self.outcome.database else {
             return;
         };
         let mean = |spent: std::time::Duration, times: u64| {
@@ -634,7 +638,7 @@ impl<'a> Run<'a> {
                 "database: {} statements of {} shapes ({} not evaluated; {:.3} ms each), {} rows brought; reset {} times in {:.2} ms, looked at {} times in {:.2} ms on average",
                 data.statements,
                 data.shapes,
-                data.unable.len(),
+                data.unsupported.len(),
                 mean(data.rows.judging, data.statements),
                 data.rows.rows,
                 data.cost.resets,
@@ -646,7 +650,12 @@ impl<'a> Run<'a> {
     }
 
     /// Says what came of the run.
-    pub(super) fn summarize(&self, terminal: &Terminal, files: &[PathBuf], suites: &[Checked]) {
+    pub(super) fn summarize(
+        &self,
+        terminal: &Terminal,
+        files: &[PathBuf],
+        suites: &[VerifiedSuite],
+    ) {
         let outcome = self.outcome;
         let succeeded = outcome
             .statuses
@@ -668,7 +677,7 @@ impl<'a> Run<'a> {
             ),
         );
         if let Some(code) = &outcome.code {
-            let percent = |share: &feedback::Share| {
+            let percent = |share: &feedback::CoverageCount| {
                 100.0 * share.covered as f64 / (share.total as f64).max(1.0)
             };
             terminal.say(
@@ -684,8 +693,8 @@ impl<'a> Run<'a> {
                 ),
             );
         }
-        self.tell_of_data(terminal);
-        self.tell_of_outside(terminal);
+        self.report_database(terminal);
+        self.report_external(terminal);
         self.count_faults(terminal);
         if let Some(lost) = &outcome.lost {
             terminal.complain(&format!("error: {lost}; what was found before is kept"));
@@ -713,7 +722,7 @@ impl<'a> Run<'a> {
             terminal.say(Tone::Faint, &line);
         }
         for suite in suites {
-            tell_suite(terminal, &suite.view);
+            report_suite(terminal, &suite.view);
         }
         if !self.secrets.is_empty() {
             let variables: Vec<&str> = self.secrets.keys().map(String::as_str).collect();
@@ -737,7 +746,7 @@ impl<'a> Run<'a> {
     fn count_faults(&self, terminal: &Terminal) {
         let faults = || self.outcome.faults.iter().map(|(fault, _)| fault);
         let known = faults()
-            .filter(|fault| matches!(self.standing(fault), Standing::Known(_)))
+            .filter(|fault| matches!(self.standing(fault), BaselineStatus::Known(_)))
             .count();
         let all = match faults().count() {
             0 => "no faults".to_owned(),
@@ -767,12 +776,12 @@ impl<'a> Run<'a> {
     fn tell(&self, terminal: &Terminal, fault: &Fault, test: Option<usize>) {
         let code = fault.kind.code();
         let expired = match self.standing(fault) {
-            Standing::Known(reason) => {
+            BaselineStatus::Known(reason) => {
                 let line = format!("known: {code}: {} ({reason})", fault.detail);
                 return terminal.say(Tone::Faint, &line);
             }
-            Standing::Expired(day) => format!(" (was accepted until {day})"),
-            Standing::New => String::new(),
+            BaselineStatus::Expired(day) => format!(" (was accepted until {day})"),
+            BaselineStatus::New => String::new(),
         };
         // What tells it from others of its kind, unless the sentence says so already.
         let cause = match &fault.cause {
@@ -788,7 +797,11 @@ impl<'a> Run<'a> {
             &format!("{code}: {}{cause}{expired}", fault.detail),
         );
         if !self.args.brief {
-            for said in fault.evidence.iter().filter_map(|piece| said::of(piece)) {
+            for said in fault
+                .evidence
+                .iter()
+                .filter_map(|piece| redact::output_in(piece))
+            {
                 terminal.say(Tone::Faint, "    the service said:");
                 for line in said.lines() {
                     terminal.say(Tone::Faint, &format!("      {line}"));
@@ -824,7 +837,7 @@ fn missed(branches: &[feedback::MissedBranch]) -> Vec<MissedBranch> {
 }
 
 /// Says what became of a suite when it was run.
-fn tell_suite(terminal: &Terminal, suite: &SuiteView) {
+fn report_suite(terminal: &Terminal, suite: &SuiteView) {
     let SuiteView {
         language,
         folder,

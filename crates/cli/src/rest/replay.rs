@@ -9,13 +9,13 @@ use isobath_emit::http::{HttpSuite, HttpTest};
 use isobath_exec::http::{Client, Config as HttpConfig};
 use isobath_exec::process::{Launch, Ready, Service as Process, wait_for};
 use isobath_rest::fault::fingerprint;
-use isobath_rest::replay::{Player, TestDatabase, Verdict};
+use isobath_rest::replay::{ReplayDatabase, ReplayVerdict, Replayer};
 
 use super::address::guard;
 use super::database::DatabaseArgs;
 use super::interrupt::Interruption;
 use super::mock;
-use super::run::Refusal;
+use super::run::SetupError;
 use crate::exit::Exit;
 use crate::nearest::nearest;
 use crate::terminal::{Terminal, Tone};
@@ -66,23 +66,23 @@ pub(crate) fn run(args: &ReplayArgs) -> Exit {
     }
 }
 
-fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, Refusal> {
+fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
     let path = args.out.join("suite.json");
     let text = std::fs::read_to_string(&path).map_err(|error| {
-        Refusal::usage(format!(
+        SetupError::usage(format!(
             "cannot read {}: {error}; --out names the folder that `isobath rest` wrote",
             path.display()
         ))
     })?;
     let suite = HttpSuite::from_json(&text)
-        .map_err(|error| Refusal::usage(format!("{}: {error}", path.display())))?;
+        .map_err(|error| SetupError::usage(format!("{}: {error}", path.display())))?;
     let tests = chosen(&suite, args.which.as_deref())?;
     if tests.is_empty() {
         terminal.say(Tone::Good, "no test of that run shows a fault");
         return Ok(Exit::Clean);
     }
     let heard = Interruption::listen()
-        .map_err(|error| Refusal::usage(format!("cannot listen to Ctrl-C: {error}")))?;
+        .map_err(|error| SetupError::usage(format!("cannot listen to Ctrl-C: {error}")))?;
     heard.begin();
     let variable = std::env::var(&suite.service.base_url_variable).ok();
     let base = args.url.clone().or(variable);
@@ -96,17 +96,17 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, Refusal> {
         interrupt: Some(Arc::clone(&heard.stop)),
         ..HttpConfig::default()
     });
-    let client = client.map_err(|error| Refusal::unreachable(error.to_string()))?;
+    let client = client.map_err(|error| SetupError::unreachable(error.to_string()))?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let nonce = since.map_or(0, |since| since.as_nanos() as u64);
-    let mut player = Player::new(&suite, base, client, nonce, database(args, &suite)?);
+    let mut player = Replayer::new(&suite, base, client, nonce, database(args, &suite)?);
     let mut exit = Exit::Clean;
     for test in tests {
         if let Some(responder) = &responder {
             responder.begin(mock::prepared(test));
         }
         match player.play(test) {
-            Verdict::Lost(why) => return Err(Refusal::unreachable(why)),
+            ReplayVerdict::ServiceLost(why) => return Err(SetupError::unreachable(why)),
             verdict => {
                 if !tell(test, &verdict, terminal) {
                     exit = Exit::Findings;
@@ -118,7 +118,7 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, Refusal> {
 }
 
 /// The test database of the suite, where one is named.
-fn database(args: &ReplayArgs, suite: &HttpSuite) -> Result<Option<TestDatabase>, Refusal> {
+fn database(args: &ReplayArgs, suite: &HttpSuite) -> Result<Option<ReplayDatabase>, SetupError> {
     let Some(of) = &suite.database else {
         return Ok(None);
     };
@@ -131,14 +131,14 @@ fn database(args: &ReplayArgs, suite: &HttpSuite) -> Result<Option<TestDatabase>
     let (Some(_), Some(address)) = (flags.test_database()?, &flags.db) else {
         return Ok(None);
     };
-    let opened = TestDatabase::open(address, of);
+    let opened = ReplayDatabase::open(address, of);
     opened
         .map(Some)
-        .map_err(|error| Refusal::unreachable(format!("--db: {error}")))
+        .map_err(|error| SetupError::unreachable(format!("--db: {error}")))
 }
 
 /// The tests that are meant.
-fn chosen<'s>(suite: &'s HttpSuite, which: Option<&str>) -> Result<Vec<&'s HttpTest>, Refusal> {
+fn chosen<'s>(suite: &'s HttpSuite, which: Option<&str>) -> Result<Vec<&'s HttpTest>, SetupError> {
     let tests = suite.tests.iter();
     let Some(which) = which else {
         return Ok(tests.filter(|test| !test.faults.is_empty()).collect());
@@ -159,7 +159,7 @@ fn chosen<'s>(suite: &'s HttpSuite, which: Option<&str>) -> Result<Vec<&'s HttpT
             Some(meant) => format!("; did you mean `{meant}`?"),
             None => "; report.json lists tests and faults with their fingerprints".to_owned(),
         };
-        return Err(Refusal::usage(format!(
+        return Err(SetupError::usage(format!(
             "no test of that run is called `{which}` or shows such a fault{meant}"
         )));
     }
@@ -173,14 +173,14 @@ fn start(
     base: &str,
     heard: &Interruption,
     terminal: &Terminal,
-) -> Result<Option<Process>, Refusal> {
+) -> Result<Option<Process>, SetupError> {
     let ready = Ready::Url(base.to_owned());
     let Err(failure) = wait_for(&ready, Duration::ZERO, None) else {
         return Ok(None);
     };
     let command = args.start.as_ref().or(suite.service.start.as_ref());
     let Some(command) = command else {
-        return Err(Refusal::unreachable(format!(
+        return Err(SetupError::unreachable(format!(
             "{base} cannot be reached ({failure}); is the service up? --start CMD starts it"
         )));
     };
@@ -192,30 +192,30 @@ fn start(
     let process = Process::start(launch);
     process
         .map(Some)
-        .map_err(|error| Refusal::unreachable(error.to_string()))
+        .map_err(|error| SetupError::unreachable(error.to_string()))
 }
 
 /// Says what came of a test, and whether that is good.
-fn tell(test: &HttpTest, verdict: &Verdict, terminal: &Terminal) -> bool {
+fn tell(test: &HttpTest, verdict: &ReplayVerdict, terminal: &Terminal) -> bool {
     let what = match test.faults.first() {
         Some(fault) => format!("{}: {}", fault.code, fault.message),
         None => test.name.clone(),
     };
     let shows_fault = !test.faults.is_empty();
     let (tone, line, is_good) = match (verdict, shows_fault) {
-        (Verdict::Held, true) => (Tone::Bad, format!("still there  {what}"), false),
-        (Verdict::Held, false) => (Tone::Good, format!("holds        {what}"), true),
-        (Verdict::Differs(why), true) => (
+        (ReplayVerdict::Held, true) => (Tone::Bad, format!("still there  {what}"), false),
+        (ReplayVerdict::Held, false) => (Tone::Good, format!("holds        {what}"), true),
+        (ReplayVerdict::Differs(why), true) => (
             Tone::Good,
             format!("gone         {what}\n             {why}"),
             true,
         ),
-        (Verdict::Differs(why), false) => (
+        (ReplayVerdict::Differs(why), false) => (
             Tone::Bad,
             format!("broken       {what}\n             {why}"),
             false,
         ),
-        (Verdict::NotReached(why) | Verdict::Lost(why), _) => (
+        (ReplayVerdict::NotReached(why) | ReplayVerdict::ServiceLost(why), _) => (
             Tone::Warning,
             format!("cannot tell  {what}\n             {why}"),
             false,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::Value;
 
-use super::run::Refusal;
+use super::run::SetupError;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
 
@@ -48,26 +48,26 @@ pub(crate) fn plan(args: &ResumeArgs) -> Result<Resumption, Exit> {
     read(args).map_err(|refusal| refusal.tell(&Terminal::new(false, false)))
 }
 
-fn read(args: &ResumeArgs) -> Result<Resumption, Refusal> {
+fn read(args: &ResumeArgs) -> Result<Resumption, SetupError> {
     let path = args.folder.join("plan.json");
     let text = std::fs::read_to_string(&path).map_err(|error| {
-        Refusal::usage(format!(
+        SetupError::usage(format!(
             "cannot read {}: {error}; name the folder of a run of `isobath rest` or `isobath demo`",
             path.display()
         ))
     })?;
     let plan: Value = serde_json::from_str(&text)
-        .map_err(|error| Refusal::usage(format!("{} is no plan: {error}", path.display())))?;
-    let words = words(&plan, args).map_err(Refusal::usage)?;
+        .map_err(|error| SetupError::usage(format!("{} is no plan: {error}", path.display())))?;
+    let words = words(&plan, args).map_err(SetupError::usage)?;
     let folder = args.folder.canonicalize().map_err(|error| {
-        Refusal::usage(format!("cannot find {}: {error}", args.folder.display()))
+        SetupError::usage(format!("cannot find {}: {error}", args.folder.display()))
     })?;
     // The paths among the words begin there. A folder that came from elsewhere has only this one.
     if let Some(start) = plan["directory"].as_str().map(Path::new)
         && start.is_dir()
     {
         std::env::set_current_dir(start).map_err(|error| {
-            Refusal::usage(format!("cannot go to {}: {error}", start.display()))
+            SetupError::usage(format!("cannot go to {}: {error}", start.display()))
         })?;
     }
     Ok(Resumption {

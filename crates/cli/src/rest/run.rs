@@ -15,34 +15,36 @@ use isobath_exec::http::{Client, Config as HttpConfig, Failure};
 use isobath_exec::process::{Launch, Ready, Service as Process, StartError, wait_for};
 use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
+use isobath_rest::external::Mocks;
 use isobath_rest::fault::Fault;
 use isobath_rest::feedback::Feedback;
 use isobath_rest::job::{self, Config, Event};
-use isobath_rest::keeper::{Keeper, Revived};
 use isobath_rest::openapi::{self, Api, Loader};
-use isobath_rest::outside::Outbound;
-use isobath_rest::probe::Choice;
-use isobath_rest::problem::Habits;
-use isobath_rest::said;
+use isobath_rest::probe::ProbeConfig;
+use isobath_rest::problem::SamplingConfig;
+use isobath_rest::redact;
 use isobath_rest::session::{LoginError, Session};
 use isobath_rest::suite::DATABASE_VARIABLE;
+use isobath_rest::supervisor::{Restarted, Supervisor};
 
 use super::address::{base, guard, reset_call};
 use super::args::{Budget, RestArgs};
 use super::baseline::Baseline;
-use super::check::{Checked, Checker};
+use super::check::{SuiteVerifier, VerifiedSuite};
 use super::clock::Clock;
 use super::database::Tapped;
 use super::describe;
 use super::events::EventLog;
-use super::first_rows;
 use super::folder::Folder;
-use super::inside::{Inside, Insight};
+use super::instrumentation::{Instrumentation, Instruments};
 use super::interrupt::Interruption;
+use super::interrupted::{
+    InterruptedRun, report_lost_targets, report_resumption, wait_for_silence,
+};
 use super::journal::Journal;
 use super::mock::Mocked;
 use super::output;
-use super::stopped::{Stopped, tell_lost, tell_resumption, wait_for_silence};
+use super::snapshot;
 use super::users::{secrets, users};
 use super::view::View;
 use crate::exit::Exit;
@@ -58,12 +60,12 @@ const LAST_BREATH: Duration = Duration::from_secs(1);
 const LISTENING: Duration = Duration::from_millis(50);
 
 /// Why a run did not begin.
-pub(super) struct Refusal {
+pub(super) struct SetupError {
     exit: Exit,
     why: String,
 }
 
-impl Refusal {
+impl SetupError {
     pub(super) fn usage(why: impl Into<String>) -> Self {
         Self {
             exit: Exit::Usage,
@@ -101,41 +103,41 @@ pub(crate) fn run(args: &RestArgs) -> Exit {
     }
 }
 
-fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal> {
+fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
     let heard = Interruption::listen()
-        .map_err(|error| Refusal::usage(format!("cannot listen to Ctrl-C: {error}")))?;
+        .map_err(|error| SetupError::usage(format!("cannot listen to Ctrl-C: {error}")))?;
     let timeout = Duration::try_from_secs_f64(args.timeout)
         .ok()
         .filter(|timeout| !timeout.is_zero())
-        .ok_or_else(|| Refusal::usage("--timeout must be more than 0 seconds"))?;
+        .ok_or_else(|| SetupError::usage("--timeout must be more than 0 seconds"))?;
     for language in &args.lang {
         writer::by_name(language)
-            .map_err(|error| Refusal::usage(format!("--lang: cannot {error}")))?;
+            .map_err(|error| SetupError::usage(format!("--lang: cannot {error}")))?;
     }
     let baseline = Baseline::read(&args.baseline)?;
     let path = args
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from("isobath-out").join("rest"));
-    let stopped = if args.resume {
-        Some((Folder::take_over(&path)?, Stopped::read(&path)?))
+    let interrupted = if args.resume {
+        Some((Folder::take_over(&path)?, InterruptedRun::read(&path)?))
     } else {
         None
     };
     // Before anything is built or started, which takes time.
     let database = args.database.test_database()?;
     if database.is_some() && args.workers > 1 {
-        return Err(Refusal::usage(
+        return Err(SetupError::usage(
             "--db needs --workers 1: rows that one candidate writes are there for all others",
         ));
     }
-    if let Some((folder, _)) = &stopped {
-        first_rows::bring_back(folder.path(), &args.database, terminal)?;
+    if let Some((folder, _)) = &interrupted {
+        snapshot::restore(folder.path(), &args.database, terminal)?;
     }
     let inside = if args.dry_run {
         None
     } else {
-        Inside::prepare(args, terminal)?
+        Instrumentation::prepare(args, terminal)?
     };
     let adapted = inside.as_ref().map(|service| service.flags(args));
     let args = adapted.as_ref().unwrap_or(args);
@@ -148,7 +150,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     // The document may be served by the service itself, so that must be up first.
     let process = match (&args.start, args.dry_run) {
         (Some(command), false) => {
-            if let (Some(_), Some(url)) = (&stopped, &args.url) {
+            if let (Some(_), Some(url)) = (&interrupted, &args.url) {
                 wait_for_silence(url);
             }
             Some(start(args, command, &heard, terminal)?)
@@ -157,7 +159,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     };
     let insight = match inside {
         Some(service) => service.feedback(terminal)?,
-        None => Insight::default(),
+        None => Instruments::default(),
     };
     let built = insight.built;
     let is_tapped = tapped.is_some();
@@ -170,9 +172,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     }
     let document = document(&args.spec)?;
     let api = openapi::read(&document.text, &document.location, &Documents)
-        .map_err(|error| Refusal::usage(error.to_string()))?;
+        .map_err(|error| SetupError::usage(error.to_string()))?;
     if api.operations.is_empty() {
-        return Err(Refusal::usage(format!(
+        return Err(SetupError::usage(format!(
             "{} describes no operation that can be called",
             args.spec
         )));
@@ -186,18 +188,20 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     guard(&base, args.remote)?;
     wait(args, &base, terminal)?;
     let started = Instant::now();
-    let (folder, stopped) = match stopped {
-        Some((folder, stopped)) => (folder, Some(stopped)),
+    let (folder, interrupted) = match interrupted {
+        Some((folder, interrupted)) => (folder, Some(interrupted)),
         None => (Folder::take(&path)?, None),
     };
     let unwritable = |error: io::Error| {
         let path = folder.path().display();
-        Refusal::usage(format!("cannot write to {path}: {error}"))
+        SetupError::usage(format!("cannot write to {path}: {error}"))
     };
-    if stopped.is_none() {
+    if interrupted.is_none() {
         folder.plan(args, &base).map_err(unwritable)?;
     }
-    let before = stopped.as_ref().map_or(0.0, |stopped| stopped.seconds);
+    let before = interrupted
+        .as_ref()
+        .map_or(0.0, |interrupted| interrupted.seconds);
     let log = EventLog::open(folder.path(), started, before).map_err(unwritable)?;
     log::hide(secrets(args, &users));
     log::open(&folder.path().join("isobath.log")).map_err(unwritable)?;
@@ -210,7 +214,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     };
     let mut service = service(args, api, base, &users, process, &client, &heard)?;
     for session in &service.sessions {
-        log::hide(session.proof().secrets());
+        log::hide(session.credentials().secrets());
     }
     if args.inline_secrets {
         log::allow_in_files();
@@ -219,24 +223,24 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
     // After the users have logged in, who are rows in many a database. A driver in Rust sees what is said to SQLite.
     let is_sqlite = matches!(database, Some(Address::SqliteFile(_)));
     let sees = is_tapped || (service.feedback.is_some() && (is_sqlite || args.jvm.is_wanted()));
-    service.data = match args.database.data(sees)? {
+    service.database = match args.database.data(sees)? {
         Some(data) => Some(data),
         None => args.database.data_inside(insight.rows, terminal)?,
     }
     .map(Mutex::new);
-    if let Some(kept) = service.beneath(|data| first_rows::keep(folder.path(), &data.state)) {
+    if let Some(kept) = service.with_database(|data| snapshot::keep(folder.path(), &data.state)) {
         kept.map_err(unwritable)?;
     }
-    service.outside = mocked.map(|mocked| Mutex::new(mocked.outbound()));
+    service.mocks = mocked.map(|mocked| Mutex::new(mocked.outbound()));
     let service = Arc::new(service);
     greet(args, &service, terminal);
     let log = Arc::new(Mutex::new(log));
     let clock = Arc::new(Clock::new(before, args.budget));
     let mut config = config(args, &heard, &clock);
-    match &stopped {
-        Some(stopped) => {
-            let (earlier, strange) = stopped.earlier(&service);
-            tell_resumption(stopped, &earlier, strange, &mut lock(&log), terminal);
+    match &interrupted {
+        Some(interrupted) => {
+            let (earlier, strange) = interrupted.earlier(&service);
+            report_resumption(interrupted, &earlier, strange, &mut lock(&log), terminal);
             config.earlier = Some(earlier);
         }
         None => {
@@ -263,23 +267,23 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, Refusal
         lock(&showing).on(event);
     });
     lock(&view).end();
-    first_rows::forget(folder.path());
-    let outcome = outcome.map_err(|error| Refusal::unreachable(error.to_string()))?;
+    snapshot::forget(folder.path());
+    let outcome = outcome.map_err(|error| SetupError::unreachable(error.to_string()))?;
     for warning in service
-        .inside(|feedback| feedback.warnings())
+        .with_driver(|feedback| feedback.warnings())
         .unwrap_or_default()
     {
         terminal.insist(Tone::Warning, &format!("warning: {warning}"));
     }
-    if let Some(stopped) = &stopped {
-        tell_lost(stopped, &lock(&covered), terminal);
+    if let Some(interrupted) = &interrupted {
+        report_lost_targets(interrupted, &lock(&covered), terminal);
     }
     let seconds = before + started.elapsed().as_secs_f64();
     let mut run = output::Run::new(args, &service, &users, &outcome, seconds, &heard)
         .built(built.as_ref())
         .judged(&baseline);
-    let door = service.beneath(|data| data.door().map(str::to_owned));
-    if let Some(database) = args.database.db.clone().or(door.flatten()) {
+    let row_endpoint = service.with_database(|data| data.row_endpoint().map(str::to_owned));
+    if let Some(database) = args.database.db.clone().or(row_endpoint.flatten()) {
         run.secrets.insert(DATABASE_VARIABLE.to_owned(), database);
     }
     let (suites, files) = hand_over(args, &run, folder.path(), &heard, &log).map_err(unwritable)?;
@@ -329,9 +333,9 @@ fn hand_over(
     folder: &Path,
     heard: &Interruption,
     log: &Mutex<EventLog>,
-) -> io::Result<(Vec<Checked>, Vec<PathBuf>)> {
+) -> io::Result<(Vec<VerifiedSuite>, Vec<PathBuf>)> {
     let check = |not_run: Option<String>| {
-        let checker = Checker {
+        let checker = SuiteVerifier {
             folder,
             base: &run.service.base,
             secrets: &run.secrets,
@@ -357,7 +361,7 @@ fn hand_over(
             stage: "check".to_owned(),
         });
         // The suites stand for outside services themselves, where the service looks for them.
-        run.service.outwards(Outbound::pause);
+        run.service.with_mocks(Mocks::pause);
         suites = while_listening(run.service.feedback.as_ref(), || check(None))?;
         files = run.write(folder, &suites)?;
     }
@@ -391,34 +395,34 @@ fn start(
     command: &str,
     heard: &Interruption,
     terminal: &Terminal,
-) -> Result<Process, Refusal> {
+) -> Result<Process, SetupError> {
     let url = args
         .url
         .clone()
-        .ok_or_else(|| Refusal::usage("--start needs --url, to know when the service is up"))?;
+        .ok_or_else(|| SetupError::usage("--start needs --url, to know when the service is up"))?;
     guard(&url, args.remote)?;
     terminal.say(Tone::Faint, &format!("starting `{command}`"));
     let launch = Launch {
         interrupt: Some(Arc::clone(&heard.stop)),
         variables: args.variables.clone(),
         patience: Duration::try_from_secs_f64(args.start_timeout)
-            .map_err(|_| Refusal::usage("--start-timeout is no number of seconds"))?,
+            .map_err(|_| SetupError::usage("--start-timeout is no number of seconds"))?,
         ..Launch::new(command, Ready::Url(url))
     };
     Process::start(launch).map_err(|error| match error {
-        StartError::Interrupted { .. } => Refusal {
+        StartError::Interrupted { .. } => SetupError {
             exit: Exit::Interrupted,
             why: error.to_string(),
         },
-        error => Refusal::unreachable(error.to_string()),
+        error => SetupError::unreachable(error.to_string()),
     })
 }
 
 /// Waits until somebody answers at a URL, in whatever way.
-fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), Refusal> {
+fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupError> {
     let ready = Ready::Url(url.to_owned());
     let patience = Duration::try_from_secs_f64(args.wait)
-        .map_err(|_| Refusal::usage("--wait is no number of seconds"))?;
+        .map_err(|_| SetupError::usage("--wait is no number of seconds"))?;
     let is_absent = |failure: &Failure| matches!(failure, Failure::Refused);
     let mut answer = wait_for(&ready, Duration::ZERO, None);
     if answer.as_ref().is_err_and(is_absent) && !patience.is_zero() {
@@ -431,7 +435,7 @@ fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), Refusal> 
     match answer {
         // Who answers badly is there.
         Ok(()) | Err(Failure::Dropped | Failure::Garbage(_) | Failure::TimedOut) => Ok(()),
-        Err(failure) => Err(Refusal::unreachable(format!(
+        Err(failure) => Err(SetupError::unreachable(format!(
             "{url} cannot be reached ({failure}); is the service up? --start CMD starts it"
         ))),
     }
@@ -448,8 +452,8 @@ fn service(
     process: Option<Process>,
     client: &(impl Fn(&Arc<AtomicBool>) -> io::Result<Client> + Clone + Send + 'static),
     heard: &Interruption,
-) -> Result<Service, Refusal> {
-    let unreachable = |error: String| Refusal::unreachable(error);
+) -> Result<Service, SetupError> {
+    let unreachable = |error: String| SetupError::unreachable(error);
     let sessions = log_in(client, &heard.interrupt, &base, users, args.seed, 0)
         .map_err(|error| unreachable(error.to_string()))?;
     let reset = args
@@ -457,19 +461,22 @@ fn service(
         .as_deref()
         .map(|reset| reset_call(reset, &base))
         .transpose()?;
-    let mut keeper = Keeper::new(sessions.clone());
+    let mut supervisor = Supervisor::new(sessions.clone());
     if let Some(mut process) = process {
-        keeper = keeper.hearing(process.output());
+        supervisor = supervisor.with_output(process.output());
         let (client, stop) = (client.clone(), Arc::clone(&heard.stop));
         let (base, users, seed) = (base.clone(), users.to_vec(), args.seed);
         let mut life = 0;
-        keeper = keeper.reviving(Box::new(move || {
+        supervisor = supervisor.with_restart(Box::new(move || {
             life += 1;
-            let obituary = obituary(&process);
+            let exit_reason = exit_reason(&process);
             process.restart().map_err(|error| error.to_string())?;
             let sessions = log_in(&client, &stop, &base, &users, seed, life)
                 .map_err(|error| error.to_string())?;
-            Ok(Revived { sessions, obituary })
+            Ok(Restarted {
+                sessions,
+                exit_reason,
+            })
         }));
     }
     Ok(Service {
@@ -477,10 +484,10 @@ fn service(
         base,
         sessions,
         reset,
-        keeper,
+        supervisor,
         feedback: None,
-        data: None,
-        outside: None,
+        database: None,
+        mocks: None,
     })
 }
 
@@ -505,7 +512,7 @@ fn log_in(
 }
 
 /// How a process ended.
-fn obituary(process: &Process) -> String {
+fn exit_reason(process: &Process) -> String {
     process.wait_for_end(LAST_BREATH);
     let how = match process.exit_code() {
         Some(code) if code > 128 => format!("it was ended by signal {}", code - 128),
@@ -514,7 +521,10 @@ fn obituary(process: &Process) -> String {
     };
     match process.last_words() {
         words if words.is_empty() => how,
-        words => format!("{how}; its last words:\n{}", said::without_secrets(&words)),
+        words => format!(
+            "{how}; its last words:\n{}",
+            redact::redact_likely_secrets(&words)
+        ),
     }
 }
 
@@ -556,11 +566,11 @@ fn title(api: &Api) -> &str {
 }
 
 /// A document, wherever it is.
-pub(super) fn document(place: &str) -> Result<document::Document, Refusal> {
+pub(super) fn document(place: &str) -> Result<document::Document, SetupError> {
     document::load(place, PATIENCE).map_err(|error| refuse_document(&error))
 }
 
-fn refuse_document(error: &document::LoadError) -> Refusal {
+fn refuse_document(error: &document::LoadError) -> SetupError {
     let mut why = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(source) = cause {
@@ -573,8 +583,8 @@ fn refuse_document(error: &document::LoadError) -> Refusal {
     match error {
         document::LoadError::Fetch { .. }
         | document::LoadError::Status { .. }
-        | document::LoadError::Incomplete { .. } => Refusal::unreachable(why),
-        _ => Refusal::usage(why),
+        | document::LoadError::Incomplete { .. } => SetupError::unreachable(why),
+        _ => SetupError::usage(why),
     }
 }
 
@@ -597,12 +607,12 @@ fn config(args: &RestArgs, heard: &Interruption, clock: &Arc<Clock>) -> Config {
         interrupt: Arc::clone(&heard.interrupt),
         stop: Arc::clone(&heard.stop),
         workers: args.workers,
-        habits: Habits {
+        sampling: SamplingConfig {
             techniques: args.white.techniques(),
-            ..Habits::default()
+            ..SamplingConfig::default()
         },
         off: args.skip.iter().copied().collect::<BTreeSet<_>>(),
-        probes: Choice {
+        probes: ProbeConfig {
             sql_injection: args.sql_injection,
         },
         earlier: None,

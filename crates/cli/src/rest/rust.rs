@@ -7,11 +7,11 @@ use clap::{Args, ValueEnum};
 use isobath_exec::driver::Listener;
 use isobath_exec::process::free_port;
 use isobath_rest::feedback::{DriverFeedback, Feedback};
-use isobath_rest::lore::Techniques;
+use isobath_rest::taint::Techniques;
 use isobath_rewrite::build::{Build, BuildError, Built, build};
 
 use super::args::RestArgs;
-use super::run::Refusal;
+use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
 /// How long the driver of a service that is up may take to connect.
@@ -124,15 +124,15 @@ impl Instrumented {
         args: &RustArgs,
         folder: &Path,
         terminal: &Terminal,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, SetupError> {
         let folder = folder.canonicalize().map_err(|error| {
-            Refusal::usage(format!(
+            SetupError::usage(format!(
                 "--rust {}: {error}; name the folder of the service's Cargo.toml",
                 folder.display()
             ))
         })?;
         let wrapper = std::env::current_exe()
-            .map_err(|error| Refusal::usage(format!("this program cannot be found: {error}")))?;
+            .map_err(|error| SetupError::usage(format!("this program cannot be found: {error}")))?;
         terminal.say(
             Tone::Faint,
             &format!("building {} instrumented", folder.display()),
@@ -151,10 +151,10 @@ impl Instrumented {
             terminal.say(Tone::Faint, &format!("  {}", line.trim()));
         })
         .map_err(|error| match &error {
-            BuildError::Cargo(_) | BuildError::Binary(_) => Refusal::usage(error.to_string()),
-            BuildError::Io(..) | BuildError::Table(_) => Refusal::unreachable(error.to_string()),
+            BuildError::Cargo(_) | BuildError::Binary(_) => SetupError::usage(error.to_string()),
+            BuildError::Io(..) | BuildError::Table(_) => SetupError::unreachable(error.to_string()),
         })?;
-        let system = |error: std::io::Error| Refusal::unreachable(error.to_string());
+        let system = |error: std::io::Error| SetupError::unreachable(error.to_string());
         let port = match args.port {
             Some(port) => port,
             None => free_port(FIRST_PORT).map_err(system)?,
@@ -241,9 +241,9 @@ impl Instrumented {
     }
 
     /// What looks into the service, once it is up.
-    pub(super) fn feedback(self) -> Result<(Box<dyn Feedback>, Built), Refusal> {
+    pub(super) fn feedback(self) -> Result<(Box<dyn Feedback>, Built), SetupError> {
         let feedback = DriverFeedback::new(self.listener, PATIENCE)
-            .map_err(|error| Refusal::unreachable(error.to_string()))?;
+            .map_err(|error| SetupError::unreachable(error.to_string()))?;
         Ok((Box::new(feedback), self.built))
     }
 }

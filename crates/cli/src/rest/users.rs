@@ -4,16 +4,17 @@ use isobath_exec::database::masked;
 use isobath_rest::auth::{self, Format, User};
 
 use super::args::RestArgs;
-use super::run::Refusal;
+use super::run::SetupError;
 
 /// The users that the flags name.
-pub(super) fn users(args: &RestArgs) -> Result<Vec<User>, Refusal> {
+pub(super) fn users(args: &RestArgs) -> Result<Vec<User>, SetupError> {
     if let Some(path) = &args.auth {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Refusal::usage(format!("cannot read {}: {error}", path.display())))?;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            SetupError::usage(format!("cannot read {}: {error}", path.display()))
+        })?;
         let format = Format::of_file(&path.to_string_lossy());
         return auth::read(&text, format)
-            .map_err(|error| Refusal::usage(format!("{}: {error}", path.display())));
+            .map_err(|error| SetupError::usage(format!("{}: {error}", path.display())));
     }
     if args.header.is_empty() {
         return Ok(Vec::new());
@@ -22,12 +23,12 @@ pub(super) fn users(args: &RestArgs) -> Result<Vec<User>, Refusal> {
         .header
         .iter()
         .map(|header| {
-            let (name, value) = header
-                .split_once(':')
-                .ok_or_else(|| Refusal::usage(format!("--header `{header}` is not NAME: VALUE")))?;
+            let (name, value) = header.split_once(':').ok_or_else(|| {
+                SetupError::usage(format!("--header `{header}` is not NAME: VALUE"))
+            })?;
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         })
-        .collect::<Result<_, Refusal>>()?;
+        .collect::<Result<_, SetupError>>()?;
     Ok(vec![User::with_headers("user", headers)])
 }
 

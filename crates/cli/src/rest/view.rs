@@ -20,29 +20,29 @@ const STEPS: u64 = 1_000;
 
 /// How a run is shown while it goes on.
 pub(super) struct View {
-    look: Look,
+    look: ViewStyle,
     budget: Budget,
     drawn: Instant,
     logged: Instant,
     stage: Stage,
     findings: BTreeMap<FaultKind, usize>,
-    deaths: usize,
+    crashes: usize,
     /// What was found last, and when; a fault is worth more than what comes right after it.
     find: Option<(String, Instant, bool)>,
-    at: At,
+    at: RateSample,
     /// Calls and time when the rate was last taken, and the rate.
     rate: (u64, Instant, f64),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct At {
+struct RateSample {
     calls: u64,
     used: f64,
     targets: usize,
     covered: usize,
 }
 
-enum Look {
+enum ViewStyle {
     Quiet,
     Plain,
     Live {
@@ -58,11 +58,11 @@ impl View {
         let now = Instant::now();
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let look = if quiet {
-            Look::Quiet
+            ViewStyle::Quiet
         } else if std::io::stderr().is_terminal() && !is_dumb {
             live(color)
         } else {
-            Look::Plain
+            ViewStyle::Plain
         };
         Self {
             look,
@@ -71,9 +71,9 @@ impl View {
             logged: now,
             stage: Stage::Explore,
             findings: BTreeMap::new(),
-            deaths: 0,
+            crashes: 0,
             find: None,
-            at: At::default(),
+            at: RateSample::default(),
             rate: (0, now, 0.0),
         }
     }
@@ -91,16 +91,16 @@ impl View {
                 log::line(&format!("found {find}"));
                 self.find = Some((find, Instant::now(), true));
             }
-            Event::Died { calls, death } => {
-                self.deaths += 1;
-                let back = if death.is_back {
+            Event::Crashed { calls, crash } => {
+                self.crashes += 1;
+                let back = if crash.is_restarted {
                     "it is back"
                 } else {
                     "it stays away"
                 };
-                let obituary = &death.obituary;
+                let exit_reason = &crash.exit_reason;
                 log::line(&format!(
-                    "the service died after {calls} calls ({obituary}); {back}"
+                    "the service died after {calls} calls ({exit_reason}); {back}"
                 ));
             }
             Event::Covered { target, .. } => {
@@ -114,7 +114,7 @@ impl View {
                 targets,
                 covered,
             } => {
-                self.at = At {
+                self.at = RateSample {
                     calls: *calls,
                     used: *used,
                     targets: *targets,
@@ -128,9 +128,9 @@ impl View {
             log::line(&self.plain());
         }
         let pause = match self.look {
-            Look::Quiet => return,
-            Look::Plain => PULSE,
-            Look::Live { .. } => BLINK,
+            ViewStyle::Quiet => return,
+            ViewStyle::Plain => PULSE,
+            ViewStyle::Live { .. } => BLINK,
         };
         if self.drawn.elapsed() >= pause {
             self.drawn = Instant::now();
@@ -153,9 +153,9 @@ impl View {
         self.measure();
         let (left, facts) = (self.left(), self.facts());
         match &self.look {
-            Look::Quiet => {}
-            Look::Plain => crate::terminal::note(&self.plain()),
-            Look::Live {
+            ViewStyle::Quiet => {}
+            ViewStyle::Plain => crate::terminal::note(&self.plain()),
+            ViewStyle::Live {
                 bar,
                 facts: line,
                 find,
@@ -207,7 +207,7 @@ impl View {
     }
 
     fn facts(&self) -> String {
-        let At {
+        let RateSample {
             calls,
             targets,
             covered,
@@ -218,15 +218,15 @@ impl View {
             self.rate.2,
             findings(&self.findings)
         );
-        if self.deaths > 0 {
-            facts.push_str(&format!(", died {} times", self.deaths));
+        if self.crashes > 0 {
+            facts.push_str(&format!(", died {} times", self.crashes));
         }
         facts
     }
 
     /// Takes the lines away, so that what is printed next is not mixed with them.
     pub(super) fn end(&self) {
-        if let Look::Live { bar, facts, find } = &self.look {
+        if let ViewStyle::Live { bar, facts, find } = &self.look {
             for line in [bar, facts, find] {
                 line.finish_and_clear();
             }
@@ -253,7 +253,7 @@ fn findings(found: &BTreeMap<FaultKind, usize>) -> String {
     }
 }
 
-fn live(color: bool) -> Look {
+fn live(color: bool) -> ViewStyle {
     // Lines that are too long are cut, and the bar shrinks first.
     let (bar_style, facts_style) = if color {
         (
@@ -267,14 +267,14 @@ fn live(color: bool) -> Look {
         ProgressStyle::with_template(template).map(|style| style.progress_chars("━╸─"))
     };
     let (Ok(bar_style), Ok(facts_style)) = (style(bar_style), style(facts_style)) else {
-        return Look::Plain;
+        return ViewStyle::Plain;
     };
     let lines = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
     let bar = lines.add(ProgressBar::new(STEPS).with_style(bar_style));
     let facts = lines.add(ProgressBar::new(STEPS).with_style(facts_style.clone()));
     let find = lines.add(ProgressBar::new(STEPS).with_style(facts_style));
     bar.enable_steady_tick(BLINK * 2);
-    Look::Live { bar, facts, find }
+    ViewStyle::Live { bar, facts, find }
 }
 
 #[cfg(test)]

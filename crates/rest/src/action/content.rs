@@ -73,7 +73,7 @@ fn is_json(content_type: Option<&str>) -> bool {
 }
 
 /// One part of a multipart body.
-pub(crate) struct Part {
+pub(crate) struct FormPart {
     pub(crate) name: String,
     pub(crate) file_name: Option<String>,
     pub(crate) content_type: Option<String>,
@@ -101,7 +101,7 @@ fn multipart(model: &Model, media: &BodyMedia, node: NodeId, json: &Json) -> (St
 
 /// The boundary and the bytes of a multipart body. The boundary is always the same one, made longer
 /// until nothing in the body looks like it.
-pub(crate) fn multipart_body(parts: Vec<Part>) -> (String, Vec<u8>) {
+pub(crate) fn multipart_body(parts: Vec<FormPart>) -> (String, Vec<u8>) {
     let mut boundary = "isobath-part-boundary".to_owned();
     while parts
         .iter()
@@ -140,7 +140,7 @@ fn quoted(name: &str) -> String {
 
 fn part(
     model: &Model,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<FormPart>,
     name: &str,
     (node, content_type): (Option<NodeId>, Option<&str>),
     json: &Json,
@@ -169,7 +169,7 @@ fn part(
         Some(node) if is_file => raw(model, node, json),
         _ => plain(json).into_owned().into_bytes(),
     };
-    parts.push(Part {
+    parts.push(FormPart {
         name: name.to_owned(),
         file_name: is_file.then(|| format!("{name}.bin")),
         content_type: content_type.or(usual).map(str::to_owned),

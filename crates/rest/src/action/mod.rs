@@ -1,11 +1,11 @@
 //! Operations as actions made of genes, requests out, and answers checked against the document.
 
-pub mod answer;
+mod body_model;
 mod content;
-pub mod extra;
 pub mod request;
-mod shape;
+pub mod response;
 mod style;
+pub mod undocumented;
 mod xml;
 
 use isobath_genes::{Breach, Change, Domain, Gene, Model, NodeId, Rule, Tuning, Value};
@@ -14,14 +14,14 @@ use fastrand::Rng;
 
 use crate::openapi::{Api, MediaKind, Operation};
 
-pub(crate) use content::{Part, multipart_body};
+pub(crate) use content::{FormPart, multipart_body};
 pub(crate) use request::is_segment;
 pub(crate) use style::encode as percent_encoded;
 
-pub use answer::{Answer, AnswerChecker, Violation, ViolationKind};
-pub use extra::{Extra, ExtraKind};
+pub(crate) use body_model::describes;
 pub use request::{Request, RequestBody};
-pub(crate) use shape::describes;
+pub use response::{ReceivedResponse, ResponseChecker, Violation, ViolationKind};
+pub use undocumented::{UndocumentedInput, UndocumentedKind};
 
 /// One call of an operation: which one, and with what.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Action {
     /// All inputs; see [`Operation::input`] for their shape.
     pub gene: Gene,
     /// Inputs that the document does not name.
-    pub extras: Vec<Extra>,
+    pub extras: Vec<UndocumentedInput>,
 }
 
 impl Action {

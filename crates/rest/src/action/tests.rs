@@ -377,8 +377,8 @@ fn pets() -> Api {
 }
 
 fn check(api: &Api, status: u16, headers: &[(&str, &str)], body: &str) -> String {
-    let checker = AnswerChecker::new(api);
-    let answer = Answer {
+    let checker = ResponseChecker::new(api);
+    let answer = ReceivedResponse {
         status,
         headers,
         body: body.as_bytes(),

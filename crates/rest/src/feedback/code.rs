@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobath_exec::driver::{Event, Kind, Target};
+use isobath_exec::driver::{Event, Kind, Target as CodeTarget};
 use isobath_search::{Score, TargetId};
 use isobath_sql::DialectName;
 use isobath_sql::query::shape;
 
 use crate::exchange::Exchange;
-use crate::goal::{Goal, Goals, outcome};
+use crate::target::{Target, Targets, outcome};
 
 /// The code of a service, as far as its driver knows it.
 #[derive(Clone, Debug, Default)]
-pub struct Code {
+pub struct CodeTargets {
     /// By number of the target.
-    spots: Vec<Spot>,
+    target_states: Vec<TargetState>,
     /// Whether the search is not to know.
     silent: bool,
     /// Statements that a database ran and that look for rows, one of each shape.
@@ -28,8 +28,8 @@ const STATEMENTS: usize = 1_000;
 
 /// What is known of one target.
 #[derive(Clone, Debug, Default)]
-struct Spot {
-    target: Option<Arc<Target>>,
+struct TargetState {
+    target: Option<Arc<CodeTarget>>,
     /// Its number in the search, once it was reached.
     id: Option<TargetId>,
     /// The best score so far, and the operation that had it.
@@ -41,11 +41,11 @@ struct Spot {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CodeCoverage {
     /// Lines with a statement on them.
-    pub lines: Share,
+    pub lines: CoverageCount,
     /// Outcomes of conditions, arms, and operations that may fail.
-    pub branches: Share,
+    pub branches: CoverageCount,
     /// Places that may panic; the covered ones did.
-    pub faults: Share,
+    pub faults: CoverageCount,
     /// By file.
     pub files: BTreeMap<String, FileCoverage>,
 }
@@ -56,7 +56,7 @@ pub struct FileCoverage {
     /// The lines with a statement on them, and whether one of it is covered.
     pub lines: BTreeMap<u32, bool>,
     /// Outcomes of conditions, arms, and operations that may fail.
-    pub branches: Share,
+    pub branches: CoverageCount,
     /// Those of them that are not covered.
     pub missed: Vec<MissedBranch>,
 }
@@ -75,8 +75,8 @@ pub struct MissedBranch {
 impl FileCoverage {
     /// How many of its lines are covered.
     #[must_use]
-    pub fn share(&self) -> Share {
-        let mut share = Share::default();
+    pub fn share(&self) -> CoverageCount {
+        let mut share = CoverageCount::default();
         self.lines.values().for_each(|covered| share.add(*covered));
         share
     }
@@ -84,30 +84,30 @@ impl FileCoverage {
 
 /// So many of so many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct CoverageCount {
     /// How many are covered.
     pub covered: usize,
     /// How many there are.
     pub total: usize,
 }
 
-impl Share {
+impl CoverageCount {
     fn add(&mut self, covered: bool) {
         self.total += 1;
         self.covered += usize::from(covered);
     }
 }
 
-impl Code {
+impl CodeTargets {
     /// The code with these targets, some of them covered before anything was called.
     #[must_use]
-    pub fn new(targets: &[Target], at_start: &[u32]) -> Self {
+    pub fn new(targets: &[CodeTarget], covered_at_start: &[u32]) -> Self {
         let mut code = Self::default();
         for target in targets {
-            code.spot(target.id).target = Some(Arc::new(target.clone()));
+            code.target_state(target.id).target = Some(Arc::new(target.clone()));
         }
-        for &number in at_start {
-            code.spot(number).best = 1.0;
+        for &number in covered_at_start {
+            code.target_state(number).best = 1.0;
         }
         code
     }
@@ -119,38 +119,40 @@ impl Code {
         self
     }
 
-    fn spot(&mut self, number: u32) -> &mut Spot {
+    fn target_state(&mut self, number: u32) -> &mut TargetState {
         let at = number as usize;
-        if self.spots.len() <= at {
-            self.spots.resize_with(at + 1, Spot::default);
+        if self.target_states.len() <= at {
+            self.target_states.resize_with(at + 1, TargetState::default);
         }
-        &mut self.spots[at]
+        &mut self.target_states[at]
     }
 
     /// Adds the scores of what a call reached.
     pub(crate) fn score(
         &mut self,
         exchange: &Exchange,
-        goals: &mut Goals,
+        targets: &mut Targets,
         scores: &mut Vec<Score>,
     ) {
-        self.note_statements(&exchange.inside.events);
-        for &(number, score) in &exchange.inside.reached {
+        self.note_statements(&exchange.trace.events);
+        for &(number, score) in &exchange.trace.reached {
             // A driver that names what it never made known is not worth a crash.
-            let Some(spot) = self.spots.get_mut(number as usize) else {
+            let Some(target_state) = self.target_states.get_mut(number as usize) else {
                 continue;
             };
-            let Some(target) = &spot.target else { continue };
-            if score > spot.best {
-                spot.best = score;
-                spot.operation = exchange.operation;
+            let Some(target) = &target_state.target else {
+                continue;
+            };
+            if score > target_state.best {
+                target_state.best = score;
+                target_state.operation = exchange.operation;
             }
             if self.silent {
                 continue;
             }
-            let id = *spot
+            let id = *target_state
                 .id
-                .get_or_insert_with(|| goals.id(Goal::Code(number, Arc::clone(target))));
+                .get_or_insert_with(|| targets.id(Target::Code(number, Arc::clone(target))));
             scores.push(Score::new(id, score));
         }
     }
@@ -181,22 +183,24 @@ impl Code {
     /// The operation that came nearest to a target.
     #[must_use]
     pub fn operation(&self, number: u32) -> Option<usize> {
-        self.spots.get(number as usize)?.operation
+        self.target_states.get(number as usize)?.operation
     }
 
     /// Whether there is anything to cover.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.spots.is_empty()
+        self.target_states.is_empty()
     }
 
     /// What is covered so far.
     #[must_use]
     pub fn coverage(&self) -> CodeCoverage {
         let mut coverage = CodeCoverage::default();
-        for spot in &self.spots {
-            let Some(target) = &spot.target else { continue };
-            let covered = spot.best >= 1.0;
+        for target_state in &self.target_states {
+            let Some(target) = &target_state.target else {
+                continue;
+            };
+            let covered = target_state.best >= 1.0;
             if target.kind == Kind::Fault {
                 coverage.faults.add(covered);
                 continue;
@@ -211,7 +215,7 @@ impl Code {
                         file.missed.push(MissedBranch {
                             line: target.line,
                             what: format!("`{}` {}", target.text, outcome(target.kind)),
-                            score: spot.best,
+                            score: target_state.best,
                         });
                     }
                 }

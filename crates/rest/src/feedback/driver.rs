@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use isobath_exec::driver::{DriverError, Event, Listener, SharedDriver, Target};
+use isobath_exec::driver::{DriverError, Event, Listener, SharedDriver, Target as CodeTarget};
 
-use super::{Feedback, Seen};
+use super::{CandidateTrace, Feedback};
 
 /// A service with a driver in it.
 ///
@@ -12,9 +12,9 @@ use super::{Feedback, Seen};
 #[derive(Debug)]
 pub struct DriverFeedback {
     driver: SharedDriver,
-    targets: Vec<Target>,
-    at_start: Vec<u32>,
-    unwatched: Vec<String>,
+    targets: Vec<CodeTarget>,
+    covered_at_start: Vec<u32>,
+    uninstrumented: Vec<String>,
     lost_events: u64,
 }
 
@@ -34,9 +34,9 @@ impl DriverFeedback {
         }
         let covered = reached.iter().filter(|reached| reached.score >= 1.0);
         Ok(Self {
-            at_start: covered.map(|reached| reached.target).collect(),
+            covered_at_start: covered.map(|reached| reached.target).collect(),
             targets,
-            unwatched: Vec::new(),
+            uninstrumented: Vec::new(),
             driver: shared,
             lost_events: 0,
         })
@@ -50,20 +50,20 @@ impl DriverFeedback {
 }
 
 impl Feedback for DriverFeedback {
-    fn targets(&self) -> &[Target] {
+    fn targets(&self) -> &[CodeTarget] {
         &self.targets
     }
 
-    fn at_start(&self) -> &[u32] {
-        &self.at_start
+    fn covered_at_start(&self) -> &[u32] {
+        &self.covered_at_start
     }
 
     fn lost_events(&self) -> u64 {
         self.lost_events
     }
 
-    fn unwatched(&self) -> &[String] {
-        &self.unwatched
+    fn uninstrumented(&self) -> &[String] {
+        &self.uninstrumented
     }
 
     fn begin(&mut self, inputs: Vec<String>) {
@@ -82,16 +82,16 @@ impl Feedback for DriverFeedback {
         }
     }
 
-    fn end(&mut self) -> Seen {
-        let mut seen = Seen::default();
+    fn end(&mut self) -> CandidateTrace {
+        let mut seen = CandidateTrace::default();
         let mut current = self.driver.lock();
         if let Some(mut driver) = current.driver.take() {
             match driver.events() {
                 Ok(events) => {
                     seen.events = events;
                     driver.read(&mut seen.reached);
-                    if driver.unwatched().len() > self.unwatched.len() {
-                        self.unwatched = driver.unwatched().to_vec();
+                    if driver.unwatched().len() > self.uninstrumented.len() {
+                        self.uninstrumented = driver.unwatched().to_vec();
                     }
                     current.driver = Some(driver);
                 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use isobath_exec::driver::{Event, Target};
+use isobath_exec::driver::{Event, Target as CodeTarget};
 
-use super::{Feedback, Seen};
+use super::{CandidateTrace, Feedback};
 
 /// A service in this process, say, whose statements can be asked for.
 pub struct JournalFeedback<F> {
@@ -39,7 +39,7 @@ impl<F> fmt::Debug for JournalFeedback<F> {
 }
 
 impl<F: FnMut(u16) -> Vec<Event> + Send> Feedback for JournalFeedback<F> {
-    fn targets(&self) -> &[Target] {
+    fn targets(&self) -> &[CodeTarget] {
         &[]
     }
 
@@ -53,11 +53,11 @@ impl<F: FnMut(u16) -> Vec<Event> + Send> Feedback for JournalFeedback<F> {
         self.action = number;
     }
 
-    fn end(&mut self) -> Seen {
+    fn end(&mut self) -> CandidateTrace {
         self.catch_up();
-        Seen {
+        CandidateTrace {
             events: std::mem::take(&mut self.events),
-            ..Seen::default()
+            ..CandidateTrace::default()
         }
     }
 }

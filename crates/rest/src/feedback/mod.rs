@@ -3,8 +3,8 @@
 //! A black box tells nothing. A service with a driver in it tells which targets of its
 //! code each call came near to, and what became of the inputs; a tap before its database tells
 //! the statements. [`Feedback`] is where
-//! that is taken from, [`Inside`] what one call brought, [`Code`] how it becomes targets of the search.
-//! What it teaches about inputs is in [`crate::lore`].
+//! that is taken from, [`CallTrace`] what one call brought, [`CodeTargets`] how it becomes targets of the search.
+//! What it teaches about inputs is in [`crate::taint`].
 
 mod code;
 mod driver;
@@ -13,27 +13,27 @@ mod tap;
 #[cfg(test)]
 mod tests;
 
-pub use code::{Code, CodeCoverage, FileCoverage, MissedBranch, Share};
+pub use code::{CodeCoverage, CodeTargets, CoverageCount, FileCoverage, MissedBranch};
 pub use driver::DriverFeedback;
 pub use journal::JournalFeedback;
-pub use tap::{Several, TapFeedback};
+pub use tap::{CombinedFeedback, TapFeedback};
 
 use std::sync::Arc;
 
-use isobath_exec::driver::{Event, Reached, Target};
+use isobath_exec::driver::{Event, Reached, Target as CodeTarget};
 
-use crate::data::{Asked, Planted};
+use crate::db_oracle::CallEffect;
 use crate::exchange::Exchange;
-use crate::outside::OutCall;
-use crate::state::Effect;
+use crate::external::OutboundCall;
+use crate::seeding::{ObservedQuery, SeededRows};
 
 /// Looks into a service while candidates run, one at a time.
 pub trait Feedback: std::fmt::Debug + Send {
     /// What there is to cover, by number.
-    fn targets(&self) -> &[Target];
+    fn targets(&self) -> &[CodeTarget];
 
     /// The targets that were covered before anything was called.
-    fn at_start(&self) -> &[u32] {
+    fn covered_at_start(&self) -> &[u32] {
         &[]
     }
 
@@ -43,7 +43,7 @@ pub trait Feedback: std::fmt::Debug + Send {
     }
 
     /// Parts of the service that are not watched, with the reasons, as far as is known by now.
-    fn unwatched(&self) -> &[String] {
+    fn uninstrumented(&self) -> &[String] {
         &[]
     }
 
@@ -54,7 +54,7 @@ pub trait Feedback: std::fmt::Debug + Send {
     fn call(&mut self, number: u16);
 
     /// What was seen since the candidate began.
-    fn end(&mut self) -> Seen;
+    fn end(&mut self) -> CandidateTrace;
 
     /// What the user should know at the end of a run, about how much was seen.
     fn warnings(&mut self) -> Vec<String> {
@@ -64,7 +64,7 @@ pub trait Feedback: std::fmt::Debug + Send {
 
 /// What was seen during a candidate.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct CandidateTrace {
     /// The targets that were reached, each with the call that came nearest.
     pub reached: Vec<Reached>,
     /// What else happened, in order.
@@ -73,22 +73,22 @@ pub struct Seen {
 
 /// What one call did inside the service.
 #[derive(Clone, Debug, Default)]
-pub struct Inside {
+pub struct CallTrace {
     /// Targets that no other call of the candidate came nearer to, with their scores.
     pub reached: Vec<(u32, f64)>,
     /// What else happened, in order.
     pub events: Vec<Event>,
     /// What it looked for in the database, in order.
-    pub asked: Vec<Asked>,
+    pub queries: Vec<ObservedQuery>,
     /// What it asked of outside services, in order.
-    pub outgoing: Vec<OutCall>,
+    pub outgoing: Vec<OutboundCall>,
     /// What became of the rows that the candidate brought.
-    pub planted: Option<Arc<Planted>>,
+    pub seeded: Option<Arc<SeededRows>>,
     /// What it did to the rows of the database, where that was looked at.
-    pub effect: Option<Arc<Effect>>,
+    pub effect: Option<Arc<CallEffect>>,
 }
 
-impl Inside {
+impl CallTrace {
     /// Where the service panicked during the call, the first place first.
     pub fn panics(&self) -> impl Iterator<Item = Panic<'_>> {
         self.events.iter().filter_map(|event| match event {
@@ -166,13 +166,13 @@ impl std::fmt::Display for Panic<'_> {
     }
 }
 
-impl Seen {
+impl CandidateTrace {
     /// Gives each exchange what its call did.
-    pub fn give_to(self, exchanges: &mut [Exchange]) {
+    pub fn attach_to(self, exchanges: &mut [Exchange]) {
         for reached in self.reached {
             if let Some(exchange) = exchanges.get_mut(usize::from(reached.action)) {
                 let reached = (reached.target, reached.score);
-                exchange.inside.reached.push(reached);
+                exchange.trace.reached.push(reached);
             }
         }
         for event in self.events {
@@ -186,7 +186,7 @@ impl Seen {
                 _ => continue,
             };
             if let Some(exchange) = exchanges.get_mut(call) {
-                exchange.inside.events.push(event);
+                exchange.trace.events.push(event);
             }
         }
     }

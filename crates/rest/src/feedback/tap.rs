@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use isobath_exec::driver::{Event, Target};
+use isobath_exec::driver::{Event, Target as CodeTarget};
 use isobath_exec::tap::Tap;
 use isobath_sql::DialectName;
 
-use super::{Feedback, Seen};
+use super::{CandidateTrace, Feedback};
 
 /// A service whose statements are seen on the wire.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl TapFeedback {
 }
 
 impl Feedback for TapFeedback {
-    fn targets(&self) -> &[Target] {
+    fn targets(&self) -> &[CodeTarget] {
         &[]
     }
 
@@ -35,9 +35,9 @@ impl Feedback for TapFeedback {
         self.tap.begin_action(number);
     }
 
-    fn end(&mut self) -> Seen {
+    fn end(&mut self) -> CandidateTrace {
         let (statements, events) = self.tap.statements();
-        let mut seen = Seen::default();
+        let mut seen = CandidateTrace::default();
         seen.events.extend(statements.into_iter().map(Event::from));
         if events > 0 {
             seen.events.push(Event::Dropped { events });
@@ -66,13 +66,13 @@ impl Feedback for TapFeedback {
 
 /// Several ways of looking into one service: a driver inside it, and a tap before its database.
 #[derive(Debug)]
-pub struct Several {
+pub struct CombinedFeedback {
     /// The one with targets; targets of others would have the same numbers.
     first: Box<dyn Feedback>,
     others: Vec<Box<dyn Feedback>>,
 }
 
-impl Several {
+impl CombinedFeedback {
     /// Puts others beside one that has the targets.
     #[must_use]
     pub fn new(first: Box<dyn Feedback>, others: Vec<Box<dyn Feedback>>) -> Self {
@@ -84,13 +84,13 @@ impl Several {
     }
 }
 
-impl Feedback for Several {
-    fn targets(&self) -> &[Target] {
+impl Feedback for CombinedFeedback {
+    fn targets(&self) -> &[CodeTarget] {
         self.first.targets()
     }
 
-    fn at_start(&self) -> &[u32] {
-        self.first.at_start()
+    fn covered_at_start(&self) -> &[u32] {
+        self.first.covered_at_start()
     }
 
     fn begin(&mut self, inputs: Vec<String>) {
@@ -104,7 +104,7 @@ impl Feedback for Several {
         self.all().for_each(|feedback| feedback.call(number));
     }
 
-    fn end(&mut self) -> Seen {
+    fn end(&mut self) -> CandidateTrace {
         let mut seen = self.first.end();
         for other in &mut self.others {
             let mut told = other.end().events;

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use isobath_exec::driver::{Event, Kind, Reached, Target};
+use isobath_exec::driver::{Event, Kind, Reached, Target as CodeTarget};
 use isobath_exec::http::{Call, Failure, Outcome, Request};
 use isobath_search::Score;
 
-use super::{Code, Feedback, Seen, Several};
+use super::{CandidateTrace, CodeTargets, CombinedFeedback, Feedback};
 use crate::exchange::Exchange;
-use crate::goal::Goals;
+use crate::target::Targets;
 
-fn target(id: u32, kind: Kind, line: u32) -> Target {
-    Target {
+fn target(id: u32, kind: Kind, line: u32) -> CodeTarget {
+    CodeTarget {
         id,
         kind,
         unit: "shop".into(),
@@ -54,21 +54,21 @@ fn each_call_gets_what_it_did_and_strays_are_dropped() {
         message: "oops".into(),
         backtrace: String::new(),
     };
-    let seen = Seen {
+    let seen = CandidateTrace {
         reached: vec![reached(3, 0.5, 0), reached(4, 1.0, 1), reached(5, 1.0, 9)],
         events: vec![panic, Event::Synced { token: 1 }],
     };
     let mut exchanges = exchanges();
-    seen.give_to(&mut exchanges);
-    assert_eq!(exchanges[0].inside.reached, [(3, 0.5)]);
-    assert_eq!(exchanges[1].inside.reached, [(4, 1.0)]);
-    let panics: Vec<String> = exchanges[1].inside.panics().map(|p| p.cause()).collect();
+    seen.attach_to(&mut exchanges);
+    assert_eq!(exchanges[0].trace.reached, [(3, 0.5)]);
+    assert_eq!(exchanges[1].trace.reached, [(4, 1.0)]);
+    let panics: Vec<String> = exchanges[1].trace.panics().map(|p| p.cause()).collect();
     assert_eq!(panics, ["panicked at src/main.rs:7"]);
 }
 
 #[test]
 fn targets_of_the_code_are_scored_counted_and_remember_who_came_nearest() {
-    let mut code = Code::new(
+    let mut code = CodeTargets::new(
         &[
             target(2, Kind::True, 4),
             target(3, Kind::False, 4),
@@ -78,15 +78,15 @@ fn targets_of_the_code_are_scored_counted_and_remember_who_came_nearest() {
         &[],
     );
     let mut exchanges = exchanges();
-    exchanges[0].inside.reached = vec![(2, 0.25), (4, 1.0)];
-    exchanges[1].inside.reached = vec![(2, 1.0), (99, 1.0)];
-    let (mut goals, mut scores) = (Goals::default(), Vec::new());
+    exchanges[0].trace.reached = vec![(2, 0.25), (4, 1.0)];
+    exchanges[1].trace.reached = vec![(2, 1.0), (99, 1.0)];
+    let (mut targets, mut scores) = (Targets::default(), Vec::new());
     for exchange in &exchanges {
-        code.score(exchange, &mut goals, &mut scores);
+        code.score(exchange, &mut targets, &mut scores);
     }
     let values: Vec<f64> = scores.iter().map(Score::value).collect();
     assert_eq!(values, [0.25, 1.0, 1.0]);
-    assert_eq!(goals.len(), 2);
+    assert_eq!(targets.len(), 2);
     assert_eq!((code.operation(2), code.operation(3)), (Some(1), None));
     let coverage = code.coverage();
     assert_eq!((coverage.lines.covered, coverage.lines.total), (1, 1));
@@ -103,7 +103,7 @@ fn one_statement_of_each_shape_that_looks_for_rows_is_kept_unless_it_failed() {
         failure: failure.map(str::to_owned),
     };
     let mut exchanges = exchanges();
-    exchanges[0].inside.events = vec![
+    exchanges[0].trace.events = vec![
         statement(
             "SELECT id FROM `boats` WHERE name = 'it''s' AND berth = 7",
             None,
@@ -121,8 +121,8 @@ fn one_statement_of_each_shape_that_looks_for_rows_is_kept_unless_it_failed() {
         statement("begin", None),
         statement("SELECT count(*) FROM sqlite_schema", None),
     ];
-    let mut code = Code::new(&[], &[]);
-    code.score(&exchanges[0], &mut Goals::default(), &mut Vec::new());
+    let mut code = CodeTargets::new(&[], &[]);
+    code.score(&exchanges[0], &mut Targets::default(), &mut Vec::new());
     assert_eq!(
         code.statements().collect::<Vec<_>>(),
         [
@@ -135,14 +135,14 @@ fn one_statement_of_each_shape_that_looks_for_rows_is_kept_unless_it_failed() {
 /// Tells one event per candidate, for the call that was named last.
 #[derive(Debug, Default)]
 struct Echo {
-    targets: Vec<Target>,
+    targets: Vec<CodeTarget>,
     word: &'static str,
     database: &'static str,
     call: u16,
 }
 
 impl Feedback for Echo {
-    fn targets(&self) -> &[Target] {
+    fn targets(&self) -> &[CodeTarget] {
         &self.targets
     }
 
@@ -154,8 +154,8 @@ impl Feedback for Echo {
         self.call = number;
     }
 
-    fn end(&mut self) -> Seen {
-        Seen {
+    fn end(&mut self) -> CandidateTrace {
+        CandidateTrace {
             events: vec![Event::Statement {
                 action: self.call,
                 database: self.database.into(),
@@ -163,7 +163,7 @@ impl Feedback for Echo {
                 rows: 0,
                 failure: None,
             }],
-            ..Seen::default()
+            ..CandidateTrace::default()
         }
     }
 
@@ -187,13 +187,13 @@ fn several_tell_together_and_one_has_the_targets() {
             database: "postgres",
             ..Echo::default()
         };
-        let mut both = Several::new(Box::new(driver), vec![Box::new(tap)]);
+        let mut both = CombinedFeedback::new(Box::new(driver), vec![Box::new(tap)]);
         assert_eq!(both.targets().len(), 1);
         both.begin(Vec::new());
         both.call(1);
         let mut exchanges = exchanges();
-        both.end().give_to(&mut exchanges);
-        let told: Vec<String> = exchanges[1].inside.statements().collect();
+        both.end().attach_to(&mut exchanges);
+        let told: Vec<String> = exchanges[1].trace.statements().collect();
         let expected = ["driver (0 rows)", "tap (0 rows)"];
         assert_eq!(told, expected[usize::from(!told_by_both)..]);
         assert_eq!(both.warnings(), ["driver", "tap"]);

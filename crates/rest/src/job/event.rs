@@ -2,13 +2,13 @@
 
 use isobath_search::{Event as SearchEvent, Phase};
 
-use super::Earlier;
+use super::PreviousRun;
 use crate::caller::Service;
 use crate::candidate::Candidate;
 use crate::fault::{Fault, FaultKind};
-use crate::keeper::Death;
-use crate::oracle::death_cause;
+use crate::oracle::crash_cause;
 use crate::problem::RestProblem;
+use crate::supervisor::Crash;
 
 /// What a run is busy with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,11 +67,11 @@ pub enum Event<'a> {
         fault: &'a Fault,
     },
     /// The service died.
-    Died {
+    Crashed {
         /// Calls so far.
         calls: u64,
         /// How, and whether it is back.
-        death: &'a Death,
+        crash: &'a Crash,
     },
     /// Calls were made.
     Progress {
@@ -87,23 +87,23 @@ pub enum Event<'a> {
 }
 
 /// Whoever is told what happens.
-pub(super) type Tell = Box<dyn FnMut(&Event<'_>)>;
+pub(super) type EventSink = Box<dyn FnMut(&Event<'_>)>;
 
 /// Turns what the search and the rest of the job report into the events of a run.
-pub(super) struct Teller {
-    tell: Tell,
+pub(super) struct EventReporter {
+    tell: EventSink,
     pub(super) calls: u64,
     targets: usize,
     covered: usize,
     n_faults: usize,
-    n_deaths: usize,
+    n_crashes: usize,
     /// What was found over calls, as points where a number rises.
-    pub(super) timeline: Vec<Point>,
+    pub(super) timeline: Vec<TimelinePoint>,
 }
 
 /// What was found after so many calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Point {
+pub struct TimelinePoint {
     /// Calls made.
     pub calls: u64,
     /// Targets covered.
@@ -112,16 +112,16 @@ pub struct Point {
     pub faults: usize,
 }
 
-impl Teller {
+impl EventReporter {
     /// Goes on from where an earlier run was, if there was one.
-    pub(super) fn new(tell: Tell, earlier: Option<&Earlier>) -> Self {
+    pub(super) fn new(tell: EventSink, earlier: Option<&PreviousRun>) -> Self {
         Self {
             tell,
-            calls: earlier.map_or(0, Earlier::calls),
+            calls: earlier.map_or(0, PreviousRun::calls),
             targets: 0,
             covered: 0,
             n_faults: 0,
-            n_deaths: 0,
+            n_crashes: 0,
             timeline: earlier.map_or_else(Vec::new, |earlier| earlier.timeline.clone()),
         }
     }
@@ -138,8 +138,8 @@ impl Teller {
             SearchEvent::Phase(Phase::Explore) => self.stage(Stage::Explore),
             SearchEvent::Phase(Phase::Focus) => self.stage(Stage::Focus),
             SearchEvent::Covered { target, .. } => {
-                if let Some(goal) = problem.goals().get(target) {
-                    let target = goal.says(&service.api);
+                if let Some(target) = problem.targets().get(target) {
+                    let target = target.describe(&service.api);
                     let calls = self.calls;
                     (self.tell)(&Event::Covered { calls, target });
                 }
@@ -167,14 +167,15 @@ impl Teller {
 
     /// Takes note of how far the run is, where it is further than before.
     pub(super) fn mark(&mut self) {
-        let rises = |last: &Point| last.covered < self.covered || last.faults < self.n_faults;
+        let rises =
+            |last: &TimelinePoint| last.covered < self.covered || last.faults < self.n_faults;
         if self.timeline.last().is_none_or(rises) {
             self.timeline.push(self.point());
         }
     }
 
-    fn point(&self) -> Point {
-        Point {
+    fn point(&self) -> TimelinePoint {
+        TimelinePoint {
             calls: self.calls,
             covered: self.covered,
             faults: self.n_faults,
@@ -182,7 +183,7 @@ impl Teller {
     }
 
     /// What was found over calls, to the end of the run.
-    pub(super) fn finish(&mut self) -> Vec<Point> {
+    pub(super) fn finish(&mut self) -> Vec<TimelinePoint> {
         let end = self.point();
         if self.timeline.last() != Some(&end) {
             self.timeline.push(end);
@@ -213,10 +214,12 @@ impl Teller {
             (self.tell)(&Event::Fault { calls, fault });
         }
         self.n_faults = faults.len();
-        if service.keeper.life() as usize > self.n_deaths || service.keeper.gone().is_some() {
-            for death in &service.keeper.deaths(self.n_deaths) {
-                (self.tell)(&Event::Died { calls, death });
-                self.n_deaths += 1;
+        if service.supervisor.restarts() as usize > self.n_crashes
+            || service.supervisor.lost_reason().is_some()
+        {
+            for crash in &service.supervisor.crashes(self.n_crashes) {
+                (self.tell)(&Event::Crashed { calls, crash });
+                self.n_crashes += 1;
             }
         }
     }
@@ -224,22 +227,22 @@ impl Teller {
 
 /// The faults of deaths for which no exchange is to blame.
 pub(super) fn unexplained(service: &Service) -> impl Iterator<Item = Fault> {
-    let deaths = service.keeper.deaths(0).into_iter();
+    let crashes = service.supervisor.crashes(0).into_iter();
     let name = |operation: usize| service.api.operations[operation].name();
-    deaths
-        .filter(|death| !death.is_shown)
-        .map(move |death| match death.operation.map(name) {
+    crashes
+        .filter(|crash| !crash.is_shown)
+        .map(move |crash| match crash.operation.map(name) {
             Some(operation) => Fault {
                 kind: FaultKind::ServiceDied,
-                cause: death_cause(&operation, &death.obituary),
-                detail: format!("the service died after {operation}: {}", death.obituary),
+                cause: crash_cause(&operation, &crash.exit_reason),
+                detail: format!("the service died after {operation}: {}", crash.exit_reason),
                 operation,
                 evidence: Vec::new(),
             },
             None => Fault {
                 kind: FaultKind::ServiceDied,
-                cause: death_cause("unknown", &death.obituary),
-                detail: format!("the service died: {}", death.obituary),
+                cause: crash_cause("unknown", &crash.exit_reason),
+                detail: format!("the service died: {}", crash.exit_reason),
                 operation: String::new(),
                 evidence: Vec::new(),
             },

@@ -6,16 +6,16 @@ use std::sync::atomic::Ordering;
 
 use isobath_search::{Archive, Minimized, TargetId, minimize};
 
-use super::event::{Stage, Teller};
-use super::readable::{Does, Holds};
+use super::event::{EventReporter, Stage};
+use super::readable::{ObservedRequirement, Requirement};
 use super::{Config, Test};
-use crate::caller::{Caller, Lost};
+use crate::caller::{Caller, ServiceLost};
 use crate::candidate::Candidate;
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
-use crate::goal::Goal;
 use crate::probe::{Finding, probe};
 use crate::problem::RestProblem;
+use crate::target::Target;
 
 /// The shares of the budget at which the probes and the minimizing end at the latest, and the most that all may use.
 const PROBES_END: f64 = 0.9;
@@ -32,18 +32,18 @@ pub(super) struct Finish<'a> {
     pub(super) searched: Vec<BTreeMap<u16, u64>>,
     pub(super) caller: Caller,
     pub(super) config: &'a Config,
-    pub(super) teller: &'a RefCell<Teller>,
+    pub(super) reporter: &'a RefCell<EventReporter>,
     pub(super) calls: u64,
     /// Tests that were not run again for want of time.
     pub(super) unverified: usize,
     /// Tests that were not answered alike twice.
     pub(super) unstable: usize,
-    pub(super) lost: Option<Lost>,
+    pub(super) lost: Option<ServiceLost>,
 }
 
 /// Whether a user had to log in once more in the middle of a candidate.
-fn is_renewed(exchanges: &[Exchange]) -> bool {
-    exchanges.iter().any(|exchange| exchange.is_renewed)
+fn reauthenticated(exchanges: &[Exchange]) -> bool {
+    exchanges.iter().any(|exchange| exchange.reauthenticated)
 }
 
 impl Finish<'_> {
@@ -73,8 +73,8 @@ impl Finish<'_> {
     ///
     /// With a slow service that is much of it, and probes must not use what a suite needs.
     fn reserve(&self) -> f64 {
-        let goals = self.problem.goals();
-        let deserves = |target: &TargetId| goals.get(*target).is_some_and(Goal::deserves_a_test);
+        let targets = self.problem.targets();
+        let deserves = |target: &TargetId| targets.get(*target).is_some_and(Target::needs_test);
         let suite = self.archive.suite().into_iter();
         let calls: usize = suite
             .filter(|(_, targets)| targets.iter().any(deserves))
@@ -98,14 +98,14 @@ impl Finish<'_> {
                 self.problem.note(fault);
             }
         }
-        self.tell_news();
+        self.report_new();
     }
 
-    fn tell_news(&self) {
+    fn report_new(&self) {
         let service = self.caller.service();
-        let mut teller = self.teller.borrow_mut();
-        teller.news(&self.problem, service);
-        teller.mark();
+        let mut reporter = self.reporter.borrow_mut();
+        reporter.news(&self.problem, service);
+        reporter.mark();
     }
 
     /// Runs a candidate and counts its calls.
@@ -114,8 +114,8 @@ impl Finish<'_> {
             Ok(exchanges) => {
                 self.calls += exchanges.len() as u64;
                 let used = Self::used(self.config, self.calls);
-                let mut teller = self.teller.borrow_mut();
-                teller.made(exchanges.len() as u64, used);
+                let mut reporter = self.reporter.borrow_mut();
+                reporter.made(exchanges.len() as u64, used);
                 Some(exchanges)
             }
             Err(lost) => {
@@ -130,11 +130,11 @@ impl Finish<'_> {
         if self.lost.is_some() || !Self::has_time(self.config, self.calls, end) {
             return Vec::new();
         }
-        self.teller.borrow_mut().stage(Stage::Probe);
-        let (config, calls, teller) = (self.config, self.calls, self.teller);
+        self.reporter.borrow_mut().stage(Stage::Probe);
+        let (config, calls, reporter) = (self.config, self.calls, self.reporter);
         let mut left = |made: u64| {
             let calls = calls + made;
-            teller.borrow_mut().made(0, Self::used(config, calls));
+            reporter.borrow_mut().made(0, Self::used(config, calls));
             Self::has_time(config, calls, end)
         };
         let report = probe(
@@ -148,7 +148,7 @@ impl Finish<'_> {
         self.calls += report.calls;
         self.lost = report.lost;
         let used = Self::used(config, self.calls);
-        self.teller.borrow_mut().made(report.calls, used);
+        self.reporter.borrow_mut().made(report.calls, used);
         self.note(report.findings.iter().map(|finding| finding.fault.clone()));
         report.findings
     }
@@ -156,34 +156,42 @@ impl Finish<'_> {
     /// The tests: what the probes found, then what the search covered, in few and short candidates.
     pub(super) fn tests(&mut self, findings: Vec<Finding>) -> Vec<Test> {
         let mut tests: Vec<Test> = Vec::new();
-        self.teller.borrow_mut().stage(Stage::Verify);
+        self.reporter.borrow_mut().stage(Stage::Verify);
         for finding in findings {
             let shown = vec![finding.fault];
             let candidate = match shown.as_slice() {
                 [fault] if fault.kind.is_about_rows() => {
-                    self.readable(finding.candidate, &Holds::Fault(fault))
+                    self.readable(finding.candidate, &Requirement::Fault(fault))
                 }
-                _ => self.readable(finding.candidate, &Holds::Statuses),
+                _ => self.readable(finding.candidate, &Requirement::Statuses),
             };
             let test = self.run_twice(candidate, Vec::new(), shown);
             tests.extend(test.filter(|test| self.is_confirmed(test)));
         }
         for (fault, candidate) in self.shown_by_search(&tests) {
             let candidate = self.shorten(&candidate, &fault);
-            let candidate = self.readable(candidate, &Holds::Fault(&fault));
-            let candidate = self.shrink(candidate, &Does::Fault(&fault), MINIMIZING_ENDS);
+            let candidate = self.readable(candidate, &Requirement::Fault(&fault));
+            let candidate = self.shrink(
+                candidate,
+                &ObservedRequirement::Fault(&fault),
+                MINIMIZING_ENDS,
+            );
             let test = self.run_twice(candidate, Vec::new(), vec![fault]);
             tests.extend(test.filter(|test| self.is_confirmed(test)));
         }
-        self.teller.borrow_mut().stage(Stage::Minimize);
+        self.reporter.borrow_mut().stage(Stage::Minimize);
         let end = MINIMIZING_ENDS.min(1.0 - 0.8 * self.reserve());
         let minimized = self.minimize(end);
-        self.teller.borrow_mut().stage(Stage::Verify);
+        self.reporter.borrow_mut().stage(Stage::Verify);
         for (candidate, targets) in self.split(minimized.suite) {
-            let candidate = self.readable(candidate, &Holds::Targets(&targets));
-            let candidate = self.shrink(candidate, &Does::Targets(targets.clone()), end);
-            let goals = self.problem.goals();
-            let covers = targets.iter().filter_map(|target| goals.get(*target));
+            let candidate = self.readable(candidate, &Requirement::Targets(&targets));
+            let candidate = self.shrink(
+                candidate,
+                &ObservedRequirement::Targets(targets.clone()),
+                end,
+            );
+            let known = self.problem.targets();
+            let covers = targets.iter().filter_map(|target| known.get(*target));
             let covers = covers.cloned().collect();
             let Some(mut test) = self.run_twice(candidate, covers, Vec::new()) else {
                 continue;
@@ -250,7 +258,7 @@ impl Finish<'_> {
 
     /// The faults that have no test yet, with the candidates that showed them in the search.
     fn shown_by_search(&self, tests: &[Test]) -> Vec<(Fault, Candidate)> {
-        let goals = self.problem.goals();
+        let targets = self.problem.targets();
         let untested = self.problem.faults().iter().filter(|fault| {
             let shown = |test: &Test| {
                 test.faults
@@ -261,8 +269,9 @@ impl Finish<'_> {
         });
         untested
             .filter_map(|fault| {
-                let goal = goals.find(&Goal::Fault(fault.kind, fault.cause.as_str().into()))?;
-                let kept = self.archive.covering(goal)?;
+                let target =
+                    targets.find(&Target::Fault(fault.kind, fault.cause.as_str().into()))?;
+                let kept = self.archive.covering(target)?;
                 Some((fault.clone(), (*kept.candidate).clone()))
             })
             .collect()
@@ -293,18 +302,18 @@ impl Finish<'_> {
     }
 
     fn minimize(&mut self, end: f64) -> Minimized<Candidate> {
-        let (config, caller, teller, lost, calls) = (
+        let (config, caller, reporter, lost, calls) = (
             self.config,
             &mut self.caller,
-            self.teller,
+            self.reporter,
             &mut self.lost,
             &mut self.calls,
         );
         let wanted: BTreeSet<TargetId> = self
             .problem
-            .goals()
+            .targets()
             .iter()
-            .filter(|(_, goal)| goal.deserves_a_test())
+            .filter(|(_, target)| target.needs_test())
             .map(|(target, _)| target)
             .collect();
         minimize(
@@ -319,7 +328,7 @@ impl Finish<'_> {
                     Ok(exchanges) => {
                         *calls += exchanges.len() as u64;
                         let used = Self::used(config, *calls);
-                        teller.borrow_mut().made(exchanges.len() as u64, used);
+                        reporter.borrow_mut().made(exchanges.len() as u64, used);
                         Some(exchanges)
                     }
                     Err(gone) => {
@@ -336,7 +345,7 @@ impl Finish<'_> {
     fn run_twice(
         &mut self,
         mut candidate: Candidate,
-        covers: Vec<Goal>,
+        covers: Vec<Target>,
         faults: Vec<Fault>,
     ) -> Option<Test> {
         let mut runs = Vec::with_capacity(2);
@@ -351,7 +360,7 @@ impl Finish<'_> {
             }
             let mut exchanges = self.run(&candidate)?;
             // A login that wore out meanwhile is fresh now; one that the test itself ended is not.
-            if is_renewed(&exchanges) {
+            if reauthenticated(&exchanges) {
                 exchanges = self.run(&candidate)?;
             }
             runs.push(exchanges);
@@ -369,12 +378,12 @@ impl Finish<'_> {
                 .zip(&again)
                 .all(|(a, b)| a.status() == b.status());
         // In a suite, who logged out stays so until the test is over.
-        let goes_on = !is_renewed(&exchanges) && !is_renewed(&again);
+        let goes_on = !reauthenticated(&exchanges) && !reauthenticated(&again);
         if !same || !goes_on || exchanges.is_empty() {
             self.unstable += 1;
             return None;
         }
-        candidate.keep_answers(exchanges.iter().chain(&again));
+        candidate.retain_used_mock_responses(exchanges.iter().chain(&again));
         Some(Test {
             candidate,
             exchanges,

@@ -4,11 +4,11 @@
 
 mod event;
 mod finish;
-mod miss;
 mod readable;
 mod run;
 mod shrink;
 mod split;
+mod uncovered;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,22 +17,22 @@ use std::sync::atomic::AtomicBool;
 use isobath_exec::state::Cost;
 use isobath_sql::Limitation;
 
-pub use event::{Event, Point, Stage};
-pub use miss::Miss;
+pub use event::{Event, Stage, TimelinePoint};
 pub use run::{ClientMaker, SEARCH_ENDS, in_flight, run};
+pub use uncovered::UncoveredTarget;
 
-use crate::caller::Lost;
+use crate::caller::ServiceLost;
 use crate::candidate::Candidate;
-use crate::data::DataReport;
+use crate::db_oracle::{ConstraintUse, Drift};
 use crate::exchange::Exchange;
+use crate::external::{OutboundRequest, OutboundTally};
 use crate::fault::{Fault, FaultKind};
 use crate::feedback::CodeCoverage;
-use crate::goal::Goal;
-use crate::keeper::Death;
-use crate::outside::{Errand, Tally};
-use crate::probe::Choice;
-use crate::problem::Habits;
-use crate::state::{Drift, Guarded};
+use crate::probe::ProbeConfig;
+use crate::problem::SamplingConfig;
+use crate::seeding::DatabaseReport;
+use crate::supervisor::Crash;
+use crate::target::Target;
 
 /// What a run may do and use.
 pub struct Config {
@@ -49,25 +49,25 @@ pub struct Config {
     /// How many candidates are run at once.
     pub workers: usize,
     /// How candidates are made.
-    pub habits: Habits,
+    pub sampling: SamplingConfig,
     /// Kinds of faults that are not looked for.
     pub off: BTreeSet<FaultKind>,
     /// Which probes are made.
-    pub probes: Choice,
+    pub probes: ProbeConfig,
     /// What an earlier run left that this one goes on from.
-    pub earlier: Option<Earlier>,
+    pub earlier: Option<PreviousRun>,
 }
 
 /// What a run that was stopped left.
 #[derive(Clone, Debug, Default)]
-pub struct Earlier {
+pub struct PreviousRun {
     /// The candidates that were the first to cover something, in their order.
     pub candidates: Vec<Candidate>,
     /// What it had found after so many calls, in order; the last one is where it was stopped.
-    pub timeline: Vec<Point>,
+    pub timeline: Vec<TimelinePoint>,
 }
 
-impl Earlier {
+impl PreviousRun {
     /// Calls that it made.
     #[must_use]
     pub fn calls(&self) -> u64 {
@@ -84,7 +84,7 @@ impl Earlier {
 impl Config {
     /// A run by one worker that only calls bound, so that it is the same whenever it is repeated.
     #[must_use]
-    pub fn alone(seed: u64, calls: u64) -> Self {
+    pub fn single_worker(seed: u64, calls: u64) -> Self {
         Self {
             search: isobath_search::Config {
                 seed,
@@ -95,9 +95,9 @@ impl Config {
             interrupt: Arc::default(),
             stop: Arc::default(),
             workers: 1,
-            habits: Habits::default(),
+            sampling: SamplingConfig::default(),
             off: BTreeSet::new(),
-            probes: Choice::default(),
+            probes: ProbeConfig::default(),
             earlier: None,
         }
     }
@@ -113,18 +113,18 @@ pub struct Test {
     /// What came of them the second time; what differs is not asserted.
     pub again: Vec<Exchange>,
     /// What it covers.
-    pub covers: Vec<Goal>,
+    pub covers: Vec<Target>,
     /// The faults that it shows.
     pub faults: Vec<Fault>,
 }
 
 /// What a run learned about the rows of a database.
 #[derive(Clone, Debug)]
-pub struct Rows {
+pub struct DatabaseFindings {
     /// The database, without a password.
     pub place: String,
     /// Its constraints, and how calls that violate them were answered.
-    pub constraints: Vec<Guarded>,
+    pub constraints: Vec<ConstraintUse>,
     /// Where the document allows what a column refuses.
     pub drift: Vec<Drift>,
     /// What resetting and looking cost.
@@ -137,7 +137,7 @@ pub struct Rows {
 
 /// What a run leaves.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunResult {
     /// The tests, those that show faults first.
     pub tests: Vec<Test>,
     /// All faults, each with the index of a test that shows it; `None` when it did not show again.
@@ -153,27 +153,27 @@ pub struct Outcome {
     /// Per operation, the statuses seen, with how often.
     pub statuses: Vec<BTreeMap<u16, u64>>,
     /// What was found after so many calls, to the end of the run.
-    pub timeline: Vec<Point>,
+    pub timeline: Vec<TimelinePoint>,
     /// Targets that were not covered.
-    pub uncovered: Vec<Miss>,
+    pub uncovered: Vec<UncoveredTarget>,
     /// How often the service died, and how.
-    pub deaths: Vec<Death>,
+    pub crashes: Vec<Crash>,
     /// Tests that were not handed over because time or calls were used up.
     pub unverified: usize,
     /// Tests that were not handed over because their calls were not answered alike twice.
     pub unstable: usize,
     /// Why the service could not be reached any more.
-    pub lost: Option<Lost>,
+    pub lost: Option<ServiceLost>,
     /// Whether the run was interrupted.
     pub interrupted: bool,
     /// What of the service's code is covered, where that is known.
     pub code: Option<CodeCoverage>,
     /// What became of the rows of its database, where that was looked at.
-    pub rows: Option<Rows>,
+    pub rows: Option<DatabaseFindings>,
     /// Statements that the service was seen to look for rows with, one of each shape.
     pub statements: Vec<String>,
     /// What the database was used for, where there is one.
-    pub data: Option<DataReport>,
+    pub database: Option<DatabaseReport>,
     /// What the service asked of outside services, as far as that was seen.
-    pub outgoing: Vec<(Errand, Tally)>,
+    pub outgoing: Vec<(OutboundRequest, OutboundTally)>,
 }

@@ -6,13 +6,13 @@ use super::finish::{ALL_ENDS, Finish};
 use crate::candidate::Candidate;
 use crate::exchange::Exchange;
 use crate::fault::Fault;
-use crate::lore::{Length, reworded};
+use crate::taint::{WordLength, without_markers};
 
 /// More attempts than these are not spent on one test.
 const ATTEMPTS: usize = 5;
 
 /// What a test must still do with words in place of markers.
-pub(super) enum Holds<'a> {
+pub(super) enum Requirement<'a> {
     /// The same statuses.
     Statuses,
     /// The fault is shown.
@@ -22,7 +22,7 @@ pub(super) enum Holds<'a> {
 }
 
 /// What it does, as seen just now.
-pub(super) enum Does<'a> {
+pub(super) enum ObservedRequirement<'a> {
     /// It was answered with these.
     Statuses(Vec<Option<u16>>),
     /// It shows the fault.
@@ -33,8 +33,8 @@ pub(super) enum Does<'a> {
 
 impl Finish<'_> {
     /// The candidate with words in place of markers, as many as what it is kept for allows.
-    pub(super) fn readable(&mut self, candidate: Candidate, holds: &Holds<'_>) -> Candidate {
-        if reworded(&candidate, Length::Short).is_empty() || !self.has_time_to_reword() {
+    pub(super) fn readable(&mut self, candidate: Candidate, holds: &Requirement<'_>) -> Candidate {
+        if without_markers(&candidate, WordLength::Short).is_empty() || !self.has_time_to_reword() {
             return candidate;
         }
         // What it does now counts, not what it once did.
@@ -42,16 +42,18 @@ impl Finish<'_> {
             return candidate;
         };
         let does = match holds {
-            Holds::Statuses => Does::Statuses(statuses(&exchanges)),
-            Holds::Fault(fault) => Does::Fault(fault),
-            Holds::Targets(targets) => {
+            Requirement::Statuses => ObservedRequirement::Statuses(statuses(&exchanges)),
+            Requirement::Fault(fault) => ObservedRequirement::Fault(fault),
+            Requirement::Targets(targets) => {
                 let seen = self.problem.score(&candidate, exchanges);
                 let covered = targets.iter().copied();
-                Does::Targets(covered.filter(|target| seen.covers(*target)).collect())
+                ObservedRequirement::Targets(
+                    covered.filter(|target| seen.covers(*target)).collect(),
+                )
             }
         };
-        for length in [Length::Short, Length::Same] {
-            if let Some(all) = reworded(&candidate, length).into_iter().next()
+        for length in [WordLength::Short, WordLength::Same] {
+            if let Some(all) = without_markers(&candidate, length).into_iter().next()
                 && self.still_does(&all, &does)
             {
                 return all;
@@ -60,7 +62,7 @@ impl Finish<'_> {
         // Each text alone, on top of those that worked.
         let (mut kept, mut refused) = (candidate, 0);
         for _ in 0..ATTEMPTS {
-            let left = reworded(&kept, Length::Same);
+            let left = without_markers(&kept, WordLength::Same);
             // The first of several is all of them at once.
             let single = left.into_iter().skip(1).nth(refused);
             let Some(attempt) = single else { break };
@@ -74,7 +76,11 @@ impl Finish<'_> {
     }
 
     /// Whether a candidate does what it must; not so when there is no time to see.
-    pub(super) fn still_does(&mut self, candidate: &Candidate, does: &Does<'_>) -> bool {
+    pub(super) fn still_does(
+        &mut self,
+        candidate: &Candidate,
+        does: &ObservedRequirement<'_>,
+    ) -> bool {
         if !self.has_time_to_reword() {
             return false;
         }
@@ -82,14 +88,14 @@ impl Finish<'_> {
             return false;
         };
         match does {
-            Does::Statuses(before) => statuses(&exchanges) == *before,
-            Does::Fault(fault) => {
+            ObservedRequirement::Statuses(before) => statuses(&exchanges) == *before,
+            ObservedRequirement::Fault(fault) => {
                 let shown = self.problem.judge(candidate, &exchanges);
                 shown
                     .iter()
                     .any(|shown| shown.identity() == fault.identity())
             }
-            Does::Targets(targets) => {
+            ObservedRequirement::Targets(targets) => {
                 let seen = self.problem.score(candidate, exchanges);
                 targets.iter().all(|target| seen.covers(*target))
             }

@@ -11,17 +11,17 @@ use isobath_search::{
     Ending, Event as SearchEvent, Limits, Observer, Search, run as run_alone, run_with_workers,
 };
 
-use super::event::{Event, Stage, Teller, unexplained};
+use super::event::{Event, EventReporter, Stage, unexplained};
 use super::finish::Finish;
-use super::{Config, Outcome, Rows};
-use crate::caller::{Caller, Lost, Service};
+use super::{Config, DatabaseFindings, RunResult};
+use crate::caller::{Caller, Service, ServiceLost};
 use crate::candidate::Candidate;
-use crate::data::{Data, Supply};
-use crate::feedback::Code;
+use crate::db_oracle::{DatabaseOracle, drift};
+use crate::external::{MockCatalog, OutboundRequest, OutboundTally};
+use crate::feedback::CodeTargets;
 use crate::oracle::Oracle;
-use crate::outside::{Errand, Repertoire, Tally};
 use crate::problem::RestProblem;
-use crate::state::{Judge, drift};
+use crate::seeding::{LiveDatabase, RowSeeder};
 
 /// The share of the budget at which the search ends.
 pub const SEARCH_ENDS: f64 = 0.6;
@@ -47,17 +47,17 @@ pub fn run(
     client: &ClientMaker<'_>,
     config: &Config,
     tell: impl FnMut(&Event<'_>) + 'static,
-) -> io::Result<Outcome> {
-    let teller = Teller::new(Box::new(tell), config.earlier.as_ref());
-    let teller = Rc::new(RefCell::new(teller));
+) -> io::Result<RunResult> {
+    let reporter = EventReporter::new(Box::new(tell), config.earlier.as_ref());
+    let reporter = Rc::new(RefCell::new(reporter));
     let mut search = search(service, config);
-    search.observe(Hearing {
-        teller: Rc::clone(&teller),
+    search.observe(SearchListener {
+        reporter: Rc::clone(&reporter),
         service: Arc::clone(service),
     });
     let (mut spent, mut calls) = (0, 0);
     if let Some(earlier) = &config.earlier {
-        teller.borrow_mut().stage(Stage::Resume);
+        reporter.borrow_mut().stage(Stage::Resume);
         (spent, calls) = (earlier.spent(config.calls), earlier.calls());
         search.resume(earlier.candidates.iter().cloned(), spent);
     }
@@ -70,7 +70,7 @@ pub fn run(
         archive: found.archive,
         caller,
         config,
-        teller: &teller,
+        reporter: &reporter,
         calls: spent + found.cost - found.resumed_cost,
         unverified: 0,
         unstable: 0,
@@ -78,16 +78,16 @@ pub fn run(
     };
     finish.note(unexplained(service));
     // Probes and tests are few enough to look at the rows around each of their calls.
-    service.beneath(Data::wake);
+    service.with_database(LiveDatabase::enable);
     let findings = finish.probe();
     let tests = finish.tests(findings);
     finish.note(unexplained(service));
     // The database is left as it was found; one that is gone was told of before.
-    let _ = service.beneath(|data| data.begin(&Candidate::default()));
-    let timeline = teller.borrow_mut().finish();
+    let _ = service.with_database(|database| database.begin(&Candidate::default()));
+    let timeline = reporter.borrow_mut().finish();
     let covered = finish.archive.n_covered();
     let uncovered = finish.uncovered();
-    Ok(Outcome {
+    Ok(RunResult {
         faults: finish.faults(&tests),
         // Also those that do not count, because they were made for the second time.
         calls: finish.calls - spent + calls + found.resumed_cost,
@@ -97,13 +97,13 @@ pub fn run(
         statuses: finish.statuses(),
         timeline,
         uncovered,
-        deaths: service.keeper.deaths(0),
+        crashes: service.supervisor.crashes(0),
         unverified: finish.unverified,
         unstable: finish.unstable,
         interrupted: config.interrupt.load(Ordering::Relaxed),
         code: Some(finish.problem.code())
             .filter(|code| !code.is_empty())
-            .map(Code::coverage),
+            .map(CodeTargets::coverage),
         statements: finish
             .problem
             .code()
@@ -111,7 +111,7 @@ pub fn run(
             .map(str::to_owned)
             .collect(),
         rows: rows(service, &finish.problem),
-        data: service.beneath(|data| data.report()),
+        database: service.with_database(|database| database.report()),
         outgoing: outgoing(service, &finish.problem),
         lost: finish.lost,
         tests,
@@ -119,37 +119,37 @@ pub fn run(
 }
 
 /// Passes on what happens in the search.
-struct Hearing {
-    teller: Rc<RefCell<Teller>>,
+struct SearchListener {
+    reporter: Rc<RefCell<EventReporter>>,
     service: Arc<Service>,
 }
 
-impl Observer<RestProblem> for Hearing {
+impl Observer<RestProblem> for SearchListener {
     fn on(&mut self, event: &SearchEvent, problem: &RestProblem) {
-        let mut teller = self.teller.borrow_mut();
-        teller.on(event, problem, &self.service, SEARCH_ENDS);
+        let mut reporter = self.reporter.borrow_mut();
+        reporter.on(event, problem, &self.service, SEARCH_ENDS);
     }
 
     fn keep(&mut self, candidate: &Candidate, _problem: &RestProblem) {
-        self.teller.borrow_mut().keep(candidate);
+        self.reporter.borrow_mut().keep(candidate);
     }
 }
 
 /// What the service asked of others: what we answered, and what a driver told of besides.
-fn outgoing(service: &Service, problem: &RestProblem) -> Vec<(Errand, Tally)> {
-    let answered = service.outwards(|outside| (outside.tallies(), outside.stations().to_vec()));
+fn outgoing(service: &Service, problem: &RestProblem) -> Vec<(OutboundRequest, OutboundTally)> {
+    let answered = service.with_mocks(|mocks| (mocks.tallies(), mocks.stations().to_vec()));
     let (mut all, stations) = answered.unwrap_or_default();
     all.extend(problem.called().unanswered(&stations));
     all
 }
 
 /// What was learned about the rows.
-fn rows(service: &Service, problem: &RestProblem) -> Option<Rows> {
+fn rows(service: &Service, problem: &RestProblem) -> Option<DatabaseFindings> {
     let judge = problem.rows()?;
-    service.beneath(|data| {
-        let state = &data.state;
+    service.with_database(|database| {
+        let state = &database.state;
         let tables = state.not_kept().iter();
-        Rows {
+        DatabaseFindings {
             place: state.place().to_owned(),
             constraints: judge.matrix().rows(state.dialect()),
             drift: drift(&service.api, state.schema(), state.dialect()),
@@ -168,24 +168,27 @@ fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
         Arc::clone(&service.api),
         service.sessions.len(),
         oracle,
-        config.habits.clone(),
+        config.sampling.clone(),
     );
-    let problem =
-        match service.inside(|feedback| Code::new(feedback.targets(), feedback.at_start())) {
-            Some(code) => problem.with_code(code),
-            None => problem,
-        };
-    let supply = service.beneath(|data| Supply::new(data.ground(), data.choice()));
-    let problem = match supply {
-        Some(supply) => problem.with_data(supply),
+    let problem = match service
+        .with_driver(|feedback| CodeTargets::new(feedback.targets(), feedback.covered_at_start()))
+    {
+        Some(code) => problem.with_code(code),
         None => problem,
     };
-    let described = service.outwards(|outside| outside.described().to_vec());
+    let seeder =
+        service.with_database(|database| RowSeeder::new(database.ground(), database.config()));
+    let problem = match seeder {
+        Some(seeder) => problem.with_seeder(seeder),
+        None => problem,
+    };
+    let described = service.with_mocks(|mocks| mocks.described().to_vec());
     let problem = match described {
-        Some(described) => problem.with_outside(Repertoire::new(described)),
+        Some(described) => problem.with_mock_catalog(MockCatalog::new(described)),
         None => problem,
     };
-    let judge = service.beneath(|data| Judge::new(data.state.schema().clone().into()));
+    let judge = service
+        .with_database(|database| DatabaseOracle::new(database.state.schema().clone().into()));
     let problem = match judge {
         Some(judge) => problem.with_rows(judge),
         None => problem,
@@ -205,7 +208,7 @@ fn evaluate(
     service: &Arc<Service>,
     client: &ClientMaker<'_>,
     config: &Config,
-) -> io::Result<Result<Ending, Lost>> {
+) -> io::Result<Result<Ending, ServiceLost>> {
     let caller = || Ok(Caller::new(Arc::clone(service), client(&config.interrupt)?));
     if config.workers <= 1 {
         // Without a thread of its own for the calls, nobody has to be woken for each of them.

@@ -4,8 +4,8 @@ use isobath_genes::{Domain, Value as GeneValue};
 use serde_json::Value;
 
 use super::finish::Finish;
-use super::readable::Does;
-use crate::candidate::{Candidate, What};
+use super::readable::ObservedRequirement;
+use crate::candidate::{Candidate, StepKind};
 
 /// Texts of more characters are shortened.
 const LONG: usize = 24;
@@ -23,7 +23,12 @@ struct LongText {
 
 impl Finish<'_> {
     /// The candidate with short texts, as far as it does with them what it is kept for.
-    pub(super) fn shrink(&mut self, candidate: Candidate, does: &Does<'_>, end: f64) -> Candidate {
+    pub(super) fn shrink(
+        &mut self,
+        candidate: Candidate,
+        does: &ObservedRequirement<'_>,
+        end: f64,
+    ) -> Candidate {
         let texts = long_texts(&candidate);
         let mut best = candidate;
         let mut hold = |shorter: &Candidate| {
@@ -53,8 +58,8 @@ impl Finish<'_> {
 /// The texts that are free in all but their length, and long. What breaks a rule on purpose is as it has to be.
 fn long_texts(candidate: &Candidate) -> Vec<LongText> {
     let mut texts = Vec::new();
-    for (step, what) in candidate.steps.iter().map(|step| &step.what).enumerate() {
-        let What::Call { action, breach } = what else {
+    for (step, what) in candidate.steps.iter().map(|step| &step.kind).enumerate() {
+        let StepKind::Call { action, breach } = what else {
             continue;
         };
         action.gene.walk(|place| {
@@ -83,7 +88,7 @@ fn long_texts(candidate: &Candidate) -> Vec<LongText> {
 fn shortened(candidate: &Candidate, texts: &[LongText], most: usize) -> Option<Candidate> {
     let mut shorter = candidate.clone();
     for text in texts {
-        let What::Call { action, .. } = &mut shorter.steps[text.step].what else {
+        let StepKind::Call { action, .. } = &mut shorter.steps[text.step].kind else {
             return None;
         };
         let was_right = action.gene.check().is_ok();
@@ -115,8 +120,8 @@ mod tests {
         let model = Arc::clone(&api.model);
         let gene = Gene::read(&model, api.operations[0].input, &input).expect("it fits");
         let mut candidate = Candidate::default();
-        candidate.push(What::call(0, gene), None);
-        if let What::Call { breach: broken, .. } = &mut candidate.steps[0].what {
+        candidate.push(StepKind::call(0, gene), None);
+        if let StepKind::Call { breach: broken, .. } = &mut candidate.steps[0].kind {
             *broken = breach;
         }
         candidate

@@ -35,13 +35,13 @@ impl Finish<'_> {
             all.any(|exchange| exchange.step == id && exchange.succeeded())
         };
         let candidate = minimal.candidate.bound_to(succeeded);
-        let threads = candidate.threads();
-        if threads.len() < 2 {
+        let independent_parts = candidate.independent_parts();
+        if independent_parts.len() < 2 {
             return None;
         }
         let mut left: BTreeSet<TargetId> = minimal.targets.iter().copied().collect();
         let mut parts = Vec::new();
-        for thread in &threads {
+        for thread in &independent_parts {
             let own = self.covered(thread, &left)?;
             own.iter().for_each(|target| {
                 left.remove(target);
@@ -53,7 +53,7 @@ impl Finish<'_> {
         if !left.is_empty() {
             // Some calls see what others did, though nothing is handed from one to the other.
             let mut whole = candidate;
-            for thread in &threads {
+            for thread in &independent_parts {
                 let mut rest = whole.clone();
                 let is_other = |id: u32| thread.steps.iter().all(|step| step.id != id);
                 rest.steps.retain(|step| is_other(step.id));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use isobath_genes::{Model, NodeId};
 use serde_json::Value as Json;
 
-use super::limitation::{Limitations, SourcePlace};
+use super::limitation::{Limitations, SourceLocation};
 use super::schema::{Bundle, SchemaId};
 
 /// A whole API.
@@ -74,7 +74,7 @@ pub struct Operation {
     /// The body, if one may be sent.
     pub body: Option<Body>,
     /// What may come back.
-    pub responses: Vec<Response>,
+    pub responses: Vec<DocumentedResponse>,
     /// Ways to be allowed in; any one of them is enough. Empty means that nothing is asked.
     pub security: Vec<SecurityRequirement>,
     /// Servers of this operation alone; empty means those of the API.
@@ -83,7 +83,7 @@ pub struct Operation {
     /// parameters by name) and `body` (a choice of content types), each only if it has something.
     pub input: NodeId,
     /// Where it stands in the document.
-    pub place: SourcePlace,
+    pub place: SourceLocation,
 }
 
 impl Operation {
@@ -95,7 +95,7 @@ impl Operation {
 
     /// The response that describes a status: the code itself, else its range, else the default.
     #[must_use]
-    pub fn response(&self, status: u16) -> Option<&Response> {
+    pub fn response(&self, status: u16) -> Option<&DocumentedResponse> {
         let find = |pattern: StatusPattern| self.responses.iter().find(|r| r.status == pattern);
         find(StatusPattern::Code(status))
             .or_else(|| find(StatusPattern::Range((status / 100) as u8)))
@@ -287,7 +287,7 @@ impl StatusPattern {
 
 /// A documented answer.
 #[derive(Clone, Debug)]
-pub struct Response {
+pub struct DocumentedResponse {
     /// Which statuses it describes.
     pub status: StatusPattern,
     /// Headers that may or must be there.

@@ -7,7 +7,7 @@ use isobath_genes::{BinaryDomain, Domain, Field};
 use serde_json::Value as Json;
 
 use super::api::{Body, BodyMedia, Encoding, MediaKind, Style};
-use super::document::Place;
+use super::document::DocumentPlace;
 use super::limitation::LimitationKind;
 use super::parameter::FormParameter;
 use super::reader::{Reader, object};
@@ -54,7 +54,7 @@ fn concrete(content_type: &str, kind: MediaKind) -> Arc<str> {
 
 impl Reader<'_> {
     /// The body of an operation of version 3.
-    pub(super) fn body(&mut self, place: &Place) -> Option<Body> {
+    pub(super) fn body(&mut self, place: &DocumentPlace) -> Option<Body> {
         self.documents.get(place).filter(|json| !json.is_null())?;
         let (place, map) = self.object(place)?;
         let content = place.child("content");
@@ -74,7 +74,7 @@ impl Reader<'_> {
         })
     }
 
-    fn body_media(&mut self, content_type: &str, place: &Place) -> Option<BodyMedia> {
+    fn body_media(&mut self, content_type: &str, place: &DocumentPlace) -> Option<BodyMedia> {
         let (place, map) = self.object(place)?;
         let kind = self.known_kind(content_type, &place);
         let schema = place.child("schema");
@@ -112,7 +112,7 @@ impl Reader<'_> {
         })
     }
 
-    fn known_kind(&mut self, content_type: &str, place: &Place) -> MediaKind {
+    fn known_kind(&mut self, content_type: &str, place: &DocumentPlace) -> MediaKind {
         media_kind(content_type).unwrap_or_else(|| {
             let detail = format!("`{content_type}` is sent as JSON");
             self.documents
@@ -122,13 +122,17 @@ impl Reader<'_> {
     }
 
     /// The name of the schema, for documents that do not name the outermost element.
-    fn xml_root(&mut self, schema: &Place) -> Option<Arc<str>> {
+    fn xml_root(&mut self, schema: &DocumentPlace) -> Option<Arc<str>> {
         let json = self.documents.get(schema)?;
         let reference = json.get("$ref").and_then(Json::as_str)?;
         Some(reference.rsplit('/').next()?.into())
     }
 
-    fn encoding(&mut self, place: &Place, schema: &Place) -> BTreeMap<Arc<str>, Encoding> {
+    fn encoding(
+        &mut self,
+        place: &DocumentPlace,
+        schema: &DocumentPlace,
+    ) -> BTreeMap<Arc<str>, Encoding> {
         let mut encodings = self.said_by_schema(schema);
         for name in self.names(place) {
             let place = place.child(&name);
@@ -165,11 +169,11 @@ impl Reader<'_> {
     }
 
     /// The content types of parts that their own schemas name, as in 3.1.
-    fn said_by_schema(&self, schema: &Place) -> BTreeMap<Arc<str>, Encoding> {
+    fn said_by_schema(&self, schema: &DocumentPlace) -> BTreeMap<Arc<str>, Encoding> {
         let schema = self.documents.get(schema).and_then(|json| {
             let reference = json.get("$ref").and_then(Json::as_str);
             match reference.and_then(|reference| reference.strip_prefix('#')) {
-                Some(pointer) => self.documents.get(&Place {
+                Some(pointer) => self.documents.get(&DocumentPlace {
                     document: schema.document,
                     pointer: pointer.into(),
                 }),
@@ -196,8 +200,8 @@ impl Reader<'_> {
     /// The body of an operation of Swagger: a parameter of its own, or a form.
     pub(super) fn v2_body(
         &mut self,
-        operation: &Place,
-        parameter: Option<Place>,
+        operation: &DocumentPlace,
+        parameter: Option<DocumentPlace>,
         form: &[FormParameter],
     ) -> Option<Body> {
         let consumes = self.v2_types(operation, "consumes");
@@ -252,7 +256,7 @@ impl Reader<'_> {
         })
     }
 
-    fn v2_body_parameter(&mut self, place: &Place, consumes: &[String]) -> Option<Body> {
+    fn v2_body_parameter(&mut self, place: &DocumentPlace, consumes: &[String]) -> Option<Body> {
         let (place, map) = self.object(place)?;
         let schema = place.child("schema");
         let node = if self.documents.get(&schema).is_some() {
@@ -286,8 +290,8 @@ impl Reader<'_> {
     }
 
     /// The content types of an operation of Swagger, or those of the whole document.
-    pub(super) fn v2_types(&self, operation: &Place, name: &str) -> Vec<String> {
-        let list = |place: Place| {
+    pub(super) fn v2_types(&self, operation: &DocumentPlace, name: &str) -> Vec<String> {
+        let list = |place: DocumentPlace| {
             let types = self.documents.get(&place)?.as_array()?;
             let types = types.iter().filter_map(|t| t.as_str().map(str::to_owned));
             Some(types.collect::<Vec<_>>())

@@ -9,7 +9,7 @@ use url::Url;
 use isobath_genes::push_segment;
 use rustc_hash::FxHashSet;
 
-use super::limitation::{LimitationKind, Limitations, SourcePlace};
+use super::limitation::{LimitationKind, Limitations, SourceLocation};
 use super::source;
 
 /// Fetches the documents that a document refers to; the caller does the I/O.
@@ -33,12 +33,12 @@ impl Loader for NoLoader {
 
 /// A place in one of the documents; the key by which things are known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct DocumentPlace {
     pub(crate) document: u32,
     pub(crate) pointer: Arc<str>,
 }
 
-impl Place {
+impl DocumentPlace {
     pub(crate) fn child(&self, segment: &str) -> Self {
         let mut pointer = String::with_capacity(self.pointer.len() + segment.len() + 1);
         pointer.push_str(&self.pointer);
@@ -79,7 +79,7 @@ pub(crate) struct Documents<'a> {
     n_bytes: usize,
     n_located: usize,
     /// What has been noted, so that a part that is read twice is not counted twice.
-    noted: FxHashSet<(LimitationKind, Place, String)>,
+    noted: FxHashSet<(LimitationKind, DocumentPlace, String)>,
     /// Whether only answers are being read: values are not made for them, so limits of making
     /// values do not matter.
     pub(crate) is_quiet: bool,
@@ -123,15 +123,15 @@ impl<'a> Documents<'a> {
         Some(id)
     }
 
-    pub(crate) fn root(&self) -> Place {
-        Place {
+    pub(crate) fn root(&self) -> DocumentPlace {
+        DocumentPlace {
             document: 0,
             pointer: "".into(),
         }
     }
 
     /// The value at a place, as it is written there.
-    pub(crate) fn get(&self, place: &Place) -> Option<&Json> {
+    pub(crate) fn get(&self, place: &DocumentPlace) -> Option<&Json> {
         self.documents
             .get(place.document as usize)?
             .json
@@ -139,18 +139,18 @@ impl<'a> Documents<'a> {
     }
 
     /// The whole document of a place, to read from while limitations are noted.
-    pub(crate) fn document(&self, place: &Place) -> Arc<Json> {
+    pub(crate) fn document(&self, place: &DocumentPlace) -> Arc<Json> {
         self.documents[place.document as usize].json.clone()
     }
 
     /// The place as it is shown to people.
-    pub(crate) fn show(&mut self, place: &Place) -> SourcePlace {
+    pub(crate) fn show(&mut self, place: &DocumentPlace) -> SourceLocation {
         let document = &self.documents[place.document as usize];
         self.n_located += 1;
         let line_column = (self.n_located <= MAX_LOCATED)
             .then(|| source::locate(&document.text, &place.pointer))
             .flatten();
-        SourcePlace {
+        SourceLocation {
             location: document.location.clone(),
             pointer: place.pointer.clone(),
             line_column,
@@ -158,15 +158,20 @@ impl<'a> Documents<'a> {
     }
 
     /// The place as it is shown to people, without the line, which takes a reading of the text.
-    pub(crate) fn show_briefly(&self, place: &Place) -> SourcePlace {
-        SourcePlace {
+    pub(crate) fn show_briefly(&self, place: &DocumentPlace) -> SourceLocation {
+        SourceLocation {
             location: self.documents[place.document as usize].location.clone(),
             pointer: place.pointer.clone(),
             line_column: None,
         }
     }
 
-    pub(crate) fn limit(&mut self, kind: LimitationKind, place: &Place, detail: impl Into<String>) {
+    pub(crate) fn limit(
+        &mut self,
+        kind: LimitationKind,
+        place: &DocumentPlace,
+        detail: impl Into<String>,
+    ) {
         let about_values = matches!(
             kind,
             LimitationKind::SchemaKeyword
@@ -185,7 +190,7 @@ impl<'a> Documents<'a> {
     }
 
     /// Follows `$ref` from a place until there is content; `None` after noting why there is none.
-    pub(crate) fn follow(&mut self, place: &Place) -> Option<Place> {
+    pub(crate) fn follow(&mut self, place: &DocumentPlace) -> Option<DocumentPlace> {
         let mut at = place.clone();
         for _ in 0..MAX_HOPS {
             let Some(json) = self.get(&at) else {
@@ -211,7 +216,11 @@ impl<'a> Documents<'a> {
     }
 
     /// Where a reference at `from` leads; loads the document if it is another one.
-    pub(crate) fn target(&mut self, from: &Place, reference: &str) -> Option<Place> {
+    pub(crate) fn target(
+        &mut self,
+        from: &DocumentPlace,
+        reference: &str,
+    ) -> Option<DocumentPlace> {
         let (location, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let document = if location.is_empty() {
             from.document
@@ -219,7 +228,7 @@ impl<'a> Documents<'a> {
             self.load(from, location)?
         };
         let pointer = percent_encoding::percent_decode_str(fragment).decode_utf8_lossy();
-        let place = Place {
+        let place = DocumentPlace {
             document,
             pointer: pointer.as_ref().into(),
         };
@@ -234,7 +243,7 @@ impl<'a> Documents<'a> {
         Some(place)
     }
 
-    fn load(&mut self, from: &Place, reference: &str) -> Option<u32> {
+    fn load(&mut self, from: &DocumentPlace, reference: &str) -> Option<u32> {
         let document = &self.documents[from.document as usize];
         let here: Arc<str> = join(&document.location, reference).into();
         // A document that has a name is often a copy: what is not at its name may lie beside the copy.

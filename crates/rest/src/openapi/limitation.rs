@@ -71,7 +71,7 @@ impl LimitationKind {
 
 /// A place in a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SourcePlace {
+pub struct SourceLocation {
     /// The file or URL.
     pub location: Arc<str>,
     /// JSON Pointer inside it.
@@ -80,7 +80,7 @@ pub struct SourcePlace {
     pub line_column: Option<(usize, usize)>,
 }
 
-impl fmt::Display for SourcePlace {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.location)?;
         if let Some((line, column)) = self.line_column {
@@ -98,7 +98,7 @@ pub struct Limitation {
     /// What exactly, quoting the document.
     pub detail: String,
     /// Where.
-    pub place: SourcePlace,
+    pub place: SourceLocation,
 }
 
 impl fmt::Display for Limitation {
@@ -132,7 +132,7 @@ impl Limitations {
         self.counts.get(&kind).copied().unwrap_or(0)
     }
 
-    pub(crate) fn add(&mut self, kind: LimitationKind, detail: String, place: SourcePlace) {
+    pub(crate) fn add(&mut self, kind: LimitationKind, detail: String, place: SourceLocation) {
         *self.counts.entry(kind).or_default() += 1;
         if self.list.len() < KEPT {
             self.list.push(Limitation {

@@ -17,13 +17,13 @@ mod security;
 mod source;
 
 pub use api::{
-    Api, Body, BodyMedia, Encoding, Expression, Link, MediaKind, Operation, Parameter,
-    ParameterLocation, PathPiece, Response, ResponseHeader, ResponseMedia, SecurityRequirement,
+    Api, Body, BodyMedia, DocumentedResponse, Encoding, Expression, Link, MediaKind, Operation,
+    Parameter, ParameterLocation, PathPiece, ResponseHeader, ResponseMedia, SecurityRequirement,
     SecurityScheme, Server, StatusPattern, Style, Version, Xml,
 };
 pub(crate) use body::media_kind;
 pub use document::{Loader, NoLoader};
-pub use limitation::{Limitation, LimitationKind, Limitations, SourcePlace};
+pub use limitation::{Limitation, LimitationKind, Limitations, SourceLocation};
 pub use reader::{ReadError, read};
 pub use schema::{Bundle, SchemaId};
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::api::{MediaKind, Parameter, ParameterLocation, Style};
 use super::body::media_kind;
-use super::document::Place;
+use super::document::DocumentPlace;
 use super::limitation::LimitationKind;
 use super::reader::Reader;
 use super::schema::Direction;
@@ -24,7 +24,7 @@ pub(super) struct FormParameter {
 
 impl Reader<'_> {
     /// The places of the parameters in a list.
-    pub(super) fn parameter_places(&mut self, place: &Place) -> Vec<Place> {
+    pub(super) fn parameter_places(&mut self, place: &DocumentPlace) -> Vec<DocumentPlace> {
         match self.documents.get(place) {
             None | Some(Json::Null) => Vec::new(),
             Some(Json::Array(items)) => (0..items.len()).map(|i| place.item(i)).collect(),
@@ -38,12 +38,12 @@ impl Reader<'_> {
     /// Reads a parameter into where it belongs, unless one of its name is there already.
     pub(super) fn parameter(
         &mut self,
-        place: &Place,
+        place: &DocumentPlace,
         is_own: bool,
         (parameters, form, body): (
             &mut Vec<Parameter>,
             &mut Vec<FormParameter>,
-            &mut Option<Place>,
+            &mut Option<DocumentPlace>,
         ),
     ) {
         let Some((place, map)) = self.object(place) else {
@@ -118,7 +118,7 @@ impl Reader<'_> {
 
     fn style(
         &mut self,
-        place: &Place,
+        place: &DocumentPlace,
         location: ParameterLocation,
         map: &Map<String, Json>,
     ) -> (Style, bool) {
@@ -167,7 +167,7 @@ impl Reader<'_> {
 
     fn parameter_node(
         &mut self,
-        place: &Place,
+        place: &DocumentPlace,
         map: &Map<String, Json>,
         location: ParameterLocation,
     ) -> NodeId {
@@ -235,7 +235,7 @@ impl Reader<'_> {
 
     fn form_parameter(
         &mut self,
-        place: &Place,
+        place: &DocumentPlace,
         name: &str,
         required: bool,
         map: &Map<String, Json>,
@@ -259,7 +259,11 @@ impl Reader<'_> {
     /// Examples beside a schema: `example`, and `examples` by name.
     ///
     /// Swagger keeps the schema in the parameter, so what stands there is read with the schema.
-    pub(super) fn examples(&mut self, place: &Place, map: &Map<String, Json>) -> Vec<Example> {
+    pub(super) fn examples(
+        &mut self,
+        place: &DocumentPlace,
+        map: &Map<String, Json>,
+    ) -> Vec<Example> {
         let mut examples = Vec::new();
         if map.contains_key("schema") || map.contains_key("content") {
             examples.extend(

@@ -7,7 +7,7 @@ use isobath_genes::{Domain, Field, NodeId, ObjectDomain};
 use serde_json::{Map, Value as Json};
 
 use super::api::{Api, Body, Operation, Parameter, ParameterLocation, PathPiece, Server, Version};
-use super::document::{Documents, Loader, Place};
+use super::document::{DocumentPlace, Documents, Loader};
 use super::limitation::LimitationKind;
 use super::response::LinkTarget;
 use super::schema::{BundleBuilder, NodeBuilder};
@@ -117,13 +117,16 @@ impl<'l> Reader<'l> {
         self.version == Version::V2_0
     }
 
-    pub(super) fn malformed(&mut self, place: &Place, detail: impl Into<String>) {
+    pub(super) fn malformed(&mut self, place: &DocumentPlace, detail: impl Into<String>) {
         self.documents
             .limit(LimitationKind::Malformed, place, detail);
     }
 
     /// The object at a place after its references, with the place where it was found.
-    pub(super) fn object(&mut self, place: &Place) -> Option<(Place, Map<String, Json>)> {
+    pub(super) fn object(
+        &mut self,
+        place: &DocumentPlace,
+    ) -> Option<(DocumentPlace, Map<String, Json>)> {
         let place = self.documents.follow(place)?;
         match self.documents.get(&place) {
             Some(Json::Object(map)) => Some((place.clone(), map.clone())),
@@ -135,7 +138,7 @@ impl<'l> Reader<'l> {
     }
 
     /// The names in an object that may be missing, without extensions; the values are not copied.
-    pub(super) fn names(&mut self, place: &Place) -> Vec<String> {
+    pub(super) fn names(&mut self, place: &DocumentPlace) -> Vec<String> {
         match self.documents.get(place) {
             None | Some(Json::Null) => Vec::new(),
             Some(Json::Object(map)) => map
@@ -206,7 +209,7 @@ impl<'l> Reader<'l> {
     fn path(
         &mut self,
         path: &str,
-        place: &Place,
+        place: &DocumentPlace,
         security: &[super::api::SecurityRequirement],
         operations: &mut Vec<Operation>,
     ) {
@@ -245,8 +248,12 @@ impl<'l> Reader<'l> {
         &mut self,
         path: &str,
         method: &str,
-        place: &Place,
-        (shared, servers, security): (&[Place], &[Server], &[super::api::SecurityRequirement]),
+        place: &DocumentPlace,
+        (shared, servers, security): (
+            &[DocumentPlace],
+            &[Server],
+            &[super::api::SecurityRequirement],
+        ),
         operations: &mut Vec<Operation>,
     ) {
         if operations.len() >= MAX_OPERATIONS {
@@ -320,7 +327,7 @@ impl<'l> Reader<'l> {
         });
     }
 
-    fn tags(&self, place: &Place) -> Vec<Arc<str>> {
+    fn tags(&self, place: &DocumentPlace) -> Vec<Arc<str>> {
         let tags = self
             .documents
             .get(&place.child("tags"))
@@ -335,7 +342,7 @@ impl<'l> Reader<'l> {
     fn path_pieces(
         &mut self,
         path: &str,
-        place: &Place,
+        place: &DocumentPlace,
         parameters: &mut Vec<Parameter>,
     ) -> (Arc<str>, Vec<PathPiece>) {
         let path = if path.starts_with('/') {
@@ -426,7 +433,7 @@ impl<'l> Reader<'l> {
         self.nodes.add(object(fields))
     }
 
-    fn root_servers(&mut self, root: &Place) -> Vec<Server> {
+    fn root_servers(&mut self, root: &DocumentPlace) -> Vec<Server> {
         if !self.is_v2() {
             return self.servers(&root.child("servers"));
         }
@@ -459,7 +466,7 @@ impl<'l> Reader<'l> {
             .collect()
     }
 
-    fn servers(&mut self, place: &Place) -> Vec<Server> {
+    fn servers(&mut self, place: &DocumentPlace) -> Vec<Server> {
         let servers = self.documents.get(place).and_then(Json::as_array);
         servers
             .into_iter()

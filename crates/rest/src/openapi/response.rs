@@ -7,17 +7,17 @@ use isobath_genes::plain;
 use serde_json::Value as Json;
 
 use super::api::{
-    Expression, Link, Operation, ParameterLocation, Response, ResponseHeader, ResponseMedia,
-    StatusPattern,
+    DocumentedResponse, Expression, Link, Operation, ParameterLocation, ResponseHeader,
+    ResponseMedia, StatusPattern,
 };
-use super::document::Place;
+use super::document::DocumentPlace;
 use super::limitation::LimitationKind;
 use super::reader::Reader;
 use super::schema::Direction;
 
 impl Reader<'_> {
     /// The answers of the operation at a place.
-    pub(super) fn responses(&mut self, operation: &Place) -> Vec<Response> {
+    pub(super) fn responses(&mut self, operation: &DocumentPlace) -> Vec<DocumentedResponse> {
         let place = operation.child("responses");
         let mut responses = Vec::new();
         for status in self.names(&place) {
@@ -35,7 +35,7 @@ impl Reader<'_> {
             } else {
                 self.response_media(&response.child("content"))
             };
-            responses.push(Response {
+            responses.push(DocumentedResponse {
                 status: pattern,
                 headers,
                 media,
@@ -45,7 +45,7 @@ impl Reader<'_> {
         responses
     }
 
-    fn response_headers(&mut self, place: &Place) -> Vec<ResponseHeader> {
+    fn response_headers(&mut self, place: &DocumentPlace) -> Vec<ResponseHeader> {
         let mut headers = Vec::new();
         for name in self.names(place) {
             let Some((header, map)) = self.object(&place.child(&name)) else {
@@ -68,7 +68,7 @@ impl Reader<'_> {
         headers
     }
 
-    fn response_media(&mut self, content: &Place) -> Vec<ResponseMedia> {
+    fn response_media(&mut self, content: &DocumentPlace) -> Vec<ResponseMedia> {
         let mut media = Vec::new();
         for content_type in self.names(content) {
             let Some((place, map)) = self.object(&content.child(&content_type)) else {
@@ -80,7 +80,11 @@ impl Reader<'_> {
         media
     }
 
-    fn v2_response_media(&mut self, operation: &Place, response: &Place) -> Vec<ResponseMedia> {
+    fn v2_response_media(
+        &mut self,
+        operation: &DocumentPlace,
+        response: &DocumentPlace,
+    ) -> Vec<ResponseMedia> {
         let schema = response.child("schema");
         if self.documents.get(&schema).is_none() {
             return Vec::new();
@@ -98,7 +102,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn media(&mut self, content_type: &str, schema: Option<Place>) -> ResponseMedia {
+    fn media(&mut self, content_type: &str, schema: Option<DocumentPlace>) -> ResponseMedia {
         let node = schema.as_ref().map(|schema| {
             self.nodes
                 .schema(&mut self.documents, schema, Direction::Response)
@@ -110,7 +114,7 @@ impl Reader<'_> {
         }
     }
 
-    fn links(&mut self, place: &Place) -> Vec<Link> {
+    fn links(&mut self, place: &DocumentPlace) -> Vec<Link> {
         let mut links = Vec::new();
         for name in self.names(place) {
             let Some((place, map)) = self.object(&place.child(&name)) else {
@@ -155,14 +159,20 @@ impl Reader<'_> {
         links
     }
 
-    fn limit_unfollowed(&mut self, place: &Place, name: &str, from: &Expression, json: &Json) {
+    fn limit_unfollowed(
+        &mut self,
+        place: &DocumentPlace,
+        name: &str,
+        from: &Expression,
+        json: &Json,
+    ) {
         if !from.is_followed() {
             let detail = format!("`{name}` is not taken from `{}`", plain(json));
             self.documents.limit(LimitationKind::Link, place, detail);
         }
     }
 
-    fn expression(&mut self, place: &Place, json: &Json) -> Option<Expression> {
+    fn expression(&mut self, place: &DocumentPlace, json: &Json) -> Option<Expression> {
         let Some(text) = json.as_str() else {
             return Some(Expression::Constant(json.clone()));
         };
@@ -214,7 +224,7 @@ impl Reader<'_> {
 
 /// Where a link leads, in the words of the document.
 pub(super) struct LinkTarget {
-    place: Place,
+    place: DocumentPlace,
     name: TargetName,
 }
 

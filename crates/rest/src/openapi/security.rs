@@ -6,12 +6,15 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::api::{ParameterLocation, SecurityRequirement, SecurityScheme};
-use super::document::Place;
+use super::document::DocumentPlace;
 use super::limitation::LimitationKind;
 use super::reader::Reader;
 
 impl Reader<'_> {
-    pub(super) fn security_schemes(&mut self, root: &Place) -> BTreeMap<Arc<str>, SecurityScheme> {
+    pub(super) fn security_schemes(
+        &mut self,
+        root: &DocumentPlace,
+    ) -> BTreeMap<Arc<str>, SecurityScheme> {
         let place = if self.is_v2() {
             root.child("securityDefinitions")
         } else {
@@ -27,7 +30,7 @@ impl Reader<'_> {
         schemes
     }
 
-    fn security_scheme(&mut self, place: &Place) -> Option<SecurityScheme> {
+    fn security_scheme(&mut self, place: &DocumentPlace) -> Option<SecurityScheme> {
         let (place, map) = self.object(place)?;
         let text = |name: &str| map.get(name).and_then(Json::as_str);
         let scheme = match text("type") {
@@ -82,7 +85,7 @@ impl Reader<'_> {
     }
 
     /// The requirements at a place; `None` if nothing is said there.
-    pub(super) fn security(&mut self, place: &Place) -> Option<Vec<SecurityRequirement>> {
+    pub(super) fn security(&mut self, place: &DocumentPlace) -> Option<Vec<SecurityRequirement>> {
         let requirements = match self.documents.get(place)? {
             Json::Array(requirements) => requirements,
             _ => {

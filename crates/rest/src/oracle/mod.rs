@@ -13,19 +13,19 @@ use regex::Regex;
 
 pub use trace::stack_trace;
 
-use crate::action::{Answer, AnswerChecker};
+use crate::action::{ReceivedResponse, ResponseChecker};
+use crate::db_oracle::{label, violated};
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind, normalize};
 use crate::feedback::Panic;
 use crate::openapi::Api;
 use crate::problem::stable_pointer;
-use crate::said;
-use crate::state::{label, violated};
+use crate::redact;
 
 /// The judge of single answers.
 #[derive(Debug)]
 pub struct Oracle {
-    checker: AnswerChecker,
+    checker: ResponseChecker,
     off: BTreeSet<FaultKind>,
 }
 
@@ -37,7 +37,7 @@ impl Oracle {
     #[must_use]
     pub fn new(api: &Api, off: BTreeSet<FaultKind>) -> Self {
         Self {
-            checker: AnswerChecker::new(api),
+            checker: ResponseChecker::new(api),
             off,
         }
     }
@@ -54,7 +54,7 @@ impl Oracle {
     #[must_use]
     pub fn judge(&self, api: &Api, exchange: &Exchange, breach: Option<&Breach>) -> Vec<Fault> {
         let mut faults = self.look(api, exchange, breach);
-        faults.iter_mut().for_each(|fault| fault.mask(exchange));
+        faults.iter_mut().for_each(|fault| fault.redact(exchange));
         faults
     }
 
@@ -65,10 +65,11 @@ impl Oracle {
         let operation = &api.operations[index];
         let name = operation.name();
         let mut faults = Vec::new();
-        let panic = exchange.inside.panics().next();
+        let panic = exchange.trace.panics().next();
         let panics = panic.iter().map(ToString::to_string);
-        let said = (!exchange.said.is_empty()).then(|| said::evidence(&exchange.said));
-        let statements = exchange.inside.statements();
+        let said = (!exchange.service_output.is_empty())
+            .then(|| redact::output_evidence(&exchange.service_output));
+        let statements = exchange.trace.statements();
         let evidence: Vec<String> = panics.chain(statements).chain(said).collect();
         let mut add = |kind: FaultKind, cause: String, detail: String| {
             if self.seeks(kind) {
@@ -81,11 +82,11 @@ impl Oracle {
                 });
             }
         };
-        if let Some(obituary) = &exchange.fatal {
+        if let Some(exit_reason) = &exchange.fatal {
             add(
                 FaultKind::ServiceDied,
-                panic.map_or_else(|| death_cause(&name, obituary), |panic| panic.cause()),
-                format!("{name} brought the service down: {obituary}"),
+                panic.map_or_else(|| crash_cause(&name, exit_reason), |panic| panic.cause()),
+                format!("{name} brought the service down: {exit_reason}"),
             );
         }
         match exchange.failure() {
@@ -124,7 +125,7 @@ impl Oracle {
             let cause = if site.is_empty() {
                 name.clone()
             } else {
-                normalize(&exchange.masked(site.clone()))
+                normalize(&exchange.redacted(site.clone()))
             };
             add(
                 FaultKind::StackTrace,
@@ -179,7 +180,7 @@ impl Oracle {
                 .iter()
                 .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
                 .collect();
-            let answer = Answer {
+            let answer = ReceivedResponse {
                 status: response.status,
                 headers: &headers,
                 body: &response.body,
@@ -224,15 +225,15 @@ fn because(panic: Option<Panic<'_>>) -> String {
 }
 
 /// The identity of a death: the site that the last words name, else the operation.
-pub(crate) fn death_cause(name: &str, obituary: &str) -> String {
+pub(crate) fn crash_cause(name: &str, exit_reason: &str) -> String {
     static SITE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"[\w./\\-]+\.[A-Za-z]{1,5}:\d+|File .[^\n]+, line \d+")
             .expect("a constant pattern")
     });
-    if let Some(site) = stack_trace(obituary).filter(|site| !site.is_empty()) {
+    if let Some(site) = stack_trace(exit_reason).filter(|site| !site.is_empty()) {
         return normalize(&site);
     }
-    match SITE.find(obituary) {
+    match SITE.find(exit_reason) {
         Some(site) => site.as_str().to_owned(),
         None => name.to_owned(),
     }
@@ -248,7 +249,7 @@ fn server_error_cause(
 ) -> String {
     // Secrets go before numbers, which they may hold.
     if let Some(site) = trace.filter(|site| !site.is_empty()) {
-        return normalize(&exchange.masked(site.to_owned()));
+        return normalize(&exchange.redacted(site.to_owned()));
     }
     let message = exchange
         .body
@@ -259,7 +260,7 @@ fn server_error_cause(
                 .find_map(|key| body.get(key)?.as_str().map(str::to_owned))
         })
         .unwrap_or_else(|| text.chars().take(400).collect());
-    format!("{name} {status} {}", normalize(&exchange.masked(message)))
+    format!("{name} {status} {}", normalize(&exchange.redacted(message)))
         .trim_end()
         .to_owned()
 }

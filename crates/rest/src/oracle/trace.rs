@@ -7,14 +7,14 @@ use regex::Regex;
 /// One way in which a platform prints where it failed.
 struct Platform {
     /// Two frames, or a header that nothing but a trace has.
-    proof: Regex,
+    credentials: Regex,
     /// The site that names the cause: exception type, panic site.
     site: Regex,
 }
 
 static PLATFORMS: LazyLock<Vec<Platform>> = LazyLock::new(|| {
-    let platform = |proof: &str, site: &str| Platform {
-        proof: Regex::new(proof).expect("a constant pattern"),
+    let platform = |credentials: &str, site: &str| Platform {
+        credentials: Regex::new(credentials).expect("a constant pattern"),
         site: Regex::new(site).expect("a constant pattern"),
     };
     vec![
@@ -78,7 +78,7 @@ pub fn stack_trace(body: &str) -> Option<String> {
     let body = unescaped(body);
     let platform = PLATFORMS
         .iter()
-        .find(|platform| platform.proof.is_match(&body))?;
+        .find(|platform| platform.credentials.is_match(&body))?;
     Some(
         platform
             .site

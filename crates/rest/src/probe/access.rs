@@ -4,17 +4,17 @@ use isobath_genes::Domain;
 use serde_json::{Value, json};
 
 use crate::action::Action;
-use crate::candidate::{Candidate, Step, What};
+use crate::candidate::{Candidate, Step, StepKind};
 use crate::exchange::Exchange;
 use crate::fault::FaultKind;
 
-use super::{Base, Prober};
+use super::{BaseCandidate, Prober};
 
 /// Strangers that are tried for each operation.
 const STRANGERS: usize = 3;
 
 impl Prober<'_> {
-    pub(super) fn access(&mut self, base: &Base) {
+    pub(super) fn access(&mut self, base: &BaseCandidate) {
         let security = &self.api.operations[base.operation].security;
         let optional = security
             .iter()
@@ -27,7 +27,7 @@ impl Prober<'_> {
     }
 
     /// The last call without authentication.
-    fn anonymous(&mut self, base: &Base) {
+    fn anonymous(&mut self, base: &BaseCandidate) {
         let reads = matches!(
             &*self.api.operations[base.operation].method,
             "GET" | "HEAD" | "OPTIONS"
@@ -48,13 +48,13 @@ impl Prober<'_> {
     }
 
     /// The call that succeeded was anonymous in the first place.
-    fn anonymous_already(&mut self, base: &Base, kind: FaultKind) {
+    fn anonymous_already(&mut self, base: &BaseCandidate, kind: FaultKind) {
         if self.seeks(kind) {
             self.accuse_if_let_in(base.candidate.clone(), base, kind);
         }
     }
 
-    fn accuse_if_let_in(&mut self, candidate: Candidate, base: &Base, kind: FaultKind) {
+    fn accuse_if_let_in(&mut self, candidate: Candidate, base: &BaseCandidate, kind: FaultKind) {
         let Some(last) = self.run_last(&candidate, 1) else {
             return;
         };
@@ -69,28 +69,28 @@ impl Prober<'_> {
     }
 
     /// The last call by other users, where it is about something that its user has made.
-    fn strangers(&mut self, base: &Base) {
+    fn strangers(&mut self, base: &BaseCandidate) {
         let Some((base, owner)) = self.by_maker(base) else {
             return;
         };
         let mut let_in = Vec::new();
         let mut is_guarded = false;
-        for stranger in (0..self.n_users)
+        for other_user in (0..self.n_users)
             .filter(|&user| user != owner)
             .take(STRANGERS)
         {
             let mut candidate = base.candidate.clone();
             if let Some(step) = candidate.steps.last_mut() {
-                step.user = Some(stranger);
+                step.user = Some(other_user);
             }
             let Some(last) = self.run_last(&candidate, 1) else {
                 return;
             };
             match last[0].status() {
-                Some(200..300) => let_in.push((candidate, stranger)),
+                Some(200..300) => let_in.push((candidate, other_user)),
                 Some(403) => {
                     is_guarded = true;
-                    self.told_apart(&base, candidate, stranger);
+                    self.existence_leak(&base, candidate, other_user);
                 }
                 Some(404) => is_guarded = true,
                 _ => {}
@@ -98,14 +98,14 @@ impl Prober<'_> {
         }
         // Where one stranger is kept out and another is not, the other has more rights.
         if !is_guarded {
-            for (candidate, stranger) in let_in {
-                self.let_in(&base, candidate, owner, stranger);
+            for (candidate, other_user) in let_in {
+                self.let_in(&base, candidate, owner, other_user);
             }
         }
     }
 
     /// The base with its last call made by whoever made what it is about, if that succeeds too.
-    fn by_maker(&mut self, base: &Base) -> Option<(Base, usize)> {
+    fn by_maker(&mut self, base: &BaseCandidate) -> Option<(BaseCandidate, usize)> {
         let (_, reference) = own_reference(base.last())?;
         let owner = base
             .candidate
@@ -123,16 +123,22 @@ impl Prober<'_> {
     }
 
     /// A stranger succeeded. That is a fault if the service itself treats the resource as not theirs elsewhere.
-    fn let_in(&mut self, base: &Base, candidate: Candidate, owner: usize, stranger: usize) {
+    fn let_in(
+        &mut self,
+        base: &BaseCandidate,
+        candidate: Candidate,
+        owner: usize,
+        other_user: usize,
+    ) {
         if !self.seeks(FaultKind::OtherUsersResource) {
             return;
         }
         let reads = matches!(&*self.api.operations[base.operation].method, "GET" | "HEAD");
-        let witness = match self.hidden_elsewhere(base, owner, stranger) {
+        let witness = match self.hidden_by_other_operation(base, owner, other_user) {
             Some(witness) => witness,
             // A link may be shared with those whose lists do not show what it leads to; but not to change it.
             None if reads => return,
-            None => match self.missing_from_list(base, owner, stranger) {
+            None => match self.missing_from_list(base, owner, other_user) {
                 Some(witness) => witness,
                 None => return,
             },
@@ -148,7 +154,12 @@ impl Prober<'_> {
     }
 
     /// Another operation on the same resource that does not know it for the stranger, but does for the owner.
-    fn hidden_elsewhere(&mut self, base: &Base, owner: usize, stranger: usize) -> Option<String> {
+    fn hidden_by_other_operation(
+        &mut self,
+        base: &BaseCandidate,
+        owner: usize,
+        other_user: usize,
+    ) -> Option<String> {
         let reads = |method: &str| matches!(method, "GET" | "HEAD");
         let api = std::sync::Arc::clone(&self.api);
         let probed_reads = reads(&api.operations[base.operation].method);
@@ -162,7 +173,7 @@ impl Prober<'_> {
             }
             let action = self.on_same_path(sibling, base.last());
             let mut candidate = base.before();
-            candidate.push(action.clone(), Some(stranger));
+            candidate.push(action.clone(), Some(other_user));
             candidate.push(action, Some(owner));
             let pair = self.run_last(&candidate, 2)?;
             let (theirs, own) = (pair[0].status()?, pair[1].status()?);
@@ -177,7 +188,12 @@ impl Prober<'_> {
     }
 
     /// The list of the collection shows the resource to the owner and not to the stranger.
-    fn missing_from_list(&mut self, base: &Base, owner: usize, stranger: usize) -> Option<String> {
+    fn missing_from_list(
+        &mut self,
+        base: &BaseCandidate,
+        owner: usize,
+        other_user: usize,
+    ) -> Option<String> {
         let (pointer, reference) = own_reference(base.last())?;
         let maker = base
             .candidate
@@ -195,7 +211,7 @@ impl Prober<'_> {
         );
         let mut candidate = base.before();
         candidate.push(action.clone(), Some(owner));
-        candidate.push(action, Some(stranger));
+        candidate.push(action, Some(other_user));
         let exchanges = self.run(&candidate)?;
         let made = exchanges
             .iter()
@@ -220,7 +236,12 @@ impl Prober<'_> {
     }
 
     /// 403 for what is there, 404 for what is not: the difference tells.
-    fn told_apart(&mut self, base: &Base, mut candidate: Candidate, stranger: usize) {
+    fn existence_leak(
+        &mut self,
+        base: &BaseCandidate,
+        mut candidate: Candidate,
+        other_user: usize,
+    ) {
         if !self.seeks(FaultKind::ExistenceLeak) {
             return;
         }
@@ -231,13 +252,13 @@ impl Prober<'_> {
         if let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") {
             let action = self.on_same_path(get, base.last());
             let mut look = base.before();
-            look.push(action, Some(stranger));
+            look.push(action, Some(other_user));
             match self.run_last(&look, 1) {
                 Some(last) if !last[0].succeeded() => {}
                 _ => return,
             }
         }
-        let What::Call { action, breach } = &base.last().what else {
+        let StepKind::Call { action, breach } = &base.last().kind else {
             return;
         };
         let mut absent = action.gene.clone();
@@ -253,7 +274,7 @@ impl Prober<'_> {
         let replaced = if is_number {
             absent.set_json(&pointer, &json!(987_654_321))
         } else {
-            absent.resample(&pointer, &mut self.rng, &self.problem.habits.tuning)
+            absent.resample(&pointer, &mut self.rng, &self.problem.sampling.tuning)
         };
         if !replaced {
             return;
@@ -264,11 +285,11 @@ impl Prober<'_> {
             extras: action.extras.clone(),
         };
         candidate.push(
-            What::Call {
+            StepKind::Call {
                 action,
                 breach: breach.clone(),
             },
-            Some(stranger),
+            Some(other_user),
         );
         let Some(pair) = self.run_last(&candidate, 2) else {
             return;

@@ -7,11 +7,11 @@ use isobath_genes::Value as GeneValue;
 use regex::Regex;
 use serde_json::json;
 
-use crate::candidate::{Candidate, What};
+use crate::candidate::{Candidate, StepKind};
 use crate::exchange::Exchange;
 use crate::fault::FaultKind;
 
-use super::{Base, Prober};
+use super::{BaseCandidate, Prober};
 
 /// Inputs tried per operation.
 const INPUTS: usize = 8;
@@ -35,7 +35,7 @@ fn pauses(seconds: f64) -> [String; 4] {
 }
 
 impl Prober<'_> {
-    pub(super) fn injection(&mut self, base: &Base) {
+    pub(super) fn injection(&mut self, base: &BaseCandidate) {
         let mut inputs = Vec::new();
         if let Some(input) = base.last().input() {
             input.walk(|place| {
@@ -51,7 +51,7 @@ impl Prober<'_> {
     }
 
     /// A quote breaks the statement, a doubled quote does not.
-    fn by_error(&mut self, base: &Base, pointer: &str) {
+    fn by_error(&mut self, base: &BaseCandidate, pointer: &str) {
         if !self.seeks(FaultKind::SqlInjectionByError) {
             return;
         }
@@ -83,7 +83,7 @@ impl Prober<'_> {
     }
 
     /// A pause in the input is felt in the answer, a longer one longer, none not at all.
-    fn by_time(&mut self, base: &Base, pointer: &str) {
+    fn by_time(&mut self, base: &BaseCandidate, pointer: &str) {
         if !self.seeks(FaultKind::SqlInjectionByTime) {
             return;
         }
@@ -117,10 +117,10 @@ impl Prober<'_> {
 }
 
 /// The base with another text in its last call.
-fn with_text(base: &Base, pointer: &str, text: &str) -> Option<Candidate> {
+fn with_text(base: &BaseCandidate, pointer: &str, text: &str) -> Option<Candidate> {
     let mut candidate = base.candidate.clone();
-    match candidate.steps.last_mut().map(|step| &mut step.what) {
-        Some(What::Call { action, .. }) => action
+    match candidate.steps.last_mut().map(|step| &mut step.kind) {
+        Some(StepKind::Call { action, .. }) => action
             .gene
             .set_json(pointer, &json!(text))
             .then_some(candidate),

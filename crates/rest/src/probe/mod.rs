@@ -16,15 +16,15 @@ use std::sync::Arc;
 use isobath_genes::{Gene, Tuning};
 use isobath_search::{Archive, Rng};
 
-use crate::caller::{Caller, Lost};
-use crate::candidate::{Candidate, Step, What};
+use crate::caller::{Caller, ServiceLost};
+use crate::candidate::{Candidate, Step, StepKind};
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
-use crate::goal::Goal;
 use crate::openapi::Api;
 use crate::problem::RestProblem;
 use crate::resource::Resources;
 use crate::sample::copy_path;
+use crate::target::Target;
 
 /// How often all operations that write are tried with other inputs once more, if all other probes left time for it.
 const WRITE_ROUNDS: usize = 4;
@@ -40,7 +40,7 @@ pub struct Finding {
 
 /// What probes are to be made.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Choice {
+pub struct ProbeConfig {
     /// Also try to inject SQL. Off unless asked for: it may do harm.
     pub sql_injection: bool,
 }
@@ -55,21 +55,21 @@ pub struct Prober<'a> {
     rng: Rng,
     left: &'a mut dyn FnMut(u64) -> bool,
     /// Per operation, candidates of the search that end with a refusal or a failure of it.
-    refusals: BTreeMap<usize, Vec<Base>>,
+    refusals: BTreeMap<usize, Vec<BaseCandidate>>,
     findings: Vec<Finding>,
     calls: u64,
-    lost: Option<Lost>,
+    lost: Option<ServiceLost>,
 }
 
 /// What the probes found.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct ProbeReport {
     /// The faults, each with its calls.
     pub findings: Vec<Finding>,
     /// How many calls were made.
     pub calls: u64,
     /// Whether the service went away meanwhile.
-    pub lost: Option<Lost>,
+    pub lost: Option<ServiceLost>,
 }
 
 /// Probes every operation that succeeded in the search; `left` says whether there is time for
@@ -79,9 +79,9 @@ pub fn probe(
     archive: &Archive<Candidate>,
     caller: &mut Caller,
     seed: u64,
-    choice: Choice,
+    choice: ProbeConfig,
     left: &mut dyn FnMut(u64) -> bool,
-) -> Report {
+) -> ProbeReport {
     let mut prober = Prober {
         api: Arc::clone(&problem.api),
         resources: &problem.resources,
@@ -95,13 +95,13 @@ pub fn probe(
         calls: 0,
         lost: None,
     };
-    let bases: Vec<Base> = bases(problem, archive)
+    let bases: Vec<BaseCandidate> = bases(problem, archive)
         .into_iter()
         .filter_map(|(operation, candidates)| prober.base(operation, candidates))
         .collect();
     // The kinds that take few calls first: when time is short, every operation has had its turn at those.
     bases.iter().for_each(|base| prober.state(base));
-    let sees_rows = prober.caller.service().data.is_some();
+    let sees_rows = prober.caller.service().database.is_some();
     if sees_rows {
         prober.failed_before();
         bases.iter().for_each(|base| prober.written(base));
@@ -119,7 +119,7 @@ pub fn probe(
     for _ in 0..if sees_rows { WRITE_ROUNDS } else { 0 } {
         bases.iter().for_each(|base| prober.written(base));
     }
-    Report {
+    ProbeReport {
         findings: prober.findings,
         calls: prober.calls,
         lost: prober.lost,
@@ -128,7 +128,7 @@ pub fn probe(
 
 /// A candidate whose last step is answered as is wanted: mostly that it succeeds.
 #[derive(Clone, Debug)]
-struct Base {
+struct BaseCandidate {
     candidate: Candidate,
     operation: usize,
 }
@@ -137,8 +137,8 @@ struct Base {
 /// it is about (what happened to be there may be gone), then what the archive keeps, without and with all its steps.
 fn bases(problem: &RestProblem, archive: &Archive<Candidate>) -> Vec<(usize, Vec<Candidate>)> {
     let mut bases = Vec::new();
-    for (id, goal) in problem.goals().iter() {
-        let Goal::Status(operation, 200..300) = goal else {
+    for (id, target) in problem.targets().iter() {
+        let Target::Status(operation, 200..300) = target else {
             continue;
         };
         let Some(kept) = archive.covering(id) else {
@@ -148,8 +148,13 @@ fn bases(problem: &RestProblem, archive: &Archive<Candidate>) -> Vec<(usize, Vec
         let Some(at) = kept.candidate.steps.iter().rposition(shows) else {
             continue;
         };
-        let makes = |recipe: &&Candidate| recipe.steps.last().is_some_and(Step::is_about_earlier);
-        let mut candidates: Vec<Candidate> = problem.recipes[*operation]
+        let makes = |successful_prefix: &&Candidate| {
+            successful_prefix
+                .steps
+                .last()
+                .is_some_and(Step::is_about_earlier)
+        };
+        let mut candidates: Vec<Candidate> = problem.successful_prefixes[*operation]
             .iter()
             .filter(makes)
             .cloned()
@@ -164,10 +169,13 @@ fn bases(problem: &RestProblem, archive: &Archive<Candidate>) -> Vec<(usize, Vec
 
 /// Per operation, what the archive keeps for each status that says no to what was asked (not to who asked, or where),
 /// or that something broke.
-fn refusals(problem: &RestProblem, archive: &Archive<Candidate>) -> BTreeMap<usize, Vec<Base>> {
-    let mut refusals: BTreeMap<usize, Vec<Base>> = BTreeMap::new();
-    for (id, goal) in problem.goals().iter() {
-        let Goal::Status(operation, status) = *goal else {
+fn refusals(
+    problem: &RestProblem,
+    archive: &Archive<Candidate>,
+) -> BTreeMap<usize, Vec<BaseCandidate>> {
+    let mut refusals: BTreeMap<usize, Vec<BaseCandidate>> = BTreeMap::new();
+    for (id, target) in problem.targets().iter() {
+        let Target::Status(operation, status) = *target else {
             continue;
         };
         let Some(kept) = archive
@@ -178,7 +186,7 @@ fn refusals(problem: &RestProblem, archive: &Archive<Candidate>) -> BTreeMap<usi
         };
         let shows = |step: &Step| step.operation() == Some(operation);
         if let Some(at) = kept.candidate.steps.iter().rposition(shows) {
-            refusals.entry(operation).or_default().push(Base {
+            refusals.entry(operation).or_default().push(BaseCandidate {
                 // With all steps before it: what made the service say no need not be what the step refers to.
                 candidate: kept.candidate.prefix(at + 1),
                 operation,
@@ -197,7 +205,7 @@ impl Prober<'_> {
     /// Makes what failed in the search once more: it does not look at the rows around each call, and a failure may
     /// have written.
     fn failed_before(&mut self) {
-        let failed: Vec<Base> = self.refusals.values().flatten().cloned().collect();
+        let failed: Vec<BaseCandidate> = self.refusals.values().flatten().cloned().collect();
         for failure in failed {
             self.run(&failure.candidate);
         }
@@ -234,11 +242,11 @@ impl Prober<'_> {
     }
 
     /// The first of the candidates that still succeeds.
-    fn base(&mut self, operation: usize, candidates: Vec<Candidate>) -> Option<Base> {
+    fn base(&mut self, operation: usize, candidates: Vec<Candidate>) -> Option<BaseCandidate> {
         for candidate in candidates {
             let last = self.run_last(&candidate, 1);
             if last.is_some_and(|last| last[0].succeeded()) {
-                return Some(Base {
+                return Some(BaseCandidate {
                     candidate,
                     operation,
                 });
@@ -279,12 +287,12 @@ impl Prober<'_> {
     }
 
     /// A call of another operation on the same path as a step, with its path parameters.
-    fn on_same_path(&mut self, operation: usize, like: &Step) -> What {
+    fn on_same_path(&mut self, operation: usize, like: &Step) -> StepKind {
         let mut input = crate::problem::fresh(self.problem, &mut self.rng, operation);
         if let Some(before) = like.input() {
             copy_path(before, &mut input);
         }
-        What::call(operation, input)
+        StepKind::call(operation, input)
     }
 }
 
@@ -292,16 +300,16 @@ impl Prober<'_> {
     /// The base with fresh inputs, in its last step only or in all before that.
     ///
     /// References and path parameters stay, so that the calls are still about the same things.
-    fn vary(&mut self, base: &Base, last_only: bool) -> Candidate {
+    fn vary(&mut self, base: &BaseCandidate, last_only: bool) -> Candidate {
         let tuning = Tuning {
             optional: 0.8,
             spread: 0.5,
-            ..self.problem.habits.tuning.clone()
+            ..self.problem.sampling.tuning.clone()
         };
         let mut candidate = base.candidate.clone();
         let n = candidate.steps.len();
         for (at, step) in candidate.steps.iter_mut().enumerate() {
-            let What::Call { action, breach } = &mut step.what else {
+            let StepKind::Call { action, breach } = &mut step.kind else {
                 continue;
             };
             if (at + 1 == n) != last_only || breach.is_some() {
@@ -323,7 +331,7 @@ impl Prober<'_> {
     }
 }
 
-impl Base {
+impl BaseCandidate {
     fn last(&self) -> &Step {
         self.candidate
             .steps

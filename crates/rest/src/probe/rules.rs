@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::candidate::What;
+use crate::candidate::StepKind;
 use crate::fault::FaultKind;
 use crate::sample;
 
-use super::{Base, Prober};
+use super::{BaseCandidate, Prober};
 
 /// Rules tried for each operation.
 const RULES: usize = 60;
@@ -17,22 +17,22 @@ const ODDITIES: usize = 40;
 impl Prober<'_> {
     /// The last call once more, and with inputs that are valid and that careless code trips over: equal values, odd
     /// texts.
-    pub(super) fn odd(&mut self, base: &Base) {
-        let Some(What::Call { action, .. }) =
-            base.candidate.steps.last().map(|step| step.what.clone())
+    pub(super) fn odd(&mut self, base: &BaseCandidate) {
+        let Some(StepKind::Call { action, .. }) =
+            base.candidate.steps.last().map(|step| step.kind.clone())
         else {
             return;
         };
         // Once more the same: what must be unique is not any more.
         let mut twice = base.candidate.clone();
-        twice.push(base.last().what.clone(), base.last().user);
+        twice.push(base.last().kind.clone(), base.last().user);
         if self.run(&twice).is_none() {
             return;
         }
         for odd in sample::oddities(&action.gene).take(ODDITIES) {
             let mut attempt = base.candidate.clone();
             if let Some(step) = attempt.steps.last_mut() {
-                step.what = What::call(action.operation, odd);
+                step.kind = StepKind::call(action.operation, odd);
             }
             if self.run(&attempt).is_none() {
                 return;
@@ -41,7 +41,7 @@ impl Prober<'_> {
     }
 
     /// The last call with one rule broken, for each rule of its input: a success is a fault.
-    pub(super) fn rules(&mut self, base: &Base) {
+    pub(super) fn rules(&mut self, base: &BaseCandidate) {
         if !self.seeks(FaultKind::InvalidInputAccepted) {
             return;
         }
@@ -60,8 +60,8 @@ impl Prober<'_> {
             {
                 continue;
             }
-            let Some(What::Call { action, .. }) =
-                candidate.steps.last().map(|step| step.what.clone())
+            let Some(StepKind::Call { action, .. }) =
+                candidate.steps.last().map(|step| step.kind.clone())
             else {
                 return;
             };
@@ -70,13 +70,13 @@ impl Prober<'_> {
                     continue;
                 }
                 let Some(broken) =
-                    action.breach(&breach, &mut self.rng, &self.problem.habits.tuning)
+                    action.breach(&breach, &mut self.rng, &self.problem.sampling.tuning)
                 else {
                     continue;
                 };
                 let mut attempt = candidate.clone();
                 if let Some(step) = attempt.steps.last_mut() {
-                    step.what = What::Call {
+                    step.kind = StepKind::Call {
                         action: broken,
                         breach: Some(breach),
                     };

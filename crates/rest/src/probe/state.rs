@@ -6,14 +6,14 @@ use isobath_exec::http::Method;
 use isobath_genes::{Gene, Tuning};
 use serde_json::Value;
 
-use crate::candidate::{Candidate, Step, What};
+use crate::candidate::{Candidate, Step, StepKind};
 use crate::compare::{differences, is_bookkeeping, is_within};
 use crate::exchange::Exchange;
 use crate::fault::FaultKind;
-use crate::resource::Need;
+use crate::resource::Dependency;
 use crate::sample::{copy_path, splice};
 
-use super::{Base, Prober, is_refusal};
+use super::{BaseCandidate, Prober, is_refusal};
 
 /// Inputs that are tried for each operation.
 const VARIANTS: usize = 8;
@@ -26,7 +26,7 @@ const ATTEMPTS: usize = 6;
 const REFUSALS: usize = 16;
 
 impl Prober<'_> {
-    pub(super) fn state(&mut self, base: &Base) {
+    pub(super) fn state(&mut self, base: &BaseCandidate) {
         match &*self.api.operations[base.operation].method {
             "GET" => self.safe(base),
             "DELETE" => self.deleted(base),
@@ -44,18 +44,18 @@ impl Prober<'_> {
     }
 
     /// The same request again, as a client does that did not hear the answer; rows tell whether it was done twice.
-    fn repeated(&mut self, base: &Base) {
-        if !self.seeks(FaultKind::DuplicateOnRetry) || self.caller.service().data.is_none() {
+    fn repeated(&mut self, base: &BaseCandidate) {
+        if !self.seeks(FaultKind::DuplicateOnRetry) || self.caller.service().database.is_none() {
             return;
         }
         let mut candidate = base.candidate.clone();
-        candidate.push(base.last().what.clone(), base.last().user);
+        candidate.push(base.last().kind.clone(), base.last().user);
         self.run(&candidate);
     }
 
     /// A call that writes, with other inputs: only rows tell which of them it writes well, and the search does not look
     /// at the rows around each call.
-    pub(super) fn written(&mut self, base: &Base) {
+    pub(super) fn written(&mut self, base: &BaseCandidate) {
         if !matches!(
             &*self.api.operations[base.operation].method,
             "POST" | "PUT" | "PATCH"
@@ -71,7 +71,7 @@ impl Prober<'_> {
     }
 
     /// A DELETE beside other things of the same kind, with what belongs to them: rows tell whether it took those along.
-    pub(super) fn beside(&mut self, base: &Base, bases: &[Base]) {
+    pub(super) fn beside(&mut self, base: &BaseCandidate, bases: &[BaseCandidate]) {
         let operation = &self.api.operations[base.operation];
         if &*operation.method != "DELETE" || !self.seeks(FaultKind::DeleteTookOthers) {
             return;
@@ -81,7 +81,7 @@ impl Prober<'_> {
             return;
         };
         // What is made below the path of what is deleted first: it belongs to others of the kind.
-        let mut others: Vec<&Base> = bases
+        let mut others: Vec<&BaseCandidate> = bases
             .iter()
             .filter(|other| {
                 let other = &self.api.operations[other.operation];
@@ -112,7 +112,7 @@ impl Prober<'_> {
     }
 
     /// A DELETE of what something else was just made to belong to: rows tell what it leaves behind.
-    pub(super) fn belonging(&mut self, base: &Base, bases: &[Base]) {
+    pub(super) fn belonging(&mut self, base: &BaseCandidate, bases: &[BaseCandidate]) {
         if &*self.api.operations[base.operation].method != "DELETE" {
             return;
         }
@@ -129,10 +129,15 @@ impl Prober<'_> {
         };
         let mut tried = 0;
         for other in bases {
-            let needs = self.resources.needs(other.operation).iter();
-            let belongs = |need: &&Need| need.producers.iter().any(|from| from.operation == maker);
-            let Some(need) = needs
-                .filter(|need| !need.pointer.starts_with("/path/"))
+            let dependencies = self.resources.dependencies(other.operation).iter();
+            let belongs = |dependency: &&Dependency| {
+                dependency
+                    .producers
+                    .iter()
+                    .any(|from| from.operation == maker)
+            };
+            let Some(dependency) = dependencies
+                .filter(|dependency| !dependency.pointer.starts_with("/path/"))
                 .find(belongs)
             else {
                 continue;
@@ -141,14 +146,14 @@ impl Prober<'_> {
                 continue;
             }
             tried += 1;
-            let mut part = other.last().what.clone();
-            if let What::Call { action, .. } = &mut part {
+            let mut part = other.last().kind.clone();
+            if let StepKind::Call { action, .. } = &mut part {
                 action.gene.unbind(|_| false);
-                action.gene.bind(&need.pointer, deleted.clone());
+                action.gene.bind(&dependency.pointer, deleted.clone());
             }
             let mut candidate = base.before();
             candidate.push(part, other.last().user);
-            candidate.push(base.last().what.clone(), base.last().user);
+            candidate.push(base.last().kind.clone(), base.last().user);
             if self.run(&candidate).is_none() {
                 return;
             }
@@ -156,7 +161,7 @@ impl Prober<'_> {
     }
 
     /// The same GET twice in a row: what was there must still be there.
-    fn safe(&mut self, base: &Base) {
+    fn safe(&mut self, base: &BaseCandidate) {
         if !self.seeks(FaultKind::GetChangesState) {
             return;
         }
@@ -167,7 +172,7 @@ impl Prober<'_> {
             } else {
                 self.vary(base, false)
             };
-            candidate.push(base.last().what.clone(), base.last().user);
+            candidate.push(base.last().kind.clone(), base.last().user);
             let Some(exchanges) = self.run(&candidate) else {
                 return;
             };
@@ -228,7 +233,7 @@ impl Prober<'_> {
     }
 
     /// GET, DELETE, GET: what is deleted is gone.
-    fn deleted(&mut self, base: &Base) {
+    fn deleted(&mut self, base: &BaseCandidate) {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
@@ -239,7 +244,7 @@ impl Prober<'_> {
         let look = self.on_same_path(get, &delete);
         let mut candidate = base.before();
         candidate.push(look.clone(), user);
-        candidate.push(delete.what, user);
+        candidate.push(delete.kind, user);
         candidate.push(look.clone(), user);
         let mut patient = candidate.clone();
         (1..LOOKS).for_each(|_| {
@@ -267,7 +272,7 @@ impl Prober<'_> {
     }
 
     /// PUT, GET, GET, PUT, GET: the second PUT changes nothing more.
-    fn idempotent(&mut self, base: &Base) {
+    fn idempotent(&mut self, base: &BaseCandidate) {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
@@ -281,7 +286,7 @@ impl Prober<'_> {
                 self.vary(base, true)
             };
             let user = base.last().user;
-            let Some(put) = candidate.steps.last().map(|step| step.what.clone()) else {
+            let Some(put) = candidate.steps.last().map(|step| step.kind.clone()) else {
                 return;
             };
             let look = self.on_same_path(get, base.last());
@@ -317,7 +322,7 @@ impl Prober<'_> {
     }
 
     /// GET, GET, an update that is refused, GET: nothing has changed.
-    fn refused(&mut self, base: &Base) {
+    fn refused(&mut self, base: &BaseCandidate) {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
@@ -333,7 +338,7 @@ impl Prober<'_> {
         for start in known.iter().chain([base]) {
             for attempt in 0..REFUSALS {
                 let update = match attempt {
-                    0 => start.last().what.clone(),
+                    0 => start.last().kind.clone(),
                     _ => self.attempt(start, attempt),
                 };
                 if self.refuses_and_changes(start, get, update) {
@@ -344,7 +349,7 @@ impl Prober<'_> {
     }
 
     /// Whether the update, in place of the last step, is refused and changes something all the same; says so if it does.
-    fn refuses_and_changes(&mut self, start: &Base, get: usize, update: What) -> bool {
+    fn refuses_and_changes(&mut self, start: &BaseCandidate, get: usize, update: StepKind) -> bool {
         let user = start.last().user;
         let look = self.on_same_path(get, start.last());
         let mut candidate = start.before();
@@ -393,14 +398,14 @@ impl Prober<'_> {
     }
 
     /// An update of the same resource: valid as far as the document knows, or with one rule broken.
-    fn attempt(&mut self, base: &Base, attempt: usize) -> What {
+    fn attempt(&mut self, base: &BaseCandidate, attempt: usize) -> StepKind {
         // With many parts at once, one that is refused comes together with others that are not.
         let tuning = Tuning {
             optional: 0.9,
-            ..self.problem.habits.tuning.clone()
+            ..self.problem.sampling.tuning.clone()
         };
         let mut what = self.on_same_path(base.operation, base.last());
-        let What::Call { action, breach } = &mut what else {
+        let StepKind::Call { action, breach } = &mut what else {
             return what;
         };
         let mut full = Gene::sample(
@@ -429,15 +434,15 @@ impl Prober<'_> {
     }
 
     /// A 201 names its resource: the Location leads to it.
-    fn location(&mut self, base: &Base) {
+    fn location(&mut self, base: &BaseCandidate) {
         if !self.seeks(FaultKind::LocationLeadsNowhere) {
             return;
         }
         let mut candidate = base.candidate.clone();
-        candidate.push(What::Follow(base.last().id), base.last().user);
+        candidate.push(StepKind::Follow(base.last().id), base.last().user);
         let mut patient = candidate.clone();
         (1..LOOKS).for_each(|_| {
-            patient.push(What::Follow(base.last().id), base.last().user);
+            patient.push(StepKind::Follow(base.last().id), base.last().user);
         });
         let Some(pair) = self.run_last(&patient, 1 + LOOKS) else {
             return;

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use isobath_emit::http::{Body, Content, Hole, Part, Piece, Request, Text};
-use isobath_exec::http::{Method, Request as Sent};
+use isobath_exec::http::{Method, Request as SentText};
 use serde_json::Value;
 
 use super::Captured;
@@ -21,7 +21,7 @@ impl<'a> Filler<'a> {
     }
 
     /// A request as it is sent.
-    pub(super) fn request(&self, request: &Request) -> Result<Sent, String> {
+    pub(super) fn request(&self, request: &Request) -> Result<SentText, String> {
         let method = Method::from_bytes(request.method.as_bytes())
             .map_err(|_| format!("`{}` is no HTTP method", request.method))?;
         let mut url = self.url(&request.path)?;
@@ -31,7 +31,7 @@ impl<'a> Filler<'a> {
             url.push('=');
             url.push_str(&percent_encoded(&self.text(value)?));
         }
-        let mut sent = Sent::new(method, url);
+        let mut sent = SentText::new(method, url);
         if let Some(body) = &request.body {
             let (content_type, bytes) = self.body(body)?;
             sent = sent.header("Content-Type", content_type).body(bytes);
@@ -144,8 +144,8 @@ impl<'a> Filler<'a> {
         }
     }
 
-    fn part(&self, part: &Part) -> Result<crate::action::Part, String> {
-        Ok(crate::action::Part {
+    fn part(&self, part: &Part) -> Result<crate::action::FormPart, String> {
+        Ok(crate::action::FormPart {
             name: part.name.clone(),
             file_name: part.file_name.clone(),
             content_type: part.content_type.clone(),

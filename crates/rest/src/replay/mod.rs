@@ -1,8 +1,8 @@
 //! Tests of a stored suite, run without a test language.
 //!
-//! [`Player`] does what a generated test does: brings the first state and the rows of the test back, logs
+//! [`Replayer`] does what a generated test does: brings the first state and the rows of the test back, logs
 //! users in, makes the calls with what earlier ones gave, and compares answers and rows. It tells apart that the call which matters went
-//! otherwise ([`Verdict::Differs`]) and that it was never come to ([`Verdict::NotReached`]): a fault is
+//! otherwise ([`ReplayVerdict::Differs`]) and that it was never come to ([`ReplayVerdict::NotReached`]): a fault is
 //! gone only in the first case.
 
 mod compare;
@@ -20,17 +20,17 @@ use isobath_exec::http::{Call, Client, Failure, Response};
 use isobath_exec::tool::Tool;
 use serde_json::Value;
 
-use crate::session::Proof;
+use crate::session::Credentials;
 use compare::compare;
 use fill::Filler;
-pub use rows::TestDatabase;
+pub use rows::ReplayDatabase;
 
 /// How long a command that resets the service may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What came of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReplayVerdict {
     /// All went as the test says.
     Held,
     /// Everything before the last call went as the test says, and that call did not.
@@ -38,15 +38,15 @@ pub enum Verdict {
     /// Something before the last call went otherwise, so that nothing is known about that call.
     NotReached(String),
     /// The service does not answer at all.
-    Lost(String),
+    ServiceLost(String),
 }
 
 /// Runs tests of a suite.
-pub struct Player<'s> {
+pub struct Replayer<'s> {
     suite: &'s HttpSuite,
     base: String,
     client: Client,
-    database: Option<TestDatabase>,
+    database: Option<ReplayDatabase>,
     /// Makes texts that no other run has used.
     nonce: u64,
 }
@@ -55,18 +55,18 @@ pub struct Player<'s> {
 type Captured = BTreeMap<String, Value>;
 
 /// Why a test did not come to its last call, or how that one went.
-enum Stopped {
-    Lost(String),
+enum ReplayStop {
+    ServiceLost(String),
     Otherwise(String),
 }
 
-impl From<String> for Stopped {
+impl From<String> for ReplayStop {
     fn from(why: String) -> Self {
         Self::Otherwise(why)
     }
 }
 
-impl<'s> Player<'s> {
+impl<'s> Replayer<'s> {
     /// Runs tests of a suite against the service at `base` and its database, where that is known. `nonce` must differ
     /// from run to run.
     pub fn new(
@@ -74,7 +74,7 @@ impl<'s> Player<'s> {
         base: impl Into<String>,
         client: Client,
         nonce: u64,
-        database: Option<TestDatabase>,
+        database: Option<ReplayDatabase>,
     ) -> Self {
         Self {
             suite,
@@ -86,39 +86,42 @@ impl<'s> Player<'s> {
     }
 
     /// Runs a test.
-    pub fn play(&mut self, test: &HttpTest) -> Verdict {
+    pub fn play(&mut self, test: &HttpTest) -> ReplayVerdict {
         let (proofs, mut captured) = match self.prepare(test) {
             Ok(prepared) => prepared,
-            Err(Stopped::Lost(why)) => return Verdict::Lost(why),
-            Err(Stopped::Otherwise(why)) => return Verdict::NotReached(why),
+            Err(ReplayStop::ServiceLost(why)) => return ReplayVerdict::ServiceLost(why),
+            Err(ReplayStop::Otherwise(why)) => return ReplayVerdict::NotReached(why),
         };
         for (at, step) in test.steps.iter().enumerate() {
             let is_last = at + 1 == test.steps.len();
             match self.step(step, &proofs, &mut captured) {
                 Ok(()) => {}
-                Err(Stopped::Lost(why)) => return Verdict::Lost(why),
-                Err(Stopped::Otherwise(why)) => {
+                Err(ReplayStop::ServiceLost(why)) => return ReplayVerdict::ServiceLost(why),
+                Err(ReplayStop::Otherwise(why)) => {
                     let path = step.request.path.literal().unwrap_or_else(|| "…".into());
                     let why = format!("call {}, {} {path}: {why}", at + 1, step.request.method);
                     return if is_last {
-                        Verdict::Differs(why)
+                        ReplayVerdict::Differs(why)
                     } else {
-                        Verdict::NotReached(why)
+                        ReplayVerdict::NotReached(why)
                     };
                 }
             }
         }
         let Some(database) = self.database.as_mut().filter(|_| !test.state.is_empty()) else {
-            return Verdict::Held;
+            return ReplayVerdict::Held;
         };
         match database.check(test, &captured) {
-            Ok(()) => Verdict::Held,
-            Err(why) => Verdict::Differs(format!("after the calls: {why}")),
+            Ok(()) => ReplayVerdict::Held,
+            Err(why) => ReplayVerdict::Differs(format!("after the calls: {why}")),
         }
     }
 
     /// Brings the first state and the rows, whose keys it returns, and logs in whoever the test needs.
-    fn prepare(&mut self, test: &HttpTest) -> Result<(BTreeMap<String, Proof>, Captured), Stopped> {
+    fn prepare(
+        &mut self,
+        test: &HttpTest,
+    ) -> Result<(BTreeMap<String, Credentials>, Captured), ReplayStop> {
         match &self.suite.service.reset {
             None => {}
             Some(Reset::Call(request)) => {
@@ -161,7 +164,7 @@ impl<'s> Player<'s> {
         Ok((proofs, captured))
     }
 
-    fn log_in(&mut self, user: &User) -> Result<Proof, Stopped> {
+    fn log_in(&mut self, user: &User) -> Result<Credentials, ReplayStop> {
         let mut captured = Captured::new();
         for fresh in &user.fresh {
             let text = self.fresh(fresh);
@@ -171,21 +174,23 @@ impl<'s> Player<'s> {
             let what = format!("the creation of {}", user.name);
             self.must_succeed(&what, create, &captured)?;
         }
-        let mut proof = Proof::default();
+        let mut credentials = Credentials::default();
         match &user.auth {
             Auth::Headers(headers) => {
                 let filler = Filler::new(&self.base, &captured);
                 for (name, value) in headers {
-                    proof.headers.push((name.clone(), filler.text(value)?));
+                    credentials
+                        .headers
+                        .push((name.clone(), filler.text(value)?));
                 }
             }
             Auth::Login(login) => {
                 let what = format!("the log-in of {}", user.name);
                 let answer = self.must_succeed(&what, &login.request, &captured)?;
-                take(&mut proof, login, &answer).map_err(|why| format!("{what}: {why}"))?;
+                take(&mut credentials, login, &answer).map_err(|why| format!("{what}: {why}"))?;
             }
         }
-        Ok(proof)
+        Ok(credentials)
     }
 
     fn fresh(&mut self, fresh: &Fresh) -> String {
@@ -200,7 +205,7 @@ impl<'s> Player<'s> {
         what: &str,
         request: &Request,
         captured: &Captured,
-    ) -> Result<Response, Stopped> {
+    ) -> Result<Response, ReplayStop> {
         let sent = Filler::new(&self.base, captured).request(request)?;
         match self.call(&sent)?.response() {
             Some(response) if response.status < 400 => Ok(response.clone()),
@@ -209,7 +214,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    fn call(&mut self, request: &isobath_exec::http::Request) -> Result<Call, Stopped> {
+    fn call(&mut self, request: &isobath_exec::http::Request) -> Result<Call, ReplayStop> {
         let call = self.client.call(request);
         match call.failure() {
             Some(
@@ -217,8 +222,8 @@ impl<'s> Player<'s> {
                 | Failure::Unreachable(_)
                 | Failure::Tls(_)
                 | Failure::Interrupted),
-            ) => Err(Stopped::Lost(failure.to_string())),
-            Some(Failure::Unsendable(why)) => Err(Stopped::Otherwise(why.clone())),
+            ) => Err(ReplayStop::ServiceLost(failure.to_string())),
+            Some(Failure::Unsendable(why)) => Err(ReplayStop::Otherwise(why.clone())),
             _ => Ok(call),
         }
     }
@@ -226,13 +231,13 @@ impl<'s> Player<'s> {
     fn step(
         &mut self,
         step: &HttpStep,
-        proofs: &BTreeMap<String, Proof>,
+        proofs: &BTreeMap<String, Credentials>,
         captured: &mut Captured,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), ReplayStop> {
         let mut request = Filler::new(&self.base, captured).request(&step.request)?;
-        let proof = step.request.user.as_ref().and_then(|name| proofs.get(name));
-        if let Some(proof) = proof {
-            proof.apply(&mut request);
+        let credentials = step.request.user.as_ref().and_then(|name| proofs.get(name));
+        if let Some(credentials) = credentials {
+            credentials.apply(&mut request);
         }
         let call = self.call(&request)?;
         let answer = match (&step.expect, call.response(), call.failure()) {
@@ -259,27 +264,29 @@ impl<'s> Player<'s> {
     }
 }
 
-impl std::fmt::Debug for Player<'_> {
+impl std::fmt::Debug for Replayer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Player").field("base", &self.base).finish()
     }
 }
 
-fn take(proof: &mut Proof, login: &Login, answer: &Response) -> Result<(), String> {
+fn take(credentials: &mut Credentials, login: &Login, answer: &Response) -> Result<(), String> {
     if login.cookies {
         let cookies: Vec<&str> = answer
             .all_headers("set-cookie")
             .filter_map(|cookie| cookie.split(';').next())
             .map(str::trim)
             .collect();
-        proof.headers.push(("Cookie".into(), cookies.join("; ")));
+        credentials
+            .headers
+            .push(("Cookie".into(), cookies.join("; ")));
     }
     if let Some(token) = &login.token {
         let value = value(&token.from, answer)?;
         let value = token.template.replace("{token}", &fill::plain(&value));
         match &token.send {
-            Sending::Header(name) => proof.headers.push((name.clone(), value)),
-            Sending::Query(name) => proof.query.push((name.clone(), value)),
+            Sending::Header(name) => credentials.headers.push((name.clone(), value)),
+            Sending::Query(name) => credentials.query.push((name.clone(), value)),
         }
     }
     Ok(())

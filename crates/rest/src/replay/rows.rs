@@ -10,15 +10,15 @@ use serde_json::Value;
 
 use super::Captured;
 use super::fill::plain;
-use crate::data;
+use crate::seeding;
 
 /// The test database of a suite, to be written to.
-pub struct TestDatabase {
+pub struct ReplayDatabase {
     database: Box<dyn Database>,
     first_rows: Vec<String>,
 }
 
-impl fmt::Debug for TestDatabase {
+impl fmt::Debug for ReplayDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TestDatabase")
             .field("place", &self.database.place())
@@ -26,7 +26,7 @@ impl fmt::Debug for TestDatabase {
     }
 }
 
-impl TestDatabase {
+impl ReplayDatabase {
     /// Opens the test database of a suite at an address, which is the permission to write to it.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl TestDatabase {
                     self.ask(&format!("{sql} RETURNING {}", key.column))?
                 }
             };
-            let value = data::json(&value)
+            let value = seeding::json(&value)
                 .ok_or_else(|| format!("the database gave `{}` no number", key.variable))?;
             captured.insert(key.variable.clone(), value);
         }

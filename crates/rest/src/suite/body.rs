@@ -8,14 +8,14 @@ use serde_json::Value;
 
 /// Texts that suites do not write as they were seen.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct Placeholders {
     /// Placeholders, with the variables that fill them.
     pub(super) fresh: Vec<(String, String)>,
     /// Fields and their secret values, with the environment variables that hold them.
     pub(super) secrets: Vec<(String, String, String)>,
 }
 
-impl Marks {
+impl Placeholders {
     /// A text with its placeholders filled in.
     pub(super) fn text(&self, raw: &str) -> Text {
         let mut text = Text::default();
@@ -90,7 +90,7 @@ pub(super) fn body(
     bytes: &[u8],
     content_type: &str,
     bound: &[(String, String)],
-    marks: &Marks,
+    marks: &Placeholders,
 ) -> Body {
     let base = content_type
         .split(';')
@@ -217,7 +217,7 @@ mod tests {
             sent,
             "multipart/form-data; boundary=fence",
             &bound,
-            &Marks::default(),
+            &Placeholders::default(),
         );
         assert_eq!(
             body,
@@ -244,7 +244,7 @@ mod tests {
             b"--x",
             "multipart/form-data; boundary=y",
             &[],
-            &Marks::default(),
+            &Placeholders::default(),
         );
         assert!(matches!(body, Body::Binary { .. }), "{body:?}");
     }
@@ -256,7 +256,7 @@ mod tests {
             b"boat=7&note=a+b",
             "application/x-www-form-urlencoded",
             &bound,
-            &Marks::default(),
+            &Placeholders::default(),
         );
         assert_eq!(
             body,

@@ -8,11 +8,11 @@ use serde_json::Value;
 use crate::compare::is_within;
 
 /// Facts checked about one body at most; more would hide what matters.
-const MOST_CHECKS: usize = 25;
+const MAX_CHECKS: usize = 25;
 /// Items of a list whose parts are checked.
-const MOST_ITEMS: usize = 3;
+const MAX_ITEMS: usize = 3;
 /// Bodies with more values than that are not written out as a whole.
-const MOST_LEAVES: usize = 12;
+const MAX_LEAVES: usize = 12;
 
 /// How long before and after a run a time that an answer tells may come from the clock: deadlines lie ahead.
 const BACK: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
@@ -94,7 +94,7 @@ pub(super) fn facts(
     restless: &BTreeSet<String>,
     same: &BTreeMap<String, String>,
 ) -> Vec<Check> {
-    if restless.iter().all(|place| same.contains_key(place)) && leaves(body) <= MOST_LEAVES {
+    if restless.iter().all(|place| same.contains_key(place)) && leaves(body) <= MAX_LEAVES {
         let holes = same.iter().map(|(at, variable)| Hole {
             at: Place::from_pointer(at),
             value: Text::captured(variable.clone()),
@@ -118,7 +118,7 @@ pub(super) fn facts(
             is: JsonType::of(body),
         });
     }
-    checks.truncate(MOST_CHECKS);
+    checks.truncate(MAX_CHECKS);
     checks
 }
 
@@ -139,7 +139,7 @@ struct Collected<'a> {
 
 impl Collected<'_> {
     fn add(&mut self, value: &Value, at: &mut String) {
-        if self.checks.len() >= MOST_CHECKS {
+        if self.checks.len() >= MAX_CHECKS {
             return;
         }
         if let Some(variable) = self.same.get(at.as_str()) {
@@ -159,7 +159,7 @@ impl Collected<'_> {
                     at: Place::from_pointer(at),
                     items: items.len(),
                 });
-                for (index, item) in items.iter().take(MOST_ITEMS).enumerate() {
+                for (index, item) in items.iter().take(MAX_ITEMS).enumerate() {
                     at.push_str(&format!("/{index}"));
                     self.add(item, at);
                     at.truncate(end);

@@ -1,12 +1,12 @@
 //! Turns tests of the job into the neutral suite that writers print.
 
 mod body;
+mod external;
 mod facts;
-mod outside;
+mod row_checks;
 mod rows;
-mod state;
 mod users;
-mod words;
+mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,19 +18,19 @@ use isobath_exec::http::Method;
 use isobath_genes::{Reference, push_segment};
 use serde_json::Value;
 
-use self::body::Marks;
+use self::body::Placeholders;
 use self::facts::{facts, is_message, is_moment, places_of};
-use self::rows::Beneath;
 pub use self::rows::DATABASE_VARIABLE;
-use crate::action::{self, AnswerChecker};
+use self::rows::SuiteDatabaseContext;
+use crate::action::{self, ResponseChecker};
 use crate::auth;
 use crate::caller::Service;
-use crate::candidate::{Step, What};
+use crate::candidate::{Step, StepKind};
 use crate::compare::differences;
-use crate::data;
 use crate::exchange::{Exchange, LOCATION, Origin};
 use crate::job::Test;
 use crate::openapi::Api;
+use crate::seeding;
 use crate::session::Session;
 
 /// The suite of a run: name, where the service is and who calls are taken from the service and the users.
@@ -48,11 +48,11 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
         let request = Request::new(reset.request.method.as_str(), path);
         suite.service.reset = Some(isobath_emit::http::Reset::Call(Box::new(request)));
     }
-    let beneath = Beneath::of(service, tests);
+    let database = SuiteDatabaseContext::of(service, tests);
     suite.database = rows::database(service, tests);
-    suite.outside = outside::stations(service);
+    suite.outside = external::stations(service);
     let mut names = BTreeSet::new();
-    let checker = AnswerChecker::new(&service.api);
+    let checker = ResponseChecker::new(&service.api);
     let now = jiff::Timestamp::now();
     for test in tests {
         let mut printed = Printer {
@@ -61,7 +61,7 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
             users,
             test,
             checker: &checker,
-            beneath: beneath.as_ref(),
+            database: database.as_ref(),
             now,
             variables: BTreeMap::new(),
         }
@@ -70,7 +70,8 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
         let mut plain = printed.name.clone();
         let value = |operation: usize, place: &str| value_at(test, operation, place);
         if names.contains(&plain)
-            && let Some(difference) = words::difference(&test.covers, last_operation(test), &value)
+            && let Some(difference) =
+                wording::difference(&test.covers, last_operation(test), &value)
         {
             plain = format!("{plain} {difference}");
             printed.name.clone_from(&plain);
@@ -157,16 +158,16 @@ fn cookies(header: &str) -> Vec<(&str, &str)> {
 
 /// What of a place is captured: of a Location it is the id at its end, or all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Taken {
+enum CapturedPart {
     Value,
     Whole,
 }
 
-impl Taken {
+impl CapturedPart {
     fn place(self, place: &str) -> String {
         match self {
-            Taken::Value => place.to_owned(),
-            Taken::Whole => format!("whole {place}"),
+            CapturedPart::Value => place.to_owned(),
+            CapturedPart::Whole => format!("whole {place}"),
         }
     }
 }
@@ -176,8 +177,8 @@ struct Printer<'a> {
     service: &'a Service,
     users: &'a [auth::User],
     test: &'a Test,
-    checker: &'a AnswerChecker,
-    beneath: Option<&'a Beneath>,
+    checker: &'a ResponseChecker,
+    database: Option<&'a SuiteDatabaseContext>,
     /// When the tests were run, about.
     now: jiff::Timestamp,
     /// What was captured: the step or row and place, and its name.
@@ -231,7 +232,7 @@ impl Printer<'_> {
                 .first()
                 .map_or(group, |fault| fault.operation.clone()),
             scenario: self.scenario(),
-            covers: words::covers(
+            covers: wording::covers(
                 &self.test.covers,
                 self.api,
                 &self.user_names(),
@@ -250,9 +251,9 @@ impl Printer<'_> {
         self.users.iter().map(|user| &*user.name).collect()
     }
 
-    fn subject(&self) -> words::Subject {
+    fn subject(&self) -> wording::Subject {
         let last = self.test.exchanges.last();
-        words::Subject {
+        wording::Subject {
             operation: last.and_then(|last| last.operation),
             user: last.and_then(|last| last.user),
             status: last.and_then(Exchange::status),
@@ -290,15 +291,15 @@ impl Printer<'_> {
             .iter()
             .find(|step| step.id == last.step);
         if let Some(Step {
-            what:
-                What::Call {
+            kind:
+                StepKind::Call {
                     breach: Some(breach),
                     ..
                 },
             ..
         }) = step
         {
-            name.push_str(&format!(" when {}", words::wrong(breach)));
+            name.push_str(&format!(" when {}", wording::wrong(breach)));
         }
         let scenario = self.scenario();
         if !scenario.is_empty() {
@@ -307,8 +308,8 @@ impl Printer<'_> {
         if let Some(tables) = self.tables() {
             name.push_str(&format!(" with rows in {tables}"));
         }
-        if let Some(outside) = self.outside() {
-            name.push_str(&format!(" when {outside}"));
+        if let Some(summary) = self.mock_summary() {
+            name.push_str(&format!(" when {summary}"));
         }
         name
     }
@@ -349,8 +350,11 @@ impl Printer<'_> {
     ///
     /// What an earlier call was sent may itself have been captured before it, as a whole or in parts.
     fn captured_by(&self, reference: &Reference) -> Vec<(String, String)> {
-        let Some(Origin::Sent(at)) = Origin::read(&reference.place) else {
-            let place = (reference.source, Taken::Value.place(&reference.place));
+        let Some(Origin::Input(at)) = Origin::read(&reference.place) else {
+            let place = (
+                reference.source,
+                CapturedPart::Value.place(&reference.place),
+            );
             let variable = self.variables.get(&place);
             return Vec::from_iter(variable.map(|variable| (String::new(), variable.clone())));
         };
@@ -366,25 +370,25 @@ impl Printer<'_> {
 
     fn request(&self, step: &Step, exchange: &Exchange) -> Request {
         let sent = &exchange.request;
-        let proof = step
+        let credentials = step
             .user
             .and_then(|user| self.service.sessions.get(user))
-            .map(Session::proof);
+            .map(Session::credentials);
         let bound = self.bound(step);
         let target = sent
             .url
             .strip_prefix(&self.service.base)
             .unwrap_or(&sent.url);
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let path = match &step.what {
-            What::Follow(source) => {
-                let place = (*source, Taken::Whole.place(LOCATION));
+        let path = match &step.kind {
+            StepKind::Follow(source) => {
+                let place = (*source, CapturedPart::Whole.place(LOCATION));
                 match self.variables.get(&place) {
                     Some(variable) => Text::captured(variable.clone()),
                     None => Text::from(path),
                 }
             }
-            What::Call { action, .. } => self.path(action.operation, path, &bound),
+            StepKind::Call { action, .. } => self.path(action.operation, path, &bound),
         };
         let mut request = Request::new(sent.method.as_str(), path);
         let given = |group: &str, name: &str, value: &str| {
@@ -396,8 +400,8 @@ impl Printer<'_> {
         };
         let mut met: BTreeMap<String, usize> = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            if let Some(proof) = &proof
-                && proof.query.iter().any(|(other, _)| *other == name)
+            if let Some(credentials) = &credentials
+                && credentials.query.iter().any(|(other, _)| *other == name)
             {
                 continue;
             }
@@ -413,8 +417,8 @@ impl Printer<'_> {
         let mut content_type = String::new();
         for (name, value) in &sent.headers {
             let is = |other: &str| name.eq_ignore_ascii_case(other);
-            let own = proof.as_ref().and_then(|proof| {
-                let mut headers = proof.headers.iter();
+            let own = credentials.as_ref().and_then(|credentials| {
+                let mut headers = credentials.headers.iter();
                 headers.find(|(other, _)| is(other))
             });
             if is("content-type") {
@@ -432,7 +436,7 @@ impl Printer<'_> {
             }
         }
         if !sent.body.is_empty() {
-            let body = body::body(&sent.body, &content_type, &bound, &Marks::default());
+            let body = body::body(&sent.body, &content_type, &bound, &Placeholders::default());
             request = request.body(body);
         }
         if let Some(user) = step.user.and_then(|user| self.users.get(user)) {
@@ -496,20 +500,22 @@ impl Printer<'_> {
 
     /// What later steps need of this answer.
     fn captures(&mut self, exchange: &Exchange) -> Vec<Capture> {
-        let mut wanted: Vec<(String, Taken)> = Vec::new();
+        let mut wanted: Vec<(String, CapturedPart)> = Vec::new();
         for step in &self.test.candidate.steps {
-            match &step.what {
-                What::Call { action, .. } => {
+            match &step.kind {
+                StepKind::Call { action, .. } => {
                     let references = action.gene.references().into_iter();
                     let own = references.filter(|(_, reference)| reference.source == exchange.step);
                     wanted.extend(
-                        own.map(|(_, reference)| (reference.place.to_string(), Taken::Value)),
+                        own.map(|(_, reference)| {
+                            (reference.place.to_string(), CapturedPart::Value)
+                        }),
                     );
                 }
-                What::Follow(source) if *source == exchange.step => {
-                    wanted.push((LOCATION.to_owned(), Taken::Whole));
+                StepKind::Follow(source) if *source == exchange.step => {
+                    wanted.push((LOCATION.to_owned(), CapturedPart::Whole));
                 }
-                What::Follow(_) => {}
+                StepKind::Follow(_) => {}
             }
         }
         wanted.sort();
@@ -517,8 +523,8 @@ impl Printer<'_> {
         let mut captures = Vec::new();
         for (place, taken) in wanted {
             let sample = match taken {
-                Taken::Whole => exchange.location().map(Value::from),
-                Taken::Value => exchange.value(&place),
+                CapturedPart::Whole => exchange.location().map(Value::from),
+                CapturedPart::Value => exchange.value(&place),
             };
             let Some((sample, origin)) = sample.zip(Origin::read(&place)) else {
                 continue;
@@ -526,10 +532,10 @@ impl Printer<'_> {
             let from = match (origin, taken) {
                 (Origin::Body(pointer), _) => Source::Body(Place::from_pointer(pointer)),
                 (Origin::Header(name), _) => Source::Header(name.into()),
-                (Origin::Location, Taken::Whole) => Source::Header("Location".into()),
-                (Origin::Location, Taken::Value) => Source::LastSegment("Location".into()),
+                (Origin::Location, CapturedPart::Whole) => Source::Header("Location".into()),
+                (Origin::Location, CapturedPart::Value) => Source::LastSegment("Location".into()),
                 // The suite writes these itself.
-                (Origin::Sent(_) | Origin::Method | Origin::Status | Origin::Given(_), _) => {
+                (Origin::Input(_) | Origin::Method | Origin::Status | Origin::Given(_), _) => {
                     continue;
                 }
             };
@@ -670,7 +676,7 @@ impl Printer<'_> {
             .iter()
             .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
             .collect();
-        let answer = action::Answer {
+        let answer = action::ReceivedResponse {
             status: response.status,
             headers: &headers,
             body: &response.body,
@@ -740,9 +746,9 @@ impl Printer<'_> {
             .iter()
             .find(|(_, other)| *other == variable)?;
         let value = |exchanges: &[Exchange]| {
-            if data::column(place).is_some() {
-                let planted = exchanges.first()?.inside.planted.as_ref()?;
-                return planted.value(*step, place);
+            if seeding::column(place).is_some() {
+                let seeded = exchanges.first()?.trace.seeded.as_ref()?;
+                return seeded.value(*step, place);
             }
             let exchange = exchanges.iter().find(|exchange| exchange.step == *step)?;
             exchange.value(place)

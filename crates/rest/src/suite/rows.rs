@@ -10,18 +10,18 @@ use isobath_rows::set::{NewCell, NewRow};
 use isobath_sql::render::{identifier, literal, table_name};
 use isobath_sql::{DialectName, Schema};
 
-use super::state::bookkeeping;
+use super::row_checks::bookkeeping;
 use super::{Printer, slug};
 use crate::caller::Service;
-use crate::data::{self, Planted};
 use crate::job::Test;
+use crate::seeding::{self, SeededRows};
 
 /// The variable that names the database of a suite.
 pub const DATABASE_VARIABLE: &str = "ISOBATH_DATABASE";
 
 /// What is known of the database when tests are printed.
 #[derive(Clone, Debug)]
-pub(super) struct Beneath {
+pub(super) struct SuiteDatabaseContext {
     pub(super) schema: Arc<Schema>,
     pub(super) dialect: DialectName,
     /// The rows at the start.
@@ -30,12 +30,12 @@ pub(super) struct Beneath {
     pub(super) bookkeeping: Tables,
 }
 
-impl Beneath {
+impl SuiteDatabaseContext {
     pub(super) fn of(service: &Service, tests: &[Test]) -> Option<Self> {
-        service.beneath(|data| Self {
-            schema: Arc::clone(data.schema()),
-            dialect: data.state.dialect(),
-            baseline: data.state.baseline().clone(),
+        service.with_database(|database| Self {
+            schema: Arc::clone(database.schema()),
+            dialect: database.state.dialect(),
+            baseline: database.state.baseline().clone(),
             bookkeeping: bookkeeping(tests),
         })
     }
@@ -43,59 +43,59 @@ impl Beneath {
 
 /// The database of a suite, with what puts the rows of its tests back.
 pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
-    service.beneath(|data| {
+    service.with_database(|database| {
         let exchanges = || tests.iter().flat_map(|test| &test.exchanges);
-        let events = exchanges().flat_map(|exchange| &exchange.inside.events);
+        let events = exchanges().flat_map(|exchange| &exchange.trace.events);
         let texts = events.filter_map(|event| match event {
             Event::Statement { text, .. } => Some(text.as_str()),
             _ => None,
         });
-        let mut tables: Tables = data.state.written_by(texts);
+        let mut tables: Tables = database.state.written_by(texts);
         let rows = tests.iter().flat_map(|test| &test.candidate.rows);
         tables.extend(rows.map(|row| row.table));
-        let effects = exchanges().filter_map(|exchange| exchange.inside.effect.as_ref());
+        let effects = exchanges().filter_map(|exchange| exchange.trace.effect.as_ref());
         let changes = effects.flat_map(|effect| &effect.changes);
         tables.extend(changes.map(|change| change.table));
         // Where nothing is written, a suite does not need the agent inside the service.
-        let is_needed = data.door().is_none() || !tables.is_empty();
+        let is_needed = database.row_endpoint().is_none() || !tables.is_empty();
         is_needed.then(|| Database {
             variable: DATABASE_VARIABLE.to_owned(),
-            dialect: match data.state.dialect() {
+            dialect: match database.state.dialect() {
                 DialectName::Sqlite => SuiteDialect::Sqlite,
                 DialectName::MySql => SuiteDialect::Mysql,
                 DialectName::Postgres | DialectName::Ansi => SuiteDialect::Postgres,
             },
-            door: data.door().map(str::to_owned),
-            setup: data.first_rows(&tables),
+            door: database.row_endpoint().map(str::to_owned),
+            setup: database.snapshot_statements(&tables),
         })
     })?
 }
 
 /// What became of the rows of a run.
-pub(super) fn planted(exchanges: &[crate::exchange::Exchange]) -> Option<&Planted> {
-    exchanges.first()?.inside.planted.as_deref()
+pub(super) fn seeded(exchanges: &[crate::exchange::Exchange]) -> Option<&SeededRows> {
+    exchanges.first()?.trace.seeded.as_deref()
 }
 
 impl Printer<'_> {
     /// The rows that the test inserted. What the database gave out and the test uses is a variable from now on.
     pub(super) fn rows(&mut self) -> Vec<TestRow> {
-        let (Some(beneath), Some(planted)) = (
-            self.beneath.cloned(),
-            planted(&self.test.exchanges).cloned(),
+        let (Some(database), Some(seeded)) = (
+            self.database.cloned(),
+            seeded(&self.test.exchanges).cloned(),
         ) else {
             return Vec::new();
         };
         let rows = &self.test.candidate.rows;
-        let inserted = rows.iter().filter(|row| planted.rows.contains_key(&row.id));
+        let inserted = rows.iter().filter(|row| seeded.rows.contains_key(&row.id));
         let inserted: Vec<&NewRow> = inserted.collect();
         let mut printed = Vec::new();
         for row in inserted {
-            let table = &beneath.schema.tables[row.table];
+            let table = &database.schema.tables[row.table];
             let mut cells = Vec::new();
             let mut key = None;
             for (column, cell) in row.cells.iter().enumerate() {
                 let name = &table.columns[column].name;
-                let place = data::place(column);
+                let place = seeding::place(column);
                 match cell {
                     NewCell::Default => {
                         if key.is_none() && self.uses(row.id, column) {
@@ -103,34 +103,34 @@ impl Printer<'_> {
                             self.variables
                                 .insert((row.id, place.clone()), variable.clone());
                             key = Some(RowKey {
-                                column: identifier(name, beneath.dialect),
+                                column: identifier(name, database.dialect),
                                 variable,
-                                sample: planted.value(row.id, &place),
+                                sample: seeded.value(row.id, &place),
                             });
                         }
                         continue;
                     }
                     NewCell::Value(value) => {
-                        let text = literal(value, beneath.dialect);
-                        cells.push((identifier(name, beneath.dialect), Text::from(text)));
+                        let text = literal(value, database.dialect);
+                        cells.push((identifier(name, database.dialect), Text::from(text)));
                     }
                     NewCell::Of { row, column } => {
-                        let known = self.variables.get(&(*row, data::place(*column)));
+                        let known = self.variables.get(&(*row, seeding::place(*column)));
                         let text = match known {
                             Some(variable) => Text::captured(variable.clone()),
                             None => {
-                                let values = planted.rows.get(row);
+                                let values = seeded.rows.get(row);
                                 let value = values.and_then(|values| values.get(*column)?.as_ref());
                                 let value = value.cloned().unwrap_or(isobath_sql::Value::Null);
-                                Text::from(literal(&value, beneath.dialect))
+                                Text::from(literal(&value, database.dialect))
                             }
                         };
-                        cells.push((identifier(name, beneath.dialect), text));
+                        cells.push((identifier(name, database.dialect), text));
                     }
                 }
             }
             printed.push(TestRow {
-                table: table_name(table, beneath.dialect),
+                table: table_name(table, database.dialect),
                 cells,
                 key,
             });
@@ -141,7 +141,7 @@ impl Printer<'_> {
     /// Whether a later row or a call takes a cell of a row.
     fn uses(&self, row: u32, column: usize) -> bool {
         let candidate = &self.test.candidate;
-        let place = data::place(column);
+        let place = seeding::place(column);
         let by_rows = candidate.rows.iter().flat_map(|row| &row.cells);
         let is_meant = NewCell::Of { row, column };
         by_rows.into_iter().any(|cell| *cell == is_meant)
@@ -169,12 +169,12 @@ impl Printer<'_> {
 
     /// The tables that the test brings rows to, as words.
     pub(super) fn tables(&self) -> Option<String> {
-        let beneath = self.beneath?;
-        let planted = planted(&self.test.exchanges)?;
+        let database = self.database?;
+        let seeded = seeded(&self.test.exchanges)?;
         let mut names: Vec<&str> = Vec::new();
         for row in &self.test.candidate.rows {
-            let name = beneath.schema.tables[row.table].name.as_str();
-            if planted.rows.contains_key(&row.id) && !names.contains(&name) {
+            let name = database.schema.tables[row.table].name.as_str();
+            if seeded.rows.contains_key(&row.id) && !names.contains(&name) {
                 names.push(name);
             }
         }

@@ -4,14 +4,14 @@ use isobath_emit::http::{
     Auth, Fresh, Login, Piece, Place, Request, Secret, Sending, Source, Text, Token, User,
 };
 
-use super::body::{Marks, body};
+use super::body::{Placeholders, body};
 use super::slug;
-use crate::auth::{self, Generator, Take, TokenPlace, TokenSource};
+use crate::auth::{self, Generator, LoginCredential, TokenLocation, TokenSource};
 
 /// Digits that make a text new, where its length allows.
 const DIGITS: usize = 12;
 /// Digits that a suite can make.
-const MOST_DIGITS: usize = 32;
+const MAX_DIGITS: usize = 32;
 
 /// A user of the service as a user of the suite.
 pub(super) fn user(user: &auth::User) -> User {
@@ -19,7 +19,7 @@ pub(super) fn user(user: &auth::User) -> User {
     let fresh: Vec<(&Generator, Fresh)> = generators
         .map(|generator| (generator, fresh(generator)))
         .collect();
-    let mut marks = Marks {
+    let mut marks = Placeholders {
         fresh: fresh
             .iter()
             .map(|(generator, fresh)| (generator.place_holder.clone(), fresh.variable.clone()))
@@ -72,17 +72,17 @@ pub(super) fn user(user: &auth::User) -> User {
     }
 }
 
-fn log_in(login: &auth::Login, marks: &Marks) -> Login {
+fn log_in(login: &auth::Login, marks: &Placeholders) -> Login {
     let (token, cookies) = match &login.take {
-        Take::Cookies => (None, true),
-        Take::Token { from, to, template } => {
+        LoginCredential::Cookies => (None, true),
+        LoginCredential::Token { from, to, template } => {
             let from = match from {
                 TokenSource::Body(pointer) => Source::Body(Place::from_pointer(pointer)),
                 TokenSource::Header(name) => Source::Header(name.clone()),
             };
             let send = match to {
-                TokenPlace::Header(name) => Sending::Header(name.clone()),
-                TokenPlace::Query(name) => Sending::Query(name.clone()),
+                TokenLocation::Header(name) => Sending::Header(name.clone()),
+                TokenLocation::Query(name) => Sending::Query(name.clone()),
             };
             let template = template.clone();
             (
@@ -102,7 +102,7 @@ fn log_in(login: &auth::Login, marks: &Marks) -> Login {
     }
 }
 
-fn request(call: &auth::Call, marks: &Marks) -> Request {
+fn request(call: &auth::AuthCall, marks: &Placeholders) -> Request {
     let path = match &call.endpoint {
         url if url.contains("://") => url.clone(),
         path => format!("/{}", path.trim_start_matches('/')),
@@ -129,7 +129,7 @@ fn fresh(generator: &Generator) -> Fresh {
     let room = most.saturating_sub(fixed).max(DIGITS / 2).min(most);
     let digits = DIGITS
         .max(generator.min_length.saturating_sub(fixed))
-        .min(MOST_DIGITS)
+        .min(MAX_DIGITS)
         .min(room);
     while length(&prefix) + length(&suffix) + digits < generator.min_length {
         prefix.push('x');

@@ -20,14 +20,14 @@ use isobath_exec::http::{Client, Config as HttpConfig, Method, Request};
 use isobath_exec::state::State;
 use isobath_rest::auth::User;
 use isobath_rest::caller::{ResetCall, Service};
-use isobath_rest::data::{self, Data};
 use isobath_rest::feedback::{Feedback, JournalFeedback};
-use isobath_rest::job::{Config, Event, Outcome, run};
-use isobath_rest::keeper::{Keeper, Revive};
+use isobath_rest::job::{Config, Event, RunResult, run};
 use isobath_rest::openapi::{self, NoLoader};
-use isobath_rest::probe::Choice;
+use isobath_rest::probe::ProbeConfig;
+use isobath_rest::seeding::{self, LiveDatabase};
 use isobath_rest::session::Session;
 use isobath_rest::suite;
+use isobath_rest::supervisor::{Restart, Supervisor};
 use isobath_suts::Running;
 
 pub(crate) use place::{Place, on_each};
@@ -48,7 +48,7 @@ pub(crate) struct Plan<'a> {
     /// Where chance begins.
     pub(crate) seed: u64,
     /// Which probes are made.
-    pub(crate) probes: Choice,
+    pub(crate) probes: ProbeConfig,
 }
 
 /// A run that is about to begin; its parts may be changed before.
@@ -73,18 +73,18 @@ impl Prepared {
         let reset = plan.reset.map(|path| ResetCall {
             request: Request::new(Method::POST, format!("{}{path}", plan.url)),
         });
-        let mut config = Config::alone(plan.seed, plan.calls);
+        let mut config = Config::single_worker(plan.seed, plan.calls);
         config.probes = plan.probes;
         Self {
             service: Service {
                 api: Arc::new(api),
                 base: plan.url.to_owned(),
-                keeper: Keeper::new(sessions.clone()),
+                supervisor: Supervisor::new(sessions.clone()),
                 sessions,
                 reset,
                 feedback: None,
-                data: None,
-                outside: None,
+                database: None,
+                mocks: None,
             },
             config,
             timeout: Duration::from_secs(10),
@@ -92,33 +92,39 @@ impl Prepared {
     }
 
     /// The same run with somebody who brings the service back.
-    pub(crate) fn reviving(mut self, revive: Box<Revive>) -> Self {
-        self.service.keeper = Keeper::new(self.service.sessions.clone()).reviving(revive);
+    pub(crate) fn with_restart(mut self, restart: Box<Restart>) -> Self {
+        self.service.supervisor =
+            Supervisor::new(self.service.sessions.clone()).with_restart(restart);
         self
     }
 
     /// The same run with the database of a service, and with the statements that it writes down.
-    pub(crate) fn with_database(self, running: &Running, choice: data::Choice) -> Self {
+    pub(crate) fn with_database(self, running: &Running, choice: seeding::SeedingConfig) -> Self {
         let path = running.database.as_ref().expect("a database");
         let told = told(running);
-        self.with_data(&format!("sqlite:{path}"), choice, Some(told))
+        self.with_seeder(&format!("sqlite:{path}"), choice, Some(told))
     }
 
     /// The same run with a database whose statements are not seen.
     pub(crate) fn with_rows(self, address: &str) -> Self {
-        self.with_data(address, data::Choice::default(), None)
+        self.with_seeder(address, seeding::SeedingConfig::default(), None)
     }
 
     /// The same run with a database, and with whoever tells the statements of the service.
-    pub(crate) fn with_data(
+    pub(crate) fn with_seeder(
         mut self,
         address: &str,
-        choice: data::Choice,
+        choice: seeding::SeedingConfig,
         ear: Option<Box<dyn Feedback>>,
     ) -> Self {
         let state = State::open(address, &[address.to_owned()]).expect("a database");
         let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
-        self.service.data = Some(Mutex::new(Data::new(state, now, choice, ear.is_some())));
+        self.service.database = Some(Mutex::new(LiveDatabase::new(
+            state,
+            now,
+            choice,
+            ear.is_some(),
+        )));
         self.service.feedback = ear.map(Mutex::new);
         self
     }
@@ -131,30 +137,30 @@ impl Prepared {
     }
 
     /// Runs it.
-    pub(crate) fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> RunResult {
         self.run_telling(|_| {})
     }
 
     /// Runs it, and tells what happens.
-    pub(crate) fn run_telling(self, tell: impl FnMut(&Event<'_>) + 'static) -> Outcome {
+    pub(crate) fn run_telling(self, tell: impl FnMut(&Event<'_>) + 'static) -> RunResult {
         self.run_for(tell).0
     }
 
     /// Runs it, and makes a suite of what it found.
-    pub(crate) fn run_and_write(self, name: &str) -> (Outcome, HttpSuite) {
+    pub(crate) fn run_and_write(self, name: &str) -> (RunResult, HttpSuite) {
         let (outcome, suite, _) = self.run_and_keep(name);
         (outcome, suite)
     }
 
     /// The same; whoever told statements goes on as long as what is given back.
-    pub(crate) fn run_and_keep(self, name: &str) -> (Outcome, HttpSuite, Arc<Service>) {
+    pub(crate) fn run_and_keep(self, name: &str) -> (RunResult, HttpSuite, Arc<Service>) {
         let (outcome, service) = self.run_for(|_| {});
         let suite = suite::suite(name, &service, &[], &outcome.tests);
         (outcome, suite, service)
     }
 
     /// Runs it, tells what happens, and gives back what was called.
-    fn run_for(self, tell: impl FnMut(&Event<'_>) + 'static) -> (Outcome, Arc<Service>) {
+    fn run_for(self, tell: impl FnMut(&Event<'_>) + 'static) -> (RunResult, Arc<Service>) {
         let timeout = self.timeout;
         let client = move |flag: &Arc<AtomicBool>| {
             Client::new(HttpConfig {
@@ -186,12 +192,12 @@ fn told(running: &Running) -> Box<dyn Feedback> {
 }
 
 /// Runs the job with one worker and no clock.
-pub(crate) fn search(plan: &Plan<'_>) -> Outcome {
+pub(crate) fn search(plan: &Plan<'_>) -> RunResult {
     Prepared::new(plan).run()
 }
 
 /// The same, with the suite of what it found.
-pub(crate) fn search_and_write(plan: &Plan<'_>, name: &str) -> (Outcome, HttpSuite) {
+pub(crate) fn search_and_write(plan: &Plan<'_>, name: &str) -> (RunResult, HttpSuite) {
     let (outcome, service) = Prepared::new(plan).run_for(|_| {});
     let suite = suite::suite(name, &service, plan.users, &outcome.tests);
     (outcome, suite)

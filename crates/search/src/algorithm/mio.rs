@@ -131,7 +131,7 @@ impl<P: Problem> Algorithm<P> for Mio<P::Candidate> {
             }
         }
         let progress = context.progress;
-        if context.rng.f64() < self.config.random_at(progress) {
+        if context.problem.wants_samples() || context.rng.f64() < self.config.random_at(progress) {
             return sampled(context, 0);
         }
         let population = self.config.population_at(progress);

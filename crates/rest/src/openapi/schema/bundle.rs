@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value as Json, json};
 
-use crate::openapi::document::{Documents, Place};
+use crate::openapi::document::{DocumentPlace, Documents};
 
 /// A schema of the bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,13 +86,13 @@ const MAX_SCHEMAS: usize = 200_000;
 #[derive(Default)]
 pub(crate) struct BundleBuilder {
     schemas: Vec<Json>,
-    known: FxHashMap<Place, SchemaId>,
-    queue: Vec<(SchemaId, Place)>,
+    known: FxHashMap<DocumentPlace, SchemaId>,
+    queue: Vec<(SchemaId, DocumentPlace)>,
 }
 
 impl BundleBuilder {
     /// The schema at a place; `None` when there are too many.
-    pub(crate) fn schema(&mut self, place: &Place) -> Option<SchemaId> {
+    pub(crate) fn schema(&mut self, place: &DocumentPlace) -> Option<SchemaId> {
         if let Some(&id) = self.known.get(place) {
             return Some(id);
         }
@@ -120,7 +120,12 @@ impl BundleBuilder {
         }
     }
 
-    fn rewrite(&mut self, documents: &mut Documents<'_>, place: &Place, json: &Json) -> Json {
+    fn rewrite(
+        &mut self,
+        documents: &mut Documents<'_>,
+        place: &DocumentPlace,
+        json: &Json,
+    ) -> Json {
         let map = match json {
             Json::Object(map) => map,
             Json::Bool(verdict) => return Json::Bool(*verdict),
@@ -149,7 +154,7 @@ impl BundleBuilder {
     fn keyword(
         &mut self,
         documents: &mut Documents<'_>,
-        place: &Place,
+        place: &DocumentPlace,
         keyword: &str,
         json: &Json,
         out: &mut Map<String, Json>,

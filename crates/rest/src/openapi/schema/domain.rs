@@ -9,11 +9,11 @@ use isobath_genes::{
 use serde_json::{Number, Value as Json};
 
 use super::facts::{
-    ARRAY, Additional, BOOLEAN, Facts, INTEGER, Limit, NULL, NUMBER, OBJECT, Part, STRING, collect,
-    expand,
+    ARRAY, Additional, BOOLEAN, Facts, INTEGER, NULL, NUMBER, NumericBound, OBJECT, STRING,
+    SchemaPart, collect, expand,
 };
-use super::nodes::{Direction, Key, NodeBuilder};
-use crate::openapi::document::{Documents, Place};
+use super::nodes::{Direction, NodeBuilder, NodeKey};
+use crate::openapi::document::{DocumentPlace, Documents};
 use crate::openapi::limitation::LimitationKind;
 
 /// The longest text that is made because a schema asks for it.
@@ -61,11 +61,11 @@ pub(super) fn anything(builder: &mut ModelBuilder) -> NodeId {
 pub(super) fn domain(
     nodes: &mut NodeBuilder,
     documents: &mut Documents<'_>,
-    key: &Key,
+    key: &NodeKey,
     facts: &Facts,
-    place: &Place,
+    place: &DocumentPlace,
 ) -> Domain {
-    let mut maker = Maker {
+    let mut maker = DomainBuilder {
         nodes,
         documents,
         key,
@@ -109,15 +109,15 @@ pub(super) fn domain(
     }
 }
 
-struct Maker<'a, 'l> {
+struct DomainBuilder<'a, 'l> {
     nodes: &'a mut NodeBuilder,
     documents: &'a mut Documents<'l>,
-    key: &'a Key,
+    key: &'a NodeKey,
     facts: &'a Facts,
-    place: &'a Place,
+    place: &'a DocumentPlace,
 }
 
-impl Maker<'_, '_> {
+impl DomainBuilder<'_, '_> {
     fn contradiction(&mut self, detail: &str) {
         self.documents
             .limit(LimitationKind::Contradiction, self.place, detail);
@@ -232,7 +232,7 @@ impl Maker<'_, '_> {
         {
             return Domain::Integer(domain);
         }
-        let bound = |limit: &Option<Limit>, inward: fn(f64) -> f64| {
+        let bound = |limit: &Option<NumericBound>, inward: fn(f64) -> f64| {
             limit.as_ref().and_then(|limit| {
                 let x = limit.number.as_f64()?;
                 Some(if limit.exclusive { inward(x) } else { x })
@@ -385,7 +385,7 @@ impl Maker<'_, '_> {
         }
         let extra = self.extra(fields.is_empty());
         for name in &self.facts.required {
-            let declared = |(other, _): &(Arc<str>, Vec<Place>)| other == name;
+            let declared = |(other, _): &(Arc<str>, Vec<DocumentPlace>)| other == name;
             if !self.facts.properties.iter().any(declared) {
                 let node = match extra {
                     Some(extra) => extra.value,
@@ -438,10 +438,14 @@ impl Maker<'_, '_> {
     }
 
     /// Whether a property travels the other way only.
-    fn is_hidden(&mut self, places: &[Place]) -> bool {
+    fn is_hidden(&mut self, places: &[DocumentPlace]) -> bool {
         let mut parts = Vec::new();
         for place in places {
-            expand(self.documents, &Part::whole(place.clone()), &mut parts);
+            expand(
+                self.documents,
+                &SchemaPart::whole(place.clone()),
+                &mut parts,
+            );
         }
         let flag = match self.key.direction {
             Direction::Request => "readOnly",
@@ -499,12 +503,16 @@ impl Maker<'_, '_> {
     }
 
     /// The node of property names, which are text whether they say so or not.
-    fn key_node(&mut self, place: &Place) -> Option<NodeId> {
+    fn key_node(&mut self, place: &DocumentPlace) -> Option<NodeId> {
         let mut parts = Vec::new();
-        expand(self.documents, &Part::whole(place.clone()), &mut parts);
+        expand(
+            self.documents,
+            &SchemaPart::whole(place.clone()),
+            &mut parts,
+        );
         let mut facts = collect(self.documents, &parts, &[]);
         facts.types = Some(STRING);
-        let key = Key {
+        let key = NodeKey {
             parts,
             skips: Vec::new(),
             tag: None,
@@ -516,7 +524,7 @@ impl Maker<'_, '_> {
 }
 
 /// A bound as a whole number, moved inward.
-fn whole(limit: Option<&Limit>, is_min: bool) -> Option<i128> {
+fn whole(limit: Option<&NumericBound>, is_min: bool) -> Option<i128> {
     let limit = limit?;
     match number::digits(&limit.number, 0) {
         Some(n) if limit.exclusive => Some(if is_min { n + 1 } else { n - 1 }),
@@ -530,11 +538,15 @@ fn whole(limit: Option<&Limit>, is_min: bool) -> Option<i128> {
 }
 
 /// Decimals that are multiples of a step such as 0.01; `None` if the digits do not fit.
-fn decimal(multiple: &Number, min: Option<&Limit>, max: Option<&Limit>) -> Option<IntegerDomain> {
+fn decimal(
+    multiple: &Number,
+    min: Option<&NumericBound>,
+    max: Option<&NumericBound>,
+) -> Option<IntegerDomain> {
     (0..=6).find_map(|scale| {
         let step = number::digits(multiple, scale)?;
         let unit = 10f64.powi(i32::from(scale));
-        let bound = |limit: &Limit, is_min: bool| {
+        let bound = |limit: &NumericBound, is_min: bool| {
             let exact = number::digits(&limit.number, scale);
             let rounded = || {
                 let x = limit.number.as_f64().unwrap_or(0.0) * unit;

@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value as Json};
 
 use crate::openapi::api::{MediaKind, Xml};
 use crate::openapi::body::media_kind;
-use crate::openapi::document::{Documents, Place};
+use crate::openapi::document::{DocumentPlace, Documents};
 use crate::openapi::limitation::LimitationKind;
 
 pub(super) const NULL: u8 = 1;
@@ -29,20 +29,20 @@ pub(super) const SKIP_DISCRIMINATOR: u8 = 8;
 
 /// A schema, perhaps without some of its keywords.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Part {
-    pub(super) place: Place,
+pub(super) struct SchemaPart {
+    pub(super) place: DocumentPlace,
     pub(super) skip: u8,
 }
 
-impl Part {
-    pub(super) fn whole(place: Place) -> Self {
+impl SchemaPart {
+    pub(super) fn whole(place: DocumentPlace) -> Self {
         Self { place, skip: 0 }
     }
 }
 
 /// A bound of a number.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Limit {
+pub(super) struct NumericBound {
     pub(super) number: Number,
     pub(super) exclusive: bool,
 }
@@ -54,23 +54,23 @@ pub(super) enum Additional {
     Unsaid,
     Allowed,
     Refused,
-    Schemas(Vec<Place>),
+    Schemas(Vec<DocumentPlace>),
 }
 
 /// A list of alternatives.
 #[derive(Clone, Debug)]
 pub(super) struct Alternatives {
     /// The schema that has them.
-    pub(super) owner: Part,
+    pub(super) owner: SchemaPart,
     /// The bit that leaves them out of their owner.
     pub(super) skip: u8,
-    pub(super) options: Vec<Place>,
+    pub(super) options: Vec<DocumentPlace>,
 }
 
 /// The property that tells alternatives apart.
 #[derive(Clone, Debug)]
 pub(super) struct Discriminator {
-    pub(super) owner: Part,
+    pub(super) owner: SchemaPart,
     pub(super) property: Arc<str>,
     /// From value to reference or schema name.
     pub(super) mapping: Vec<(Arc<str>, String)>,
@@ -83,22 +83,22 @@ pub(super) struct Facts {
     pub(super) types: Option<u8>,
     pub(super) nullable: bool,
     pub(super) members: Option<Vec<Json>>,
-    pub(super) min: Option<Limit>,
-    pub(super) max: Option<Limit>,
+    pub(super) min: Option<NumericBound>,
+    pub(super) max: Option<NumericBound>,
     pub(super) multiple_of: Option<Number>,
     pub(super) min_length: Option<u32>,
     pub(super) max_length: Option<u32>,
     pub(super) patterns: Vec<String>,
     pub(super) format: Option<String>,
-    pub(super) items: Vec<Place>,
+    pub(super) items: Vec<DocumentPlace>,
     pub(super) min_items: Option<u32>,
     pub(super) max_items: Option<u32>,
     pub(super) unique_items: bool,
-    pub(super) properties: Vec<(Arc<str>, Vec<Place>)>,
+    pub(super) properties: Vec<(Arc<str>, Vec<DocumentPlace>)>,
     pub(super) required: Vec<Arc<str>>,
     pub(super) additional: Additional,
-    pub(super) pattern_properties: Vec<(String, Place)>,
-    pub(super) property_names: Option<Place>,
+    pub(super) pattern_properties: Vec<(String, DocumentPlace)>,
+    pub(super) property_names: Option<DocumentPlace>,
     pub(super) min_properties: Option<u32>,
     pub(super) max_properties: Option<u32>,
     pub(super) alternatives: Vec<Alternatives>,
@@ -128,7 +128,7 @@ fn is_silent(keyword: &str) -> bool {
 }
 
 /// Follows `$ref` from a part; what stands beside a reference counts as well, as in 3.1.
-pub(super) fn expand(documents: &mut Documents<'_>, part: &Part, into: &mut Vec<Part>) {
+pub(super) fn expand(documents: &mut Documents<'_>, part: &SchemaPart, into: &mut Vec<SchemaPart>) {
     let mut at = part.clone();
     for _ in 0..64 {
         let document = documents.document(&at.place);
@@ -148,13 +148,13 @@ pub(super) fn expand(documents: &mut Documents<'_>, part: &Part, into: &mut Vec<
             .as_object()
             .is_some_and(|map| map.keys().any(|keyword| !is_silent(keyword)));
         if speaks {
-            into.push(Part {
+            into.push(SchemaPart {
                 place: at.place.clone(),
                 skip: at.skip | SKIP_REF,
             });
         }
         match documents.target(&at.place, reference) {
-            Some(target) => at = Part::whole(target),
+            Some(target) => at = SchemaPart::whole(target),
             None => return,
         }
     }
@@ -166,7 +166,11 @@ pub(super) fn expand(documents: &mut Documents<'_>, part: &Part, into: &mut Vec<
 }
 
 /// What all the parts say together.
-pub(super) fn collect(documents: &mut Documents<'_>, parts: &[Part], skips: &[Part]) -> Facts {
+pub(super) fn collect(
+    documents: &mut Documents<'_>,
+    parts: &[SchemaPart],
+    skips: &[SchemaPart],
+) -> Facts {
     let mut collector = Collector {
         documents,
         facts: Facts::default(),
@@ -182,13 +186,13 @@ pub(super) fn collect(documents: &mut Documents<'_>, parts: &[Part], skips: &[Pa
 struct Collector<'d, 'l> {
     documents: &'d mut Documents<'l>,
     facts: Facts,
-    seen: Vec<Part>,
+    seen: Vec<SchemaPart>,
     /// What to leave out wherever it is met, because a choice has been made there.
-    skips: &'d [Part],
+    skips: &'d [SchemaPart],
 }
 
 impl Collector<'_, '_> {
-    fn part(&mut self, part: &Part, depth: usize) {
+    fn part(&mut self, part: &SchemaPart, depth: usize) {
         if self.seen.contains(part) {
             // Members that share a base are common; a schema that contains itself says nothing new.
             return;
@@ -212,7 +216,7 @@ impl Collector<'_, '_> {
         }
     }
 
-    fn malformed(&mut self, place: &Place, keyword: &str) {
+    fn malformed(&mut self, place: &DocumentPlace, keyword: &str) {
         self.documents.limit(
             LimitationKind::Malformed,
             &place.child(keyword),
@@ -220,7 +224,7 @@ impl Collector<'_, '_> {
         );
     }
 
-    fn keywords(&mut self, part: &Part, map: &Map<String, Json>, depth: usize) {
+    fn keywords(&mut self, part: &SchemaPart, map: &Map<String, Json>, depth: usize) {
         for (keyword, json) in map {
             if !self.keyword(part, map, keyword, json, depth) {
                 self.malformed(&part.place, keyword);
@@ -231,7 +235,7 @@ impl Collector<'_, '_> {
     /// Takes one keyword in; false if its value has the wrong type.
     fn keyword(
         &mut self,
-        part: &Part,
+        part: &SchemaPart,
         map: &Map<String, Json>,
         keyword: &str,
         json: &Json,
@@ -401,7 +405,7 @@ impl Collector<'_, '_> {
         true
     }
 
-    fn unsupported(&mut self, place: &Place, keyword: &str) {
+    fn unsupported(&mut self, place: &DocumentPlace, keyword: &str) {
         self.documents.limit(
             LimitationKind::SchemaKeyword,
             &place.child(keyword),
@@ -409,7 +413,7 @@ impl Collector<'_, '_> {
         );
     }
 
-    fn types(&mut self, place: &Place, json: &Json) -> bool {
+    fn types(&mut self, place: &DocumentPlace, json: &Json) -> bool {
         let names: Vec<&str> = match json {
             Json::String(name) => vec![name],
             Json::Array(names) => names.iter().filter_map(Json::as_str).collect(),
@@ -460,7 +464,7 @@ impl Collector<'_, '_> {
         self.facts.members = Some(kept);
     }
 
-    fn all_of(&mut self, place: &Place, n_members: usize, depth: usize) {
+    fn all_of(&mut self, place: &DocumentPlace, n_members: usize, depth: usize) {
         if depth >= MAX_ALL_OF {
             self.documents.limit(
                 LimitationKind::TooLarge,
@@ -471,7 +475,11 @@ impl Collector<'_, '_> {
         }
         for i in 0..n_members {
             let mut parts = Vec::new();
-            expand(self.documents, &Part::whole(place.item(i)), &mut parts);
+            expand(
+                self.documents,
+                &SchemaPart::whole(place.item(i)),
+                &mut parts,
+            );
             for mut part in parts {
                 // A base tells its heirs apart; an heir is one of them already.
                 part.skip |= SKIP_DISCRIMINATOR;
@@ -518,14 +526,14 @@ impl Facts {
             }
         };
         if replaces {
-            *limit = Some(Limit {
+            *limit = Some(NumericBound {
                 number: number.clone(),
                 exclusive,
             });
         }
     }
 
-    fn property(&mut self, name: &str, place: Place) {
+    fn property(&mut self, name: &str, place: DocumentPlace) {
         match self
             .properties
             .iter_mut()
@@ -536,7 +544,7 @@ impl Facts {
         }
     }
 
-    fn additional(&mut self, json: &Json, place: &Place) {
+    fn additional(&mut self, json: &Json, place: &DocumentPlace) {
         let said = match json {
             Json::Bool(false) => Additional::Refused,
             Json::Object(map) if !map.is_empty() => {
@@ -557,7 +565,7 @@ impl Facts {
         };
     }
 
-    fn alternatives(&mut self, part: &Part, skip: u8, keyword: &str, json: &Json) -> bool {
+    fn alternatives(&mut self, part: &SchemaPart, skip: u8, keyword: &str, json: &Json) -> bool {
         let Some(options) = json.as_array() else {
             return false;
         };
@@ -572,7 +580,7 @@ impl Facts {
         true
     }
 
-    fn discriminator(&mut self, part: &Part, json: &Json) -> bool {
+    fn discriminator(&mut self, part: &SchemaPart, json: &Json) -> bool {
         let property = match json {
             // Version 2.0 gives the name alone.
             Json::String(name) => Some(name.as_str()),

@@ -14,9 +14,11 @@ use isobath_genes::{
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
-use super::facts::{Alternatives, Discriminator, Facts, Part, SKIP_DISCRIMINATOR, collect, expand};
+use super::facts::{
+    Alternatives, Discriminator, Facts, SKIP_DISCRIMINATOR, SchemaPart, collect, expand,
+};
 use crate::openapi::api::Xml;
-use crate::openapi::document::{Documents, Place};
+use crate::openapi::document::{DocumentPlace, Documents};
 use crate::openapi::limitation::LimitationKind;
 
 /// Which way a value travels: what is read-only is not sent, what is write-only not received.
@@ -31,10 +33,10 @@ type Tag = (Arc<str>, Arc<str>);
 
 /// What describes a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
-    pub(super) parts: Vec<Part>,
+pub(super) struct NodeKey {
+    pub(super) parts: Vec<SchemaPart>,
     /// What is left out of them because a choice has been made.
-    pub(super) skips: Vec<Part>,
+    pub(super) skips: Vec<SchemaPart>,
     /// The discriminating property and its value.
     pub(super) tag: Option<Tag>,
     pub(super) direction: Direction,
@@ -50,17 +52,17 @@ const MAX_OPTIONS: usize = 128;
 /// Makes the model of a whole API.
 pub(crate) struct NodeBuilder {
     pub(super) builder: ModelBuilder,
-    known: FxHashMap<Key, NodeId>,
-    queue: VecDeque<(NodeId, Key)>,
+    known: FxHashMap<NodeKey, NodeId>,
+    queue: VecDeque<(NodeId, NodeKey)>,
     patterns: FxHashMap<String, Result<Arc<Pattern>, PatternError>>,
     anything: Option<NodeId>,
-    heirs: FxHashMap<Place, Vec<(Arc<str>, Place)>>,
+    heirs: FxHashMap<DocumentPlace, Vec<(Arc<str>, DocumentPlace)>>,
     is_full: bool,
     xml: BTreeMap<NodeId, Xml>,
     /// The place of each node that has examples, for messages.
-    examples: Vec<(NodeId, Place)>,
+    examples: Vec<(NodeId, DocumentPlace)>,
     /// The place of each object, for messages.
-    objects: Vec<(NodeId, Place)>,
+    objects: Vec<(NodeId, DocumentPlace)>,
 }
 
 impl NodeBuilder {
@@ -80,7 +82,7 @@ impl NodeBuilder {
     }
 
     /// Notes which named schemas inherit from which, for bases that tell their heirs apart.
-    pub(crate) fn find_heirs(&mut self, documents: &mut Documents<'_>, schemas: &Place) {
+    pub(crate) fn find_heirs(&mut self, documents: &mut Documents<'_>, schemas: &DocumentPlace) {
         let document = documents.document(schemas);
         let Some(map) = document.pointer(&schemas.pointer).and_then(Json::as_object) else {
             return;
@@ -96,7 +98,7 @@ impl NodeBuilder {
                 let Some(pointer) = reference.strip_prefix('#') else {
                     continue;
                 };
-                let base = Place {
+                let base = DocumentPlace {
                     document: schemas.document,
                     pointer: pointer.into(),
                 };
@@ -110,7 +112,7 @@ impl NodeBuilder {
     pub(crate) fn schema(
         &mut self,
         documents: &mut Documents<'_>,
-        place: &Place,
+        place: &DocumentPlace,
         direction: Direction,
     ) -> NodeId {
         self.all(documents, std::slice::from_ref(place), direction)
@@ -120,11 +122,11 @@ impl NodeBuilder {
     pub(super) fn all(
         &mut self,
         documents: &mut Documents<'_>,
-        places: &[Place],
+        places: &[DocumentPlace],
         direction: Direction,
     ) -> NodeId {
-        let parts: Vec<Part> = places.iter().cloned().map(Part::whole).collect();
-        let key = Key {
+        let parts: Vec<SchemaPart> = places.iter().cloned().map(SchemaPart::whole).collect();
+        let key = NodeKey {
             parts,
             skips: Vec::new(),
             tag: None,
@@ -133,7 +135,7 @@ impl NodeBuilder {
         self.node(documents, key)
     }
 
-    fn node(&mut self, documents: &mut Documents<'_>, mut key: Key) -> NodeId {
+    fn node(&mut self, documents: &mut Documents<'_>, mut key: NodeKey) -> NodeId {
         let mut expanded = Vec::with_capacity(key.parts.len());
         for part in &key.parts {
             expand(documents, part, &mut expanded);
@@ -225,7 +227,7 @@ impl NodeBuilder {
         documents: &mut Documents<'_>,
         id: NodeId,
         examples: Vec<Example>,
-        place: &Place,
+        place: &DocumentPlace,
     ) -> NodeId {
         if examples.is_empty() {
             return id;
@@ -263,9 +265,9 @@ impl NodeBuilder {
     fn define(
         &mut self,
         documents: &mut Documents<'_>,
-        key: &Key,
+        key: &NodeKey,
         mut facts: Facts,
-        place: &Place,
+        place: &DocumentPlace,
     ) -> Node {
         if facts.never {
             documents.limit(LimitationKind::Contradiction, place, "nothing fits `false`");
@@ -295,7 +297,7 @@ impl NodeBuilder {
     fn choice(
         &mut self,
         documents: &mut Documents<'_>,
-        key: &Key,
+        key: &NodeKey,
         facts: &Facts,
         group: &Alternatives,
     ) -> Domain {
@@ -319,7 +321,7 @@ impl NodeBuilder {
             return super::domain::domain(self, documents, key, facts, &group.owner.place);
         }
         let mut skips = key.skips.clone();
-        skips.push(Part {
+        skips.push(SchemaPart {
             place: group.owner.place.clone(),
             skip: group.skip | SKIP_DISCRIMINATOR,
         });
@@ -332,15 +334,15 @@ impl NodeBuilder {
             if tags.is_empty() {
                 tags.push(key.tag.clone());
             }
-            let mut parts: Vec<Part> = key
+            let mut parts: Vec<SchemaPart> = key
                 .parts
                 .iter()
                 .filter(|part| says_more(documents, part, &skips))
                 .cloned()
                 .collect();
-            parts.push(Part::whole(option.clone()));
+            parts.push(SchemaPart::whole(option.clone()));
             for tag in tags {
-                let option = Key {
+                let option = NodeKey {
                     parts: parts.clone(),
                     skips: skips.clone(),
                     tag,
@@ -356,7 +358,7 @@ impl NodeBuilder {
     fn heirs_of(
         &mut self,
         documents: &mut Documents<'_>,
-        key: &Key,
+        key: &NodeKey,
         facts: &Facts,
     ) -> Option<Domain> {
         let discriminator = facts.discriminator.as_ref()?;
@@ -378,8 +380,8 @@ impl NodeBuilder {
         let mut nodes = Vec::new();
         for (name, place) in heirs.iter().take(MAX_OPTIONS) {
             for value in values(&discriminator.mapping, name) {
-                let heir = Key {
-                    parts: vec![Part::whole(place.clone())],
+                let heir = NodeKey {
+                    parts: vec![SchemaPart::whole(place.clone())],
                     skips: Vec::new(),
                     tag: Some((discriminator.property.clone(), value)),
                     direction: key.direction,
@@ -426,7 +428,7 @@ impl NodeBuilder {
 fn tags(
     documents: &Documents<'_>,
     discriminator: &Discriminator,
-    option: &Place,
+    option: &DocumentPlace,
 ) -> Vec<Option<Tag>> {
     let reference = documents
         .get(option)
@@ -456,7 +458,7 @@ fn values(mapping: &[(Arc<str>, String)], name: &str) -> Vec<Arc<str>> {
 }
 
 /// Whether a part of a choice's owner says anything beside the choice.
-fn says_more(documents: &Documents<'_>, part: &Part, skips: &[Part]) -> bool {
+fn says_more(documents: &Documents<'_>, part: &SchemaPart, skips: &[SchemaPart]) -> bool {
     use super::facts::{SKIP_ANY_OF, SKIP_ONE_OF};
     let skip = skips
         .iter()

@@ -235,10 +235,10 @@ proptest! {
         }
         if let Ok(api) = read(&document.to_string(), "a.json", &NoLoader) {
             call_all(&api);
-            let checker = crate::action::AnswerChecker::new(&api);
+            let checker = crate::action::ResponseChecker::new(&api);
             for operation in &api.operations {
                 let json = [("content-type", "application/json"), ("x-n", "5")];
-                let answer = crate::action::Answer {
+                let answer = crate::action::ReceivedResponse {
                     status: 200,
                     headers: &json,
                     body: b"{\"name\": [1]}",

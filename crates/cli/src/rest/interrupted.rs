@@ -1,0 +1,252 @@
+//! What a run that was stopped, or killed, left in its folder.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use isobath_emit::findings::Event as Line;
+use isobath_exec::process::{Ready, wait_for};
+use isobath_rest::caller::Service;
+use isobath_rest::job::{PreviousRun, TimelinePoint};
+use isobath_rest::journal::restore;
+use serde_json::Value;
+
+use super::events::EventLog;
+use super::journal;
+use super::run::SetupError;
+use crate::log;
+use crate::terminal::{Terminal, Tone};
+
+/// How long the service of a run that was killed may take to end.
+const LAST_BREATH: Duration = Duration::from_secs(8);
+/// How often it is asked for.
+const PULSE: Duration = Duration::from_millis(50);
+
+/// What a run that was stopped left.
+#[derive(Debug, Default)]
+pub(super) struct InterruptedRun {
+    /// What it had found after so many calls.
+    timeline: Vec<TimelinePoint>,
+    /// How long it had taken.
+    pub(super) seconds: f64,
+    /// The targets that it had covered, as sentences.
+    pub(super) covered: BTreeSet<String>,
+    /// How many times it was gone on with.
+    pub(super) resumed: u64,
+    candidates: Vec<Value>,
+}
+
+impl InterruptedRun {
+    /// Reads what is there. A line that is not whole was being written when the run was killed.
+    pub(super) fn read(folder: &Path) -> Result<Self, SetupError> {
+        let lines = |name: &str| {
+            std::fs::read(folder.join(name))
+                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                .map_err(|error| {
+                    let path = folder.join(name);
+                    SetupError::usage(format!("cannot read {}: {error}", path.display()))
+                })
+        };
+        let mut interrupted = Self::default();
+        let (mut now, mut ended) = (TimelinePoint::default(), None);
+        for line in lines("events.ndjson")?.lines() {
+            let Ok(event) = serde_json::from_str::<Line>(line) else {
+                continue;
+            };
+            ended = None;
+            match event {
+                Line::Covered { calls, target } => {
+                    now.calls = now.calls.max(calls);
+                    interrupted.covered.insert(target);
+                    now.covered = now.covered.max(interrupted.covered.len());
+                }
+                Line::Fault { calls, .. } | Line::Service { calls, .. } => {
+                    now.calls = now.calls.max(calls);
+                }
+                Line::Progress(progress) => {
+                    now.calls = now.calls.max(progress.calls);
+                    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+                    now.covered = now.covered.max(count(progress.covered));
+                    now.faults = now.faults.max(count(progress.faults));
+                    interrupted.seconds = interrupted.seconds.max(progress.seconds);
+                    interrupted.timeline.push(now);
+                }
+                Line::Resumed { .. } => interrupted.resumed += 1,
+                Line::Ended { early, .. } => ended = Some(early),
+                Line::Started { .. }
+                | Line::Stage { .. }
+                | Line::Limitation(_)
+                | Line::SuiteWritten { .. } => {}
+            }
+        }
+        if ended == Some(None) {
+            return Err(SetupError::usage(format!(
+                "the run in {} came to its end; there is nothing to go on with",
+                folder.display()
+            )));
+        }
+        interrupted.timeline.push(now);
+        // A run that was killed before it covered anything has no such file.
+        let candidates = lines(journal::NAME).unwrap_or_default();
+        let candidates = candidates.lines();
+        interrupted.candidates = candidates
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        Ok(interrupted)
+    }
+
+    /// Calls that it had made.
+    pub(super) fn calls(&self) -> u64 {
+        self.timeline.last().map_or(0, |last| last.calls)
+    }
+
+    /// What the job goes on from, and how many candidates do not fit the service as it is now.
+    pub(super) fn earlier(&self, service: &Service) -> (PreviousRun, usize) {
+        let schema = service.with_database(|data| data.schema().clone());
+        let candidates = self.candidates.iter();
+        let candidates: Vec<_> = candidates
+            .filter_map(|json| {
+                restore(
+                    &service.api,
+                    schema.as_deref(),
+                    service.sessions.len(),
+                    json,
+                )
+            })
+            .collect();
+        let strange = self.candidates.len() - candidates.len();
+        let earlier = PreviousRun {
+            candidates,
+            timeline: self.timeline.clone(),
+        };
+        (earlier, strange)
+    }
+}
+
+/// Says what is gone on with.
+pub(super) fn report_resumption(
+    interrupted: &InterruptedRun,
+    earlier: &PreviousRun,
+    strange: usize,
+    log: &mut EventLog,
+    terminal: &Terminal,
+) {
+    let (calls, candidates) = (interrupted.calls(), earlier.candidates.len());
+    terminal.say(
+        Tone::Plain,
+        &format!(
+            "going on after {calls} calls and {:.0} s: {candidates} candidates that covered something are run again first",
+            interrupted.seconds
+        ),
+    );
+    if strange > 0 {
+        let line = format!(
+            "warning: {strange} more do not fit the document, the users or the database as they are now"
+        );
+        terminal.insist(Tone::Warning, &line);
+    }
+    log.write(&Line::Resumed {
+        calls,
+        seconds: interrupted.seconds,
+        candidates: candidates as u64,
+    });
+}
+
+/// Says what was covered before and is not any more: a service whose state is not reset does not do everything twice.
+pub(super) fn report_lost_targets(
+    interrupted: &InterruptedRun,
+    covered: &BTreeSet<String>,
+    terminal: &Terminal,
+) {
+    let lost: Vec<&String> = interrupted.covered.difference(covered).collect();
+    let Some(first) = lost.first() else {
+        return;
+    };
+    let line = format!(
+        "warning: {} of {} targets that were covered before were not covered again, such as `{first}`; \
+         --reset or --start gives every run the same state",
+        lost.len(),
+        interrupted.covered.len()
+    );
+    terminal.insist(Tone::Warning, &line);
+    for target in lost {
+        log::line(&format!("not covered again: {target}"));
+    }
+}
+
+/// Waits until the service of a run that was just killed is gone, too; one that stays is told of by whoever starts another.
+pub(super) fn wait_for_silence(url: &str) {
+    let ready = Ready::Url(url.to_owned());
+    let started = Instant::now();
+    while started.elapsed() < LAST_BREATH && wait_for(&ready, Duration::ZERO, None).is_ok() {
+        std::thread::sleep(PULSE);
+    }
+}
+
+/// Opens a file of lines to add to it, without a last line that is not whole.
+pub(super) fn appended(path: &Path) -> io::Result<File> {
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+    let end = whole.map_or(0, |at| at as u64 + 1);
+    file.set_len(end)?;
+    file.seek(SeekFrom::Start(end))?;
+    file.flush()?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVENTS: &str = r#"{"event":"started","title":"t","url":"u","operations":1,"seed":1,"algorithm":"mio"}
+{"event":"covered","calls":3,"target":"GET /a answers 200"}
+{"event":"progress","calls":40,"seconds":1.5,"covered":7,"faults":2}
+{"event":"covered","calls":44,"target":"GET /a answers 404"}
+"#;
+
+    fn folder(events: &str, candidates: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("events.ndjson"), events).expect("a file");
+        std::fs::write(folder.path().join(journal::NAME), candidates).expect("a file");
+        folder
+    }
+
+    #[test]
+    fn a_line_that_is_not_whole_is_left_out_and_cut_off() {
+        let torn = format!("{EVENTS}{{\"event\":\"covered\",\"calls\":4");
+        let folder = folder(&torn, "{\"steps\":[]}\n{\"ste");
+        let interrupted =
+            InterruptedRun::read(folder.path()).unwrap_or_else(|why| panic!("{}", why.why()));
+        assert_eq!(interrupted.calls(), 44);
+        assert_eq!((interrupted.seconds, interrupted.covered.len()), (1.5, 2));
+        assert_eq!(interrupted.candidates.len(), 1);
+        let path = folder.path().join("events.ndjson");
+        let mut file = appended(&path).expect("a file");
+        file.write_all(b"{}\n").expect("room");
+        let text = std::fs::read_to_string(&path).expect("a file");
+        assert_eq!(text, format!("{EVENTS}{{}}\n"));
+    }
+
+    #[test]
+    fn a_run_that_came_to_its_end_is_not_gone_on_with() {
+        let ended = |early: &str| {
+            format!(
+                "{EVENTS}{{\"event\":\"ended\",\"calls\":50,\"seconds\":2,\"covered\":7,\"faults\":2,\"early\":{early}}}\n"
+            )
+        };
+        let refused = |events: &str| InterruptedRun::read(folder(events, "").path()).is_err();
+        assert!(refused(&ended("null")));
+        assert!(!refused(&ended("\"interrupted\"")));
+        assert!(!refused(EVENTS));
+        assert!(!refused(""), "killed before the first event");
+    }
+}

@@ -1,0 +1,176 @@
+//! What is known of who writes what, and what follows from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use isobath_exec::state::Change;
+use isobath_sql::Schema;
+
+use super::effect::CallEffect;
+use super::matrix::ConstraintMatrix;
+use super::names::{is_bookkeeping, is_log, table_of};
+use super::rules;
+use crate::exchange::Exchange;
+use crate::fault::Fault;
+use crate::openapi::{Api, Operation};
+
+/// Judges what calls do to the rows, by what calls usually do.
+#[derive(Clone, Debug, Default)]
+pub struct DatabaseOracle {
+    pub(super) schema: Arc<Schema>,
+    /// Per table, the operations that wrote to it when nothing should be written: reads, and calls that were refused.
+    careless: BTreeMap<usize, BTreeSet<usize>>,
+    /// Per operation, the tables that its successes wrote to.
+    written: BTreeMap<usize, BTreeSet<usize>>,
+    /// Per operation, the columns that its successes changed in the row that the path names.
+    changed: BTreeMap<usize, BTreeSet<usize>>,
+    matrix: ConstraintMatrix,
+}
+
+/// A call with all that is needed to judge it.
+pub(super) struct JudgedCall<'a> {
+    pub(super) api: &'a Api,
+    pub(super) index: usize,
+    pub(super) operation: &'a Operation,
+    pub(super) exchange: &'a Exchange,
+    /// The calls of the candidate before this one.
+    pub(super) earlier: &'a [Exchange],
+    pub(super) effect: &'a CallEffect,
+    /// Changes that are not bookkeeping.
+    pub(super) changes: Vec<&'a Change>,
+    /// The body that was sent, where it is a JSON object.
+    pub(super) sent: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+impl DatabaseOracle {
+    /// A judge of the rows of a database.
+    #[must_use]
+    pub fn new(schema: Arc<Schema>) -> Self {
+        Self {
+            matrix: ConstraintMatrix::new(Arc::clone(&schema)),
+            schema,
+            ..Self::default()
+        }
+    }
+
+    /// Which operations ran into which constraints so far.
+    #[must_use]
+    pub fn matrix(&self) -> &ConstraintMatrix {
+        &self.matrix
+    }
+
+    /// Learns from what a call did.
+    pub fn learn(&mut self, api: &Api, exchange: &Exchange) {
+        self.matrix.learn(exchange);
+        let (Some(index), Some(effect)) = (exchange.operation, &exchange.trace.effect) else {
+            return;
+        };
+        let reads = matches!(&*api.operations[index].method, "GET" | "HEAD" | "OPTIONS");
+        let tables = effect.changes.iter().map(|change| change.table);
+        if reads || exchange.was_refused() {
+            let told = effect
+                .changes
+                .iter()
+                .filter(|change| !self.is_count(change));
+            let tables: BTreeSet<usize> = told.map(|change| change.table).collect();
+            for table in tables {
+                self.careless.entry(table).or_default().insert(index);
+            }
+        } else if exchange.succeeded() {
+            self.written.entry(index).or_default().extend(tables);
+            if let Some(target) = &effect.target {
+                let own = effect.changes.iter().filter(|change| {
+                    change.table == target.table && change.before.as_ref() == Some(&target.row)
+                });
+                let columns = own.flat_map(Change::columns);
+                self.changed.entry(index).or_default().extend(columns);
+            }
+        }
+    }
+
+    /// The faults that a call of a candidate shows, given all its calls.
+    #[must_use]
+    pub fn judge(&self, api: &Api, exchanges: &[Exchange], at: usize) -> Vec<Fault> {
+        let exchange = &exchanges[at];
+        let (Some(index), Some(effect)) = (exchange.operation, &exchange.trace.effect) else {
+            return Vec::new();
+        };
+        // What a service did that died, or did not answer, is not its last word.
+        if exchange.fatal.is_some() || exchange.response().is_none() {
+            return Vec::new();
+        }
+        let operation = &api.operations[index];
+        let about = table_of(&self.schema, operation);
+        let changes = effect.changes.iter();
+        let case = JudgedCall {
+            api,
+            index,
+            operation,
+            exchange,
+            earlier: &exchanges[..at],
+            effect,
+            changes: changes
+                .filter(|change| !self.is_bookkeeping_change(change, about))
+                .collect(),
+            sent: serde_json::from_slice(&exchange.request.body).ok(),
+        };
+        rules::all(self, &case)
+    }
+
+    /// Whether a change is one that any call may make: to a log, a session, a count.
+    fn is_bookkeeping_change(&self, change: &Change, about: Option<usize>) -> bool {
+        let Some(table) = self.schema.tables.get(change.table) else {
+            return true;
+        };
+        if self.is_count(change) {
+            return true;
+        }
+        // What an operation is about is no log to it, whoever else writes there.
+        let by_many = self
+            .careless
+            .get(&change.table)
+            .is_some_and(|operations| operations.len() >= 2);
+        about != Some(change.table) && (by_many || is_log(&table.name))
+    }
+
+    /// Whether a row changed in nothing but columns that change with use: times, versions, counts.
+    fn is_count(&self, change: &Change) -> bool {
+        let is_bookkeeping = |column: usize| {
+            let table = self.schema.tables.get(change.table);
+            let column = table.and_then(|table| table.columns.get(column));
+            column.is_none_or(|column| is_bookkeeping(&column.name))
+        };
+        change.before.is_some()
+            && change.after.is_some()
+            && change.columns().into_iter().all(is_bookkeeping)
+    }
+
+    /// Whether rows were made in tables that are no logs by their names.
+    pub(super) fn makes_rows(&self, changes: &[Change]) -> bool {
+        changes.iter().any(|change| {
+            let table = self.schema.tables.get(change.table);
+            change.before.is_none() && table.is_some_and(|table| !is_log(&table.name))
+        })
+    }
+
+    /// Whether successes of an operation were seen to write to a table.
+    pub(super) fn writes(&self, operation: usize, table: usize) -> bool {
+        self.written
+            .get(&operation)
+            .is_some_and(|tables| tables.contains(&table))
+    }
+
+    /// Whether a success of an operation was seen to write anything.
+    pub(super) fn writes_at_all(&self, operation: usize) -> bool {
+        self.written
+            .get(&operation)
+            .is_some_and(|tables| !tables.is_empty())
+    }
+
+    /// Whether a success of an operation was seen to change a column of the row that its path names.
+    pub(super) fn changes(&self, operation: usize, column: usize) -> bool {
+        self.changed
+            .get(&operation)
+            .is_some_and(|columns| columns.contains(&column))
+    }
+}

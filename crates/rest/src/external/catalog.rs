@@ -1,0 +1,322 @@
+//! What can be answered to errands, and how candidates come to bring answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use isobath_exec::driver::{Event, Place};
+use isobath_genes::{
+    Domain, Field, FloatDomain, Gene, IntegerDomain, ModelBuilder, NodeId, ObjectDomain,
+    TextDomain, Tuning,
+};
+use isobath_search::Rng;
+
+use super::documented::{DocumentedService, ResponseOption};
+use super::{MockBehavior, MockResponse, OutboundRequest};
+use crate::candidate::Candidate;
+use crate::exchange::Exchange;
+
+/// More errands than these are not answered in any way but the usual one.
+const MAX_ERRANDS: usize = 64;
+/// More fields than these are not tried in an answer that nobody describes.
+const MAX_FIELDS: usize = 32;
+/// The most answers of a candidate.
+const MAX_ANSWERS: usize = 8;
+/// That a fresh candidate brings an answer to an errand that its calls are known to run.
+const EAGER: f64 = 0.8;
+/// Statuses that every client should be prepared for.
+const UNWELCOME: [u16; 4] = [400, 404, 500, 503];
+
+/// What is known of the errands of a service.
+#[derive(Clone, Debug, Default)]
+pub struct MockCatalog {
+    described: Vec<DocumentedService>,
+    known: BTreeMap<Arc<OutboundRequest>, KnownRequest>,
+    /// The errands that each operation was seen to run.
+    called_by: BTreeMap<usize, BTreeSet<Arc<OutboundRequest>>>,
+}
+
+#[derive(Clone, Debug)]
+struct KnownRequest {
+    possible: Vec<ResponseOption>,
+    /// Names that the service was seen to look for in JSON, where nobody describes the answer.
+    fields: Option<BTreeSet<String>>,
+}
+
+impl MockCatalog {
+    /// The repertoire of outside services, as far as they are described.
+    #[must_use]
+    pub fn new(described: Vec<DocumentedService>) -> Self {
+        Self {
+            described,
+            ..Self::default()
+        }
+    }
+
+    /// Whether an operation was seen to call anybody.
+    pub(crate) fn is_called_by(&self, operation: usize) -> bool {
+        self.called_by.contains_key(&operation)
+    }
+
+    /// Learns which calls led to which errands, and what of the answers was read.
+    pub(crate) fn learn(&mut self, exchanges: &[Exchange]) {
+        for exchange in exchanges {
+            let Some(operation) = exchange.operation else {
+                continue;
+            };
+            let outgoing = &exchange.trace.outgoing;
+            for call in outgoing {
+                if !self.known.contains_key(&call.outbound_request) {
+                    if self.known.len() >= MAX_ERRANDS {
+                        continue;
+                    }
+                    let known = self.describe_request(&call.outbound_request);
+                    self.known.insert(Arc::clone(&call.outbound_request), known);
+                }
+                let run = self.called_by.entry(operation).or_default();
+                run.insert(Arc::clone(&call.outbound_request));
+            }
+            if outgoing.is_empty() {
+                continue;
+            }
+            let read = exchange
+                .trace
+                .events
+                .iter()
+                .filter_map(|event| match event {
+                    Event::Parameter {
+                        place: Place::Field,
+                        name,
+                        ..
+                    } if !name.is_empty() && name.len() <= 100 => Some(name),
+                    _ => None,
+                });
+            let read: Vec<&String> = read.collect();
+            for call in outgoing {
+                if let Some(known) = self.known.get_mut(&call.outbound_request) {
+                    known.read(&read);
+                }
+            }
+        }
+    }
+
+    fn describe_request(&self, outbound_request: &OutboundRequest) -> KnownRequest {
+        let mut described = self.described.iter();
+        let possible = described
+            .find(|described| *described.name == *outbound_request.service)
+            .map(|described| described.options(&outbound_request.method, &outbound_request.path))
+            .unwrap_or_default();
+        if possible.iter().any(|possible| possible.status < 300) {
+            return KnownRequest {
+                possible,
+                fields: None,
+            };
+        }
+        let fields = BTreeSet::new();
+        let mut all = vec![from_read_fields(&fields)];
+        all.extend(possible);
+        KnownRequest {
+            possible: all,
+            fields: Some(fields),
+        }
+    }
+
+    /// Gives a fresh candidate answers to the errands that its calls are known to run.
+    pub(crate) fn add_mock_responses(
+        &self,
+        rng: &mut Rng,
+        tuning: &Tuning,
+        candidate: &mut Candidate,
+    ) {
+        for outbound_request in self.outbound_requests(candidate) {
+            let is_answered = candidate
+                .mock_responses
+                .iter()
+                .any(|answer| answer.outbound_request == outbound_request);
+            if !is_answered && candidate.mock_responses.len() < MAX_ANSWERS && rng.f64() < EAGER {
+                candidate
+                    .mock_responses
+                    .extend(self.answer(rng, tuning, &outbound_request));
+            }
+        }
+    }
+
+    /// Changes the answers of a candidate in one place; false when it has nothing to do with any.
+    pub(crate) fn change(&self, rng: &mut Rng, tuning: &Tuning, candidate: &mut Candidate) -> bool {
+        let outbound_requests = self.outbound_requests(candidate);
+        if outbound_requests.is_empty() {
+            return false;
+        }
+        let outbound_request = &outbound_requests[rng.usize(..outbound_requests.len())];
+        let own: Vec<usize> = (0..candidate.mock_responses.len())
+            .filter(|&at| candidate.mock_responses[at].outbound_request == *outbound_request)
+            .collect();
+        let has_room = candidate.mock_responses.len() < MAX_ANSWERS;
+        // An errand that is run twice may be answered in two ways.
+        if own.is_empty() || (has_room && own.len() < 3 && rng.f64() < 0.1) {
+            let answer = self.answer(rng, tuning, outbound_request);
+            let is_added = has_room && answer.is_some();
+            candidate.mock_responses.extend(answer.filter(|_| has_room));
+            return is_added;
+        }
+        let at = own[rng.usize(..own.len())];
+        let chance = rng.f64();
+        if chance < 0.05 {
+            candidate.mock_responses.remove(at);
+            return true;
+        }
+        let is_stale = self.is_stale(&candidate.mock_responses[at]);
+        if chance < 0.75
+            && !is_stale
+            && let Some(body) = &mut candidate.mock_responses[at].body
+            && body.mutate(rng, tuning).is_some()
+        {
+            return true;
+        }
+        match self.answer(rng, tuning, outbound_request) {
+            Some(answer) => {
+                candidate.mock_responses[at] = answer;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether an answer was made before it was known what is read of it.
+    fn is_stale(&self, answer: &MockResponse) -> bool {
+        let (Some(known), Some(body)) = (self.known.get(&answer.outbound_request), &answer.body)
+        else {
+            return false;
+        };
+        let mut models = known.possible.iter().filter_map(|one| one.body.as_ref());
+        !models.any(|(model, _)| Arc::ptr_eq(model, body.model()))
+    }
+
+    /// The errands that the calls of a candidate are known to run, each once.
+    fn outbound_requests(&self, candidate: &Candidate) -> Vec<Arc<OutboundRequest>> {
+        let operations = candidate.steps.iter().filter_map(|step| step.operation());
+        let outbound_requests: BTreeSet<&Arc<OutboundRequest>> = operations
+            .filter_map(|operation| self.called_by.get(&operation))
+            .flatten()
+            .collect();
+        outbound_requests.into_iter().cloned().collect()
+    }
+
+    /// An answer to an errand: mostly what the service hopes for, sometimes a refusal, rarely nonsense.
+    fn answer(
+        &self,
+        rng: &mut Rng,
+        tuning: &Tuning,
+        outbound_request: &Arc<OutboundRequest>,
+    ) -> Option<MockResponse> {
+        let known = self.known.get(outbound_request)?;
+        let (good, bad): (Vec<&ResponseOption>, Vec<&ResponseOption>) =
+            known.possible.iter().partition(|one| one.status < 300);
+        let made = |how: MockBehavior, content_type: &Arc<str>, body: Option<Gene>| MockResponse {
+            outbound_request: Arc::clone(outbound_request),
+            how,
+            content_type: Arc::clone(content_type),
+            body,
+        };
+        let json: Arc<str> = "application/json".into();
+        let from = |rng: &mut Rng, one: &ResponseOption| {
+            let body = one.body.as_ref();
+            let body = body.map(|(model, node)| Gene::sample(model, *node, rng, tuning));
+            made(MockBehavior::Status(one.status), &one.content_type, body)
+        };
+        let chance = rng.f64();
+        Some(if chance < 0.8 && !good.is_empty() {
+            let one = good[rng.usize(..good.len())];
+            from(rng, one)
+        } else if chance < 0.9 && !bad.is_empty() {
+            let one = bad[rng.usize(..bad.len())];
+            from(rng, one)
+        } else if chance < 0.96 {
+            let status = UNWELCOME[rng.usize(..UNWELCOME.len())];
+            made(MockBehavior::Status(status), &json, None)
+        } else if chance < 0.98 {
+            made(MockBehavior::Garbled, &json, None)
+        } else {
+            made(MockBehavior::Closed, &json, None)
+        })
+    }
+}
+
+impl KnownRequest {
+    /// Takes note of names that were looked for in JSON.
+    fn read(&mut self, names: &[&String]) {
+        let Some(fields) = &mut self.fields else {
+            return;
+        };
+        let before = fields.len();
+        for name in names {
+            if fields.len() < MAX_FIELDS {
+                fields.insert((*name).clone());
+            }
+        }
+        if fields.len() > before {
+            self.possible[0] = from_read_fields(fields);
+        }
+    }
+}
+
+/// An answer that has the fields that the service was seen to read, each of any simple type.
+fn from_read_fields(fields: &BTreeSet<String>) -> ResponseOption {
+    let mut builder = ModelBuilder::new();
+    let simple = simple(&mut builder);
+    let root = object(&mut builder, fields, simple);
+    ResponseOption {
+        status: 200,
+        content_type: "application/json".into(),
+        body: Some((Arc::new(builder.finish()), root)),
+    }
+}
+
+/// A value of any simple type.
+fn simple(builder: &mut ModelBuilder) -> NodeId {
+    let mut domains = vec![Domain::Text(TextDomain::any()), Domain::Boolean];
+    domains.extend(FloatDomain::new(None, None).map(Domain::Float).ok());
+    domains.extend(IntegerDomain::new(None, None).map(Domain::Integer).ok());
+    let nodes: Vec<NodeId> = domains.into_iter().map(|one| builder.add(one)).collect();
+    builder.add(Domain::Choice(nodes.into()))
+}
+
+/// An object with these fields; those of a field stand behind its name and a slash.
+fn object(builder: &mut ModelBuilder, fields: &BTreeSet<String>, simple: NodeId) -> NodeId {
+    let mut groups: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for field in fields {
+        let (name, below) = field.split_once('/').unwrap_or((field, ""));
+        let group = groups.entry(name).or_default();
+        if !below.is_empty() {
+            group.insert(below.to_owned());
+        }
+    }
+    let fields = groups.into_iter().map(|(name, below)| {
+        let node = if below.is_empty() {
+            simple
+        } else {
+            object(builder, &below, simple)
+        };
+        Field {
+            name: name.into(),
+            node,
+            required: true,
+        }
+    });
+    let fields: Vec<Field> = fields.collect();
+    builder.add(Domain::Object(ObjectDomain {
+        fields: fields.into(),
+        extra: None,
+        closed: false,
+        min: 0,
+        max: None,
+    }))
+}
+
+/// The model of an answer that is grown from these fields.
+#[cfg(test)]
+pub(super) fn model_of(fields: &[&str]) -> (Arc<isobath_genes::Model>, NodeId) {
+    let fields = fields.iter().map(|name| (*name).to_owned()).collect();
+    from_read_fields(&fields)
+        .body
+        .expect("a grown answer has a body")
+}

@@ -1,0 +1,309 @@
+//! The first pass: every operation is called once before anything is tried twice.
+//!
+//! Operations are grouped into tours: one that creates a resource, then those that use it, and those that delete
+//! it last. So a producer is called once per pass, not once per consumer. Operations that did not succeed are toured
+//! again, with the hints of their error responses, as long as that gains something.
+
+use std::collections::VecDeque;
+
+use crate::openapi::Api;
+use crate::resource::Resources;
+
+/// The most steps of a tour. A longer one costs more than it saves when it is mutated.
+const MAX_STEPS: usize = 12;
+/// The most passes over operations that fail.
+const MAX_PASSES: u32 = 4;
+/// How deep producers of producers are added to a tour.
+const MAX_DEPTH: usize = 4;
+
+/// What is left of the passes.
+#[derive(Clone, Debug)]
+pub(crate) struct FirstPass {
+    tours: VecDeque<Vec<usize>>,
+    passes: u32,
+    /// How many operations had succeeded when the pass began.
+    succeeded: usize,
+}
+
+impl FirstPass {
+    /// A pass over all operations.
+    pub(crate) fn new(api: &Api, resources: &Resources) -> Self {
+        let all = vec![true; api.operations.len()];
+        Self {
+            tours: plan(api, resources, &all),
+            passes: 1,
+            succeeded: 0,
+        }
+    }
+
+    /// Whether there are tours left, those of a further pass included.
+    pub(crate) fn is_over(&self) -> bool {
+        self.tours.is_empty()
+    }
+
+    /// The next tour; `failing` says which operations have not succeeded yet.
+    pub(crate) fn next(
+        &mut self,
+        api: &Api,
+        resources: &Resources,
+        failing: impl Fn(usize) -> bool,
+    ) -> Option<Vec<usize>> {
+        let tour = self.tours.pop_front()?;
+        if self.tours.is_empty() && self.passes < MAX_PASSES {
+            let failing: Vec<bool> = (0..api.operations.len()).map(failing).collect();
+            let succeeded = failing.iter().filter(|failing| !**failing).count();
+            if succeeded > self.succeeded {
+                self.passes += 1;
+                self.succeeded = succeeded;
+                self.tours = plan(api, resources, &failing);
+            }
+        }
+        Some(tour)
+    }
+}
+
+/// Tours that call each of the wanted operations, cheapest first.
+fn plan(api: &Api, resources: &Resources, wanted: &[bool]) -> VecDeque<Vec<usize>> {
+    let planner = Planner::new(api, resources);
+    let mut left = wanted.to_vec();
+    let mut tours: Vec<Vec<usize>> = Vec::new();
+    // What needs nothing and makes nothing is a tour of its own.
+    for (operation, is_left) in left.iter_mut().enumerate() {
+        if *is_left && planner.is_root(operation) && !planner.is_producer[operation] {
+            *is_left = false;
+            tours.push(vec![operation]);
+        }
+    }
+    // What is created here is surely there; lists may be empty.
+    let mut roots: Vec<usize> = (0..left.len())
+        .filter(|&operation| left[operation] && planner.is_root(operation))
+        .collect();
+    roots.sort_by_key(|&operation| method_rank(api, operation));
+    for root in roots {
+        left[root] = false;
+        let mut tour = vec![root];
+        planner.grow(&mut tour, &mut left);
+        tours.push(planner.ordered(tour));
+    }
+    // What is left needs something of several roots, or of what a tour had no room for.
+    for operation in 0..left.len() {
+        if !left[operation] {
+            continue;
+        }
+        left[operation] = false;
+        let mut tour = Vec::new();
+        planner.add_producers(operation, &mut tour, MAX_DEPTH);
+        for member in &tour {
+            left[*member] = false;
+        }
+        tour.push(operation);
+        planner.grow(&mut tour, &mut left);
+        tours.push(planner.ordered(tour));
+    }
+    let is_disruptive = |tour: &Vec<usize>| {
+        let mut operations = tour.iter();
+        operations.any(|&operation| may_end_session(api, operation))
+    };
+    tours.sort_by_key(is_disruptive);
+    tours.into()
+}
+
+struct Planner<'a> {
+    api: &'a Api,
+    /// Per operation, the producers of each value that it cannot do without, the likeliest first.
+    needs: Vec<Vec<Vec<usize>>>,
+    is_producer: Vec<bool>,
+}
+
+impl<'a> Planner<'a> {
+    fn new(api: &'a Api, resources: &Resources) -> Self {
+        let mut is_producer = vec![false; api.operations.len()];
+        let needs = (0..api.operations.len())
+            .map(|operation| {
+                let essential = resources
+                    .dependencies(operation)
+                    .iter()
+                    .filter(|dependency| dependency.required);
+                let producers = essential.map(|dependency| {
+                    let mut producers: Vec<usize> = Vec::new();
+                    for producer in &dependency.producers {
+                        is_producer[producer.operation] = true;
+                        if !producers.contains(&producer.operation) {
+                            producers.push(producer.operation);
+                        }
+                    }
+                    producers
+                });
+                producers
+                    .filter(|producers| !producers.is_empty())
+                    .collect()
+            })
+            .collect();
+        Self {
+            api,
+            needs,
+            is_producer,
+        }
+    }
+
+    fn is_root(&self, operation: usize) -> bool {
+        self.needs[operation].is_empty()
+    }
+
+    fn is_met(&self, operation: usize, tour: &[usize]) -> bool {
+        let mut needs = self.needs[operation].iter();
+        needs.all(|producers| producers.iter().any(|producer| tour.contains(producer)))
+    }
+
+    /// Adds what the tour provides for, until it is full.
+    fn grow(&self, tour: &mut Vec<usize>, left: &mut [bool]) {
+        loop {
+            let before = tour.len();
+            for (operation, is_left) in left.iter_mut().enumerate() {
+                if tour.len() >= MAX_STEPS {
+                    return;
+                }
+                if *is_left && !self.is_root(operation) && self.is_met(operation, tour) {
+                    *is_left = false;
+                    tour.push(operation);
+                }
+            }
+            if tour.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Adds the likeliest producers of what an operation needs, before it.
+    fn add_producers(&self, operation: usize, tour: &mut Vec<usize>, depth: usize) {
+        if depth == 0 {
+            return;
+        }
+        for producers in &self.needs[operation] {
+            let likeliest = producers.iter().find(|&&producer| producer != operation);
+            if producers.iter().any(|producer| tour.contains(producer)) {
+                continue;
+            }
+            if let Some(&producer) = likeliest
+                && tour.len() + 1 < MAX_STEPS
+            {
+                self.add_producers(producer, tour, depth - 1);
+                if !tour.contains(&producer) {
+                    tour.push(producer);
+                }
+            }
+        }
+    }
+
+    /// The tour with what deletes at its end, what is nested deeper first.
+    fn ordered(&self, tour: Vec<usize>) -> Vec<usize> {
+        let is_delete = |operation: &usize| &*self.api.operations[*operation].method == "DELETE";
+        let (mut deletes, mut order): (Vec<usize>, Vec<usize>) =
+            tour.into_iter().partition(is_delete);
+        let depth = |operation: &usize| self.api.operations[*operation].segments.len();
+        deletes.sort_by_key(|operation| std::cmp::Reverse(depth(operation)));
+        order.extend(deletes);
+        order
+    }
+}
+
+fn method_rank(api: &Api, operation: usize) -> u8 {
+    match &*api.operations[operation].method {
+        "POST" => 0,
+        "PUT" => 1,
+        _ => 2,
+    }
+}
+
+/// Whether an operation sounds as if it ended the session or the service for everybody.
+pub(crate) fn may_end_session(api: &Api, operation: usize) -> bool {
+    const WORDS: [&str; 9] = [
+        "logout",
+        "logoff",
+        "signout",
+        "shutdown",
+        "maintenance",
+        "restart",
+        "revoke",
+        "resettoken",
+        "tokenreset",
+    ];
+    let operation = &api.operations[operation];
+    let is_read = matches!(&*operation.method, "GET" | "HEAD" | "OPTIONS");
+    let path: String = operation
+        .path
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    let is_logout = path.contains("logout") || path.contains("signout");
+    (!is_read || is_logout) && WORDS.iter().any(|word| path.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::openapi::{NoLoader, read};
+
+    const DOCUMENT: &str = r#"
+openapi: 3.0.0
+info: {title: Harbor, version: '1'}
+paths:
+  /session/logout:
+    post: {responses: {'204': {description: gone}}}
+  /boats/{id}:
+    delete:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {'204': {description: gone}}
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {'200': {description: one}}
+  /boats/{id}/sails:
+    post:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {'201': {description: made, content: {application/json: {schema: {type: object, properties: {id: {type: integer}}}}}}}
+  /boats/{id}/sails/{sailId}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}, {name: sailId, in: path, required: true, schema: {type: integer}}]
+      responses: {'200': {description: one}}
+  /boats:
+    get:
+      responses: {'200': {description: all, content: {application/json: {schema: {type: array, items: {type: object, properties: {id: {type: integer}}}}}}}}
+    post:
+      responses: {'201': {description: made, content: {application/json: {schema: {type: object, properties: {id: {type: integer}}}}}}}
+  /health:
+    get: {responses: {'200': {description: ok}}}
+"#;
+
+    fn tours(failing: Option<&[&str]>) -> Vec<String> {
+        let api = read(DOCUMENT, "harbor.yaml", &NoLoader).expect("a good document");
+        let resources = Resources::of(&api);
+        let wanted: Vec<bool> = api
+            .operations
+            .iter()
+            .map(|operation| {
+                failing.is_none_or(|failing| failing.contains(&operation.name().as_str()))
+            })
+            .collect();
+        let name = |operation: &usize| api.operations[*operation].name();
+        plan(&api, &resources, &wanted)
+            .iter()
+            .map(|tour| tour.iter().map(name).collect::<Vec<_>>().join(", "))
+            .collect()
+    }
+
+    #[test]
+    fn each_operation_is_called_once_and_what_deletes_comes_last() {
+        insta::assert_snapshot!(tours(None).join("\n"), @"
+        GET /health
+        POST /boats, GET /boats/{id}, POST /boats/{id}/sails, GET /boats/{id}/sails/{sailId}, DELETE /boats/{id}
+        GET /boats
+        POST /session/logout
+        ");
+    }
+
+    #[test]
+    fn operations_that_failed_are_toured_again_with_their_producers() {
+        insta::assert_snapshot!(tours(Some(&["GET /boats/{id}/sails/{sailId}"])).join("\n"), @"POST /boats, POST /boats/{id}/sails, GET /boats/{id}/sails/{sailId}");
+    }
+}

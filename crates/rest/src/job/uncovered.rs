@@ -1,0 +1,122 @@
+//! What was not covered, and why as far as that can be told.
+
+use std::collections::BTreeMap;
+
+use super::finish::Finish;
+use crate::openapi::{Api, StatusPattern};
+use crate::problem::nearest;
+use crate::target::Target;
+
+/// A target that was not covered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UncoveredTarget {
+    /// The target as a sentence.
+    pub target: String,
+    /// The operation it is about.
+    pub operation: Option<usize>,
+    /// The score of the nearest miss.
+    pub score: f64,
+    /// What was seen instead.
+    pub nearest: Option<String>,
+    /// Why it was not covered, where that is known.
+    pub reason: Option<String>,
+}
+
+impl Finish<'_> {
+    /// The targets that were met and not covered, nearest first, then the documented statuses that were never met.
+    pub(super) fn uncovered(&self) -> Vec<UncoveredTarget> {
+        let mut misses: Vec<UncoveredTarget> = self
+            .problem
+            .targets()
+            .iter()
+            .filter(|(id, _)| !self.archive.is_covered(*id))
+            .map(|(id, target)| {
+                let best = self.archive.best(id);
+                let score = best.map_or(0.0, |member| member.score.value());
+                let is_about_success = matches!(target, Target::Input(..) | Target::Family(_, 2));
+                UncoveredTarget {
+                    target: target.describe(&self.problem.api),
+                    operation: target.operation(),
+                    score,
+                    nearest: nearest(score)
+                        .filter(|_| is_about_success)
+                        .map(str::to_owned),
+                    reason: None,
+                }
+            })
+            .collect();
+        misses.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let has_users = !self.caller.service().sessions.is_empty();
+        misses.extend(unseen(&self.problem.api, &self.statuses(), has_users));
+        misses
+    }
+}
+
+/// The documented statuses that no call was answered with.
+pub(super) fn unseen(
+    api: &Api,
+    statuses: &[BTreeMap<u16, u64>],
+    has_users: bool,
+) -> Vec<UncoveredTarget> {
+    let mut misses = Vec::new();
+    for (index, (operation, seen)) in api.operations.iter().zip(statuses).enumerate() {
+        for response in &operation.responses {
+            let StatusPattern::Code(status) = response.status else {
+                continue;
+            };
+            if seen.contains_key(&status) {
+                continue;
+            }
+            let others: Vec<String> = seen.keys().map(ToString::to_string).collect();
+            misses.push(UncoveredTarget {
+                target: format!("{} answers {status}", operation.name()),
+                operation: Some(index),
+                score: 0.0,
+                nearest: (!others.is_empty()).then(|| format!("answered {}", others.join(", "))),
+                reason: Some(reason(status, seen.is_empty(), has_users).to_owned()),
+            });
+        }
+    }
+    misses
+}
+
+/// Why a documented status may not have come.
+fn reason(status: u16, is_silent: bool, has_users: bool) -> &'static str {
+    match status {
+        _ if is_silent => "no call of the operation was answered",
+        401 | 403 if !has_users => {
+            "documented, and never seen: all calls were made without authentication; --auth names users"
+        }
+        401 | 403 => "documented, and never seen: nobody was kept out in this way",
+        429 | 503 => "documented, and never seen: the service was never busy enough",
+        500.. => "documented, and never seen: no input made the service fail in this way",
+        _ => "documented, and never seen: no input that was tried leads to it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::openapi::{NoLoader, read};
+
+    #[test]
+    fn documented_statuses_that_never_came_are_misses_with_a_reason() {
+        let document = "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths:\n  /x:\n    get: {responses: {'200': {description: a}, '403': {description: b}, '409': {description: c}, default: {description: d}}}\n  /y:\n    get: {responses: {'200': {description: a}, 4XX: {description: b}}}\n";
+        let api = read(document, "x.yaml", &NoLoader).expect("a good document");
+        let seen = [BTreeMap::from([(200, 7), (404, 2)]), BTreeMap::new()];
+        let show = |miss: UncoveredTarget| {
+            let nearest = miss.nearest.unwrap_or_default();
+            format!(
+                "{} | {nearest} | {}",
+                miss.target,
+                miss.reason.unwrap_or_default()
+            )
+        };
+        let lines: Vec<String> = unseen(&api, &seen, true).into_iter().map(show).collect();
+        insta::assert_snapshot!(lines.join("\n"), @"
+        GET /x answers 403 | answered 200, 404 | documented, and never seen: nobody was kept out in this way
+        GET /x answers 409 | answered 200, 404 | documented, and never seen: no input that was tried leads to it
+        GET /y answers 200 |  | no call of the operation was answered
+        ");
+    }
+}

@@ -1,0 +1,176 @@
+//! What the service said during a call, fit to be shown: without the secrets of the call, and
+//! without what looks like one.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use isobath_exec::http::Request;
+use regex::Regex;
+use serde_json::Value;
+
+/// The words in front of what a service said, among the evidence of a fault.
+const OUTPUT_HEADING: &str = "the service said:\n";
+/// What stands in place of a secret.
+pub(crate) const MASK: &str = "***";
+/// Shorter values are not taken for secrets: they would be found in every other word.
+const SHORTEST: usize = 3;
+
+/// What the service said, as evidence.
+pub(crate) fn output_evidence(output: &str) -> String {
+    format!("{OUTPUT_HEADING}{output}")
+}
+
+/// What the service said, where that is what a piece of evidence is.
+#[must_use]
+pub fn output_in(evidence: &str) -> Option<&str> {
+    evidence.strip_prefix(OUTPUT_HEADING)
+}
+
+/// A text without the secrets of a request, and without what looks like one.
+#[must_use]
+pub(crate) fn request_secrets(text: &str, request: &Request) -> String {
+    let mut redacted = text.to_owned();
+    // The longest first: one may be a part of another.
+    let mut secrets: Vec<String> = secrets(request).into_iter().collect();
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    for secret in secrets {
+        redacted = redacted.replace(&secret, MASK);
+    }
+    redact_likely_secrets(&redacted)
+}
+
+/// A text without what looks like a secret: what follows the name of one, credentials, tokens.
+#[must_use]
+pub fn redact_likely_secrets(text: &str) -> String {
+    static SECRETS: LazyLock<[(Regex, &str); 4]> = LazyLock::new(|| {
+        let pattern = |text: &str| Regex::new(text).expect("a constant pattern");
+        [
+            (
+                pattern(r#"(?im)((?:\b|_)(?:authorization|cookie)\b["']?\s*[:=]\s*)[^\n]+"#),
+                "${1}***",
+            ),
+            (
+                pattern(
+                    r#"(?i)((?:passw(?:or)?d|passphrase|secret|token|api[-_]?key)["']?\s*[:=]\s*(?:Some\()?["']?)[^\s"',;&}\])]+"#,
+                ),
+                "${1}***",
+            ),
+            (
+                pattern(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}"),
+                "${1} ***",
+            ),
+            (pattern(r"(://[^\s/:@]+:)[^\s/@]+@"), "${1}***@"),
+        ]
+    });
+    let mut text = text.to_owned();
+    for (pattern, mask) in SECRETS.iter() {
+        text = pattern.replace_all(&text, *mask).into_owned();
+    }
+    text
+}
+
+/// Whether a value of this name is a secret.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [
+        "pass",
+        "secret",
+        "token",
+        "auth",
+        "key",
+        "cookie",
+        "session",
+        "credential",
+    ]
+    .iter()
+    .any(|word| name.contains(word))
+}
+
+/// The secrets that a request carries.
+fn secrets(request: &Request) -> BTreeSet<String> {
+    let mut secrets = BTreeSet::new();
+    let mut add = |value: &str| {
+        if value.len() >= SHORTEST {
+            secrets.insert(value.to_owned());
+        }
+    };
+    for (name, value) in &request.headers {
+        if !is_secret(name) {
+            continue;
+        }
+        add(value);
+        // The scheme is none, nor is the name of a cookie.
+        value.split(' ').skip(1).for_each(&mut add);
+        for pair in value.split(';') {
+            if let Some((_, value)) = pair.split_once('=') {
+                add(value.trim());
+            }
+        }
+    }
+    let query = request.url.split_once('?').map_or("", |(_, query)| query);
+    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        if is_secret(&name) {
+            add(&value);
+        }
+    }
+    if let Ok(json) = serde_json::from_slice::<Value>(&request.body) {
+        in_json(&json, false, &mut add);
+    }
+    secrets
+}
+
+fn in_json(value: &Value, named: bool, add: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) if named => add(text),
+        Value::Array(items) => items.iter().for_each(|item| in_json(item, named, add)),
+        Value::Object(members) => members
+            .iter()
+            .for_each(|(name, member)| in_json(member, is_secret(name), add)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_the_call_are_masked_wherever_they_stand() {
+        let request = Request::get("http://localhost/a?api_key=hush-hush&page=abc")
+            .header("Authorization", "Bearer s3cr3t-t0ken")
+            .header("Cookie", "sid=crumbs; theme=dark")
+            .header("Accept", "text/plain")
+            .body(r#"{"user": {"name": "ada", "password": "correct horse"}}"#);
+        let output = "login of ada with correct horse by s3cr3t-t0ken, hush-hush, crumbs, abc";
+        assert_eq!(
+            request_secrets(output, &request),
+            "login of ada with *** by ***, ***, ***, abc"
+        );
+    }
+
+    #[test]
+    fn what_looks_like_a_secret_is_masked() {
+        let check = |output: &str, shown: &str| assert_eq!(redact_likely_secrets(output), shown);
+        check("authorization: Basic abc def", "authorization: ***");
+        check("password=hunter2&x=1", "password=***&x=1");
+        check(
+            r#"{"accessToken": "abc", "n": 1}"#,
+            r#"{"accessToken": "***", "n": 1}"#,
+        );
+        check("got bearer abcdefgh", "got bearer ***");
+        check(
+            "postgres://ada:pw@localhost/db",
+            "postgres://ada:***@localhost/db",
+        );
+        check(
+            "panicked at src/token.rs:7:3: no such token",
+            "panicked at src/token.rs:7:3: no such token",
+        );
+    }
+
+    #[test]
+    fn evidence_is_told_from_other_evidence() {
+        assert_eq!(output_in(&output_evidence("a\nb")), Some("a\nb"));
+        assert_eq!(output_in("SELECT 1"), None);
+    }
+}

@@ -1,0 +1,364 @@
+//! The database while candidates run.
+
+use std::sync::Arc;
+
+use isobath_exec::DatabaseError;
+use isobath_exec::driver::Event;
+use isobath_exec::state::{Cost, Reference, Snapshot, State, Tables};
+use isobath_rows::set::{Ground, NewCell, NewRow};
+use isobath_sql::query::Relations;
+use isobath_sql::{Cell, Row, Schema, Value};
+use jiff::civil::DateTime;
+
+use super::observed::StatementContext;
+use super::{SeededRows, SeedingConfig, StatementReport, Statements, UnsupportedStatement};
+use crate::candidate::Candidate;
+use crate::db_oracle::{CallEffect, RowObserver};
+use crate::exchange::Exchange;
+use crate::openapi::Api;
+
+/// The database while candidates run.
+#[derive(Debug)]
+pub struct LiveDatabase {
+    /// The connection of our own.
+    pub state: State,
+    schema: Arc<Schema>,
+    now: DateTime,
+    config: SeedingConfig,
+    statements: Statements,
+    /// Tables that the last candidate wrote, or that were written for it.
+    written: Tables,
+    /// Whether the statements of the service are seen.
+    sees_statements: bool,
+    cost: SeedingCost,
+    watch: RowObserver,
+    /// The rows before each call of the candidate, where coverage rules are looked at.
+    before: Vec<Arc<Snapshot>>,
+    /// The rows now, if nothing was written since they were taken.
+    current: Option<Arc<Snapshot>>,
+    /// Where suites bring rows, for a database in the memory of the service.
+    row_endpoint: Option<String>,
+}
+
+/// What the database was asked for, beside the service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SeedingCost {
+    /// Rows that were inserted for candidates.
+    pub rows: u64,
+    /// Candidates of which a row was refused.
+    pub refused: u64,
+    /// The time that went into saying how far statements were from finding rows.
+    pub judging: std::time::Duration,
+}
+
+/// What a run made of its database, for reports.
+#[derive(Clone, Debug)]
+pub struct DatabaseReport {
+    /// Shapes of statements that were met.
+    pub shapes: usize,
+    /// Statements that were looked at.
+    pub statements: u64,
+    /// Texts of statements that had to be read for that.
+    pub read: u64,
+    /// Statements that we cannot evaluate, one of each shape.
+    pub unsupported: Vec<UnsupportedStatement>,
+    /// Rows that were brought.
+    pub rows: SeedingCost,
+    /// What resetting and looking cost.
+    pub cost: Cost,
+    /// The statements, by shape.
+    pub seen: Vec<StatementReport>,
+    /// Texts whose coverage rules were made.
+    pub rows_for_rule: u64,
+}
+
+/// Rows of the database as a query finds them.
+struct SnapshotRows<'a>(&'a Snapshot);
+
+impl Relations for SnapshotRows<'_> {
+    fn rows(&self, table: usize) -> &[Vec<Value>] {
+        self.0.get(table).map_or(&[], |content| &content.rows)
+    }
+}
+
+/// Rows of a table that are looked at when candidates are made.
+const MAX_KNOWN: usize = 200;
+
+impl LiveDatabase {
+    /// The database with the rows it has now; `now` is what its clock says, and `sees_statements` whether the statements of
+    /// the service are seen.
+    #[must_use]
+    pub fn new(state: State, now: DateTime, config: SeedingConfig, sees_statements: bool) -> Self {
+        Self {
+            schema: Arc::new(state.schema().clone()),
+            watch: RowObserver::new(&state),
+            state,
+            now,
+            config,
+            statements: Statements::default(),
+            written: Tables::new(),
+            sees_statements,
+            cost: SeedingCost::default(),
+            before: Vec::new(),
+            current: None,
+            row_endpoint: None,
+        }
+    }
+
+    /// The same database, in the memory of the service, for which the driver inside takes rows at an address.
+    #[must_use]
+    pub fn with_row_endpoint(mut self, row_endpoint: String) -> Self {
+        self.row_endpoint = Some(row_endpoint);
+        self
+    }
+
+    /// Where suites bring rows, for a database in the memory of the service.
+    #[must_use]
+    pub fn row_endpoint(&self) -> Option<&str> {
+        self.row_endpoint.as_deref()
+    }
+
+    /// What may be done with it.
+    #[must_use]
+    pub fn config(&self) -> SeedingConfig {
+        self.config
+    }
+
+    /// Its tables.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Statements met so far.
+    #[must_use]
+    pub fn statements(&self) -> &Statements {
+        &self.statements
+    }
+
+    /// What it was asked for so far.
+    #[must_use]
+    pub fn cost(&self) -> SeedingCost {
+        self.cost
+    }
+
+    /// What the run made of it so far.
+    #[must_use]
+    pub fn report(&self) -> DatabaseReport {
+        let (seen, rows_for_rule) = self.statements.report();
+        DatabaseReport {
+            seen,
+            rows_for_rule,
+            shapes: self.statements.n_shapes(),
+            statements: self.statements.rule_distance,
+            read: self.statements.read,
+            unsupported: self.statements.unsupported_statements().cloned().collect(),
+            rows: self.cost,
+            cost: self.state.cost(),
+        }
+    }
+
+    /// What rows are put on.
+    #[must_use]
+    pub fn ground(&self) -> Ground {
+        let baseline = self.state.baseline();
+        let there = (0..self.schema.tables.len()).map(|table| {
+            let rows = baseline.get(table).map_or(&[][..], |content| &content.rows);
+            rows.iter().take(MAX_KNOWN).cloned().collect()
+        });
+        Ground::new(
+            Arc::clone(&self.schema),
+            self.state.dialect(),
+            self.now,
+            there.collect(),
+        )
+    }
+
+    /// Brings the first rows back, and inserts those of a candidate.
+    ///
+    /// # Errors
+    ///
+    /// When the database is gone, or cannot be reset.
+    pub fn begin(&mut self, candidate: &Candidate) -> Result<SeededRows, DatabaseError> {
+        self.before.clear();
+        self.current = None;
+        let written = std::mem::take(&mut self.written);
+        if !self.sees_statements {
+            self.state.reset_all(&written)?;
+        } else if !written.is_empty() {
+            self.state.reset(&written)?;
+        }
+        let mut rows = candidate.rows.as_slice();
+        let mut seeded = SeededRows::default();
+        while !rows.is_empty() {
+            let (plain, references) = plain(rows);
+            self.written.extend(rows.iter().map(|row| row.table));
+            match self.state.insert(&plain, &references)? {
+                Ok(stored) => {
+                    self.cost.rows += stored.len() as u64;
+                    for (row, values) in rows.iter().zip(stored) {
+                        let values = values.into_iter().map(Some).collect();
+                        seeded.rows.insert(row.id, values);
+                    }
+                    break;
+                }
+                Err(unfit) => {
+                    // That row and all after it are left out.
+                    self.cost.refused += u64::from(seeded.refused.is_none());
+                    seeded.refused.get_or_insert_with(|| unfit.to_string());
+                    rows = &rows[..unfit.row.min(rows.len() - 1)];
+                }
+            }
+        }
+        Ok(seeded)
+    }
+
+    /// Says what the statements of a candidate looked for, and takes note of what they wrote.
+    ///
+    /// # Errors
+    ///
+    /// When the database is gone.
+    pub fn end(
+        &mut self,
+        exchanges: &mut [Exchange],
+        seeded: SeededRows,
+    ) -> Result<(), DatabaseError> {
+        let texts = exchanges
+            .iter()
+            .flat_map(|exchange| &exchange.trace.events)
+            .filter_map(|event| match event {
+                Event::Statement { text, .. } => Some(text.as_str()),
+                _ => None,
+            });
+        let written = self.state.written_by(texts);
+        if !written.is_empty() {
+            let looked = self.state.look(&written);
+            // A database in the memory of a service that died is gone with it; what is known of the candidate stays.
+            if looked.is_err() && self.state.is_inside() {
+                self.distrust();
+            } else {
+                looked?;
+            }
+        }
+        let setting = StatementContext {
+            schema: &self.schema,
+            dialect: self.state.dialect(),
+            now: self.now,
+            rules: self.config.rules,
+        };
+        let started = std::time::Instant::now();
+        let last = self.state.image();
+        let at = |number: usize| self.before.get(number).map_or(last, |image| &**image);
+        for (number, exchange) in exchanges.iter_mut().enumerate() {
+            // What a statement sees lies between the rows before its call and those after it; where the call
+            // writes, its first statement that does is where it turns.
+            let mut wrote = false;
+            for event in &exchange.trace.events {
+                let then = SnapshotRows(at(number + usize::from(wrote)));
+                let observed = self
+                    .statements
+                    .observe(event, &setting, &SnapshotRows(last), &then);
+                exchange.trace.queries.extend(observed);
+                if let (true, false, Event::Statement { text, .. }) = (setting.rules, wrote, event)
+                {
+                    wrote = !self.state.written_by([text.as_str()]).is_empty();
+                }
+            }
+        }
+        self.cost.judging += started.elapsed();
+        self.written.extend(written);
+        if !seeded.rows.is_empty() || seeded.refused.is_some() {
+            let seeded = Arc::new(seeded);
+            for exchange in exchanges {
+                exchange.trace.seeded = Some(Arc::clone(&seeded));
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at what a call did to the rows.
+    ///
+    /// # Errors
+    ///
+    /// When the database is gone.
+    pub fn observe(
+        &mut self,
+        api: &Api,
+        base: &str,
+        exchange: &mut Exchange,
+    ) -> Result<(), DatabaseError> {
+        if self.config.rules {
+            let state = &self.state;
+            let current = self
+                .current
+                .get_or_insert_with(|| Arc::new(state.image().clone()));
+            self.before.push(Arc::clone(current));
+        }
+        let effect = self.watch.look(&mut self.state, api, base, exchange)?;
+        let is_same = |effect: &CallEffect| effect.is_complete && effect.changes.is_empty();
+        if !effect.as_ref().is_some_and(is_same) {
+            self.current = None;
+        }
+        if let Some(effect) = effect {
+            let changes = effect.changes.iter();
+            self.written.extend(changes.map(|change| change.table));
+            exchange.trace.effect = Some(Arc::new(effect));
+        }
+        Ok(())
+    }
+
+    /// Looks at the rows around every call from now on, however many there are.
+    pub fn enable(&mut self) {
+        self.watch.enable();
+    }
+
+    /// Takes what was written until now as given, so that no call is blamed for it.
+    ///
+    /// # Errors
+    ///
+    /// When the database is gone.
+    pub fn settle(&mut self) -> Result<(), DatabaseError> {
+        self.watch.begin(&mut self.state)
+    }
+
+    /// What is not known to have been written may have been: the next candidate begins with all tables put back.
+    pub fn distrust(&mut self) {
+        self.written = self.state.all();
+    }
+}
+
+/// Rows as they are inserted: references apart from the rest.
+fn plain(rows: &[NewRow]) -> (Vec<Row>, Vec<Reference>) {
+    let place = |id: u32| rows.iter().position(|row| row.id == id);
+    let mut references = Vec::new();
+    let plain = rows.iter().enumerate().map(|(at, row)| {
+        let cells = row
+            .cells
+            .iter()
+            .enumerate()
+            .map(|(column, cell)| match cell {
+                NewCell::Value(value) => Cell::Value(value.clone()),
+                NewCell::Default => Cell::Default,
+                NewCell::Of {
+                    row,
+                    column: of_column,
+                } => {
+                    if let Some(of_row) = place(*row).filter(|of_row| *of_row < at) {
+                        references.push(Reference {
+                            row: at,
+                            column,
+                            of_row,
+                            of_column: *of_column,
+                        });
+                    }
+                    Cell::Value(Value::Null)
+                }
+            });
+        Row {
+            table: row.table,
+            cells: cells.collect(),
+        }
+    });
+    let plain = plain.collect();
+    (plain, references)
+}

@@ -1,0 +1,439 @@
+//! What is learned inside a service about its inputs, after sections 5 and 6 of "Enhancing
+//! Search-based Testing with Testability Transformations for Existing APIs".
+//!
+//! Texts are sent with markers in them. When one is seen in a comparison or a parser, the place
+//! that sent it learns what is wanted there (`hint`); whoever calls the operation later makes
+//! use of it (`apply`). Inputs that the service reads and the document does not name become
+//! optional ones.
+
+mod apply;
+mod hint;
+mod replace_markers;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+pub(crate) use apply::without_named_markers;
+pub(crate) use replace_markers::{WordLength, without_markers};
+
+use isobath_exec::driver::{Event, Place, Role};
+use isobath_genes::{SpecialModel, Specialization, marker, marker_number};
+
+use crate::action::{UndocumentedKind, describes};
+use crate::candidate::{Candidate, StepKind};
+use crate::exchange::Exchange;
+use crate::openapi::{Api, ParameterLocation};
+use crate::problem::stable_pointer;
+
+/// Which of the techniques are used; for measuring what each is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Techniques {
+    /// Targets of the code steer the search; otherwise they are only counted.
+    pub steering: bool,
+    /// Markers, and what is learned from them.
+    pub tracking: bool,
+    /// Inputs that the document does not name.
+    pub expansion: bool,
+}
+
+impl Default for Techniques {
+    fn default() -> Self {
+        Self {
+            steering: true,
+            tracking: true,
+            expansion: true,
+        }
+    }
+}
+
+/// A place of the inputs of an operation.
+type Key = (usize, Arc<str>);
+
+/// More kinds of values than this for one place are not worth remembering.
+const MAX_HINTS: usize = 12;
+/// More constants than this for one place are not worth remembering.
+const MAX_CONSTANTS: usize = 64;
+/// More inputs than this that an operation reads by name are not worth a try.
+const MAX_EXTRAS: usize = 16;
+
+/// What was learned.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TaintTracker {
+    techniques: Techniques,
+    /// Whether anything looks into the service.
+    enabled: bool,
+    next_marker: u32,
+    /// How likely a marker is; falls to zero until the search is focused.
+    marker_rate: f64,
+    hints: BTreeMap<Key, Vec<InputHint>>,
+    /// Places whose values were compared with each other.
+    pairs: BTreeSet<(Key, Key)>,
+    extras: BTreeMap<usize, Vec<(UndocumentedKind, Arc<str>)>>,
+    /// How often an operation was called with a marker as the name of a query parameter.
+    named: BTreeMap<usize, u32>,
+}
+
+/// What a place turned out to want.
+#[derive(Clone, Debug)]
+struct InputHint {
+    what: Specialization,
+    model: SpecialModel,
+    /// The targets of the code where that was seen.
+    targets: BTreeSet<u32>,
+}
+
+/// A text of a candidate.
+#[derive(Clone, Debug)]
+struct SentText {
+    step: usize,
+    /// The extra input that it is, or a part of the documented ones.
+    extra: Option<usize>,
+    /// The answer of an outside service that it is a part of, in place of a step.
+    answer: Option<usize>,
+    pointer: String,
+    key: Key,
+    text: String,
+}
+
+impl TaintTracker {
+    /// Starts to learn.
+    pub(crate) fn enable(&mut self, techniques: Techniques) {
+        self.enabled = true;
+        self.techniques = techniques;
+        self.marker_rate = MARKER_RATE;
+    }
+
+    /// Whether anything is learned at all.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Learns how far the search is; markers are for its beginning.
+    pub(crate) fn advance(&mut self, progress: f64, focused: bool) {
+        self.marker_rate = if focused {
+            0.0
+        } else {
+            MARKER_RATE * (1.0 - 2.0 * progress).max(0.0)
+        };
+    }
+
+    fn marker(&mut self) -> String {
+        self.next_marker = self.next_marker.wrapping_add(1) % 10_000;
+        marker(self.next_marker)
+    }
+
+    /// Learns from what a candidate did inside the service.
+    pub(crate) fn learn(&mut self, api: &Api, candidate: &Candidate, exchanges: &[Exchange]) {
+        if !self.enabled {
+            return;
+        }
+        let mut sent: Option<Vec<SentText>> = None;
+        for exchange in exchanges {
+            // Who finds the type of a body wrong where none is documented wants one.
+            if let (true, Some(415), Some(operation)) = (
+                self.techniques.expansion,
+                exchange.status(),
+                exchange.operation,
+            ) {
+                self.expand(api, operation, Place::Field, "");
+            }
+            for event in &exchange.trace.events {
+                match event {
+                    Event::Tracked {
+                        input,
+                        role,
+                        arguments,
+                        target,
+                        ..
+                    } if self.techniques.tracking => {
+                        self.names(api, candidate, exchange, input, *role, arguments);
+                        let sent = sent.get_or_insert_with(|| texts(candidate));
+                        self.tracked(sent, exchange, input, *role, arguments, *target);
+                    }
+                    Event::Parameter { place, name, .. } if self.techniques.expansion => {
+                        if let Some(operation) = exchange.operation
+                            && !is_about_answers(api, exchange, *place)
+                        {
+                            self.expand(api, operation, *place, name);
+                        }
+                    }
+                    Event::Body { schema, .. } if self.techniques.expansion => {
+                        if let Some(operation) = exchange.operation
+                            && !is_about_answers(api, exchange, Place::Field)
+                        {
+                            self.expand_body(api, operation, schema);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Learns the names that a service compares those of its query parameters with, where it takes the query
+    /// apart by itself.
+    fn names(
+        &mut self,
+        api: &Api,
+        candidate: &Candidate,
+        exchange: &Exchange,
+        input: &str,
+        role: Role,
+        arguments: &[String],
+    ) {
+        let wanted = matches!(role, Role::Equal | Role::EqualIgnoringCase);
+        let (true, true, Some(operation)) = (wanted, self.techniques.expansion, exchange.operation)
+        else {
+            return;
+        };
+        let is_name = candidate.steps.iter().any(|step| match &step.kind {
+            StepKind::Call { action, .. } => action
+                .extras
+                .iter()
+                .any(|extra| extra.is(UndocumentedKind::Query, input)),
+            StepKind::Follow(_) => false,
+        });
+        if is_name && marker_number(input).is_some() {
+            for name in arguments {
+                self.expand(api, operation, Place::Query, name);
+            }
+        }
+    }
+
+    fn tracked(
+        &mut self,
+        sent: &[SentText],
+        exchange: &Exchange,
+        input: &str,
+        role: Role,
+        arguments: &[String],
+        target: Option<u32>,
+    ) {
+        let Some(from) = source(sent, exchange, input) else {
+            return;
+        };
+        if role == Role::Same {
+            let other = arguments
+                .first()
+                .and_then(|other| source(sent, exchange, other));
+            if let Some(other) = other
+                && other.key != from.key
+            {
+                let mut pair = [from.key.clone(), other.key.clone()];
+                pair.sort();
+                let [a, b] = pair;
+                self.pairs.insert((a, b));
+            }
+            return;
+        }
+        let marker = self.marker();
+        let hint = hint::hint_for(&from.text, input, role, arguments, &marker);
+        let hint = if from.key.1.starts_with("/path/") {
+            hint.and_then(hint::in_a_path)
+        } else {
+            hint
+        };
+        if let Some(what) = hint {
+            self.keep(from.key.clone(), what, target);
+        }
+    }
+
+    /// Remembers what a place wants; constants of one target are remembered together.
+    fn keep(&mut self, key: Key, what: Specialization, target: Option<u32>) {
+        let hints = self.hints.entry(key).or_default();
+        if let Some(known) = hints.iter_mut().find(|hint| hint.what == what) {
+            known.targets.extend(target);
+            return;
+        }
+        if let Specialization::OneOf(texts) = &what {
+            let same = hints.iter_mut().find(|hint| {
+                matches!(hint.what, Specialization::OneOf(_))
+                    && target.is_some_and(|target| hint.targets.contains(&target))
+            });
+            if let Some(same) = same
+                && let Specialization::OneOf(known) = &same.what
+            {
+                let mut all = known.clone();
+                let new = texts.iter().filter(|text| !known.contains(text));
+                all.extend(new.cloned());
+                if all.len() == known.len() || all.len() > MAX_CONSTANTS {
+                    return;
+                }
+                let what = Specialization::OneOf(all);
+                if let Ok(model) = what.model() {
+                    same.what = what;
+                    same.model = model;
+                }
+                return;
+            }
+        }
+        if hints.len() < MAX_HINTS
+            && let Ok(model) = what.model()
+        {
+            hints.push(InputHint {
+                what,
+                model,
+                targets: target.into_iter().collect(),
+            });
+        }
+    }
+
+    /// Learns the type that a body is read into, where the document describes none; it tells more than the names of fields do.
+    fn expand_body(&mut self, api: &Api, operation: usize, schema: &str) {
+        let described = api.operations.get(operation);
+        if described.is_none_or(|operation| operation.body.is_some()) {
+            return;
+        }
+        let schema: Arc<str> = schema.into();
+        let extras = self.extras.entry(operation).or_default();
+        if extras.contains(&(UndocumentedKind::Body, Arc::clone(&schema))) {
+            return;
+        }
+        extras.retain(|(kind, name)| *kind != UndocumentedKind::Field || !describes(&schema, name));
+        if extras.len() < MAX_EXTRAS {
+            extras.push((UndocumentedKind::Body, schema));
+        }
+    }
+
+    fn expand(&mut self, api: &Api, operation: usize, place: Place, name: &str) {
+        let Some(described) = api.operations.get(operation) else {
+            return;
+        };
+        let kind = match place {
+            Place::Query => UndocumentedKind::Query,
+            Place::Header => UndocumentedKind::Header,
+            Place::Cookie => UndocumentedKind::Cookie,
+            Place::Field => UndocumentedKind::Field,
+            Place::Form => UndocumentedKind::Form,
+        };
+        let location = match kind {
+            UndocumentedKind::Query => Some(ParameterLocation::Query),
+            UndocumentedKind::Header => Some(ParameterLocation::Header),
+            UndocumentedKind::Cookie => Some(ParameterLocation::Cookie),
+            UndocumentedKind::Field | UndocumentedKind::Form | UndocumentedKind::Body => None,
+        };
+        let documented = match location {
+            Some(location) => described.parameters.iter().any(|parameter| {
+                parameter.location == location && parameter.name.eq_ignore_ascii_case(name)
+            }),
+            None => documented_field(api, operation, name),
+        };
+        let ours = kind == UndocumentedKind::Header
+            && OUR_HEADERS
+                .iter()
+                .any(|ours| name.eq_ignore_ascii_case(ours));
+        // A field without name stands for a body: that something should be sent at all.
+        let nothing =
+            name.is_empty() && (kind != UndocumentedKind::Field || described.body.is_some());
+        if documented || ours || nothing || name.len() > 100 {
+            return;
+        }
+        let extras = self.extras.entry(operation).or_default();
+        let known = extras
+            .iter()
+            .any(|(other, known)| *other == kind && **known == *name);
+        let in_body = kind == UndocumentedKind::Field
+            && extras
+                .iter()
+                .any(|(kind, schema)| *kind == UndocumentedKind::Body && describes(schema, name));
+        if !known && !in_body && extras.len() < MAX_EXTRAS {
+            extras.push((kind, name.into()));
+        }
+    }
+}
+
+/// Stands for an operation where texts come from outside services.
+const EXTERNAL: usize = usize::MAX;
+
+/// The chance of a marker at the start of a search.
+const MARKER_RATE: f64 = 0.5;
+
+/// Headers that whoever sends a request takes care of.
+const OUR_HEADERS: [&str; 9] = [
+    "host",
+    "content-type",
+    "content-length",
+    "connection",
+    "transfer-encoding",
+    "accept-encoding",
+    "expect",
+    "upgrade",
+    "cookie",
+];
+
+/// Whether a field that was read is rather one of an answer of an outside service: the operation has no body.
+fn is_about_answers(api: &Api, exchange: &Exchange, place: Place) -> bool {
+    let described = exchange.operation.and_then(|at| api.operations.get(at));
+    place == Place::Field
+        && !exchange.trace.outgoing.is_empty()
+        && described.is_some_and(|operation| operation.body.is_none())
+}
+
+/// Whether a body of the operation has a property of this name at its top.
+fn documented_field(api: &Api, operation: usize, name: &str) -> bool {
+    let input = api.operations[operation].input;
+    crate::action::property(&api.model, input, "body")
+        .and_then(|body| crate::action::declared(&api.model, body, name))
+        .is_some()
+}
+
+/// The text that an input was made of: one of the same call if there is one, the same text before others.
+fn source<'a>(sent: &'a [SentText], exchange: &Exchange, input: &str) -> Option<&'a SentText> {
+    let number = |sent: &&SentText| {
+        let here = sent.key.0 == exchange.operation.unwrap_or(usize::MAX);
+        let whole = sent.text == input;
+        (!whole, !here)
+    };
+    sent.iter()
+        .filter(|sent| hint::is_part(&sent.text, input) || hint::is_part(input, &sent.text))
+        .min_by_key(number)
+}
+
+/// The texts that a candidate sends.
+fn texts(candidate: &Candidate) -> Vec<SentText> {
+    let mut sent = Vec::new();
+    for (at, step) in candidate.steps.iter().enumerate() {
+        let StepKind::Call { action, .. } = &step.kind else {
+            continue;
+        };
+        let mut add = |extra: Option<usize>, prefix: &str, place: isobath_genes::Place<'_>| {
+            if let Some(text) = place.text() {
+                let key = format!("{prefix}{}", stable_pointer(place.pointer));
+                sent.push(SentText {
+                    step: at,
+                    extra,
+                    answer: None,
+                    pointer: place.pointer.to_owned(),
+                    key: (action.operation, key.into()),
+                    text,
+                });
+            }
+        };
+        action.gene.walk(|place| add(None, "", place));
+        for (number, extra) in action.extras.iter().enumerate() {
+            let prefix = extra.key();
+            extra.gene.walk(|place| add(Some(number), &prefix, place));
+        }
+    }
+    for (at, answer) in candidate.mock_responses.iter().enumerate() {
+        let Some(body) = &answer.body else { continue };
+        body.walk(|place| {
+            if let Some(text) = place.text() {
+                let key = format!(
+                    "{} {}",
+                    answer.outbound_request,
+                    stable_pointer(place.pointer)
+                );
+                sent.push(SentText {
+                    step: usize::MAX,
+                    extra: None,
+                    answer: Some(at),
+                    pointer: place.pointer.to_owned(),
+                    key: (EXTERNAL, key.into()),
+                    text,
+                });
+            }
+        });
+    }
+    sent
+}

@@ -1,0 +1,359 @@
+//! What is worth covering in a black-box run, by name and by number.
+
+use std::fmt;
+use std::sync::Arc;
+
+use isobath_exec::driver::{Kind, Target as CodeTarget};
+use isobath_genes::{Facet, Rule};
+use isobath_search::TargetId;
+use rustc_hash::FxHashMap;
+
+use crate::fault::FaultKind;
+use crate::openapi::Api;
+use crate::seeding::StatementTarget;
+
+/// Something worth covering.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// An operation answers with this status.
+    Status(usize, u16),
+    /// An operation answers with a status of this hundred.
+    Family(usize, u8),
+    /// An operation is called by this user (`None` is anonymous) and answers with this status.
+    Access(usize, Option<usize>, u16),
+    /// A part of the input has this property, in a call that succeeds.
+    Input(usize, Arc<str>, Facet),
+    /// A part of the input breaks this rule, and the call is answered.
+    Breach(usize, Arc<str>, Rule),
+    /// A part of the answer with this status has this shape.
+    Shape(usize, u16, Arc<str>, JsonShape),
+    /// A call that succeeds uses a value of an earlier answer.
+    Chain(usize, usize, Arc<str>),
+    /// A fault of this kind and cause is shown.
+    Fault(FaultKind, Arc<str>),
+    /// A target of the code, by its number there.
+    Code(u32, Arc<CodeTarget>),
+    /// A statement of this shape finds rows, or none.
+    Statement(Arc<str>, StatementTarget),
+    /// The rows that a statement of this shape finds, or does not, show what one of its coverage rules asks for.
+    Rule(Arc<str>, Arc<str>),
+    /// An operation reads a row that the test brought, in which a column has a value that its table speaks of.
+    Row(usize, Arc<str>),
+}
+
+/// What a part of an answer looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JsonShape {
+    /// Null.
+    Null,
+    /// True.
+    True,
+    /// False.
+    False,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+    /// An object.
+    Object,
+    /// A list with nothing in it.
+    EmptyList,
+    /// A list with something in it.
+    List,
+}
+
+impl JsonShape {
+    /// The shape of a value.
+    #[must_use]
+    pub fn of(value: &serde_json::Value) -> Self {
+        use serde_json::Value;
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(true) => Self::True,
+            Value::Bool(false) => Self::False,
+            Value::Number(_) => Self::Number,
+            Value::String(_) => Self::Text,
+            Value::Object(_) => Self::Object,
+            Value::Array(items) if items.is_empty() => Self::EmptyList,
+            Value::Array(_) => Self::List,
+        }
+    }
+
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Null => "is null",
+            Self::True => "is true",
+            Self::False => "is false",
+            Self::Number => "is a number",
+            Self::Text => "is a text",
+            Self::Object => "is an object",
+            Self::EmptyList => "is an empty list",
+            Self::List => "is a list with items",
+        }
+    }
+}
+
+impl Target {
+    /// The operation it is about; faults may be about several.
+    #[must_use]
+    pub fn operation(&self) -> Option<usize> {
+        match self {
+            Self::Status(operation, _)
+            | Self::Family(operation, _)
+            | Self::Access(operation, ..)
+            | Self::Input(operation, ..)
+            | Self::Breach(operation, ..)
+            | Self::Shape(operation, ..)
+            | Self::Chain(_, operation, _)
+            | Self::Row(operation, _) => Some(*operation),
+            Self::Fault(..) | Self::Code(..) | Self::Statement(..) | Self::Rule(..) => None,
+        }
+    }
+
+    /// Whether a test should be kept for it: whoever reads a suite wants to see statuses and chains, not every value that was tried.
+    #[must_use]
+    pub fn needs_test(&self) -> bool {
+        match self {
+            Self::Status(..)
+            | Self::Access(..)
+            | Self::Chain(..)
+            | Self::Shape(..)
+            | Self::Statement(..)
+            | Self::Rule(..)
+            | Self::Row(..) => true,
+            Self::Code(_, target) => target.kind != Kind::Fault,
+            Self::Input(_, _, facet) => {
+                !matches!(facet, Facet::Negative | Facet::Positive | Facet::Filled)
+            }
+            // Faults get tests of their own.
+            Self::Family(..) | Self::Breach(..) | Self::Fault(..) => false,
+        }
+    }
+
+    /// The goal as a sentence.
+    #[must_use]
+    pub fn describe(&self, api: &Api) -> String {
+        TargetText(self, api).to_string()
+    }
+
+    fn write(&self, api: &Api, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |operation: &usize| api.operations[*operation].name();
+        match self {
+            Self::Status(operation, status) => write!(f, "{} answers {status}", name(operation)),
+            Self::Family(operation, family) => write!(f, "{} answers {family}xx", name(operation)),
+            Self::Access(operation, Some(user), status) => write!(
+                f,
+                "{} answers {status} to user {}",
+                name(operation),
+                user + 1
+            ),
+            Self::Access(operation, None, status) => write!(
+                f,
+                "{} answers {status} without authentication",
+                name(operation)
+            ),
+            Self::Input(operation, place, facet) => write!(
+                f,
+                "{} succeeds with {place} {}",
+                name(operation),
+                facet_words(*facet)
+            ),
+            Self::Breach(operation, place, rule) => write!(
+                f,
+                "{} is called with {place} that breaks `{rule}`",
+                name(operation)
+            ),
+            Self::Shape(operation, status, place, shape) => {
+                let place = if place.is_empty() { "the body" } else { place };
+                write!(
+                    f,
+                    "{} answers {status}, and {place} {}",
+                    name(operation),
+                    shape.words()
+                )
+            }
+            Self::Chain(producer, consumer, place) => {
+                write!(
+                    f,
+                    "{} succeeds with {place} taken from {}",
+                    name(consumer),
+                    name(producer)
+                )
+            }
+            Self::Fault(kind, cause) => write!(f, "{}: {cause}", kind.title()),
+            Self::Code(_, target) => {
+                let CodeTarget {
+                    file, line, text, ..
+                } = &**target;
+                write!(f, "{file}:{line}: `{text}` {}", outcome(target.kind))
+            }
+            Self::Row(operation, value) => {
+                write!(f, "{} reads a row with {value}", name(operation))
+            }
+            Self::Rule(shape, label) => write!(f, "`{shape}` meets rows for its rule {label}"),
+            Self::Statement(shape, StatementTarget::Found) => write!(f, "`{shape}` finds rows"),
+            Self::Statement(shape, StatementTarget::NotFound) => {
+                write!(f, "`{shape}` finds no rows")
+            }
+        }
+    }
+}
+
+/// What a target of the code asks for.
+pub(crate) fn outcome(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Statement => "is executed",
+        Kind::True => "is true",
+        Kind::False => "is false",
+        Kind::Arm => "is taken",
+        Kind::Proceed => "succeeds",
+        Kind::Leave => "fails",
+        Kind::Fault => "panics",
+    }
+}
+
+/// A goal with the API that it is about.
+struct TargetText<'a>(&'a Target, &'a Api);
+
+impl fmt::Display for TargetText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(self.1, f)
+    }
+}
+
+pub(crate) fn facet_words(facet: Facet) -> String {
+    match facet {
+        Facet::Absent => "left out".into(),
+        Facet::Present => "there".into(),
+        Facet::Null => "null".into(),
+        Facet::True => "true".into(),
+        Facet::False => "false".into(),
+        Facet::Member(index) => format!("at its listed value number {}", index + 1),
+        Facet::Option(index) => format!("in its alternative number {}", index + 1),
+        Facet::Minimum => "at its least".into(),
+        Facet::Maximum => "at its most".into(),
+        Facet::Negative => "negative".into(),
+        Facet::Zero => "zero".into(),
+        Facet::Positive => "positive".into(),
+        Facet::Empty => "empty".into(),
+        Facet::Filled => "not empty".into(),
+    }
+}
+
+/// Numbers for goals, in the order in which they were first met.
+#[derive(Clone, Debug, Default)]
+pub struct Targets {
+    list: Vec<Target>,
+    ids: FxHashMap<Target, TargetId>,
+    /// The numbers of goals about inputs, by operation and place: every call asks for dozens of them, by a
+    /// place that is borrowed.
+    inputs: FxHashMap<usize, Places<Facet>>,
+    /// The same for shapes of answers, by operation and status.
+    shapes: FxHashMap<(usize, u16), Places<JsonShape>>,
+}
+
+/// For each place, what it may be like, with the numbers of the goals.
+type Places<T> = FxHashMap<Box<str>, Vec<(T, TargetId)>>;
+
+impl Targets {
+    /// The number of a goal; one that was never met gets the next.
+    pub fn id(&mut self, target: Target) -> TargetId {
+        if let Some(id) = self.ids.get(&target) {
+            return *id;
+        }
+        let id = TargetId::from_index(self.list.len());
+        self.list.push(target.clone());
+        self.ids.insert(target, id);
+        id
+    }
+
+    /// The number of the goal that a part of the input has a property.
+    pub fn input(&mut self, operation: usize, place: &str, facet: Facet) -> TargetId {
+        let known = self.inputs.get(&operation).and_then(|at| at.get(place));
+        if let Some(id) = known.and_then(|known| number_of(known, facet)) {
+            return id;
+        }
+        let id = self.id(Target::Input(operation, place.into(), facet));
+        let places = self.inputs.entry(operation).or_default();
+        places.entry(place.into()).or_default().push((facet, id));
+        id
+    }
+
+    /// The number of the goal that a part of an answer has a shape.
+    pub fn shape(
+        &mut self,
+        operation: usize,
+        status: u16,
+        place: &str,
+        shape: JsonShape,
+    ) -> TargetId {
+        let key = (operation, status);
+        let known = self.shapes.get(&key).and_then(|at| at.get(place));
+        if let Some(id) = known.and_then(|known| number_of(known, shape)) {
+            return id;
+        }
+        let id = self.id(Target::Shape(operation, status, place.into(), shape));
+        let places = self.shapes.entry(key).or_default();
+        places.entry(place.into()).or_default().push((shape, id));
+        id
+    }
+
+    /// The goal behind a number.
+    #[must_use]
+    pub fn get(&self, id: TargetId) -> Option<&Target> {
+        self.list.get(id.index())
+    }
+
+    /// The number of a goal, if it was met.
+    #[must_use]
+    pub fn find(&self, target: &Target) -> Option<TargetId> {
+        self.ids.get(target).copied()
+    }
+
+    /// All goals with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (TargetId, &Target)> {
+        self.list
+            .iter()
+            .enumerate()
+            .map(|(index, target)| (TargetId::from_index(index), target))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+fn number_of<T: PartialEq>(known: &[(T, TargetId)], what: T) -> Option<TargetId> {
+    let found = known.iter().find(|(other, _)| *other == what);
+    found.map(|(_, id)| *id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_goal_has_one_number_however_it_is_asked_for() {
+        let mut targets = Targets::default();
+        let input = targets.input(3, "/query/q", Facet::Empty);
+        let shape = targets.shape(3, 200, "/name", JsonShape::Text);
+        assert_ne!(input, shape);
+        for _ in 0..2 {
+            assert_eq!(targets.input(3, "/query/q", Facet::Empty), input);
+            assert_eq!(targets.shape(3, 200, "/name", JsonShape::Text), shape);
+        }
+        let asked = targets.id(Target::Input(3, "/query/q".into(), Facet::Empty));
+        assert_eq!(asked, input);
+        assert_ne!(targets.input(4, "/query/q", Facet::Empty), input);
+        assert_ne!(targets.shape(3, 404, "/name", JsonShape::Text), shape);
+        assert_eq!(targets.len(), 4);
+    }
+}
