@@ -62,7 +62,7 @@ pub(crate) struct RestArgs {
     pub wait: f64,
 
     /// How long a service that is started here may take to come up, in seconds.
-    #[arg(long, default_value_t = 30.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 120.0, value_name = "SECONDS")]
     pub start_timeout: f64,
 
     /// How long one call may take, in seconds.

@@ -1,5 +1,7 @@
 //! A service that the run looks into, whatever it is written in.
 
+use std::time::Duration;
+
 use isobath_exec::driver::SharedDriver;
 use isobath_rest::feedback::Feedback;
 use isobath_rewrite::build::Built;
@@ -67,19 +69,23 @@ impl Instrumentation {
         }
     }
 
-    /// What looks into the service, once it is up; says what of it is watched.
-    pub(super) fn feedback(self, terminal: &Terminal) -> Result<Instruments, SetupError> {
+    /// What looks into the service, whose driver connects within `patience`; says what of it is instrumented.
+    pub(super) fn feedback(
+        self,
+        terminal: &Terminal,
+        patience: Duration,
+    ) -> Result<Instruments, SetupError> {
         match self {
             Self::Rust(service) => {
                 service.describe(terminal);
-                let (feedback, built) = service.feedback()?;
+                let (feedback, built) = service.feedback(patience)?;
                 Ok(Instruments {
                     feedback: Some(feedback),
                     built: Some(built),
                     rows: None,
                 })
             }
-            Self::Jvm(service) => service.feedback(terminal),
+            Self::Jvm(service) => service.feedback(terminal, patience),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `--jvm`: starts a service on the JVM with our agent, and lets the run look into it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use isobath_exec::driver::Listener;
@@ -10,7 +11,7 @@ use isobath_rest::feedback::{DriverFeedback, Feedback};
 use super::args::RestArgs;
 use super::instrumentation::{InMemoryRows, Instruments};
 use super::run::SetupError;
-use super::rust::{FIRST_PORT, PATIENCE, Technique, quoted};
+use super::rust::{FIRST_PORT, Technique, quoted};
 use crate::terminal::{Terminal, Tone};
 
 /// The agent's file, wherever it is.
@@ -167,9 +168,13 @@ impl Watched {
         format!("{before} {flag}").trim().to_owned()
     }
 
-    /// What looks into the service, once it is up.
-    pub(super) fn feedback(self, terminal: &Terminal) -> Result<Instruments, SetupError> {
-        let feedback = DriverFeedback::new(self.listener, PATIENCE).map_err(|error| {
+    /// What looks into the service, whose agent connects within `patience`.
+    pub(super) fn feedback(
+        self,
+        terminal: &Terminal,
+        patience: Duration,
+    ) -> Result<Instruments, SetupError> {
+        let feedback = DriverFeedback::new(self.listener, patience).map_err(|error| {
             SetupError::unreachable(format!(
                 "{error} The agent says on the service's own output why it cannot work."
             ))

@@ -21,6 +21,7 @@ pub(crate) mod resume;
 mod run;
 mod rust;
 mod snapshot;
+mod start;
 mod users;
 mod view;
 

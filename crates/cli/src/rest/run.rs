@@ -11,8 +11,8 @@ use isobath_emit::findings::Event as Line;
 use isobath_emit::http::writer;
 use isobath_exec::database::Address;
 use isobath_exec::document;
-use isobath_exec::http::{Client, Config as HttpConfig, Failure};
-use isobath_exec::process::{Launch, Ready, Service as Process, StartError, wait_for};
+use isobath_exec::http::{Client, Config as HttpConfig};
+use isobath_exec::process::Service as Process;
 use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
 use isobath_rest::external::Mocks;
@@ -45,6 +45,7 @@ use super::journal::Journal;
 use super::mock::Mocked;
 use super::output;
 use super::snapshot;
+use super::start::{StartedService, wait};
 use super::users::{secrets, users};
 use super::view::View;
 use crate::exit::Exit;
@@ -77,6 +78,21 @@ impl SetupError {
         Self {
             exit: Exit::Unreachable,
             why: why.into(),
+        }
+    }
+
+    pub(super) fn interrupted(why: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Interrupted,
+            why: why.into(),
+        }
+    }
+
+    /// The same, with the reason.
+    pub(super) fn because(self, reason: &str) -> Self {
+        Self {
+            why: format!("{}\n{reason}", self.why),
+            ..self
         }
     }
 
@@ -153,12 +169,20 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             if let (Some(_), Some(url)) = (&interrupted, &args.url) {
                 wait_for_silence(url);
             }
-            Some(start(args, command, &heard, terminal)?)
+            Some(StartedService::start(args, command, &heard, terminal)?)
         }
         _ => None,
     };
+    let started = process.as_ref();
     let insight = match inside {
-        Some(service) => service.feedback(terminal)?,
+        Some(service) => {
+            let left = started.map_or(Duration::ZERO, StartedService::time_left);
+            let insight = service.feedback(terminal, left);
+            insight.map_err(|error| match started {
+                Some(started) => started.explain(error),
+                None => error,
+            })?
+        }
         None => Instruments::default(),
     };
     let built = insight.built;
@@ -168,7 +192,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         None => insight.feedback,
     };
     if args.spec.contains("://") {
-        wait(args, &args.spec, terminal)?;
+        wait(args, &args.spec, started, terminal)?;
     }
     let document = document(&args.spec)?;
     let api = openapi::read(&document.text, &document.location, &Documents)
@@ -186,7 +210,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     let users = users(args)?;
     let base = base(args, &api, &document.location)?;
     guard(&base, args.remote)?;
-    wait(args, &base, terminal)?;
+    wait(args, &base, started, terminal)?;
     let started = Instant::now();
     let (folder, interrupted) = match interrupted {
         Some((folder, interrupted)) => (folder, Some(interrupted)),
@@ -212,7 +236,15 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             ..HttpConfig::default()
         })
     };
-    let mut service = service(args, api, base, &users, process, &client, &heard)?;
+    let mut service = service(
+        args,
+        api,
+        base,
+        &users,
+        process.map(|started| started.process),
+        &client,
+        &heard,
+    )?;
     for session in &service.sessions {
         log::hide(session.credentials().secrets());
     }
@@ -387,58 +419,6 @@ fn exit(run: &output::Run<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
 
 fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Starts the service.
-fn start(
-    args: &RestArgs,
-    command: &str,
-    heard: &Interruption,
-    terminal: &Terminal,
-) -> Result<Process, SetupError> {
-    let url = args
-        .url
-        .clone()
-        .ok_or_else(|| SetupError::usage("--start needs --url, to know when the service is up"))?;
-    guard(&url, args.remote)?;
-    terminal.say(Tone::Faint, &format!("starting `{command}`"));
-    let launch = Launch {
-        interrupt: Some(Arc::clone(&heard.stop)),
-        variables: args.variables.clone(),
-        patience: Duration::try_from_secs_f64(args.start_timeout)
-            .map_err(|_| SetupError::usage("--start-timeout is no number of seconds"))?,
-        ..Launch::new(command, Ready::Url(url))
-    };
-    Process::start(launch).map_err(|error| match error {
-        StartError::Interrupted { .. } => SetupError {
-            exit: Exit::Interrupted,
-            why: error.to_string(),
-        },
-        error => SetupError::unreachable(error.to_string()),
-    })
-}
-
-/// Waits until somebody answers at a URL, in whatever way.
-fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupError> {
-    let ready = Ready::Url(url.to_owned());
-    let patience = Duration::try_from_secs_f64(args.wait)
-        .map_err(|_| SetupError::usage("--wait is no number of seconds"))?;
-    let is_absent = |failure: &Failure| matches!(failure, Failure::Refused);
-    let mut answer = wait_for(&ready, Duration::ZERO, None);
-    if answer.as_ref().is_err_and(is_absent) && !patience.is_zero() {
-        terminal.say(
-            Tone::Faint,
-            &format!("nobody listens at {url} yet; waiting {} s", args.wait),
-        );
-        answer = wait_for(&ready, patience, None);
-    }
-    match answer {
-        // Who answers badly is there.
-        Ok(()) | Err(Failure::Dropped | Failure::Garbage(_) | Failure::TimedOut) => Ok(()),
-        Err(failure) => Err(SetupError::unreachable(format!(
-            "{url} cannot be reached ({failure}); is the service up? --start CMD starts it"
-        ))),
-    }
 }
 
 type Clients = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client>;

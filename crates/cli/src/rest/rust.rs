@@ -14,8 +14,6 @@ use super::args::RestArgs;
 use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
-/// How long the driver of a service that is up may take to connect.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// Where looking for a free port begins, so that the same service mostly has the same address.
 pub(super) const FIRST_PORT: u16 = 8640;
 
@@ -241,8 +239,11 @@ impl Instrumented {
     }
 
     /// What looks into the service, once it is up.
-    pub(super) fn feedback(self) -> Result<(Box<dyn Feedback>, Built), SetupError> {
-        let feedback = DriverFeedback::new(self.listener, PATIENCE)
+    pub(super) fn feedback(
+        self,
+        patience: Duration,
+    ) -> Result<(Box<dyn Feedback>, Built), SetupError> {
+        let feedback = DriverFeedback::new(self.listener, patience)
             .map_err(|error| SetupError::unreachable(error.to_string()))?;
         Ok((Box::new(feedback), self.built))
     }
