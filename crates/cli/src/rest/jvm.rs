@@ -57,6 +57,8 @@ pub(super) struct Watched {
     own: Option<Own>,
     /// The port at which suites bring rows to a database in the memory of the service.
     row_endpoint: u16,
+    /// Whoever runs SQL there has to know this.
+    token: String,
 }
 
 struct Own {
@@ -68,7 +70,7 @@ struct Own {
 }
 
 /// How far from the port of the service the one for rows is looked for.
-const DOOR: u16 = 1000;
+const ROW_ENDPOINT: u16 = 1000;
 
 impl Watched {
     /// Finds the agent and the service that the flags name.
@@ -100,12 +102,14 @@ impl Watched {
             }
         };
         let listener = Listener::open_loopback().map_err(system)?;
+        let token = listener.token().unwrap_or_default().to_owned();
         let port = own.as_ref().map_or(FIRST_PORT, |own| own.port);
         Ok(Self {
             listener,
             agent,
             own,
-            row_endpoint: free_port(port.saturating_add(DOOR)).map_err(system)?,
+            row_endpoint: free_port(port.saturating_add(ROW_ENDPOINT)).map_err(system)?,
+            token,
         })
     }
 
@@ -125,9 +129,8 @@ impl Watched {
             )),
             (None, Some(start)) => {
                 let options = quoted(&self.tool_options());
-                let row_endpoint = self.row_endpoint;
                 Some(format!(
-                    "env {DOOR_VARIABLE}={row_endpoint} {TOOL_OPTIONS}={options} {start}"
+                    "env {DOOR_VARIABLE}={{row_endpoint}} {TOOL_OPTIONS}={options} {start}"
                 ))
             }
             (None, None) => None,
@@ -146,7 +149,10 @@ impl Watched {
             }
             None => set(TOOL_OPTIONS, self.tool_options()),
         }
-        set(DOOR_VARIABLE, self.row_endpoint.to_string());
+        set(
+            DOOR_VARIABLE,
+            format!("{}/{}", self.row_endpoint, self.token),
+        );
         for (name, patterns) in [
             ("ISOBATH_INCLUDE", &args.white.include),
             ("ISOBATH_EXCLUDE", &args.white.exclude),
@@ -220,6 +226,13 @@ const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
 /// The variable that tells the agent where suites bring rows.
 const DOOR_VARIABLE: &str = "ISOBATH_DOOR";
+
+/// Where a suite that is checked brings rows to the service that runs, with the token of the run.
+pub(super) fn row_endpoint(args: &RestArgs) -> Option<String> {
+    let mut variables = args.variables.iter();
+    let (_, place) = variables.find(|(name, _)| name == DOOR_VARIABLE)?;
+    Some(format!("http://127.0.0.1:{place}"))
+}
 
 impl Own {
     fn new(args: &RestArgs, agent: &Path, jar: &Path, port: u16) -> Self {

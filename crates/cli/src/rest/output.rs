@@ -62,14 +62,20 @@ impl<'a> Run<'a> {
         let mut suite = suite::suite(&name(&service.api), service, users, &outcome.tests);
         suite.source.clone_from(&args.spec);
         suite.seed = args.seed;
-        let is_inside = suite.database.as_ref().is_some_and(|of| of.door.is_some());
+        let is_inside = suite
+            .database
+            .as_ref()
+            .is_some_and(|of| of.row_endpoint.is_some());
         let with_rows = args.suite_start_with_rows.as_ref().filter(|_| is_inside);
         let plain = args.suite_start.as_ref().or(args.start.as_ref());
         let start = with_rows.or(plain);
         match start {
             // A service that we know how to start takes any port.
-            Some(start) if args.jvm.jvm.is_some() => {
-                let row_endpoint = suite.database.as_ref().and_then(|of| of.door.as_deref());
+            Some(start) if args.jvm.jvm.is_some() || with_rows.is_some() => {
+                let row_endpoint = suite
+                    .database
+                    .as_ref()
+                    .and_then(|of| of.row_endpoint.as_deref());
                 suite.service.start_anywhere(start, row_endpoint);
             }
             start => suite.service.start = start.cloned(),

@@ -42,6 +42,7 @@ use super::interrupted::{
     InterruptedRun, report_lost_targets, report_resumption, wait_for_silence,
 };
 use super::journal::Journal;
+use super::jvm;
 use super::mock::Mocked;
 use super::output;
 use super::snapshot;
@@ -315,7 +316,12 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         .built(built.as_ref())
         .judged(&baseline);
     let row_endpoint = service.with_database(|data| data.row_endpoint().map(str::to_owned));
-    if let Some(database) = args.database.db.clone().or(row_endpoint.flatten()) {
+    if let Some(database) = args
+        .database
+        .db
+        .clone()
+        .or(row_endpoint.flatten().and(jvm::row_endpoint(args)))
+    {
         run.secrets.insert(DATABASE_VARIABLE.to_owned(), database);
     }
     let (suites, files) = hand_over(args, &run, folder.path(), &heard, &log).map_err(unwritable)?;

@@ -396,7 +396,7 @@ pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
     let mut lines = vec![format!(
         "{}: the base URL of the service; without it {}",
         one_line(&suite.service.base_url_variable),
-        anywhere.map_or_else(
+        suite.free_url().map_or_else(
             || one_line(&suite.service.base_url),
             |_| "a free port".into()
         )
@@ -408,7 +408,9 @@ pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
         ));
     }
     let database = suite.database.as_ref();
-    lines.extend(database.map(|database| rows::environment(database, suite.free_door().is_some())));
+    lines.extend(
+        database.map(|database| rows::environment(database, suite.free_row_endpoint().is_some())),
+    );
     lines.extend(outside::environment(suite));
     for secret in secrets(suite) {
         lines.push(match &secret.value {

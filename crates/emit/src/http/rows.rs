@@ -153,7 +153,7 @@ fn cells(
     links
 }
 
-/// The helpers of a suite for its database, with the literals of its variable and of its door filled in: what is marked
+/// The helpers of a suite for its database, with the literals of its variable and of its row endpoint filled in: what is marked
 /// for other databases goes, and so does what nothing asks for the state of the database with.
 pub(crate) fn helpers(
     template: &str,
@@ -162,11 +162,11 @@ pub(crate) fn helpers(
     literal: impl Fn(&str) -> String,
 ) -> String {
     let asks = suite.tests.iter().any(|test| !test.state.is_empty());
-    let door = database.door.as_deref().unwrap_or_default();
+    let row_endpoint = database.row_endpoint.as_deref().unwrap_or_default();
     let template = template
         .replace("@VARIABLE@", &literal(&database.variable))
-        .replace("@DOOR@", &literal(door));
-    let wanted = match (database.dialect, &database.door) {
+        .replace("@ROW_ENDPOINT@", &literal(row_endpoint));
+    let wanted = match (database.dialect, &database.row_endpoint) {
         (_, Some(_)) => "inside",
         (SuiteDialect::Sqlite, None) => "sqlite",
         (SuiteDialect::Postgres, None) => "postgres",
@@ -193,11 +193,15 @@ pub(crate) fn helpers(
 }
 
 /// The lines that say what a suite needs to bring rows.
-pub(crate) fn environment(database: &Database, is_door_free: bool) -> String {
-    if let Some(door) = &database.door {
-        let door = if is_door_free { "a free port" } else { door };
+pub(crate) fn environment(database: &Database, is_row_endpoint_free: bool) -> String {
+    if let Some(row_endpoint) = &database.row_endpoint {
+        let row_endpoint = if is_row_endpoint_free {
+            "a free port"
+        } else {
+            row_endpoint
+        };
         return format!(
-            "{}: where the agent inside the service takes rows for its database in memory, {door} when not set; written to by curl",
+            "{}: where the agent inside the service takes rows for its database in memory, {row_endpoint} when not set; written to by curl",
             database.variable
         );
     }

@@ -58,8 +58,8 @@ pub struct Service {
     /// the variable of the base URL is set, wait until the base URL answers, and stop it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// The same command with `{port}` in place of the port of the base URL, and `{door}` in place of that of the
-    /// database's door: the tests find free ports and start the service there.
+    /// The same command with `{port}` in place of the port of the base URL, and `{row_endpoint}` in place of the port
+    /// and the token of the row endpoint: the tests choose them and start the service there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_anywhere: Option<String>,
     /// What is done before every test to bring the first state back.
@@ -72,8 +72,8 @@ pub struct Service {
 
 /// What stands for the port of the service in a command.
 pub(crate) const PORT: &str = "{port}";
-/// What stands for the port of the door in a command.
-pub(crate) const DOOR: &str = "{door}";
+/// What stands for the port of the row endpoint, and the token that its callers need, in a command.
+pub(crate) const ROW_ENDPOINT: &str = "{row_endpoint}";
 
 /// The port of a URL, between what comes before and after it.
 pub(crate) fn around_port(url: &str) -> Option<(&str, &str, &str)> {
@@ -183,7 +183,7 @@ pub struct Database {
     /// For a database in the memory of the service, where the agent inside takes statements by HTTP; the variable may name
     /// another such place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub door: Option<String>,
+    pub row_endpoint: Option<String>,
     /// Statements that put the first rows back, run before every test, after the reset hook.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,
@@ -392,16 +392,18 @@ impl Service {
         }
     }
 
-    /// Lets the tests start the service by a command in which `{port}` and `{door}` stand for ports. Where there is none
-    /// to choose, those of the base URL and of the door are taken.
-    pub fn start_anywhere(&mut self, command: &str, door: Option<&str>) {
+    /// Lets the tests start the service by a command in which `{port}` and `{row_endpoint}` are chosen by the
+    /// tests. Where there is nothing to choose, the ports of the base URL and of the row endpoint are taken.
+    pub fn start_anywhere(&mut self, command: &str, row_endpoint: Option<&str>) {
         let mut fixed = command.to_owned();
-        for (hole, url) in [(PORT, Some(self.base_url.as_str())), (DOOR, door)] {
+        let base_url = Some(self.base_url.as_str());
+        let mut is_free = false;
+        for (hole, url) in [(PORT, base_url), (ROW_ENDPOINT, row_endpoint)] {
             if let Some((_, port, _)) = url.and_then(around_port) {
+                is_free |= command.contains(hole);
                 fixed = fixed.replace(hole, port);
             }
         }
-        let is_free = command.contains(PORT) && around_port(&self.base_url).is_some();
         self.start_anywhere = is_free.then(|| command.to_owned());
         self.start = Some(fixed);
     }
@@ -410,17 +412,22 @@ impl Service {
 impl HttpSuite {
     /// What stands before and after the port in the base URL, where the tests choose that port.
     pub(crate) fn free_url(&self) -> Option<(&str, &str)> {
-        self.service.start_anywhere.as_ref()?;
+        let start = self.service.start_anywhere.as_ref()?;
         let (before, _, after) = around_port(&self.service.base_url)?;
-        Some((before, after))
+        start.contains(PORT).then_some((before, after))
     }
 
-    /// The same of the door of the database.
-    pub(crate) fn free_door(&self) -> Option<(&str, &str)> {
+    /// Whether the tests choose ports that are free.
+    pub(crate) fn chooses_ports(&self) -> bool {
+        self.free_url().is_some() || self.free_row_endpoint().is_some()
+    }
+
+    /// The same of the row endpoint of the database.
+    pub(crate) fn free_row_endpoint(&self) -> Option<(&str, &str)> {
         let start = self.service.start_anywhere.as_ref()?;
-        let door = self.database.as_ref()?.door.as_deref()?;
-        let (before, _, after) = around_port(door)?;
-        start.contains(DOOR).then_some((before, after))
+        let row_endpoint = self.database.as_ref()?.row_endpoint.as_deref()?;
+        let (before, _, after) = around_port(row_endpoint)?;
+        start.contains(ROW_ENDPOINT).then_some((before, after))
     }
 }
 
@@ -518,12 +525,12 @@ mod tests {
     fn a_command_for_any_port_is_also_kept_with_those_of_the_run() {
         let mut service = Service::at("http://127.0.0.1:8640/api");
         service.start_anywhere(
-            "env PORT={port} DOOR={door} run",
+            "env PORT={port} ROW_ENDPOINT={row_endpoint} run",
             Some("http://127.0.0.1:9640"),
         );
         assert_eq!(
             service.start.as_deref(),
-            Some("env PORT=8640 DOOR=9640 run")
+            Some("env PORT=8640 ROW_ENDPOINT=9640 run")
         );
         assert!(service.start_anywhere.is_some());
     }

@@ -65,7 +65,7 @@ pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
                 DialectName::MySql => SuiteDialect::Mysql,
                 DialectName::Postgres | DialectName::Ansi => SuiteDialect::Postgres,
             },
-            door: database.row_endpoint().map(str::to_owned),
+            row_endpoint: database.row_endpoint().map(str::to_owned),
             setup: database.snapshot_statements(&tables),
         })
     })?

@@ -10,7 +10,7 @@ use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
 use crate::http::suite::{
-    Auth, DOOR, HttpSuite, Login, Outcome, PORT, Reset, Sending, Service, Source,
+    Auth, HttpSuite, Login, Outcome, PORT, ROW_ENDPOINT, Reset, Sending, Service, Source,
 };
 use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Part, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User};
@@ -60,7 +60,7 @@ const TAKEN: &[&str] = &[
     "fits",
     "answers",
     "port",
-    "door",
+    "row_endpoint",
     "freeport",
 ];
 
@@ -188,9 +188,9 @@ fn class_file(
     out.push_str(include_str!("junit/helpers.java"));
     if let Some(database) = &suite.database {
         let mut code = include_str!("junit/database.java").to_owned();
-        if let Some((before, after)) = suite.free_door() {
-            let door = format!("{} + DOOR + {}", literal(before), literal(after));
-            code = code.replace("@DOOR@", &door);
+        if let Some((before, after)) = suite.free_row_endpoint() {
+            let row_endpoint = format!("{} + ROW_ENDPOINT + {}", literal(before), literal(after));
+            code = code.replace("@ROW_ENDPOINT@", &row_endpoint);
         }
         out.push_str(&rows::helpers(&code, suite, database, literal));
     }
@@ -240,10 +240,12 @@ fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     let mut base_url = literal(&service.base_url);
     if let Some((before, after)) = suite.free_url() {
         out.push_str("  private static final int PORT = freePort();\n");
-        if suite.free_door().is_some() {
-            out.push_str("  private static final int DOOR = freePort();\n");
-        }
         base_url = format!("{} + PORT + {}", literal(before), literal(after));
+    }
+    if suite.free_row_endpoint().is_some() {
+        out.push_str(
+            "  private static final String ROW_ENDPOINT = freePort() + \"/\" + java.util.UUID.randomUUID();\n",
+        );
     }
     let _ = writeln!(
         out,
@@ -318,7 +320,7 @@ fn started(service: &Service, fixed: &str) -> String {
         return literal(fixed);
     };
     let mut code = literal(start);
-    for (hole, name) in [(PORT, "PORT"), (DOOR, "DOOR")] {
+    for (hole, name) in [(PORT, "PORT"), (ROW_ENDPOINT, "ROW_ENDPOINT")] {
         if start.contains(hole) {
             let _ = write!(code, ".replace({}, \"\" + {name})", literal(hole));
         }

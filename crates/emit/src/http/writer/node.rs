@@ -11,7 +11,7 @@ use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
 use crate::http::suite::{
-    Auth, DOOR, HttpSuite, HttpTest, Login, Outcome, PORT, Reset, Sending, Source,
+    Auth, HttpSuite, HttpTest, Login, Outcome, PORT, ROW_ENDPOINT, Reset, Sending, Source,
 };
 use crate::http::{Answer, Body, Check, Content, JsonType, Key, Part, Piece, Place, Request};
 use crate::http::{SuiteError, TestAnswer, Text, User};
@@ -255,13 +255,16 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         let names = children.join(", ");
         let _ = writeln!(out, "import {{ {names} }} from \"node:child_process\";");
     }
-    if suite.free_url().is_some() {
+    if suite.free_row_endpoint().is_some() {
+        out.push_str("import { randomUUID } from \"node:crypto\";\n");
+    }
+    if suite.chooses_ports() {
         out.push_str("import { once } from \"node:events\";\n");
     }
     if !suite.outside.is_empty() {
         out.push_str("import { createServer } from \"node:http\";\n");
     }
-    if suite.free_url().is_some() {
+    if suite.chooses_ports() {
         out.push_str("import net from \"node:net\";\n");
     }
     let mut names = Vec::new();
@@ -286,12 +289,16 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     out.push('\n');
     let given = environment(&service.base_url_variable);
     let mut base_url = literal(&service.base_url);
-    if let Some(free) = suite.free_url() {
+    if suite.chooses_ports() {
         out.push_str(include_str!("node/free_port.mjs"));
-        if suite.free_door().is_some() {
-            out.push_str("const DOOR = await freePort();\n");
-        }
+        out.push('\n');
+    }
+    if let Some(free) = suite.free_url() {
+        out.push_str("const PORT = await freePort();\n");
         base_url = at_port(free, "PORT");
+    }
+    if suite.free_row_endpoint().is_some() {
+        out.push_str("const ROW_ENDPOINT = `${await freePort()}/${randomUUID()}`;\n");
     }
     let _ = writeln!(
         out,
@@ -341,9 +348,12 @@ fn started(suite: &HttpSuite, fixed: &str) -> String {
     let Some(start) = &suite.service.start_anywhere else {
         return literal(fixed);
     };
-    let mut code = format!("{}.replaceAll({}, PORT)", literal(start), literal(PORT));
-    if suite.free_door().is_some() {
-        let _ = write!(code, ".replaceAll({}, DOOR)", literal(DOOR));
+    let mut code = literal(start);
+    if suite.free_url().is_some() {
+        let _ = write!(code, ".replaceAll({}, PORT)", literal(PORT));
+    }
+    if suite.free_row_endpoint().is_some() {
+        let _ = write!(code, ".replaceAll({}, ROW_ENDPOINT)", literal(ROW_ENDPOINT));
     }
     code
 }
@@ -422,8 +432,8 @@ fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if let Some(database) = &suite.database {
         let mut code =
             include_str!("node/database.mjs").replace("@GIVEN@", &environment(&database.variable));
-        if let Some(free) = suite.free_door() {
-            code = code.replace("@DOOR@", &at_port(free, "DOOR"));
+        if let Some(free) = suite.free_row_endpoint() {
+            code = code.replace("@ROW_ENDPOINT@", &at_port(free, "ROW_ENDPOINT"));
         }
         out.push_str(&rows::helpers(&code, suite, database, literal));
     }

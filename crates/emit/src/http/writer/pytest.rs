@@ -11,7 +11,7 @@ use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
 use crate::http::suite::{
-    Auth, DOOR, HttpSuite, Login, Outcome, PORT, Reset, Sending, Source, Token,
+    Auth, HttpSuite, Login, Outcome, PORT, ROW_ENDPOINT, Reset, Sending, Source, Token,
 };
 use crate::http::{
     Answer, Body, Check, Content, JsonType, Key, Piece, Place, Request, TestAnswer, Text, User,
@@ -213,8 +213,11 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if service.start.is_some() {
         imports.extend(["signal", "time"]);
     }
-    if suite.free_url().is_some() {
+    if suite.chooses_ports() {
         imports.push("socket");
+    }
+    if suite.free_row_endpoint().is_some() {
+        imports.push("secrets");
     }
     if in_shell || suite.database.is_some() {
         imports.push("subprocess");
@@ -254,12 +257,15 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     }
     out.push_str("\nimport pytest\nimport requests\n\n");
     let mut base_url = literal(&service.base_url);
-    if let Some(free) = suite.free_url() {
+    if suite.chooses_ports() {
         out.push_str(include_str!("pytest/free_port.py"));
-        if suite.free_door().is_some() {
-            out.push_str("DOOR = free_port()\n");
-        }
+    }
+    if let Some(free) = suite.free_url() {
+        out.push_str("PORT = free_port()\n");
         base_url = at_port(free, "PORT");
+    }
+    if suite.free_row_endpoint().is_some() {
+        out.push_str("ROW_ENDPOINT = free_port() + \"/\" + secrets.token_hex(16)\n");
     }
     let _ = writeln!(
         out,
@@ -308,8 +314,8 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     api_fixture(out, suite);
     if let Some(database) = &suite.database {
         let mut code = include_str!("pytest/database.py").to_owned();
-        if let Some(free) = suite.free_door() {
-            code = code.replace("@DOOR@", &at_port(free, "DOOR"));
+        if let Some(free) = suite.free_row_endpoint() {
+            code = code.replace("@ROW_ENDPOINT@", &at_port(free, "ROW_ENDPOINT"));
         }
         out.push_str(&rows::helpers(&code, suite, database, literal));
     }
@@ -391,9 +397,12 @@ fn started(suite: &HttpSuite, fixed: &str) -> String {
     let Some(start) = &suite.service.start_anywhere else {
         return literal(fixed);
     };
-    let mut code = format!("{}.replace({}, PORT)", literal(start), literal(PORT));
-    if suite.free_door().is_some() {
-        let _ = write!(code, ".replace({}, DOOR)", literal(DOOR));
+    let mut code = literal(start);
+    if suite.free_url().is_some() {
+        let _ = write!(code, ".replace({}, PORT)", literal(PORT));
+    }
+    if suite.free_row_endpoint().is_some() {
+        let _ = write!(code, ".replace({}, ROW_ENDPOINT)", literal(ROW_ENDPOINT));
     }
     code
 }

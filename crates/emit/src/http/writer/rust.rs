@@ -10,7 +10,9 @@ use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
 use crate::http::outside;
 use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
 use crate::http::rows::{self, Spelling};
-use crate::http::suite::{Auth, DOOR, HttpSuite, Login, Outcome, PORT, Reset, Sending, Source};
+use crate::http::suite::{
+    Auth, HttpSuite, Login, Outcome, PORT, ROW_ENDPOINT, Reset, Sending, Source,
+};
 use crate::http::{Answer, Body, Check, Content, JsonType, Key, Piece, Place, Request};
 use crate::http::{SuiteError, Text, User, check::bytes};
 use crate::writer::File;
@@ -160,20 +162,23 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         .replace("@BASE_URL@", &base_url(suite))
         .replace("@TIMEOUT@", &service.timeout_millis.to_string());
     let mut ports = String::new();
-    if suite.free_url().is_some() {
+    if suite.chooses_ports() {
         code.push_str(include_str!("rust/free_port.rs.txt"));
+    }
+    if suite.free_url().is_some() {
+        code.push_str(include_str!("rust/port.rs.txt"));
         let _ = writeln!(
             ports,
             "    let command = command.replace({}, port());",
             literal(PORT)
         );
     }
-    if suite.free_door().is_some() {
-        code.push_str(include_str!("rust/free_door.rs.txt"));
+    if suite.free_row_endpoint().is_some() {
+        code.push_str(include_str!("rust/row_endpoint.rs.txt"));
         let _ = writeln!(
             ports,
-            "    let command = command.replace({}, door());",
-            literal(DOOR)
+            "    let command = command.replace({}, row_endpoint());",
+            literal(ROW_ENDPOINT)
         );
     }
     code = code.replace("    @PORTS@\n", &ports);
@@ -214,8 +219,11 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     code = code.replace("    @USERS@\n", &users);
     if let Some(database) = &suite.database {
         let mut helper = include_str!("rust/database.rs.txt").to_owned();
-        if let Some(free) = suite.free_door() {
-            helper = helper.replace("@DOOR@", &format!("&{}", at_port(free, "door()")));
+        if let Some(free) = suite.free_row_endpoint() {
+            helper = helper.replace(
+                "@ROW_ENDPOINT@",
+                &format!("&{}", at_port(free, "row_endpoint()")),
+            );
         }
         code.push_str(&rows::helpers(&helper, suite, database, literal));
         code.insert_str(

@@ -5,7 +5,7 @@ function runSql(...statements) {
   const address = @GIVEN@;
   assert.ok(address, "set " + @VARIABLE@);
 @@inside
-  const address = @GIVEN@ ?? @DOOR@;
+  const address = @GIVEN@ ?? @ROW_ENDPOINT@;
 @@end
   const env = { ...process.env };
 @@inside

@@ -6,7 +6,7 @@ def run_sql(*statements):
     address = os.environ.get(@VARIABLE@)
     assert address, "set " + @VARIABLE@
 @@inside
-    address = os.environ.get(@VARIABLE@, @DOOR@)
+    address = os.environ.get(@VARIABLE@, @ROW_ENDPOINT@)
 @@end
     environment = dict(os.environ)
 @@inside

@@ -43,9 +43,9 @@ public final class Agent {
         }
         if (settings.door > 0) {
             try {
-                Door.open(settings.door);
-            } catch (IOException taken) {
-                System.err.println("isobath-agent: tests cannot bring rows at port " + settings.door + ": " + taken);
+                Door.open(settings.door, settings.doorToken);
+            } catch (IOException refused) {
+                System.err.println("isobath-agent: tests cannot bring rows at port " + settings.door + ": " + refused.getMessage());
             }
         }
         if (settings.address == null) {
