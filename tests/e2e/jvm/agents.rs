@@ -17,20 +17,27 @@ fn jacoco(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Fails unless JaCoCo covered some lines of each of these classes of a jar.
-fn is_measured(folder: &Path, jar: &Path, classes: &[&str]) {
+/// Fails unless JaCoCo covered some lines of each of these classes of a sample.
+fn is_measured(folder: &Path, sample: &str, classes: &[&str]) {
     let Some(tool_jar) = jacoco("cli") else {
         return;
     };
-    let [tool_jar, jar] = [&tool_jar, jar].map(|path| path.to_string_lossy().into_owned());
+    let files = root().join(format!("tests/suts/jvm/{sample}/target/classes"));
+    let [tool_jar, files] = [tool_jar, files].map(|path| path.to_string_lossy().into_owned());
     let report = ["-jar", &tool_jar, "report", "jacoco.exec"];
-    let report = [&report[..], &["--classfiles", &jar, "--csv", "jacoco.csv"]].concat();
+    let report = [&report[..], &["--classfiles", &files, "--csv", "jacoco.csv"]].concat();
     tool(folder, "java", &report);
     let table = std::fs::read_to_string(folder.join("jacoco.csv")).expect("a report of JaCoCo");
     for class in classes {
-        let line = table.lines().find(|line| line.split(',').nth(2) == Some(class));
+        let line = table
+            .lines()
+            .find(|line| line.split(',').nth(2) == Some(class));
         let line = line.unwrap_or_else(|| panic!("{class} is not in {table}"));
-        let covered: u32 = line.split(',').nth(8).and_then(|n| n.parse().ok()).expect("a number");
+        let covered: u32 = line
+            .split(',')
+            .nth(8)
+            .and_then(|n| n.parse().ok())
+            .expect("a number");
         assert!(covered > 0, "JaCoCo measured nothing: {line}");
     }
 }
@@ -52,9 +59,11 @@ fn a_service_with_jacoco_loaded_first_is_covered_and_measured() {
     for class in CLASSES {
         run.covers(&format!("papers/{class}.java"));
     }
-    assert_eq!(run.report()["code"]["left_out"], serde_json::json!([]));
-    let jar = root().join("tests/suts/jvm/papers/target/papers.jar");
-    is_measured(folder.path(), &jar, &CLASSES);
+    assert_eq!(
+        run.report()["code"]["not_instrumented"],
+        serde_json::json!([])
+    );
+    is_measured(folder.path(), "papers", &CLASSES);
 }
 
 #[test]
@@ -92,7 +101,7 @@ fn a_service_with_jacoco_loaded_last_is_covered_and_measured() {
     for class in CLASSES {
         run.covers(&format!("papers/{class}.java"));
     }
-    is_measured(folder.path(), &jar, &CLASSES);
+    is_measured(folder.path(), "papers", &CLASSES);
 }
 
 /// An agent that changes the code of the shop by a transformer that comes first, and asks for all classes again when the
@@ -153,14 +162,25 @@ fn a_class_that_another_agent_retransforms_stays_watched() {
     tool(at, "javac", &["-g", "-d", "agent", "other/Agent.java"]);
     let manifest = "Premain-Class: other.Agent\nCan-Retransform-Classes: true\n";
     std::fs::write(at.join("manifest"), manifest).expect("a file");
-    tool(at, "jar", &["cfm", "other.jar", "manifest", "-C", "agent", "."]);
+    tool(
+        at,
+        "jar",
+        &["cfm", "other.jar", "manifest", "-C", "agent", "."],
+    );
     let control = port();
     let other = at.join("other.jar").display().to_string();
     let classes = at.join("classes").display().to_string();
-    let mut shop = Shop::start("java", &format!("-javaagent:'{other}'={control} -cp '{classes}' shop.Main"));
+    let mut shop = Shop::start(
+        "java",
+        &format!("-javaagent:'{other}'={control} -cp '{classes}' shop.Main"),
+    );
     shop.is_watched();
     let again = Request::get(format!("http://127.0.0.1:{control}/"));
     let mut client = Client::new(Config::default()).expect("a client");
-    assert_eq!(client.call(&again).status(), Some(201), "classes were retransformed");
+    assert_eq!(
+        client.call(&again).status(),
+        Some(201),
+        "classes were retransformed"
+    );
     shop.is_watched();
 }

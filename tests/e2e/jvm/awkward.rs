@@ -241,7 +241,9 @@ fn sealed_classes_and_records_are_covered_and_a_method_near_the_limit_is_left_an
     let text = std::fs::read_to_string(run.folder.path().join("out/report.json"));
     let text = text.unwrap_or_else(|error| panic!("{error}: {}", run.said()));
     let report: Value = serde_json::from_str(&text).expect("a report is JSON");
-    let left = report["code"]["left_out"].as_array().expect("a list");
+    let left = report["code"]["not_instrumented"]
+        .as_array()
+        .expect("a list");
     assert!(
         left.len() == 1 && left[0].to_string().contains("forms.Main$Tally.of"),
         "{left:?}"
