@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use isobath_rows::schema::generator::GeneratorName;
-use isobath_rows::schema::job::{Config, Status, generate};
+use isobath_rows::schema::job::{Config, RequirementStatus, generate};
 use isobath_sql::DialectName;
 
 use crate::subjects;
@@ -58,8 +58,8 @@ pub(crate) fn table(folder: &Path, generators: &[&str]) -> ExitCode {
                     outcome.evaluations,
                 );
                 for (requirement, status) in outcome.requirements.iter().zip(&outcome.statuses) {
-                    if let Status::Uncovered { why } = status {
-                        println!("    {}: {why}", requirement.says[0]);
+                    if let RequirementStatus::Uncovered { why } = status {
+                        println!("    {}: {why}", requirement.description[0]);
                     }
                 }
             }

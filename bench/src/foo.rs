@@ -16,10 +16,10 @@ use std::time::Instant;
 use isobath_exec::database::Address;
 use isobath_exec::driver::Event as Statement;
 use isobath_exec::engine::Engine;
-use isobath_exec::http::{Client, Config as HttpConfig};
-use isobath_exec::state::State;
+use isobath_exec::http::{Client, ClientConfig as HttpConfig};
 use isobath_exec::tap::{Tap, environment};
-use isobath_exec::{server, writable};
+use isobath_exec::test_database::TestDatabase;
+use isobath_exec::{connect_writable, server};
 use isobath_rest::caller::Service;
 use isobath_rest::feedback::{Feedback, JournalFeedback, TapFeedback};
 use isobath_rest::job::{self, Config, Event};
@@ -86,7 +86,8 @@ fn run(engine: Engine, with_post: bool, seed: u64) -> Result<Reached, Box<dyn Er
         Engine::Sqlite => format!("sqlite:{}", folder.path().join("foo.db").display()),
         _ => server::shared(engine)?.create_database()?,
     };
-    writable(&address, std::slice::from_ref(&address))?.command(&pair_tables(&address))?;
+    connect_writable(&address, std::slice::from_ref(&address))?
+        .execute_required(&pair_tables(&address))?;
     let running: Running;
     let feedback: Box<dyn Feedback> = if engine == Engine::Sqlite {
         running = stored_pair_at(&address, with_post);
@@ -100,7 +101,7 @@ fn run(engine: Engine, with_post: bool, seed: u64) -> Result<Reached, Box<dyn Er
         Box::new(TapFeedback::new(tap))
     };
     let document = running.openapi.to_string();
-    let state = State::open(&address, std::slice::from_ref(&address))?;
+    let state = TestDatabase::open(&address, std::slice::from_ref(&address))?;
     let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
     let data = LiveDatabase::new(state, now, seeding::SeedingConfig::default(), true);
     let service = Arc::new(Service {

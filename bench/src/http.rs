@@ -20,7 +20,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use isobath_exec::http::{Client, Config as HttpConfig, Request};
+use isobath_exec::http::{Client, ClientConfig as HttpConfig, Request};
 use isobath_rest::caller::Service;
 use isobath_rest::job::{self, Config, Event};
 use isobath_rest::openapi::{self, NoLoader};

@@ -7,7 +7,7 @@ use std::time::Instant;
 use isobath_rows::schema::generator::GeneratorName;
 use isobath_rows::schema::job::{Config, generate};
 use isobath_rows::schema::mutation::{
-    OperatorSet, Pipeline, analyse, mutants, sift, strengthen as strengthened,
+    FilterPipeline, OperatorSet, analyze, find_ineffective, mutants, strengthen as strengthened,
 };
 use isobath_sql::DialectName;
 
@@ -18,17 +18,17 @@ struct Peer {
     schema: &'static str,
     /// Mutants kept by its default pipeline.
     default: usize,
-    /// Mutants kept by its normalised pipeline.
-    normalised: usize,
+    /// Mutants kept by its normalized pipeline.
+    normalized: usize,
     /// Of the latter, those killed by suites of DOMINO, AVM-D and AVM-R.
     killed: [usize; 3],
 }
 
-const fn peer(schema: &'static str, default: usize, normalised: usize, killed: [usize; 3]) -> Peer {
+const fn peer(schema: &'static str, default: usize, normalized: usize, killed: [usize; 3]) -> Peer {
     Peer {
         schema,
         default,
-        normalised,
+        normalized,
         killed,
     }
 }
@@ -70,7 +70,7 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
     ];
     println!("mutants kept and killed on SQLite, ours (peer's)");
     println!(
-        "schema            default   normalised      domino       avm-d       avm-r     default generator"
+        "schema            default   normalized      domino       avm-d       avm-r     default generator"
     );
     let mut same = 0;
     let (mut farthest, mut sums) = (0, [(0, 0); 3]);
@@ -81,7 +81,7 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
         let schema = subjects::schema(name, text, DialectName::Sqlite);
         let kept = |pipeline| {
             let made = mutants(&schema, dialect, OperatorSet::Paper);
-            let sifted = sift(&schema, dialect, &made, pipeline);
+            let sifted = find_ineffective(&schema, dialect, &made, pipeline);
             sifted.iter().filter(|one| one.is_none()).count()
         };
         let killed = |generator| {
@@ -91,14 +91,17 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
             };
             let suite = generate(&schema, dialect, &config).tests;
             let made = mutants(&schema, dialect, OperatorSet::Paper);
-            analyse(&schema, dialect, made, Pipeline::Normalised, &suite)
+            analyze(&schema, dialect, made, FilterPipeline::Normalized, &suite)
         };
-        let (default, normalised) = (kept(Pipeline::Default), kept(Pipeline::Normalised));
-        same += usize::from(default == peer.default && normalised == peer.normalised);
+        let (default, normalized) = (
+            kept(FilterPipeline::Default),
+            kept(FilterPipeline::Normalized),
+        );
+        same += usize::from(default == peer.default && normalized == peer.normalized);
         let mut line = format!(
             "{name:<16}{:>11}{:>13}",
             format!("{default} ({})", peer.default),
-            format!("{normalised} ({})", peer.normalised)
+            format!("{normalized} ({})", peer.normalized)
         );
         for ((generator, theirs), sum) in generators.into_iter().zip(peer.killed).zip(&mut sums) {
             let ours = killed(generator).killed();
@@ -162,7 +165,7 @@ pub(crate) fn strengthen(folder: &Path, by_name: bool) -> ExitCode {
             let suite = generate(&schema, dialect, &Config::default()).tests;
             let started = Instant::now();
             let made = mutants(&schema, dialect, OperatorSet::All);
-            let analysis = analyse(&schema, dialect, made, Pipeline::Engine, &suite);
+            let analysis = analyze(&schema, dialect, made, FilterPipeline::Engine, &suite);
             let analysed = started.elapsed();
             total += analysed;
             let line = format!(

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use fastrand::Rng;
-use isobath_genes::{Tuning, Unresolved};
+use isobath_genes::{GeneConfig, Unresolved};
 use isobath_rest::action::{Action, ReceivedResponse, ResponseChecker};
 use isobath_rest::openapi::{self, Api, Loader};
 
@@ -90,9 +90,9 @@ pub(crate) fn table(folder: &Path) -> ExitCode {
 
 /// How many operations give a request whose path has no hole, and how many values they have.
 fn call_all(api: &Api) -> (usize, usize) {
-    let tuning = Tuning {
+    let tuning = GeneConfig {
         optional: 1.0,
-        ..Tuning::default()
+        ..GeneConfig::default()
     };
     let mut rng = Rng::with_seed(1);
     let (mut callable, mut genes) = (0, 0);
@@ -115,7 +115,7 @@ fn speed(api: &Api) {
     if n == 0 {
         return;
     }
-    let tuning = Tuning::default();
+    let tuning = GeneConfig::default();
     let mut rng = Rng::with_seed(1);
     let micros = |start: Instant| start.elapsed().as_secs_f64() * 1e6 / ROUNDS as f64;
     let start = Instant::now();

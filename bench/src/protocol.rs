@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use isobath_protocol::{Command, Event, Map, Reached, channel};
+use isobath_protocol::{Command, CoverageMap, Event, ReachedTarget, channel};
 
 const TARGETS: u32 = 20_000;
 const ROUNDS: usize = 2_000;
@@ -53,8 +53,8 @@ fn quantiles(mut times: Vec<Duration>) -> String {
 fn map(count: u32, sync: bool) -> Result<String, Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("map");
-    let core = Map::create(&path, TARGETS)?;
-    let driver = Map::open(&path)?;
+    let core = CoverageMap::create(&path, TARGETS)?;
+    let driver = CoverageMap::open(&path)?;
     let (mut here, mut there) = UnixStream::pair()?;
     let answering = std::thread::spawn(move || {
         while let Ok(Command::Sync { token }) = channel::receive(&mut there) {
@@ -64,7 +64,7 @@ fn map(count: u32, sync: bool) -> Result<String, Box<dyn std::error::Error>> {
         }
     });
     let mut times = Vec::new();
-    let mut reached: Vec<Reached> = Vec::new();
+    let mut reached: Vec<ReachedTarget> = Vec::new();
     for round in 0..ROUNDS {
         let start = Instant::now();
         core.begin_candidate();

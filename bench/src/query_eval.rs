@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use isobath_sql::ddl::{Source, load};
-use isobath_sql::eval::Stop;
+use isobath_sql::eval::EvalError;
 use isobath_sql::query::{self, Query};
 use isobath_sql::{DataType, DialectName, Schema, Value};
 use jiff::civil::{DateTime, date};
@@ -127,11 +127,11 @@ impl Tally {
         shape.1 += best;
         match outcome {
             Ok(_) => true,
-            Err(Stop::Unsupported(what)) => {
+            Err(EvalError::Unsupported(what)) => {
                 *self.unsupported.entry(what.what).or_default() += 1;
                 false
             }
-            Err(Stop::Raises(raised)) => {
+            Err(EvalError::Raised(raised)) => {
                 *self.raised.entry(raised.to_string()).or_default() += 1;
                 true
             }

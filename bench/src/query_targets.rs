@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use isobath_sql::coverage::{Criterion, Options, Target, targets};
+use isobath_sql::coverage::{CoverageOptions, CoverageTarget, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema};
 use serde_json::Value;
@@ -108,9 +108,10 @@ fn measure(system: &Path, verbose: bool) -> Result<Counts, Box<dyn Error>> {
         let query = record["query"].as_str().ok_or("a record without a query")?;
         let recorded = texts(&record["targets"]);
         counts.lists += 1;
-        counts.extended += of(query, &schema, Criterion::Extended).map_or(0, |list| list.len());
+        counts.extended +=
+            of(query, &schema, QueryCriterion::Extended).map_or(0, |list| list.len());
         let start = Instant::now();
-        let made = of(query, &schema, Criterion::Fpc);
+        let made = of(query, &schema, QueryCriterion::Fpc);
         counts.time += start.elapsed();
         match made {
             Ok(made) => hold(id, query, &made, &recorded, &record, verbose, &mut counts)?,
@@ -124,14 +125,14 @@ fn measure(system: &Path, verbose: bool) -> Result<Counts, Box<dyn Error>> {
 fn of(
     query: &str,
     schema: &Schema,
-    criterion: Criterion,
-) -> Result<Vec<Target>, isobath_sql::coverage::TargetError> {
+    criterion: QueryCriterion,
+) -> Result<Vec<CoverageTarget>, isobath_sql::coverage::TargetError> {
     targets(
         query,
         schema,
         DialectName::MySql,
         criterion,
-        Options::default(),
+        CoverageOptions::default(),
     )
 }
 
@@ -139,7 +140,7 @@ fn of(
 fn hold(
     id: &str,
     query: &str,
-    made: &[Target],
+    made: &[CoverageTarget],
     recorded: &[&str],
     record: &Value,
     verbose: bool,
@@ -156,7 +157,7 @@ fn hold(
         .collect();
     let (ours, theirs) = (ours?, theirs?);
     counts.in_order += usize::from(ours == theirs);
-    let labels: Vec<String> = made.iter().map(Target::label).collect();
+    let labels: Vec<String> = made.iter().map(CoverageTarget::label).collect();
     counts.with_labels += usize::from(labels == texts(&record["kinds"]));
     let missing = without(&theirs, &ours);
     let surplus = without(&ours, &theirs);

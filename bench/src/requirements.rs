@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-use isobath_rows::schema::criterion::{Counts, Criterion, requirements};
+use isobath_rows::schema::criterion::{Criterion, RequirementCounts, requirements};
 use isobath_sql::DialectName;
 
 use crate::subjects;
@@ -47,7 +47,7 @@ pub(crate) fn compare(folder: &Path) -> ExitCode {
                 println!("{column}: no such criterion");
                 continue;
             };
-            let Counts {
+            let RequirementCounts {
                 raw,
                 feasible,
                 attempted,

@@ -5,12 +5,12 @@ mod time;
 use std::path::Path;
 use std::process::ExitCode;
 
-use isobath_exec::{Engine, Provisioned, provision};
+use isobath_exec::{Engine, ProvisionedDatabase, provision};
 use isobath_rows::schema::case::TestCase;
 use isobath_rows::schema::confirm::confirm;
 use isobath_rows::schema::generator::GeneratorName;
-use isobath_rows::schema::job::{Config, Outcome, Status, generate};
-use isobath_rows::schema::mutation::{self, Analysis, OperatorSet, Pipeline, Strengthened};
+use isobath_rows::schema::job::{Config, RequirementStatus, SchemaOutcome, generate};
+use isobath_rows::schema::mutation::{self, Analysis, FilterPipeline, OperatorSet, Strengthened};
 use isobath_rows::schema::print;
 use isobath_rows::schema::requirement::Requirement;
 use isobath_sql::Schema;
@@ -125,7 +125,7 @@ impl Row {
         schema: &Schema,
         engine: Engine,
         seeds: u64,
-        mut provisioned: Option<&mut Provisioned>,
+        mut provisioned: Option<&mut ProvisionedDatabase>,
     ) -> Self {
         let dialect = engine.dialect().dialect();
         let run = |generator, seed| {
@@ -161,13 +161,15 @@ impl Row {
         row.infeasible = worst.infeasible();
         let made = mutation::mutants(schema, dialect, OperatorSet::Paper);
         let tests = run(GeneratorName::Domino, 0).tests;
-        row.domino = mutation::analyse(schema, dialect, made, Pipeline::Engine, &tests).killed();
+        row.domino =
+            mutation::analyze(schema, dialect, made, FilterPipeline::Engine, &tests).killed();
         for (set, kills) in [
             (OperatorSet::Paper, &mut row.paper),
             (OperatorSet::All, &mut row.ours),
         ] {
             let made = mutation::mutants(schema, dialect, set);
-            let analysis = mutation::analyse(schema, dialect, made, Pipeline::Engine, &own.tests);
+            let analysis =
+                mutation::analyze(schema, dialect, made, FilterPipeline::Engine, &own.tests);
             kills.default = analysis.killed();
             let Strengthened { tests, analysis } =
                 mutation::strengthen(schema, dialect, &own.tests, analysis);
@@ -195,7 +197,7 @@ impl Confirmed {
         engine: Engine,
         requirements: &[Requirement],
         tests: &[TestCase],
-        provisioned: Option<&mut Provisioned>,
+        provisioned: Option<&mut ProvisionedDatabase>,
     ) {
         let Some(provisioned) = provisioned else {
             return;
@@ -221,7 +223,12 @@ impl Confirmed {
     }
 
     #[expect(clippy::print_stdout, reason = "a disagreement is named at once")]
-    fn kills(&mut self, analysis: &Analysis, suite: &[TestCase], provisioned: &mut Provisioned) {
+    fn kills(
+        &mut self,
+        analysis: &Analysis,
+        suite: &[TestCase],
+        provisioned: &mut ProvisionedDatabase,
+    ) {
         match mutation::confirm(analysis, suite, provisioned.database(), MOST_KILLS) {
             Ok(confirmed) => {
                 for one in &confirmed.disagreements {
@@ -243,13 +250,13 @@ impl Confirmed {
 }
 
 #[expect(clippy::print_stdout, reason = "what is open is named at once")]
-fn print_open(outcome: &Outcome) {
+fn print_open(outcome: &SchemaOutcome) {
     for (requirement, status) in outcome.requirements.iter().zip(&outcome.statuses) {
-        let says = requirement.says.join("; ");
+        let says = requirement.description.join("; ");
         match status {
-            Status::Covered(_) => {}
-            Status::Infeasible { proof } => println!("  infeasible: {says}: {proof}"),
-            Status::Uncovered { why } => println!("  open: {says}: {why}"),
+            RequirementStatus::Covered(_) => {}
+            RequirementStatus::Infeasible { proof } => println!("  infeasible: {says}: {proof}"),
+            RequirementStatus::Uncovered { why } => println!("  open: {says}: {why}"),
         }
     }
 }

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use isobath_search::{
-    Aim, AlgorithmKind, Config, Evaluation, Limits, Problem, Rng, Score, Search, TargetId, run,
+    AlgorithmKind, Budget, Evaluation, MutationContext, Problem, Rng, Score, Search, SearchConfig,
+    TargetId, run,
 };
 
 /// How many targets one evaluation touches, as a few calls of a service do.
@@ -29,7 +30,7 @@ impl Problem for Touching {
         rng.u64(..)
     }
 
-    fn mutate(&mut self, rng: &mut Rng, parent: &u64, _aim: &Aim) -> u64 {
+    fn mutate(&mut self, rng: &mut Rng, parent: &u64, _aim: &MutationContext) -> u64 {
         parent ^ (1 << rng.u32(..64))
     }
 
@@ -56,12 +57,12 @@ pub(crate) fn table() -> ExitCode {
     println!("algorithm | targets | covered | us/evaluation ({TOUCHED} targets touched by each)");
     for algorithm in AlgorithmKind::ALL {
         for n_targets in [200, 2_000, 20_000] {
-            let config = Config {
+            let config = SearchConfig {
                 seed: 1,
                 algorithm,
-                ..Config::default()
+                ..SearchConfig::default()
             };
-            let limits = Limits::default().evaluations(EVALUATIONS);
+            let limits = Budget::default().evaluations(EVALUATIONS);
             let started = Instant::now();
             let mut search = Search::new(Touching { n_targets }, &config, limits);
             let Ok(_) = run(&mut search, |_| Ok::<_, Infallible>(()));

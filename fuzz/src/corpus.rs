@@ -1,7 +1,7 @@
 //! Good inputs to begin with, small and with a bit of everything.
 
-use isobath_emit::http::{Answer, Auth, HttpStep, HttpSuite, HttpTest, Request, User};
-use isobath_genes::{Reference, Tuning};
+use isobath_emit::http::{Auth, ExpectedResponse, HttpStep, HttpSuite, HttpTest, Request, User};
+use isobath_genes::{GeneConfig, Reference};
 use isobath_protocol::{Event, channel};
 use isobath_rest::action::Action;
 use isobath_rest::candidate::{Candidate, StepKind};
@@ -156,7 +156,7 @@ pub fn journal() -> Vec<Vec<u8>> {
     let Ok(api) = openapi::read(&text, "fuzz.yaml", &NoLoader) else {
         return Vec::new();
     };
-    let (mut rng, tuning) = (fastrand::Rng::with_seed(1), Tuning::robust());
+    let (mut rng, tuning) = (fastrand::Rng::with_seed(1), GeneConfig::robust());
     let mut inputs = Vec::new();
     for _ in 0..12 {
         let mut candidate = Candidate::default();
@@ -189,9 +189,12 @@ pub fn suite() -> Vec<Vec<u8>> {
         steps: vec![
             HttpStep::new(
                 Request::new("POST", "/pets").json(body),
-                Answer::status(201),
+                ExpectedResponse::status(201),
             ),
-            HttpStep::new(Request::new("GET", "/pets/1"), Answer::status(200)),
+            HttpStep::new(
+                Request::new("GET", "/pets/1"),
+                ExpectedResponse::status(200),
+            ),
         ],
         ..HttpTest::default()
     };

@@ -19,18 +19,18 @@ use std::sync::LazyLock;
 
 use fastrand::Rng;
 use isobath_emit::http::{HttpSuite, curl, writer};
-use isobath_exec::tap::{Sender, overheard};
-use isobath_genes::{Pattern, PatternDomain, Tuning, Unresolved};
-use isobath_protocol::{Command, Event, Table, channel};
+use isobath_exec::tap::{Sender, replay};
+use isobath_genes::{GeneConfig, Pattern, PatternDomain, Unresolved};
+use isobath_protocol::{Command, Event, TargetTable, channel};
 use isobath_rest::action::{Action, ReceivedResponse, ResponseChecker};
 use isobath_rest::auth;
 use isobath_rest::journal::{restore, store};
 use isobath_rest::openapi::{self, Api, NoLoader};
 use isobath_rows::query::algorithm::Config;
-use isobath_rows::query::construct::Setting;
+use isobath_rows::query::construct::SolverContext;
 use isobath_rows::query::job;
-use isobath_rows::query::target::Target as Sought;
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_rows::query::target::QueryTarget;
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema, Value, query as sql, render};
 
@@ -125,7 +125,7 @@ pub fn messages(bytes: &[u8]) {
         let mut again = Vec::new();
         channel::push(&mut again, &event).expect("what was read can be written");
     }
-    let _ = Table::read(&mut &bytes[..]);
+    let _ = TargetTable::read(&mut &bytes[..]);
 }
 
 /// Reads an OpenAPI document, makes calls of its operations, and checks answers.
@@ -137,8 +137,8 @@ pub fn openapi(bytes: &[u8]) {
     let mut rng = Rng::with_seed(1);
     let checker = ResponseChecker::new(&api);
     for (index, operation) in api.operations.iter().enumerate().take(20) {
-        if let Some(mut action) = Action::sample(&api, index, &mut rng, &Tuning::default()) {
-            action.mutate(&mut rng, &Tuning::default());
+        if let Some(mut action) = Action::sample(&api, index, &mut rng, &GeneConfig::default()) {
+            action.mutate(&mut rng, &GeneConfig::default());
             let _ = action.request(&api, &Unresolved);
         }
         let answer = ReceivedResponse {
@@ -163,7 +163,7 @@ pub fn pattern(bytes: &[u8]) {
     let mut builder = isobath_genes::ModelBuilder::new();
     let root = builder.add(isobath_genes::Domain::Pattern(domain));
     let model = std::sync::Arc::new(builder.finish());
-    let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+    let (mut rng, tuning) = (Rng::with_seed(1), GeneConfig::default());
     let mut gene = isobath_genes::Gene::sample(&model, root, &mut rng, &tuning);
     gene.mutate(&mut rng, &tuning);
     let _ = gene.to_json(&Unresolved);
@@ -204,17 +204,21 @@ pub fn query(bytes: &[u8]) {
         }
     };
     run(&text);
-    let options = Options { boundaries: true };
-    for criterion in [Criterion::Fpc, Criterion::Extended] {
+    let options = CoverageOptions { boundaries: true };
+    for criterion in [QueryCriterion::Fpc, QueryCriterion::Extended] {
         if let Ok(made) = targets(&text, &SCHEMA, dialect, criterion, options) {
             made.iter().take(50).for_each(|target| run(&target.sql));
-            let read = |target| Sought::of(target, &SCHEMA, dialect);
-            let targets: Vec<Sought> = made.iter().take(8).map(read).collect();
+            let read = |target| QueryTarget::of(target, &SCHEMA, dialect);
+            let targets: Vec<QueryTarget> = made.iter().take(8).map(read).collect();
             let config = Config {
                 budget: 20,
                 ..Config::default()
             };
-            let _ = job::run(&targets, Setting::new(&SCHEMA, dialect.dialect()), &config);
+            let _ = job::run(
+                &targets,
+                SolverContext::new(&SCHEMA, dialect.dialect()),
+                &config,
+            );
         }
     }
 }
@@ -257,10 +261,10 @@ pub fn tap(bytes: &[u8]) {
         turns.push((sender, turn));
         rest = more;
     }
-    let whole = overheard(dialect, turns.iter().copied());
+    let whole = replay(dialect, turns.iter().copied());
     let size = usize::from(*size).max(1);
     let pieces = turns
         .iter()
         .flat_map(|&(sender, bytes)| bytes.chunks(size).map(move |piece| (sender, piece)));
-    assert_eq!(whole, overheard(dialect, pieces), "pieces matter");
+    assert_eq!(whole, replay(dialect, pieces), "pieces matter");
 }

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use isobath_exec::driver::{Driver, Event, Listener};
-use isobath_exec::http::{Client, Config, Request};
-use isobath_exec::process::{Launch, Ready, Service};
+use isobath_exec::http::{Client, ClientConfig, Request};
+use isobath_exec::process::{Launch, ReadyCheck, Service};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -297,8 +297,8 @@ impl Rows {
         );
         let launch = Launch {
             variables: listener.variables(None),
-            patience: Duration::from_secs(120),
-            ..Launch::new(command, Ready::Url(url.clone()))
+            timeout: Duration::from_secs(120),
+            ..Launch::new(command, ReadyCheck::Url(url.clone()))
         };
         let process = Service::start(launch).expect("the service starts");
         let driver = listener.accept(Duration::from_secs(10)).expect("a driver");
@@ -311,7 +311,7 @@ impl Rows {
     }
 
     fn call(&mut self, method: &str, path: &str) -> u16 {
-        let mut client = Client::new(Config::default()).expect("a client");
+        let mut client = Client::new(ClientConfig::default()).expect("a client");
         let request = Request {
             method: method.parse().expect("a method"),
             ..Request::get(format!("{}{path}", self.url))
@@ -446,7 +446,7 @@ fn answers_of_outside_services_are_searched_for_by_property_and_by_proxy() {
         // A number is always part of a good URI, and an answer with a body is not null.
         assert!(lines == 0 && branches <= 1, "{file:#}\n{}", run.said());
     }
-    let called = report["outgoing"].as_array().cloned().unwrap_or_default();
+    let called = report["outbound"].as_array().cloned().unwrap_or_default();
     let called: Vec<String> = called
         .iter()
         .map(|one| format!("{} {} {}", one["service"], one["path"], one["mocked"]))
@@ -474,7 +474,7 @@ fn without_anybody_to_answer_calls_to_outside_services_are_listed() {
     ];
     let run = Run::of("outside", &more);
     let report = run.report();
-    let called = report["outgoing"].as_array().cloned().unwrap_or_default();
+    let called = report["outbound"].as_array().cloned().unwrap_or_default();
     let rates = called
         .iter()
         .find(|one| one["service"] == "http://127.0.0.1:1")

@@ -187,14 +187,14 @@ fn a_service_in_any_language_is_tested_with_answers_that_its_suites_replay() {
         assert!(desk.statuses().contains(&status), "{status}\n{run}");
     }
     let report = desk.report();
-    let outgoing = &report["outgoing"][0];
+    let outgoing = &report["outbound"][0];
     assert_eq!(outgoing["path"], "/v1/latest/*", "{outgoing}");
     assert_eq!(outgoing["operations"][0], "GET /prices/{item}");
     for suite in report["suites"].as_array().expect("a list of suites") {
         assert_eq!(suite["passed"], suite["tests"], "{suite}\n{run}");
         assert_eq!(suite["not_run"], Value::Null, "{suite}");
-        assert_eq!(suite["left_out"], Value::Array(Vec::new()), "{suite}");
-        assert_eq!(suite["loosened"], Value::Array(Vec::new()), "{suite}");
+        assert_eq!(suite["excluded"], Value::Array(Vec::new()), "{suite}");
+        assert_eq!(suite["weakened"], Value::Array(Vec::new()), "{suite}");
     }
     // The dear price is only had by an answer, so that whoever replays it must have given that.
     let suite = std::fs::read_to_string(desk.path("out/suite.json")).expect("a suite");
@@ -202,13 +202,9 @@ fn a_service_in_any_language_is_tested_with_answers_that_its_suites_replay() {
     let tests = suite["tests"].as_array().expect("a list of tests");
     let dear = tests
         .iter()
-        .find(|test| test["steps"][0]["expect"]["answer"]["status"] == 203)
+        .find(|test| test["steps"][0]["expect"]["response"]["status"] == 203)
         .unwrap_or_else(|| panic!("no test of a dear price: {suite:#}"));
-    assert_eq!(
-        dear["answers"].as_array().map(Vec::len),
-        Some(1),
-        "{dear:#}"
-    );
+    assert_eq!(dear["mocks"].as_array().map(Vec::len), Some(1), "{dear:#}");
     let id = dear["id"].as_str().expect("an id");
     let replayed = isobath(&["replay", id, "--out", &desk.path("out")]);
     assert!(replayed.out.contains("holds"), "{replayed}");
@@ -236,7 +232,7 @@ fn a_variable_that_the_service_does_not_read_is_warned_about() {
     let desk = Desk::new(8_832);
     let run = desk.run(&["--mock", "OTHER_URL=http://other.example", "--no-run"]);
     assert!(run.out.contains("never called OTHER_URL"), "{run}");
-    assert_eq!(desk.report()["outgoing"], Value::Array(Vec::new()));
+    assert_eq!(desk.report()["outbound"], Value::Array(Vec::new()));
 }
 
 /// The workspace of Rust services.
@@ -294,5 +290,5 @@ fn branches_that_depend_on_answers_are_covered_with_them_and_not_without() {
     }
     let ([lines, _], report) = coverage("8833", &["--budget", "1000calls"]);
     assert!(lines.0 + 8 < lines.1, "{lines:?}");
-    assert_eq!(report["outgoing"], Value::Array(Vec::new()));
+    assert_eq!(report["outbound"], Value::Array(Vec::new()));
 }

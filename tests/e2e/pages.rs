@@ -268,7 +268,7 @@ fn mutants(seen: &Value, out: &Path) {
     let text = std::fs::read_to_string(out.join("report.json")).expect("a report");
     let report: Value = serde_json::from_str(&text).expect("JSON");
     let all = report["mutation"]["all"].as_array().expect("mutants");
-    let count = |fate: &str| all.iter().filter(|one| one["fate"] == fate).count();
+    let count = |fate: &str| all.iter().filter(|one| one["status"] == fate).count();
     let killed = report["mutation"]["killed"].as_u64().expect("a number");
     assert_eq!(count("killed") as u64, killed);
     assert!(count("alive") > 0, "the example has survivors: {seen}");
@@ -280,7 +280,7 @@ fn mutants(seen: &Value, out: &Path) {
     assert_eq!(seen["all"]["said"], format!("{} mutants", all.len()));
     let removed = all
         .iter()
-        .filter(|one| one["operator"] == "check-removal" && one["fate"] == "killed");
+        .filter(|one| one["operator"] == "check-removal" && one["status"] == "killed");
     let removed = removed.count();
     assert!(removed > 0);
     let noun = if removed == 1 { "mutant" } else { "mutants" };
@@ -290,8 +290,8 @@ fn mutants(seen: &Value, out: &Path) {
     let tests = report["tests"].as_array().expect("tests");
     for one in all {
         let by = tests.iter().any(|test| test["name"] == one["killed_by"]);
-        assert_eq!(by, one["fate"] == "killed", "{one}");
-        let counts = one["fate"] == "killed" || one["fate"] == "alive";
+        assert_eq!(by, one["status"] == "killed", "{one}");
+        let counts = one["status"] == "killed" || one["status"] == "alive";
         assert_eq!(one["why"].is_null(), counts, "{one}");
     }
 }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::Command;
 
+use isobath_exec::connect_writable;
 use isobath_exec::engine::Engine;
-use isobath_exec::server::{Server, or_left_out, shared};
-use isobath_exec::writable;
+use isobath_exec::server::{Server, or_skip, shared};
 use isobath_suts::wired::{LEDGER, ledger};
 use serde_json::Value;
 
@@ -69,14 +69,15 @@ fn free_port() -> u16 {
 
 fn database(server: &Server) -> String {
     let address = server.create_database().expect("a database");
-    let mut database = writable(&address, std::slice::from_ref(&address)).expect("a connection");
-    database.command(LEDGER).expect("a table");
+    let mut database =
+        connect_writable(&address, std::slice::from_ref(&address)).expect("a connection");
+    database.execute_required(LEDGER).expect("a table");
     address
 }
 
 fn on_each_server(what: &str, test: impl Fn(&Server)) {
     for engine in [Engine::Postgres, Engine::MariaDb] {
-        if let Some(server) = or_left_out(&format!("{what} on {engine}"), shared(engine)) {
+        if let Some(server) = or_skip(&format!("{what} on {engine}"), shared(engine)) {
             test(server);
         }
     }

@@ -335,10 +335,10 @@ fn a_database_that_does_not_answer_ends_with_its_own_exit_code() {
 
 #[test]
 fn engines_agree_with_their_suites_and_differences_between_them_are_told() {
-    use isobath_exec::server::or_left_out;
+    use isobath_exec::server::or_skip;
     use isobath_exec::{Engine, provision};
     for (engine, flag) in [(Engine::Postgres, "postgres"), (Engine::MariaDb, "mariadb")] {
-        if or_left_out("schema suites on a server", provision(engine)).is_none() {
+        if or_skip("schema suites on a server", provision(engine)).is_none() {
             return;
         }
         let run: Run = isobath(&[
@@ -407,9 +407,9 @@ fn a_table_without_columns_is_listed_and_the_rest_goes_on() {
 #[test]
 fn a_refused_login_ends_with_its_own_exit_code_and_tells_no_password() {
     use isobath_exec::Engine;
-    use isobath_exec::server::{or_left_out, shared};
+    use isobath_exec::server::{or_skip, shared};
     for engine in [Engine::Postgres, Engine::MariaDb] {
-        let Some(server) = or_left_out("a refused login", shared(engine)) else {
+        let Some(server) = or_skip("a refused login", shared(engine)) else {
             continue;
         };
         let scheme = engine.as_str();
@@ -431,9 +431,9 @@ fn a_refused_login_ends_with_its_own_exit_code_and_tells_no_password() {
 #[test]
 fn a_database_that_dies_in_the_middle_loses_nothing_that_was_found() {
     use isobath_exec::Engine;
-    use isobath_exec::server::{or_left_out, shared};
+    use isobath_exec::server::{or_skip, shared};
     for engine in [Engine::Postgres, Engine::MariaDb] {
-        let Some(server) = or_left_out("a database that dies", shared(engine)) else {
+        let Some(server) = or_skip("a database that dies", shared(engine)) else {
             continue;
         };
         let address = server.create_database().unwrap();

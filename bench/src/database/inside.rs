@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use isobath_exec::driver::Event as Statement;
-use isobath_exec::http::{Client, Config as HttpConfig};
-use isobath_exec::state::State;
+use isobath_exec::http::{Client, ClientConfig as HttpConfig};
+use isobath_exec::test_database::TestDatabase;
 use isobath_rest::caller::Service;
 use isobath_rest::feedback::JournalFeedback;
 use isobath_rest::job::{self, Config, Event};
@@ -40,7 +40,7 @@ pub(super) fn covered(
     let api = openapi::read(&document, "openapi.json", &NoLoader)?;
     let path = running.database.as_ref().ok_or("it has no database")?;
     let address = format!("sqlite:{path}");
-    let state = State::open(&address, std::slice::from_ref(&address))?;
+    let state = TestDatabase::open(&address, std::slice::from_ref(&address))?;
     let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
     let journal = running.journal.clone();
     let feedback = JournalFeedback::new(move |action| {

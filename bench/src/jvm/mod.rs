@@ -13,8 +13,8 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use isobath_exec::driver::Listener;
-use isobath_exec::http::{Client, Config, Request};
-use isobath_exec::process::{Launch, Ready, Service, free_port};
+use isobath_exec::http::{Client, ClientConfig, Request};
+use isobath_exec::process::{Launch, ReadyCheck, Service, free_port};
 
 use crate::verdict::{self, Problem, run};
 
@@ -134,7 +134,7 @@ fn throughput(plan: &Plan<'_>) -> Result<bool, Problem> {
 }
 
 fn rate(port: u16) -> Result<f64, Problem> {
-    let mut client = Client::new(Config::default())?;
+    let mut client = Client::new(ClientConfig::default())?;
     let calls = 3_000;
     let started = Instant::now();
     for number in 0..calls {
@@ -156,11 +156,11 @@ fn start(
     let port = free_port(from)?;
     let launch = Launch {
         variables,
-        patience: Duration::from_secs(120),
+        timeout: Duration::from_secs(120),
         grace: Duration::from_secs(20),
         ..Launch::new(
             format!("exec java {flags} -jar '{jar}' --server.port={port}"),
-            Ready::Url(format!("http://127.0.0.1:{port}/")),
+            ReadyCheck::Url(format!("http://127.0.0.1:{port}/")),
         )
     };
     Ok((Service::start(launch)?, port))

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use isobath_exec::driver::{Kind, Listener};
+use isobath_exec::driver::{Listener, TargetKind};
 use isobath_exec::process::free_port;
 use isobath_rewrite::build::{Build, Built, build};
 use serde_json::Value;
@@ -185,7 +185,7 @@ fn ours(built: &Built, subject: &Subject, folder: &Path) -> Result<(Lines, bool)
     driver.read(&mut reached);
     let mut lines = Lines::new();
     for target in driver.table().targets() {
-        if target.kind == Kind::Statement && target.file.starts_with(subject.sources) {
+        if target.kind == TargetKind::Statement && target.file.starts_with(subject.sources) {
             let covered = reached
                 .binary_search_by_key(&target.id, |reached| reached.target)
                 .is_ok_and(|at| reached[at].score >= 1.0);

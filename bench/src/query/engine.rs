@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use isobath_exec::{Engine, Provisioned, provision};
-use isobath_rows::query::confirm::{self, Verdict};
-use isobath_rows::query::construct::Setting;
-use isobath_rows::query::job::Outcome;
-use isobath_rows::query::target::Target;
+use isobath_exec::{Engine, ProvisionedDatabase, provision};
+use isobath_rows::query::confirm::{self, EngineVerdict};
+use isobath_rows::query::construct::SolverContext;
+use isobath_rows::query::job::CoverageOutcome;
+use isobath_rows::query::target::QueryTarget;
 use isobath_sql::{DialectName, Schema};
 
 use super::counts::Counts;
@@ -18,7 +18,7 @@ use super::data::Record;
 
 /// A server with the tables of one system.
 pub(super) struct Asking<'s> {
-    server: Provisioned,
+    server: ProvisionedDatabase,
     schema: &'s Schema,
     stored: Schema,
     /// What it said of rows and targets: with other seeds, most are the same again.
@@ -27,7 +27,7 @@ pub(super) struct Asking<'s> {
 
 impl<'s> Asking<'s> {
     /// Starts a server and creates the tables.
-    pub(super) fn of(setting: &Setting<'s>, name: &str) -> Result<Self, Box<dyn Error>> {
+    pub(super) fn of(setting: &SolverContext<'s>, name: &str) -> Result<Self, Box<dyn Error>> {
         let schema = setting.schema;
         let stored = confirm::fixture_schema(schema, setting.constraints);
         let mut server = provision(Engine::MariaDb)?;
@@ -47,13 +47,13 @@ impl<'s> Asking<'s> {
     pub(super) fn ask(
         &mut self,
         record: &Record,
-        targets: &[Target],
-        outcome: &Outcome,
+        targets: &[QueryTarget],
+        outcome: &CoverageOutcome,
         counts: &mut Counts,
     ) -> Result<(), Box<dyn Error>> {
         for fixture in &outcome.fixtures {
             let spelled = |target: &usize| {
-                confirm::spelled(&targets[*target].sql, self.schema, DialectName::MySql)
+                confirm::quote_identifiers(&targets[*target].sql, self.schema, DialectName::MySql)
             };
             let sql: Vec<String> = fixture.covers.iter().map(spelled).collect();
             let rows = confirm::inserts(fixture, &self.stored, DialectName::MySql);
@@ -69,8 +69,8 @@ impl<'s> Asking<'s> {
                 counts.asked_anew += new.len();
                 for (sql, verdict) in new.iter().zip(verdicts) {
                     let disagreement = match verdict {
-                        Verdict::Agrees => None,
-                        Verdict::Disagrees { actual } => Some(actual),
+                        EngineVerdict::Agrees => None,
+                        EngineVerdict::Disagrees { actual } => Some(actual),
                     };
                     self.known.insert(key(sql), disagreement);
                 }

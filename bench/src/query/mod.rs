@@ -17,9 +17,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use isobath_rows::query::algorithm::{Algorithm, Config};
-use isobath_rows::query::construct::Setting;
-use isobath_rows::query::job::{Fate, Outcome, run as run_job};
-use isobath_rows::query::target::Target;
+use isobath_rows::query::construct::SolverContext;
+use isobath_rows::query::job::{CoverageOutcome, TargetStatus, run as run_job};
+use isobath_rows::query::target::QueryTarget;
 use isobath_sql::DialectName;
 
 use crate::{query_eval, query_targets};
@@ -77,7 +77,7 @@ fn run(folder: &Path, options: &[&str]) -> Result<bool, Box<dyn Error>> {
     let mut run = Run {
         config: Config {
             algorithm: after("--algorithm").unwrap_or("default").parse()?,
-            together: !options.contains(&"--apart"),
+            share_fixtures: !options.contains(&"--apart"),
             ..Config::default()
         },
         constraints: !options.contains(&"--ignore-constraints"),
@@ -172,10 +172,10 @@ fn hold(all: &Counts, seed: u64, confirm: bool, numbers: &mut Numbers) {
     );
 }
 
-fn setting<'s>(system: &'s System, run: &Run<'_>) -> Setting<'s> {
-    Setting {
+fn setting<'s>(system: &'s System, run: &Run<'_>) -> SolverContext<'s> {
+    SolverContext {
         constraints: run.constraints,
-        ..Setting::new(&system.schema, DialectName::MySql.dialect())
+        ..SolverContext::new(&system.schema, DialectName::MySql.dialect())
     }
 }
 
@@ -191,10 +191,10 @@ fn one(
             continue;
         }
         let started = crate::cpu::spent();
-        let targets: Vec<Target> = record
+        let targets: Vec<QueryTarget> = record
             .targets
             .iter()
-            .map(|sql| Target::read(sql, "", "", setting.schema, DialectName::Ansi))
+            .map(|sql| QueryTarget::read(sql, "", "", setting.schema, DialectName::Ansi))
             .collect();
         let outcome = run_job(&targets, setting, &run.config);
         let elapsed = crate::cpu::spent().saturating_sub(started);
@@ -218,8 +218,8 @@ fn one(
 
 fn count(
     record: &Record,
-    targets: &[Target],
-    outcome: &Outcome,
+    targets: &[QueryTarget],
+    outcome: &CoverageOutcome,
     verbose: bool,
     counts: &mut Counts,
 ) {
@@ -231,11 +231,11 @@ fn count(
     counts.recorded_infeasible += record.infeasible.len();
     counts.hard += record.hard.len();
     let mut open = 0;
-    for (index, (fate, target)) in outcome.fates.iter().zip(targets).enumerate() {
+    for (index, (fate, target)) in outcome.statuses.iter().zip(targets).enumerate() {
         let recorded = record.infeasible.contains(&index);
         let place = format!("{} {} {}", record.id, record.kinds[index], target.sql);
         match fate {
-            Fate::Covered(_) => {
+            TargetStatus::Covered(_) => {
                 counts.covered += 1;
                 counts.hard_covered += usize::from(record.hard.contains(&index));
                 counts.surprising += usize::from(recorded);
@@ -243,7 +243,7 @@ fn count(
                     println!("covered though recorded infeasible: {place}");
                 }
             }
-            Fate::Infeasible { cause, proof } => {
+            TargetStatus::Infeasible { cause, proof } => {
                 counts.proven += 1;
                 counts.agreed += usize::from(recorded);
                 let sums = counts.causes.entry(*cause).or_default();
@@ -254,7 +254,7 @@ fn count(
                     println!("proven{recorded}: {cause}: {place}: {proof}");
                 }
             }
-            Fate::Uncovered { why } => {
+            TargetStatus::Uncovered { why } => {
                 open += 1;
                 if verbose {
                     let recorded = if recorded { " (infeasible)" } else { "" };

@@ -11,9 +11,9 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use isobath_rows::query::algorithm::{Algorithm, Config};
-use isobath_rows::query::construct::Setting;
-use isobath_rows::query::job::{Fate, run};
-use isobath_rows::query::target::Target;
+use isobath_rows::query::construct::SolverContext;
+use isobath_rows::query::job::{TargetStatus, run};
+use isobath_rows::query::target::QueryTarget;
 use isobath_sql::DialectName;
 
 use super::counts::quantile;
@@ -146,21 +146,21 @@ fn sample<'s>(systems: &'s [System], bucket: &RangeInclusive<usize>) -> (Vec<Cho
 fn infeasible(system: &System, record: &Record) -> Vec<usize> {
     let setting = setting(system);
     let read = record.targets.iter();
-    let targets: Vec<Target> = read
-        .map(|sql| Target::read(sql, "", "", &system.schema, DialectName::Ansi))
+    let targets: Vec<QueryTarget> = read
+        .map(|sql| QueryTarget::read(sql, "", "", &system.schema, DialectName::Ansi))
         .collect();
     let outcome = run(&targets, setting, &Config::default());
-    let proven = outcome.fates.iter().enumerate();
-    let proven = proven.filter(|(_, fate)| matches!(fate, Fate::Infeasible { .. }));
+    let proven = outcome.statuses.iter().enumerate();
+    let proven = proven.filter(|(_, fate)| matches!(fate, TargetStatus::Infeasible { .. }));
     let mut infeasible: Vec<usize> = proven.map(|(index, _)| index).collect();
     infeasible.extend(&record.infeasible);
     infeasible
 }
 
-fn setting(system: &System) -> Setting<'_> {
-    Setting {
+fn setting(system: &System) -> SolverContext<'_> {
+    SolverContext {
         constraints: false,
-        ..Setting::new(&system.schema, DialectName::MySql.dialect())
+        ..SolverContext::new(&system.schema, DialectName::MySql.dialect())
     }
 }
 
@@ -173,12 +173,12 @@ fn attempt(queries: &[Chosen<'_>], algorithm: Algorithm, seeds: u64, budget: u64
     } in queries
     {
         let setting = setting(system);
-        let targets: Vec<Target> = record
+        let targets: Vec<QueryTarget> = record
             .targets
             .iter()
             .enumerate()
             .filter(|(index, _)| !infeasible.contains(index))
-            .map(|(_, sql)| Target::read(sql, "", "", &system.schema, DialectName::Ansi))
+            .map(|(_, sql)| QueryTarget::read(sql, "", "", &system.schema, DialectName::Ansi))
             .collect();
         let mut complete = true;
         for seed in 1..=seeds {
@@ -186,15 +186,15 @@ fn attempt(queries: &[Chosen<'_>], algorithm: Algorithm, seeds: u64, budget: u64
                 algorithm,
                 seed,
                 budget,
-                together: false,
+                share_fixtures: false,
             };
             let started = cpu::spent();
             let outcome = run(&targets, setting, &config);
             cell.times.push(cpu::spent().saturating_sub(started));
             let open = outcome
-                .fates
+                .statuses
                 .iter()
-                .filter(|fate| !matches!(fate, Fate::Covered(_)))
+                .filter(|fate| !matches!(fate, TargetStatus::Covered(_)))
                 .count();
             cell.targets += targets.len();
             cell.covered += targets.len() - open;

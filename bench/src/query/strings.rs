@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use isobath_rows::query::algorithm::Config;
-use isobath_rows::query::construct::Setting;
+use isobath_rows::query::construct::SolverContext;
 use isobath_rows::query::job::run;
-use isobath_rows::query::target::Target;
+use isobath_rows::query::target::QueryTarget;
 use isobath_sql::DialectName;
 use isobath_sql::ddl::{Source, load};
 
@@ -31,12 +31,12 @@ pub(super) fn table() -> bool {
             .to_owned(),
     };
     let schema = load("people", &[source], Some(DialectName::MySql)).schema;
-    let setting = Setting::new(&schema, DialectName::MySql.dialect());
+    let setting = SolverContext::new(&schema, DialectName::MySql.dialect());
     println!("\nstring cases of the paper's discussion:");
     let mut reached = true;
     for sql in CASES {
         let started = cpu::spent();
-        let target = Target::read(sql, "", "", &schema, DialectName::MySql);
+        let target = QueryTarget::read(sql, "", "", &schema, DialectName::MySql);
         let outcome = run(&[target], setting, &Config::default());
         let elapsed = cpu::spent().saturating_sub(started);
         reached &= outcome.covered() == 1 && elapsed < BUDGET;

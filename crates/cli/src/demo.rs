@@ -139,7 +139,7 @@ fn runnable() -> &'static str {
             command: words.iter().map(|word| (*word).to_owned()).collect(),
             directory: PathBuf::from("."),
             variables: Vec::new(),
-            patience: Duration::from_secs(20),
+            timeout: Duration::from_secs(20),
             interrupt: None,
         };
         tool.run().is_ok_and(|ran| ran.code == Some(0))

@@ -176,7 +176,7 @@ fn find(need: &Requirement) -> Option<(PathBuf, String)> {
         command,
         directory: std::env::temp_dir(),
         variables: Vec::new(),
-        patience: Duration::from_secs(20),
+        timeout: Duration::from_secs(20),
         interrupt: None,
     };
     let ran = tool.run().ok();

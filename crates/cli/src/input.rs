@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use isobath_sql::ddl::{Skipped, Source, migration_order};
+use isobath_sql::ddl::{SkippedMigration, Source, migration_order};
 
 /// Why an input could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +41,7 @@ pub(crate) struct Input {
     /// The texts, in the order in which they apply.
     pub sources: Vec<Source>,
     /// Files of a folder that are not applied, such as those that undo a migration.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedMigration>,
 }
 
 /// Reads one path: a file, a folder of migrations, or `-` for standard input.

@@ -123,7 +123,10 @@ impl Terminal {
         let unsupported = |limitation: &&Limitation| limitation.severity == Severity::Unsupported;
         for (limitation, more) in by_reason(limitations.iter().filter(unsupported)) {
             let Limitation {
-                why, input, place, ..
+                why,
+                input,
+                location: place,
+                ..
             } = limitation;
             let line = format!("  not supported: {why}: {input} at {place}{more}");
             self.say(Tone::Warning, &line);
@@ -138,7 +141,10 @@ impl Terminal {
     pub(crate) fn translations(&self, notes: &[Limitation]) {
         for (note, more) in by_reason(notes.iter()) {
             let Limitation {
-                why, input, place, ..
+                why,
+                input,
+                location: place,
+                ..
             } = note;
             let line = format!("  translated, {place}: {input} ({why}){more}");
             self.say(Tone::Faint, &line);
@@ -168,7 +174,7 @@ fn by_reason<'a>(
 
 /// The place of a syntax error as compilers show it.
 fn caret(limitation: &Limitation, sources: &[Source]) -> Vec<String> {
-    let place = &limitation.place;
+    let place = &limitation.location;
     let source = sources.iter().find(|source| source.name == place.source);
     let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     excerpt(

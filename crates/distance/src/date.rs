@@ -9,7 +9,7 @@ use crate::truth::Truth;
 ///
 /// The derived order is the order of moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Parts {
+pub struct DateParts {
     /// Year.
     pub year: i32,
     /// Month, from 1.
@@ -31,7 +31,7 @@ pub struct Parts {
 /// Equality sums the differences of the parts (seed 001), because a search
 /// moves one part at a time. Order uses the elapsed days instead, since a sum
 /// of parts can shrink while the moment moves the wrong way.
-pub fn compare(relation: Relation, a: Parts, b: Parts) -> Truth {
+pub fn compare(relation: Relation, a: DateParts, b: DateParts) -> Truth {
     let ordering: Ordering = a.cmp(&b);
     let gap = match relation {
         Relation::Equal | Relation::NotEqual => by_parts(a, b),
@@ -41,7 +41,7 @@ pub fn compare(relation: Relation, a: Parts, b: Parts) -> Truth {
 }
 
 /// The sum of the differences of all parts.
-pub fn by_parts(a: Parts, b: Parts) -> f64 {
+pub fn by_parts(a: DateParts, b: DateParts) -> f64 {
     f64::from(a.year.abs_diff(b.year))
         + f64::from(a.month.abs_diff(b.month))
         + f64::from(a.day.abs_diff(b.day))
@@ -52,7 +52,7 @@ pub fn by_parts(a: Parts, b: Parts) -> f64 {
 }
 
 /// Days since a fixed day, fractions included; strictly increasing over real dates.
-fn days(at: Parts) -> f64 {
+fn days(at: DateParts) -> f64 {
     // The civil-from-days construction: years start in March so that the leap day comes last.
     let year = i64::from(at.year) - i64::from(at.month <= 2);
     let month = i64::from(at.month);
@@ -71,12 +71,12 @@ fn days(at: Parts) -> f64 {
 mod tests {
     use super::*;
 
-    fn day(year: i32, month: u8, day: u8) -> Parts {
-        Parts {
+    fn day(year: i32, month: u8, day: u8) -> DateParts {
+        DateParts {
             year,
             month,
             day,
-            ..Parts::default()
+            ..DateParts::default()
         }
     }
 

@@ -1,15 +1,15 @@
 //! How far a string is from matching a wildcard pattern.
 //!
-//! A pattern is a list of [`Piece`]s. The distance is the cheapest edit that
+//! A pattern is a list of [`PatternPiece`]s. The distance is the cheapest edit that
 //! makes the string match: replacing a character costs as in [`text`](crate::text),
-//! adding or removing one costs one, and [`Piece::Many`] takes any characters for free.
+//! adding or removing one costs one, and [`PatternPiece::Many`] takes any characters for free.
 
 use crate::text::substitution;
 use crate::truth::{STEP, Truth};
 
 /// One piece of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Piece {
+pub enum PatternPiece {
     /// This character.
     Char(char),
     /// Any one character (`_` or `?`).
@@ -25,7 +25,7 @@ pub enum Piece {
     },
 }
 
-impl Piece {
+impl PatternPiece {
     /// What it costs to make `c` fit, below one; zero when it fits. `Many` fits all.
     fn cost(&self, c: char) -> f64 {
         match self {
@@ -49,7 +49,7 @@ impl Piece {
 }
 
 /// Whether and how nearly `text` matches `pattern`.
-pub fn matches(text: &str, pattern: &[Piece]) -> Truth {
+pub fn matches(text: &str, pattern: &[PatternPiece]) -> Truth {
     let distance = distance(text, pattern);
     if distance == 0.0 {
         Truth::holds(STEP)
@@ -59,12 +59,16 @@ pub fn matches(text: &str, pattern: &[Piece]) -> Truth {
 }
 
 /// The cheapest edit that makes `text` match; zero exactly when it does.
-pub fn distance(text: &str, pattern: &[Piece]) -> f64 {
+pub fn distance(text: &str, pattern: &[PatternPiece]) -> f64 {
     // row[j] is the cost of matching the text read so far with the first j pieces.
     let mut row: Vec<f64> = Vec::with_capacity(pattern.len() + 1);
     row.push(0.0);
     for (j, piece) in pattern.iter().enumerate() {
-        let skip = if *piece == Piece::Many { 0.0 } else { 1.0 };
+        let skip = if *piece == PatternPiece::Many {
+            0.0
+        } else {
+            1.0
+        };
         row.push(row[j] + skip);
     }
     for c in text.chars() {
@@ -72,7 +76,7 @@ pub fn distance(text: &str, pattern: &[Piece]) -> f64 {
         row[0] += 1.0;
         for (j, piece) in pattern.iter().enumerate() {
             let above = row[j + 1];
-            row[j + 1] = if *piece == Piece::Many {
+            row[j + 1] = if *piece == PatternPiece::Many {
                 above.min(row[j])
             } else {
                 (diagonal + piece.cost(c))
@@ -90,12 +94,12 @@ mod tests {
     use super::*;
 
     fn like(text: &str, pattern: &str) -> f64 {
-        let pieces: Vec<Piece> = pattern
+        let pieces: Vec<PatternPiece> = pattern
             .chars()
             .map(|c| match c {
-                '%' => Piece::Many,
-                '_' => Piece::One,
-                c => Piece::Char(c),
+                '%' => PatternPiece::Many,
+                '_' => PatternPiece::One,
+                c => PatternPiece::Char(c),
             })
             .collect();
         distance(text, &pieces)
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn sets_measure_to_the_nearest_member() {
-        let digit = Piece::Set {
+        let digit = PatternPiece::Set {
             ranges: vec![('0', '9')],
             negated: false,
         };

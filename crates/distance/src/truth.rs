@@ -107,7 +107,7 @@ impl Truth {
 
     /// The same verdict at another distance from being true; a verdict that is true stays at none.
     #[must_use]
-    pub fn nearer(self, to_true: f64) -> Self {
+    pub fn with_distance_to_true(self, to_true: f64) -> Self {
         if self.to_true == 0.0 {
             return self;
         }

@@ -1,7 +1,7 @@
 //! Laws that every outcome obeys: Kleene's logic, and a zero exactly at the verdict.
 
-use isobath_distance::date::{self, Parts};
-use isobath_distance::pattern::{self, Piece};
+use isobath_distance::date::{self, DateParts};
+use isobath_distance::pattern::{self, PatternPiece};
 use isobath_distance::{Relation, Truth, member, number, text};
 use proptest::prelude::*;
 
@@ -79,7 +79,7 @@ proptest! {
         a in (1990i32..2030, 1u8..13, 1u8..29, 0u8..24),
         b in (1990i32..2030, 1u8..13, 1u8..29, 0u8..24),
     ) {
-        let parts = |(year, month, day, hour)| Parts { year, month, day, hour, ..Parts::default() };
+        let parts = |(year, month, day, hour)| DateParts { year, month, day, hour, ..DateParts::default() };
         let truth = date::compare(r, parts(a), parts(b));
         well_formed(truth);
         prop_assert_eq!(truth.verdict(), Some(r.holds(a.cmp(&b))));
@@ -87,19 +87,19 @@ proptest! {
 
     #[test]
     fn a_pattern_made_of_the_string_itself_matches(s in "[a-c]{0,6}", hide in any::<u8>()) {
-        let pieces: Vec<Piece> = s
+        let pieces: Vec<PatternPiece> = s
             .chars()
             .enumerate()
             .map(|(i, c)| match hide >> i & 1 {
-                0 => Piece::Char(c),
-                _ if i % 2 == 0 => Piece::One,
-                _ => Piece::Many,
+                0 => PatternPiece::Char(c),
+                _ if i % 2 == 0 => PatternPiece::One,
+                _ => PatternPiece::Many,
             })
             .collect();
         well_formed(pattern::matches(&s, &pieces));
         prop_assert_eq!(pattern::distance(&s, &pieces), 0.0);
         let longer = format!("{s}z");
-        let exact: Vec<Piece> = s.chars().map(Piece::Char).collect();
+        let exact: Vec<PatternPiece> = s.chars().map(PatternPiece::Char).collect();
         prop_assert_eq!(pattern::matches(&longer, &exact).verdict(), Some(false));
     }
 }

@@ -15,7 +15,7 @@
 //! # Example
 //!
 //! ```
-//! use isobath_emit::{Expect, Rejection, RejectionKind, Step, Suite, SuiteDialect, Test, writer};
+//! use isobath_emit::{Expectation, Rejection, RejectionKind, Step, Suite, SuiteDialect, Test, writer};
 //!
 //! let mut suite = Suite::new("shop", SuiteDialect::Sqlite);
 //! suite.session.push("PRAGMA foreign_keys = ON".into());
@@ -26,10 +26,10 @@
 //!     group: "orders".into(),
 //!     covers: vec!["PRIMARY KEY (order_id) is violated".into()],
 //!     steps: vec![
-//!         Step::lead_up("INSERT INTO orders VALUES (1)"),
+//!         Step::setup("INSERT INTO orders VALUES (1)"),
 //!         Step::act(
 //!             "INSERT INTO orders VALUES (1)",
-//!             Expect::Rejected(Rejection {
+//!             Expectation::Rejected(Rejection {
 //!                 code: Some(1555),
 //!                 ..Rejection::new(RejectionKind::PrimaryKey)
 //!             }),
@@ -50,6 +50,6 @@ pub mod writer;
 
 pub use report::RunReport;
 pub use suite::{
-    Expect, ReadError, Rejection, RejectionKind, Role, Step, Suite, SuiteDialect, Test,
+    Expectation, ReadError, Rejection, RejectionKind, Step, StepRole, Suite, SuiteDialect, Test,
 };
 pub use writer::{File, WriteError, Writer};

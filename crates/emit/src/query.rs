@@ -13,9 +13,9 @@ pub struct Query {
     pub id: String,
     /// Where it comes from: `queries.sql:12`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub place: String,
+    pub location: String,
     /// Its text, cut at tables and parameters; together they are the text as written.
-    pub parts: Vec<Part>,
+    pub parts: Vec<QueryPart>,
     /// The parameters as written, in order; one that is mentioned twice is listed once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<String>,
@@ -23,16 +23,16 @@ pub struct Query {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assertion: Option<String>,
     /// What each test brings.
-    pub cases: Vec<Case>,
+    pub cases: Vec<QueryCase>,
     /// The targets that no test covers, proven infeasible or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub uncovered: Vec<TargetText>,
+    pub uncovered: Vec<CaseTarget>,
 }
 
 /// A piece of a query's text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum QueryPart {
     /// Text.
     Text(String),
     /// The name of a table, as written.
@@ -53,16 +53,16 @@ pub enum Part {
 
 /// What one test brings, and what it covers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Case {
+pub struct QueryCase {
     /// The test's id.
     pub test: String,
     /// The rows, by table.
-    pub given: Vec<Given>,
+    pub given: Vec<GivenRows>,
     /// One value per parameter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Value>,
     /// The targets that it covers.
-    pub targets: Vec<TargetText>,
+    pub targets: Vec<CaseTarget>,
     /// The columns of the result.
     pub columns: Vec<String>,
     /// Whether the order of the result's rows matters.
@@ -72,7 +72,7 @@ pub struct Case {
 
 /// Rows of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Given {
+pub struct GivenRows {
     /// The table.
     pub table: String,
     /// The columns that the rows fill.
@@ -83,28 +83,28 @@ pub struct Given {
 
 /// A target as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TargetText {
+pub struct CaseTarget {
     /// The SELECT that returns a row, parameters as written.
     pub sql: String,
     /// The rule that made it.
     pub rule: String,
     /// What it asks for, as a sentence.
-    pub says: String,
+    pub description: String,
 }
 
 impl Query {
     /// The text as written.
     pub fn sql(&self) -> String {
-        self.parts.iter().map(Part::written).collect()
+        self.parts.iter().map(QueryPart::written).collect()
     }
 }
 
-impl Part {
+impl QueryPart {
     /// The piece as the query writes it.
     pub fn written(&self) -> &str {
         match self {
-            Part::Text(text) => text,
-            Part::Table { written, .. } | Part::Parameter { written, .. } => written,
+            QueryPart::Text(text) => text,
+            QueryPart::Table { written, .. } | QueryPart::Parameter { written, .. } => written,
         }
     }
 }

@@ -75,24 +75,24 @@ pub struct Test {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Why the step is there.
-    pub role: Role,
+    pub role: StepRole,
     /// The statements, without closing semicolon.
     ///
     /// More than one means *together*: they are run with foreign keys deferred, which are checked
     /// after the last one. That is how rows of a foreign-key cycle come in. None means that only
-    /// the query of [`Expect::Rows`] is run.
+    /// the query of [`Expectation::Rows`] is run.
     pub sql: Vec<String>,
     /// What must happen.
     #[serde(flatten)]
-    pub expect: Expect,
+    pub expect: Expectation,
 }
 
 /// Why a step is in its test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum StepRole {
     /// Brings the database into the state the test needs.
-    LeadUp,
+    Setup,
     /// Is what the test is about.
     Act,
 }
@@ -100,7 +100,7 @@ pub enum Role {
 /// The expected outcome of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "expect", rename_all = "snake_case")]
-pub enum Expect {
+pub enum Expectation {
     /// The engine accepts it.
     Accepted {
         /// The number of rows the last statement must report as affected, when it matters.
@@ -227,50 +227,50 @@ impl Test {
     /// The rows that its last look expects, when it looks at rows.
     pub fn expected_rows(&self) -> Option<&[Vec<Option<String>>]> {
         self.steps.iter().rev().find_map(|step| match &step.expect {
-            Expect::Rows { rows, .. } => Some(rows.as_slice()),
-            Expect::Accepted { .. } | Expect::Rejected(_) => None,
+            Expectation::Rows { rows, .. } => Some(rows.as_slice()),
+            Expectation::Accepted { .. } | Expectation::Rejected(_) => None,
         })
     }
 }
 
 impl Step {
     /// A lead-up statement, which must be accepted.
-    pub fn lead_up(sql: impl Into<String>) -> Self {
+    pub fn setup(sql: impl Into<String>) -> Self {
         Step {
-            role: Role::LeadUp,
+            role: StepRole::Setup,
             sql: vec![sql.into()],
-            expect: Expect::accepted(),
+            expect: Expectation::accepted(),
         }
     }
 
     /// Lead-up statements that only stand together.
-    pub fn lead_up_together(sql: Vec<String>) -> Self {
+    pub fn setup_together(sql: Vec<String>) -> Self {
         Step {
-            role: Role::LeadUp,
+            role: StepRole::Setup,
             sql,
-            expect: Expect::accepted(),
+            expect: Expectation::accepted(),
         }
     }
 
     /// The statement the test is about.
-    pub fn act(sql: impl Into<String>, expect: Expect) -> Self {
+    pub fn act(sql: impl Into<String>, expect: Expectation) -> Self {
         Step {
-            role: Role::Act,
+            role: StepRole::Act,
             sql: vec![sql.into()],
             expect,
         }
     }
 
     /// Whether foreign keys are to be deferred until after the last statement.
-    pub fn is_together(&self) -> bool {
+    pub fn is_deferred(&self) -> bool {
         self.sql.len() > 1
     }
 }
 
-impl Expect {
+impl Expectation {
     /// Accepted, whatever the number of rows.
     pub fn accepted() -> Self {
-        Expect::Accepted { rows: None }
+        Expectation::Accepted { rows: None }
     }
 }
 

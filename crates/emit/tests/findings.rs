@@ -8,8 +8,8 @@ mod samples;
 use std::process::Command;
 
 use isobath_emit::findings::{
-    ConstraintView, DatabaseView, DriftView, Event, FaultView, OperationView, Progress,
-    RestLimitation, RestReport, RuleView, SCHEMA_VERSION, Severity, SourceLocation, StatementView,
+    ConstraintView, DatabaseView, DriftView, FaultView, OperationView, Progress, RestLimitation,
+    RestReport, RuleView, RunEvent, SCHEMA_VERSION, Severity, SourceLocation, StatementView,
     StatusCount, TestCall, TestCase, UncoveredTarget, ViolationView, html, junit, markdown, sarif,
     wfc,
 };
@@ -42,7 +42,7 @@ fn marina() -> RestReport {
         "/invoices/{invoiceId}/payments",
         &[(200, 8, true), (404, 120, true)],
     );
-    pay.no_answer = 3;
+    pay.no_response = 3;
     RestReport {
         schema_version: SCHEMA_VERSION,
         title: "Marina".into(),
@@ -104,12 +104,12 @@ fn marina() -> RestReport {
             },
         ],
         database: Some(DatabaseView {
-            place: "sqlite:marina.db".into(),
+            address: "sqlite:marina.db".into(),
             resets: 20,
             reset_seconds: 0.01,
-            looks: 5831,
-            look_seconds: 0.5,
-            not_kept: vec!["logs".into()],
+            checks: 5831,
+            check_seconds: 0.5,
+            not_reset: vec!["logs".into()],
             limitations: vec!["TRIGGER guard: a trigger may change or refuse rows".into()],
             constraints: vec![
                 ConstraintView {
@@ -144,13 +144,13 @@ fn marina() -> RestReport {
                 rules: vec![
                     RuleView {
                         label: "WT".into(),
-                        says: "`draft < 3` is true".into(),
+                        description: "`draft < 3` is true".into(),
                         covered: true,
                         distance: None,
                     },
                     RuleView {
                         label: "WN".into(),
-                        says: "draft is NULL".into(),
+                        description: "draft is NULL".into(),
                         covered: false,
                         distance: Some(1.0),
                     },
@@ -160,7 +160,7 @@ fn marina() -> RestReport {
         limitations: vec![RestLimitation {
             what: "a pattern with look-behind is taken for any text".into(),
             quote: "(?<=a)b".into(),
-            place: "/components/schemas/Code/pattern".into(),
+            location: "/components/schemas/Code/pattern".into(),
             count: 2,
         }],
         progress: (0..40)
@@ -344,7 +344,7 @@ fn markdown_shows_faults_operations_and_gaps() {
 
 #[test]
 fn an_event_is_one_line() {
-    let event = Event::Fault {
+    let event = RunEvent::Fault {
         calls: 9,
         fault: Box::new(marina().faults[1].clone()),
     };
@@ -354,7 +354,7 @@ fn an_event_is_one_line() {
         line.starts_with("{\"event\":\"fault\",\"calls\":9,"),
         "{line}"
     );
-    assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), event);
+    assert_eq!(serde_json::from_str::<RunEvent>(&line).unwrap(), event);
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod runner;
 mod samples;
 
 use isobath_emit::http::writer;
-use isobath_emit::http::{Answer, HttpStep, HttpSuite, HttpTest, Request, Reset};
+use isobath_emit::http::{ExpectedResponse, HttpStep, HttpSuite, HttpTest, Request, ResetHook};
 use marina::Faults;
 
 use http_runner::run;
@@ -92,7 +92,7 @@ fn a_suite_starts_its_service_resets_it_by_command_and_stops_it() {
         let mark = marks.path().join("resets");
         let mut suite = HttpSuite::new("files", format!("http://127.0.0.1:{port}"));
         suite.service.start = Some(format!("python3 -m http.server {port} --bind 127.0.0.1"));
-        suite.service.reset = Some(Reset::Command(format!(
+        suite.service.reset = Some(ResetHook::Command(format!(
             "echo reset >> '{}'",
             mark.display()
         )));
@@ -101,7 +101,10 @@ fn a_suite_starts_its_service_resets_it_by_command_and_stops_it() {
                 id: id.into(),
                 name: id.into(),
                 group: "GET /".into(),
-                steps: vec![HttpStep::new(Request::new("GET", "/"), Answer::status(200))],
+                steps: vec![HttpStep::new(
+                    Request::new("GET", "/"),
+                    ExpectedResponse::status(200),
+                )],
                 ..HttpTest::default()
             });
         }

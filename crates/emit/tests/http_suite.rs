@@ -6,8 +6,8 @@ mod runner;
 mod samples;
 
 use isobath_emit::http::{
-    Answer, Body, Check, HttpStep, HttpSuite, HttpTest, Outcome, Piece, Place, Request, Reset,
-    Source, Text, writer,
+    Body, BodyCheck, ExpectedOutcome, ExpectedResponse, HttpStep, HttpSuite, HttpTest, JsonPath,
+    Request, ResetHook, Text, TextPiece, ValueSource, writer,
 };
 use serde_json::json;
 
@@ -59,7 +59,7 @@ fn every_writer_starts_a_service_that_takes_any_port_where_one_is_free() {
     let mut suite = http_samples::marina("http://127.0.0.1:8640/api");
     suite
         .service
-        .start_anywhere("env PORT={port} SERVER_PORT={port} run", None);
+        .start_on_free_ports("env PORT={port} SERVER_PORT={port} run", None);
     for writer in writer::ALL {
         let written = writer.write(&suite).unwrap();
         for file in &written.files[..2] {
@@ -71,7 +71,7 @@ fn every_writer_starts_a_service_that_takes_any_port_where_one_is_free() {
 
 #[test]
 fn what_cannot_be_printed_is_refused_with_a_reason() {
-    let step = || HttpStep::new(Request::new("GET", "/a"), Answer::status(200));
+    let step = || HttpStep::new(Request::new("GET", "/a"), ExpectedResponse::status(200));
     let with = |change: &dyn Fn(&mut HttpStep)| {
         let mut step = step();
         change(&mut step);
@@ -89,7 +89,7 @@ fn what_cannot_be_printed_is_refused_with_a_reason() {
     let refusals = [
         with(&|_| {}),
         with(&|step| step.request.user = Some("eve".into())),
-        with(&|step| step.request.path = Text::from("/a/").then(Piece::captured("id"))),
+        with(&|step| step.request.path = Text::from("/a/").then(TextPiece::captured("id"))),
         with(&|step| step.request.path = "a".into()),
         with(&|step| step.request.method = "GET /".into()),
         with(&|step| {
@@ -99,12 +99,16 @@ fn what_cannot_be_printed_is_refused_with_a_reason() {
             });
         }),
         with(&|step| {
-            step.expect = Outcome::Dropped;
-            *step = step.clone().capture("id", Source::Body(Place::root()));
+            step.expect = ExpectedOutcome::Dropped;
+            *step = step
+                .clone()
+                .capture("id", ValueSource::Body(JsonPath::root()));
         }),
         with(&|step| {
-            step.expect = Answer::status(200)
-                .check(Check::Present { at: Place::root() })
+            step.expect = ExpectedResponse::status(200)
+                .check(BodyCheck::Present {
+                    at: JsonPath::root(),
+                })
                 .into();
         }),
     ];
@@ -129,14 +133,14 @@ fn what_a_language_cannot_send_is_left_out_and_said() {
         id: "reads_with_a_body".into(),
         steps: vec![HttpStep::new(
             Request::new("GET", "/a").json(json!({})),
-            Answer::status(200),
+            ExpectedResponse::status(200),
         )],
         ..HttpTest::default()
     });
     let written = writer::by_name("js").unwrap().write(&suite).unwrap();
     assert!(written.tests.is_empty());
-    assert_eq!(written.left_out[0].id, "reads_with_a_body");
-    assert_eq!(written.left_out[0].reason, "fetch sends no body with GET");
+    assert_eq!(written.excluded[0].id, "reads_with_a_body");
+    assert_eq!(written.excluded[0].reason, "fetch sends no body with GET");
 }
 
 #[test]
@@ -146,7 +150,7 @@ fn hostile_names_stay_names() {
     suite.title = hostile.into();
     suite.name = "../../etc/passwd".into();
     suite.command = Some(hostile.into());
-    suite.service.reset = Some(Reset::Command(hostile.into()));
+    suite.service.reset = Some(ResetHook::Command(hostile.into()));
     for test in &mut suite.tests {
         test.name = hostile.into();
         test.group = hostile.into();

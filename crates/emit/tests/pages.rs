@@ -80,13 +80,13 @@ fn nothing_from_a_query_becomes_markup() {
     let mut report = samples::query_report::shop();
     let hostile = "</code></script><script>alert('&')</script><img src=x onerror=\"y\">";
     report.name = hostile.into();
-    report.remarks = vec![hostile.into()];
+    report.notes = vec![hostile.into()];
     report.unreadable[0].why = hostile.into();
     let query = &mut report.queries[0];
     query.id = hostile.into();
     query.sql = hostile.into();
     query.clauses[0].text = hostile.into();
-    query.clauses[0].targets[0].says = hostile.into();
+    query.clauses[0].targets[0].description = hostile.into();
     query.fixtures[0].given[0].table = hostile.into();
     query.fixtures[0].given[0].rows[0][1] = hostile.into();
     query.fixtures[0].result = Some(vec![vec![Some(hostile.into())]]);

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use isobath_emit::SuiteDialect::{Mysql, Postgres};
 use isobath_exec::Engine;
-use isobath_exec::server::{or_left_out, shared};
+use isobath_exec::server::{or_skip, shared};
 
 use runner::{Workshop, left_out};
 
@@ -144,7 +144,7 @@ fn the_sqlx_tests_pass_on_mariadb_and_notice_every_wrong_expectation() {
 }
 
 fn on_postgres(shop: Workshop) -> Option<Workshop> {
-    let server = or_left_out("suites for PostgreSQL", shared(Engine::Postgres))?;
+    let server = or_skip("suites for PostgreSQL", shared(Engine::Postgres))?;
     let url = server.create_database().unwrap();
     let (user, password, place) = parts(&url);
     let jdbc = format!("jdbc:postgresql://{place}?user={user}&password={password}");
@@ -156,7 +156,7 @@ fn on_postgres(shop: Workshop) -> Option<Workshop> {
 }
 
 fn on_mariadb(shop: Workshop) -> Option<Workshop> {
-    let server = or_left_out("suites for MariaDB", shared(Engine::MariaDb))?;
+    let server = or_skip("suites for MariaDB", shared(Engine::MariaDb))?;
     let url = server.create_database().unwrap();
     let (user, password, place) = parts(&url);
     let jdbc = format!("jdbc:mariadb://{place}?user={user}&password={password}");

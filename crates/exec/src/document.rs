@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::http::{Client, Completeness, Config, Failure, Outcome, Request};
+use crate::http::{BodyCompleteness, CallFailure, CallOutcome, Client, ClientConfig, Request};
 
 /// The largest document that is read; the largest API descriptions in use have some 20 MB.
 pub const LIMIT: usize = 64 << 20;
@@ -45,7 +45,7 @@ pub enum LoadError {
         location: String,
         /// What happened.
         #[source]
-        cause: Failure,
+        cause: CallFailure,
     },
     /// The web server has no such document for us.
     #[error("{location} answers with status {status} instead of a document")]
@@ -143,11 +143,11 @@ fn read(path: &Path) -> Result<Document, LoadError> {
 
 fn fetch(location: &str, timeout: Duration) -> Result<Document, LoadError> {
     let location = location.to_owned();
-    let config = Config {
+    let config = ClientConfig {
         timeout,
         body_limit: LIMIT,
         redirects: REDIRECTS,
-        ..Config::default()
+        ..ClientConfig::default()
     };
     let mut client = match Client::new(config) {
         Ok(client) => client,
@@ -160,8 +160,8 @@ fn fetch(location: &str, timeout: Duration) -> Result<Document, LoadError> {
     let mut call = client.call(&request);
     let location = call.hops.pop().unwrap_or(location);
     let response = match call.outcome {
-        Outcome::Answered(response) => response,
-        Outcome::Failed(cause) => return Err(LoadError::Fetch { location, cause }),
+        CallOutcome::Answered(response) => response,
+        CallOutcome::Failed(cause) => return Err(LoadError::Fetch { location, cause }),
     };
     if response.status != 200 {
         let status = response.status;
@@ -169,9 +169,9 @@ fn fetch(location: &str, timeout: Duration) -> Result<Document, LoadError> {
     }
     let media_type = response.media_type();
     match response.completeness {
-        Completeness::Complete => text(location, response.body.into(), media_type),
-        Completeness::TooLarge => Err(LoadError::TooLarge { location }),
-        Completeness::Dropped | Completeness::TimedOut | Completeness::Undecodable => {
+        BodyCompleteness::Complete => text(location, response.body.into(), media_type),
+        BodyCompleteness::TooLarge => Err(LoadError::TooLarge { location }),
+        BodyCompleteness::Dropped | BodyCompleteness::TimedOut | BodyCompleteness::Undecodable => {
             let bytes = response.body.len();
             Err(LoadError::Incomplete { location, bytes })
         }
@@ -206,7 +206,7 @@ fn text(
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const TIMEOUT: Duration = Duration::from_secs(10);
 
     #[test]
     fn references_lead_from_document_to_document() {
@@ -231,22 +231,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a b.yaml");
         std::fs::write(&path, "\u{feff}openapi: 3.0.0\n").unwrap();
-        let by_path = load(path.to_str().unwrap(), PATIENCE).unwrap();
+        let by_path = load(path.to_str().unwrap(), TIMEOUT).unwrap();
         assert_eq!(by_path.text, "openapi: 3.0.0\n");
         let url = Url::from_file_path(&path).unwrap();
-        assert_eq!(load(url.as_str(), PATIENCE).unwrap().text, by_path.text);
+        assert_eq!(load(url.as_str(), TIMEOUT).unwrap().text, by_path.text);
     }
 
     #[test]
     fn what_cannot_be_read_says_why() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.json");
-        let missing = load(path.to_str().unwrap(), PATIENCE);
+        let missing = load(path.to_str().unwrap(), TIMEOUT);
         assert!(matches!(missing, Err(LoadError::File { .. })));
         std::fs::write(&path, b"{\xff}").unwrap();
-        let binary = load(path.to_str().unwrap(), PATIENCE);
+        let binary = load(path.to_str().unwrap(), TIMEOUT);
         assert!(matches!(binary, Err(LoadError::NotText { offset: 1, .. })));
-        let folder = load(folder.path().to_str().unwrap(), PATIENCE);
+        let folder = load(folder.path().to_str().unwrap(), TIMEOUT);
         assert!(matches!(folder, Err(LoadError::File { .. })));
     }
 }

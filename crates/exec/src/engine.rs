@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use isobath_sql::DialectName;
 
-use crate::database::{Database, DatabaseError, masked, open};
+use crate::database::{Database, DatabaseError, mask_password, open};
 use crate::server::{Server, ServerError, shared};
 
 /// A database that tests can run on.
@@ -87,19 +87,19 @@ static SCRATCH: AtomicU64 = AtomicU64::new(0);
 pub type ProvisionError = ServerError;
 
 /// An empty database of our own, to run tests in.
-pub struct Provisioned {
+pub struct ProvisionedDatabase {
     database: Option<Box<dyn Database>>,
     engine: Engine,
     address: String,
-    afterwards: Afterwards,
+    afterwards: OnDrop,
 }
 
 /// What becomes of a database that is no more needed.
-enum Afterwards {
+enum OnDrop {
     /// It vanishes with its connection.
     Forget,
     /// It is emptied, for whoever needs one next on the server of this process.
-    GiveBack(&'static Server),
+    ReturnToPool(&'static Server),
     /// It is dropped by a statement on the server at the address.
     Drop { server: String, statement: String },
 }
@@ -110,7 +110,7 @@ enum Afterwards {
 /// # Errors
 ///
 /// When the server is neither named nor installed, or does not do as told.
-pub fn provision(engine: Engine) -> Result<Provisioned, ProvisionError> {
+pub fn provision(engine: Engine) -> Result<ProvisionedDatabase, ProvisionError> {
     let named = engine
         .variable()
         .and_then(|name| std::env::var(name).ok())
@@ -121,15 +121,15 @@ pub fn provision(engine: Engine) -> Result<Provisioned, ProvisionError> {
     }
 }
 
-fn provision_own(engine: Engine) -> Result<Provisioned, ProvisionError> {
+fn provision_own(engine: Engine) -> Result<ProvisionedDatabase, ProvisionError> {
     let (address, afterwards) = match engine {
-        Engine::Sqlite => ("sqlite::memory:".to_owned(), Afterwards::Forget),
+        Engine::Sqlite => ("sqlite::memory:".to_owned(), OnDrop::Forget),
         Engine::Postgres | Engine::MariaDb => {
             let server = shared(engine)?;
-            (server.create_database()?, Afterwards::GiveBack(server))
+            (server.create_database()?, OnDrop::ReturnToPool(server))
         }
     };
-    Ok(Provisioned {
+    Ok(ProvisionedDatabase {
         database: Some(open(&address)?),
         engine,
         address,
@@ -144,9 +144,9 @@ fn provision_own(engine: Engine) -> Result<Provisioned, ProvisionError> {
 /// # Errors
 ///
 /// When the server cannot be reached or refuses.
-pub fn provision_at(engine: Engine, address: &str) -> Result<Provisioned, ProvisionError> {
+pub fn provision_at(engine: Engine, address: &str) -> Result<ProvisionedDatabase, ProvisionError> {
     let wrong = |why: &str| DatabaseError::Address {
-        address: masked(address),
+        address: mask_password(address),
         why: why.to_owned(),
     };
     let mut url = url::Url::parse(address).map_err(|error| wrong(&error.to_string()))?;
@@ -159,7 +159,7 @@ pub fn provision_at(engine: Engine, address: &str) -> Result<Provisioned, Provis
         Engine::MariaDb | Engine::Sqlite => "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA",
     };
     // The process id keeps processes apart; a killed one may have left its database behind.
-    let taken = server.rows(taken)?;
+    let taken = server.query_required(taken)?;
     let name = loop {
         let number = SCRATCH.fetch_add(1, Ordering::Relaxed);
         let name = format!("isobath_scratch_{}_{number}", std::process::id());
@@ -167,13 +167,13 @@ pub fn provision_at(engine: Engine, address: &str) -> Result<Provisioned, Provis
             break name;
         }
     };
-    server.command(&format!("CREATE DATABASE {name}"))?;
+    server.execute_required(&format!("CREATE DATABASE {name}"))?;
     url.set_path(&name);
-    let mut provisioned = Provisioned {
+    let mut provisioned = ProvisionedDatabase {
         database: None,
         engine,
         address: url.to_string(),
-        afterwards: Afterwards::Drop {
+        afterwards: OnDrop::Drop {
             server: address.to_owned(),
             statement: format!("DROP DATABASE IF EXISTS {name}"),
         },
@@ -182,7 +182,7 @@ pub fn provision_at(engine: Engine, address: &str) -> Result<Provisioned, Provis
     Ok(provisioned)
 }
 
-impl Provisioned {
+impl ProvisionedDatabase {
     /// The connection.
     pub fn database(&mut self) -> &mut dyn Database {
         self.database
@@ -201,20 +201,20 @@ impl Provisioned {
     }
 }
 
-impl Drop for Provisioned {
+impl Drop for ProvisionedDatabase {
     fn drop(&mut self) {
         let database = self.database.take();
         match &self.afterwards {
-            Afterwards::Forget => {}
-            Afterwards::GiveBack(server) => {
+            OnDrop::Forget => {}
+            OnDrop::ReturnToPool(server) => {
                 if let Some(mut database) = database
                     && database.rollback().is_ok()
-                    && database.clear().is_ok()
+                    && database.drop_all_objects().is_ok()
                 {
-                    server.give_back(std::mem::take(&mut self.address));
+                    server.return_database(std::mem::take(&mut self.address));
                 }
             }
-            Afterwards::Drop { server, statement } => {
+            OnDrop::Drop { server, statement } => {
                 // A database in use cannot be dropped.
                 drop(database);
                 if let Ok(mut server) = open(server) {

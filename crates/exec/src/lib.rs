@@ -11,21 +11,21 @@
 //! # Reading order
 //!
 //! [`database`] for connections and answers, [`server`] for the servers that
-//! tests run on, [`engine`] for an empty database to work in, [`catalogue`] for
-//! the schema of a live database, [`state`] for the rows of a test database. For services: [`http`] to call one,
+//! tests run on, [`engine`] for an empty database to work in, [`catalog`] for
+//! the schema of a live database, [`test_database`] for the rows of a test database. For services: [`http`] to call one,
 //! [`process`] to start one, [`driver`] for what happens inside, [`tap`] for what it
-//! asks of its database, [`responder`] for whom it calls, [`document`] to read what it says about itself, [`tool`] to
+//! asks of its database, [`mock`] for whom it calls, [`document`] to read what it says about itself, [`tool`] to
 //! run the tests of another language.
 //!
 //! # Example
 //!
 //! ```
-//! use isobath_exec::{Answer, RefusalKind, connect};
+//! use isobath_exec::{StatementOutcome, RefusalKind, connect};
 //!
 //! # fn main() -> Result<(), isobath_exec::DatabaseError> {
 //! let mut database = connect("sqlite::memory:")?;
 //! database.execute("CREATE TABLE t (a INT NOT NULL)")?;
-//! let Answer::Refused(refusal) = database.execute("INSERT INTO t VALUES (NULL)")? else {
+//! let StatementOutcome::Refused(refusal) = database.execute("INSERT INTO t VALUES (NULL)")? else {
 //!     unreachable!("NULL was accepted");
 //! };
 //! assert_eq!(refusal.kind, RefusalKind::NotNull);
@@ -33,21 +33,22 @@
 //! # }
 //! ```
 
-pub mod catalogue;
+pub mod catalog;
 pub mod database;
 pub mod document;
 pub mod driver;
 pub mod engine;
 pub mod http;
+pub mod mock;
 pub mod process;
-pub mod responder;
 pub mod server;
-pub mod state;
 pub mod statement;
 pub mod tap;
+pub mod test_database;
 pub mod tool;
 
 pub use database::{
-    Answer, Database, DatabaseError, Refusal, RefusalKind, Rows, connect, writable,
+    Database, DatabaseError, Refusal, RefusalKind, ResultSet, StatementOutcome, connect,
+    connect_writable,
 };
-pub use engine::{Engine, Provisioned, provision};
+pub use engine::{Engine, ProvisionedDatabase, provision};

@@ -13,15 +13,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use output::{Mark, Output};
+pub use output::{Output, OutputPosition};
 
-use crate::http::{Client, Config, Failure, Outcome, Request};
-use crate::server::guarded::{self, Guarded, Plan, Surroundings};
+use crate::http::{CallFailure, CallOutcome, Client, ClientConfig, Request};
+use crate::server::child_process::{self, ChildProcess, LaunchPlan, ProcessEnvironment};
 
 /// How often to ask whether it is up.
-const PULSE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long one such question may take.
-const QUESTION: Duration = Duration::from_secs(2);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How to start a service.
 #[derive(Clone, Debug)]
@@ -33,9 +33,9 @@ pub struct Launch {
     /// Variables to set besides those that we have.
     pub variables: Vec<(String, String)>,
     /// What shows that it is up.
-    pub ready: Ready,
+    pub ready: ReadyCheck,
     /// How long it may take to come up.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// How long it may take to end before it is killed.
     pub grace: Duration,
     /// Ends the waiting when it is raised.
@@ -44,14 +44,14 @@ pub struct Launch {
 
 /// What shows that a service is up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ready {
+pub enum ReadyCheck {
     /// This address answers, with whatever status.
     Url(String),
     /// Somebody listens at this host and port.
     Port(String, u16),
 }
 
-impl std::fmt::Display for Ready {
+impl std::fmt::Display for ReadyCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Url(url) => f.write_str(url),
@@ -69,7 +69,7 @@ pub enum StartError {
     )]
     Occupied {
         /// Where.
-        ready: Ready,
+        ready: ReadyCheck,
     },
     /// The system does not let us start anything.
     #[error("`{command}` cannot be started")]
@@ -82,7 +82,7 @@ pub enum StartError {
     },
     /// It ended instead of coming up.
     #[error(
-        "`{command}` ended with code {code} before {ready} answered; its last words:\n{last_words}"
+        "`{command}` ended with code {code} before {ready} answered; its last words:\n{last_output}"
     )]
     Ended {
         /// The command.
@@ -90,41 +90,41 @@ pub enum StartError {
         /// What it ended with.
         code: i32,
         /// What it should have answered at.
-        ready: Ready,
+        ready: ReadyCheck,
         /// The end of its output.
-        last_words: String,
+        last_output: String,
     },
     /// It did not come up in time.
-    #[error("{ready} did not answer ({last}) within {} s of starting `{command}`; its last words:\n{last_words}", .patience.as_secs_f64())]
+    #[error("{ready} did not answer ({last}) within {} s of starting `{command}`; its last words:\n{last_output}", .timeout.as_secs_f64())]
     NotUp {
         /// The command.
         command: String,
         /// What it should have answered at.
-        ready: Ready,
+        ready: ReadyCheck,
         /// What happened instead, the last time.
-        last: Box<Failure>,
+        last: Box<CallFailure>,
         /// How long we waited.
-        patience: Duration,
+        timeout: Duration,
         /// The end of its output.
-        last_words: String,
+        last_output: String,
     },
     /// We were told to stop.
     #[error("interrupted while waiting for {ready}")]
     Interrupted {
         /// What we waited for.
-        ready: Ready,
+        ready: ReadyCheck,
     },
 }
 
 impl Launch {
     /// A launch with half a minute to come up and five seconds to end.
-    pub fn new(command: impl Into<String>, ready: Ready) -> Self {
+    pub fn new(command: impl Into<String>, ready: ReadyCheck) -> Self {
         Self {
             command: command.into(),
             directory: None,
             variables: Vec::new(),
             ready,
-            patience: Duration::from_secs(30),
+            timeout: Duration::from_secs(30),
             grace: Duration::from_secs(5),
             interrupt: None,
         }
@@ -141,7 +141,7 @@ impl Launch {
 pub struct Service {
     launch: Launch,
     /// Nothing only while it is restarted, or when that failed.
-    process: Option<Guarded>,
+    process: Option<ChildProcess>,
     /// Whether the command put the service into the background and ended.
     is_detached: bool,
     output: Output,
@@ -179,33 +179,33 @@ impl Service {
     ///
     /// Of a command that put the service into the background we cannot know, and say no.
     pub fn has_ended(&self) -> bool {
-        !self.is_detached && self.process.as_ref().is_none_or(Guarded::has_ended)
+        !self.is_detached && self.process.as_ref().is_none_or(ChildProcess::has_ended)
     }
 
     /// Waits until it has ended by itself; says whether it has.
     ///
     /// That nobody listens any more is seen a moment before the process is gone.
-    pub fn wait_for_end(&self, patience: Duration) -> bool {
+    pub fn wait_for_end(&self, timeout: Duration) -> bool {
         let started = Instant::now();
         while !self.has_ended() {
-            if self.is_detached || started.elapsed() > patience {
+            if self.is_detached || started.elapsed() > timeout {
                 return false;
             }
-            thread::sleep(PULSE);
+            thread::sleep(POLL_INTERVAL);
         }
         true
     }
 
     /// What it ended with, once it has ended by itself.
     pub fn exit_code(&self) -> Option<i32> {
-        self.process.as_ref().and_then(Guarded::exit_code)
+        self.process.as_ref().and_then(ChildProcess::exit_code)
     }
 
     /// The last lines that it said.
-    pub fn last_words(&self) -> String {
+    pub fn last_output(&self) -> String {
         self.process
             .as_ref()
-            .map(Guarded::last_words)
+            .map(ChildProcess::last_output)
             .unwrap_or_default()
     }
 
@@ -216,7 +216,7 @@ impl Service {
 
     /// The process id of the shell that runs the command.
     pub fn pid(&self) -> Option<u32> {
-        self.process.as_ref().and_then(Guarded::pid)
+        self.process.as_ref().and_then(ChildProcess::pid)
     }
 
     fn launch(&mut self) -> Result<(), StartError> {
@@ -225,13 +225,13 @@ impl Service {
             command: launch.command.clone(),
             cause,
         };
-        let mut doorbell = Doorbell::new(&launch.ready).map_err(system)?;
+        let mut doorbell = ReadinessProbe::new(&launch.ready).map_err(system)?;
         if doorbell.ring().is_ok() {
             return Err(StartError::Occupied {
                 ready: launch.ready.clone(),
             });
         }
-        let plan = Plan {
+        let plan = LaunchPlan {
             files: Vec::new(),
             prepare: Vec::new(),
             serve: ["/bin/sh", "-c", &launch.command]
@@ -239,13 +239,13 @@ impl Service {
                 .to_vec(),
             signal: "TERM",
             grace: launch.grace,
-            surroundings: Surroundings::Ours {
+            surroundings: ProcessEnvironment::Ours {
                 directory: launch.directory.clone(),
                 variables: launch.variables.clone(),
             },
         };
-        let directory = guarded::directory(None).map_err(system)?;
-        let process = Guarded::start(directory, None, &plan).map_err(system)?;
+        let directory = child_process::directory(None).map_err(system)?;
+        let process = ChildProcess::start(directory, None, &plan).map_err(system)?;
         wait_until_up(launch, &process, &mut doorbell)?;
         self.is_detached = process.has_ended();
         self.output
@@ -257,8 +257,8 @@ impl Service {
 
 fn wait_until_up(
     launch: &Launch,
-    process: &Guarded,
-    doorbell: &mut Doorbell<'_>,
+    process: &ChildProcess,
+    doorbell: &mut ReadinessProbe<'_>,
 ) -> Result<(), StartError> {
     let started = Instant::now();
     loop {
@@ -272,7 +272,7 @@ fn wait_until_up(
                 command: launch.command.clone(),
                 code,
                 ready: launch.ready.clone(),
-                last_words: process.last_words(),
+                last_output: process.last_output(),
             });
         }
         if launch.is_interrupted() {
@@ -280,16 +280,16 @@ fn wait_until_up(
                 ready: launch.ready.clone(),
             });
         }
-        if started.elapsed() > launch.patience {
+        if started.elapsed() > launch.timeout {
             return Err(StartError::NotUp {
                 command: launch.command.clone(),
                 ready: launch.ready.clone(),
                 last: Box::new(last),
-                patience: launch.patience,
-                last_words: process.last_words(),
+                timeout: launch.timeout,
+                last_output: process.last_output(),
             });
         }
-        thread::sleep(PULSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -297,43 +297,43 @@ fn wait_until_up(
 ///
 /// # Errors
 ///
-/// What happened the last time, when it is not up after `patience`.
+/// What happened the last time, when it is not up after `timeout`.
 pub fn wait_for(
-    ready: &Ready,
-    patience: Duration,
+    ready: &ReadyCheck,
+    timeout: Duration,
     interrupt: Option<&AtomicBool>,
-) -> Result<(), Failure> {
-    let unreachable = |error: io::Error| Failure::Unreachable(error.to_string());
-    let mut doorbell = Doorbell::new(ready).map_err(unreachable)?;
+) -> Result<(), CallFailure> {
+    let unreachable = |error: io::Error| CallFailure::Unreachable(error.to_string());
+    let mut doorbell = ReadinessProbe::new(ready).map_err(unreachable)?;
     let started = Instant::now();
     loop {
         match doorbell.ring() {
             Ok(()) => return Ok(()),
-            Err(failure @ Failure::Unsendable(_)) => return Err(failure),
-            Err(failure) if started.elapsed() >= patience => return Err(failure),
+            Err(failure @ CallFailure::Unsendable(_)) => return Err(failure),
+            Err(failure) if started.elapsed() >= timeout => return Err(failure),
             Err(_) => {}
         }
         if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Err(Failure::Interrupted);
+            return Err(CallFailure::Interrupted);
         }
-        thread::sleep(PULSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
 /// Asks whether somebody is there.
-struct Doorbell<'a> {
-    ready: &'a Ready,
+struct ReadinessProbe<'a> {
+    ready: &'a ReadyCheck,
     client: Client,
 }
 
-impl<'a> Doorbell<'a> {
-    fn new(ready: &'a Ready) -> io::Result<Self> {
-        let config = Config {
-            timeout: QUESTION,
+impl<'a> ReadinessProbe<'a> {
+    fn new(ready: &'a ReadyCheck) -> io::Result<Self> {
+        let config = ClientConfig {
+            timeout: PROBE_TIMEOUT,
             body_limit: 64 << 10,
             waits: 0,
             accept_any_certificate: true,
-            ..Config::default()
+            ..ClientConfig::default()
         };
         Ok(Self {
             ready,
@@ -341,24 +341,24 @@ impl<'a> Doorbell<'a> {
         })
     }
 
-    fn ring(&mut self) -> Result<(), Failure> {
+    fn ring(&mut self) -> Result<(), CallFailure> {
         match self.ready {
-            Ready::Url(url) => match self.client.call(&Request::get(url)).outcome {
-                Outcome::Answered(_) => Ok(()),
-                Outcome::Failed(failure) => Err(failure),
+            ReadyCheck::Url(url) => match self.client.call(&Request::get(url)).outcome {
+                CallOutcome::Answered(_) => Ok(()),
+                CallOutcome::Failed(failure) => Err(failure),
             },
-            Ready::Port(host, port) => {
+            ReadyCheck::Port(host, port) => {
                 let unreachable = |error: io::Error| match error.kind() {
-                    io::ErrorKind::ConnectionRefused => Failure::Refused,
-                    io::ErrorKind::TimedOut => Failure::TimedOut,
-                    _ => Failure::Unreachable(error.to_string()),
+                    io::ErrorKind::ConnectionRefused => CallFailure::Refused,
+                    io::ErrorKind::TimedOut => CallFailure::TimedOut,
+                    _ => CallFailure::Unreachable(error.to_string()),
                 };
                 let addresses = (host.as_str(), *port)
                     .to_socket_addrs()
                     .map_err(unreachable)?;
-                let mut last = Failure::Unreachable("no such host".to_owned());
+                let mut last = CallFailure::Unreachable("no such host".to_owned());
                 for address in addresses {
-                    match TcpStream::connect_timeout(&address, QUESTION) {
+                    match TcpStream::connect_timeout(&address, PROBE_TIMEOUT) {
                         Ok(_) => return Ok(()),
                         Err(error) => last = unreachable(error),
                     }

@@ -12,21 +12,21 @@ use crate::database::{Refusal, RefusalKind, sqlite};
 /// everything but the message is left out where it is not known:
 ///
 /// ```
-/// use isobath_exec::statement::Failure;
+/// use isobath_exec::statement::StatementFailure;
 ///
 /// let text = "23505: duplicate key (UNIQUE: constraint \"users_email_key\", table \"users\", column \"email\")";
-/// let failure = Failure::read(text);
+/// let failure = StatementFailure::read(text);
 /// assert_eq!(failure.0.constraint.as_deref(), Some("users_email_key"));
 /// assert_eq!(failure.to_string(), text);
 ///
 /// // What SQLite says needs no more than its words.
-/// let failure = Failure::read("NOT NULL constraint failed: users.email");
+/// let failure = StatementFailure::read("NOT NULL constraint failed: users.email");
 /// assert_eq!(failure.0.columns, ["email"]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Failure(pub Refusal);
+pub struct StatementFailure(pub Refusal);
 
-impl Failure {
+impl StatementFailure {
     /// Reads a line; whatever it is, it has at least a message.
     #[must_use]
     pub fn read(line: &str) -> Self {
@@ -45,7 +45,7 @@ impl Failure {
             .next();
         let mut refusal = match culprit {
             Some(refusal) => refusal,
-            None if sqlstate.is_none() => sqlite::worded(rest),
+            None if sqlstate.is_none() => sqlite::from_message(rest),
             None => Refusal {
                 message: rest.to_owned(),
                 ..Refusal::default()
@@ -56,7 +56,7 @@ impl Failure {
     }
 }
 
-impl FromStr for Failure {
+impl FromStr for StatementFailure {
     type Err = Infallible;
 
     fn from_str(line: &str) -> Result<Self, Infallible> {
@@ -64,7 +64,7 @@ impl FromStr for Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for StatementFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Refusal {
             kind,
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn failures_are_read_as_they_are_written() {
         for kind in RefusalKind::ALL {
-            let full = Failure(Refusal {
+            let full = StatementFailure(Refusal {
                 kind,
                 sqlstate: Some("23505".to_owned()),
                 code: None,
@@ -163,14 +163,14 @@ mod tests {
                 columns: vec!["x".to_owned(), "y".to_owned()],
                 message: "Cannot add (see `a`)".to_owned(),
             });
-            let bare = Failure(Refusal {
+            let bare = StatementFailure(Refusal {
                 kind,
                 sqlstate: Some("HY000".to_owned()),
                 message: "it failed: (UNIQUE)!".to_owned(),
                 ..Refusal::default()
             });
             for failure in [full, bare] {
-                let read = Failure::read(&failure.to_string());
+                let read = StatementFailure::read(&failure.to_string());
                 if kind == RefusalKind::Other {
                     assert_eq!(read.0.message, failure.0.message);
                 } else {
@@ -190,7 +190,7 @@ mod tests {
             " ()",
             "a (UNIQUE: x)",
         ] {
-            let failure = Failure::read(line);
+            let failure = StatementFailure::read(line);
             assert_eq!(failure.to_string(), line);
         }
     }

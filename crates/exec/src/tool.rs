@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How often we look whether it has ended.
-const PULSE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How much of its output is read, from the end.
 const OUTPUT: u64 = 8 << 20;
 
@@ -25,14 +25,14 @@ pub struct Tool {
     /// Variables to set besides those that we have.
     pub variables: Vec<(String, String)>,
     /// How long it may take.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// Ends it when it is raised.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
 
 /// A program that ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct ToolOutput {
     /// What it ended with; nothing when a signal ended it.
     pub code: Option<i32>,
     /// What it said on standard output.
@@ -60,12 +60,12 @@ pub enum ToolError {
         cause: io::Error,
     },
     /// It took too long, and was ended.
-    #[error("`{program}` did not end within {} s", .patience.as_secs_f64())]
+    #[error("`{program}` did not end within {} s", .timeout.as_secs_f64())]
     TooLong {
         /// The program.
         program: String,
         /// How long we waited.
-        patience: Duration,
+        timeout: Duration,
     },
     /// We were told to stop.
     #[error("`{program}` was interrupted")]
@@ -81,7 +81,7 @@ impl Tool {
     /// # Errors
     ///
     /// When it is not there, or did not end in time; it, and all that it started, is then ended.
-    pub fn run(&self) -> Result<Ran, ToolError> {
+    pub fn run(&self) -> Result<ToolOutput, ToolError> {
         let program = self.command.first().cloned().unwrap_or_default();
         let system = |cause: io::Error| match cause.kind() {
             io::ErrorKind::NotFound if self.directory.is_dir() => ToolError::Missing {
@@ -117,15 +117,15 @@ impl Tool {
             if self.interrupt.as_ref().is_some_and(raised) {
                 return Err(ToolError::Interrupted { program });
             }
-            if started.elapsed() > self.patience {
+            if started.elapsed() > self.timeout {
                 return Err(ToolError::TooLong {
                     program,
-                    patience: self.patience,
+                    timeout: self.timeout,
                 });
             }
-            thread::sleep(PULSE);
+            thread::sleep(POLL_INTERVAL);
         };
-        Ok(Ran {
+        Ok(ToolOutput {
             code,
             stdout: tail(stdout).map_err(system)?,
             stderr: tail(stderr).map_err(system)?,
@@ -168,7 +168,7 @@ mod tests {
             command: ["sh", "-c", script].map(str::to_owned).to_vec(),
             directory: std::env::temp_dir(),
             variables: vec![("WORD".into(), "here".into())],
-            patience: Duration::from_secs(60),
+            timeout: Duration::from_secs(60),
             interrupt: None,
         }
     }
@@ -195,7 +195,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let tool = Tool {
             directory: folder.path().to_owned(),
-            patience: Duration::from_millis(300),
+            timeout: Duration::from_millis(300),
             ..shell("sleep 600 & echo $! >pid; wait")
         };
         assert!(matches!(tool.run().unwrap_err(), ToolError::TooLong { .. }));

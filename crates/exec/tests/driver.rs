@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use isobath_exec::driver::{DriverError, Event, Listener};
-use isobath_protocol::{Command, Kind, Map, Target, VERSION, channel};
+use isobath_protocol::{Command, CoverageMap, Target, TargetKind, VERSION, channel};
 
 const SOON: Duration = Duration::from_secs(10);
 
@@ -30,7 +30,7 @@ fn targets() -> Event {
     Event::Targets {
         targets: vec![Target {
             id: 4,
-            kind: Kind::True,
+            kind: TargetKind::True,
             unit: "u".into(),
             file: "f".into(),
             line: 1,
@@ -43,14 +43,14 @@ fn targets() -> Event {
 }
 
 /// The driver's side of a connection that went well.
-fn greet(stream: &mut (impl Read + Write)) -> Map {
+fn greet(stream: &mut (impl Read + Write)) -> CoverageMap {
     for event in [hello(VERSION), targets(), Event::Ready { cells: 5 }] {
         channel::send(stream, &event).expect("sent");
     }
     let Ok(Command::Welcome { map, .. }) = channel::receive(stream) else {
         panic!("no welcome");
     };
-    Map::open(Path::new(&map)).expect("the map")
+    CoverageMap::open(Path::new(&map)).expect("the map")
 }
 
 #[test]

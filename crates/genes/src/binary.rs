@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use fastrand::Rng;
 
-use crate::tuning::Tuning;
+use crate::config::GeneConfig;
 
 /// Bytes of an allowed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +54,10 @@ impl BinaryDomain {
         self.max
     }
 
-    pub(crate) fn sample(&self, rng: &mut Rng, tuning: &Tuning) -> Arc<[u8]> {
-        let usual = tuning.max_text.max(self.min);
+    pub(crate) fn sample(&self, rng: &mut Rng, config: &GeneConfig) -> Arc<[u8]> {
+        let usual = config.max_text.max(self.min);
         let high = self.max.map_or(usual, |max| max.min(usual));
-        let n = if rng.f64() < tuning.boundary {
+        let n = if rng.f64() < config.boundary {
             self.min
         } else {
             rng.u32(self.min.max(1).min(high)..=high)
@@ -78,7 +78,7 @@ impl BinaryDomain {
     pub(crate) fn mutate(
         &self,
         rng: &mut Rng,
-        tuning: &Tuning,
+        config: &GeneConfig,
         bytes: &[u8],
         large: bool,
     ) -> Option<Arc<[u8]>> {
@@ -87,7 +87,7 @@ impl BinaryDomain {
         }
         for _ in 0..8 {
             let next = if large {
-                self.sample(rng, tuning)
+                self.sample(rng, config)
             } else {
                 self.edit(rng, bytes)
             };

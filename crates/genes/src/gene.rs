@@ -5,16 +5,16 @@ use std::sync::Arc;
 use fastrand::Rng;
 use serde_json::Value as Json;
 
-use crate::breach::Breach;
-use crate::impact::{Impacts, Site};
+use crate::config::GeneConfig;
+use crate::impact::{GeneSite, Impacts};
 use crate::model::{Domain, Model, NodeId};
-use crate::mutate::Change;
-use crate::rule::Misfit;
+use crate::mutate::Mutation;
+use crate::rule::Mismatch;
 use crate::sample::Sampler;
-use crate::special::SpecialModel;
-use crate::tuning::Tuning;
-use crate::value::{Bound, Reference, Resolve, Unresolved, Value};
-use crate::walk::Place;
+use crate::specialization::SpecializationModel;
+use crate::value::{BoundValue, Reference, Resolver, Unresolved, Value};
+use crate::violation::RuleViolation;
+use crate::walk::NodeRef;
 
 /// One mutable, typed value, from a single number to a whole request.
 ///
@@ -40,8 +40,8 @@ impl PartialEq for Gene {
 impl Gene {
     /// Draws a fresh value of node `root`, using no other randomness than `rng`.
     #[must_use]
-    pub fn sample(model: &Arc<Model>, root: NodeId, rng: &mut Rng, tuning: &Tuning) -> Self {
-        let value = Sampler::new(model, tuning, rng).node(root, 0);
+    pub fn sample(model: &Arc<Model>, root: NodeId, rng: &mut Rng, config: &GeneConfig) -> Self {
+        let value = Sampler::new(model, config, rng).node(root, 0);
         Self::with_value(model, root, value)
     }
 
@@ -60,7 +60,7 @@ impl Gene {
     ///
     /// # Errors
     /// The first rule that `json` breaks.
-    pub fn read(model: &Arc<Model>, root: NodeId, json: &Json) -> Result<Self, Misfit> {
+    pub fn read(model: &Arc<Model>, root: NodeId, json: &Json) -> Result<Self, Mismatch> {
         let value = model.read(root, json)?;
         Ok(Self::with_value(model, root, value))
     }
@@ -69,7 +69,7 @@ impl Gene {
     ///
     /// # Errors
     /// The first rule that the text breaks.
-    pub fn read_text(model: &Arc<Model>, root: NodeId, text: &str) -> Result<Self, Misfit> {
+    pub fn read_text(model: &Arc<Model>, root: NodeId, text: &str) -> Result<Self, Mismatch> {
         let value = model.read_text(root, text)?;
         Ok(Self::with_value(model, root, value))
     }
@@ -94,7 +94,7 @@ impl Gene {
 
     /// The value as JSON, with what references name filled in; `None` if it is absent.
     #[must_use]
-    pub fn to_json(&self, resolve: &dyn Resolve) -> Option<Json> {
+    pub fn to_json(&self, resolve: &dyn Resolver) -> Option<Json> {
         self.model.print(self.root, &self.value, resolve)
     }
 
@@ -102,27 +102,27 @@ impl Gene {
     ///
     /// # Errors
     /// The first rule it breaks.
-    pub fn check(&self) -> Result<(), Misfit> {
+    pub fn check(&self) -> Result<(), Mismatch> {
         let json = self.to_json(&Unresolved).unwrap_or(Json::Null);
         self.model.read(self.root, &json).map(|_| ())
     }
 
     /// Changes the value in one place; `None` if nothing in it can change.
-    pub fn mutate(&mut self, rng: &mut Rng, tuning: &Tuning) -> Option<Change> {
+    pub fn mutate(&mut self, rng: &mut Rng, config: &GeneConfig) -> Option<Mutation> {
         self.model
-            .mutate(self.root, &mut self.value, rng, tuning, &self.impacts)
+            .mutate(self.root, &mut self.value, rng, config, &self.impacts)
     }
 
     /// Exchanges random parts with another gene of the same node; does nothing with others.
-    pub fn cross(&mut self, other: &mut Self, rng: &mut Rng) {
+    pub fn crossover(&mut self, other: &mut Self, rng: &mut Rng) {
         if Arc::ptr_eq(&self.model, &other.model) && self.root == other.root {
             self.model
-                .cross(self.root, &mut self.value, &mut other.value, rng);
+                .crossover(self.root, &mut self.value, &mut other.value, rng);
         }
     }
 
     /// Notes whether a change mattered, so that later mutations go where it did.
-    pub fn credit(&mut self, site: Site, mattered: bool) {
+    pub fn credit(&mut self, site: GeneSite, mattered: bool) {
         Arc::make_mut(&mut self.impacts).record(site, mattered);
     }
 
@@ -138,7 +138,7 @@ impl Gene {
     }
 
     /// Calls `f` for every place of the value, properties that are left out included.
-    pub fn walk(&self, mut f: impl FnMut(Place<'_>)) {
+    pub fn walk(&self, mut f: impl FnMut(NodeRef<'_>)) {
         self.model.walk(self.root, &self.value, &mut f);
     }
 
@@ -167,9 +167,9 @@ impl Gene {
     }
 
     /// Draws the value at a JSON Pointer anew, present even if it is optional.
-    pub fn resample(&mut self, pointer: &str, rng: &mut Rng, tuning: &Tuning) -> bool {
+    pub fn resample(&mut self, pointer: &str, rng: &mut Rng, config: &GeneConfig) -> bool {
         self.edit(pointer, |model, id, value| {
-            *value = Sampler::new(model, tuning, rng).not_null(id, 0);
+            *value = Sampler::new(model, config, rng).non_null(id, 0);
         })
         .is_some()
     }
@@ -181,7 +181,7 @@ impl Gene {
                 Value::Bound(bound) => bound.fallback.clone(),
                 other => other.clone(),
             };
-            *value = Value::Bound(Arc::new(Bound {
+            *value = Value::Bound(Arc::new(BoundValue {
                 reference: reference.clone(),
                 fallback,
             }));
@@ -223,7 +223,7 @@ impl Gene {
             self.edit(&pointer, |_, _, value| {
                 if let Value::Bound(bound) = value {
                     *value = match &new {
-                        Some(reference) => Value::Bound(Arc::new(Bound {
+                        Some(reference) => Value::Bound(Arc::new(BoundValue {
                             reference: reference.clone(),
                             fallback: bound.fallback.clone(),
                         })),
@@ -247,10 +247,10 @@ impl Gene {
     }
 
     /// Puts a marker text at a JSON Pointer; false where no text of its length fits.
-    pub fn mark(&mut self, pointer: &str, marker: &str) -> bool {
+    pub fn set_taint_marker(&mut self, pointer: &str, taint_marker: &str) -> bool {
         self.edit(pointer, |model, id, value| {
             let is_free = matches!(model.node(id).domain, Domain::Text(_));
-            match model.read(id, &Json::String(marker.to_owned())) {
+            match model.read(id, &Json::String(taint_marker.to_owned())) {
                 Ok(marked) if is_free => {
                     *value = marked;
                     true
@@ -265,14 +265,14 @@ impl Gene {
     pub fn specialize(
         &mut self,
         pointer: &str,
-        special: &SpecialModel,
+        specialization: &SpecializationModel,
         rng: &mut Rng,
-        tuning: &Tuning,
+        config: &GeneConfig,
     ) -> bool {
         self.edit(pointer, |model, id, value| {
             let is_text = matches!(model.node(id).domain, Domain::Text(_) | Domain::Pattern(_));
             if is_text {
-                *value = special.sample(rng, tuning);
+                *value = specialization.sample(rng, config);
             }
             is_text
         })
@@ -281,16 +281,21 @@ impl Gene {
 
     /// The rules that can be broken in the value as it stands.
     #[must_use]
-    pub fn breaches(&self) -> Vec<Breach> {
-        self.model.breaches(self.root, &self.value)
+    pub fn violations(&self) -> Vec<RuleViolation> {
+        self.model.violations(self.root, &self.value)
     }
 
     /// A copy that breaks exactly this rule; `None` if it cannot be broken here.
     #[must_use]
-    pub fn breach(&self, breach: &Breach, rng: &mut Rng, tuning: &Tuning) -> Option<Self> {
+    pub fn violate(
+        &self,
+        violation: &RuleViolation,
+        rng: &mut Rng,
+        config: &GeneConfig,
+    ) -> Option<Self> {
         let value = self
             .model
-            .breach(self.root, &self.value, breach, rng, tuning)?;
+            .violate(self.root, &self.value, violation, rng, config)?;
         Some(Self {
             value,
             ..self.clone()

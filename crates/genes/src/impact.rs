@@ -5,9 +5,9 @@ use rustc_hash::FxHashMap;
 /// A place in a gene that stays the same from candidate to candidate: properties by position, all
 /// items of an array together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Site(u64);
+pub struct GeneSite(u64);
 
-impl Site {
+impl GeneSite {
     pub(crate) const ROOT: Self = Self(0x9E37_79B9_7F4A_7C15);
 
     /// The site of a child; mixed so that sites of different paths differ.
@@ -27,12 +27,12 @@ struct Credit {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impacts {
     // Only ever looked up by key, so its order cannot leak into an outcome.
-    credits: FxHashMap<Site, Credit>,
+    credits: FxHashMap<GeneSite, Credit>,
 }
 
 impl Impacts {
     /// Notes that a change at `site` was tried, and whether it made a difference that counts.
-    pub fn record(&mut self, site: Site, mattered: bool) {
+    pub fn record(&mut self, site: GeneSite, mattered: bool) {
         let credit = self.credits.entry(site).or_default();
         credit.n_tries = credit.n_tries.saturating_add(1);
         credit.n_mattered = credit.n_mattered.saturating_add(u32::from(mattered));
@@ -43,7 +43,7 @@ impl Impacts {
     /// It is the smoothed rate at which change mattered, doubled. It never reaches zero: a site
     /// that is idle now may matter behind the next branch.
     #[must_use]
-    pub fn weight(&self, site: Site) -> f64 {
+    pub fn weight(&self, site: GeneSite) -> f64 {
         match self.credits.get(&site) {
             Some(credit) => {
                 let rate = (f64::from(credit.n_mattered) + 1.0) / (f64::from(credit.n_tries) + 2.0);

@@ -10,7 +10,7 @@
 //! # Reading order
 //!
 //! [`model`] first, then [`value`] and [`gene`]; [`sample`](Gene::sample), [`mutate`](Gene::mutate)
-//! and [`cross`](Gene::cross) each have a module. [`pattern`] makes texts of regular expressions.
+//! and [`crossover`](Gene::cross) each have a module. [`pattern`] makes texts of regular expressions.
 //!
 //! # Example
 //!
@@ -18,7 +18,7 @@
 //! use std::sync::Arc;
 //! use fastrand::Rng;
 //! use isobath_genes::{
-//!     Domain, Field, Gene, IntegerDomain, ModelBuilder, ObjectDomain, Rule, Tuning, Unresolved,
+//!     Domain, Field, Gene, IntegerDomain, ModelBuilder, ObjectDomain, Rule, GeneConfig, Unresolved,
 //! };
 //!
 //! let mut builder = ModelBuilder::new();
@@ -32,26 +32,26 @@
 //! }));
 //! let model = Arc::new(builder.finish());
 //!
-//! let (mut rng, tuning) = (Rng::with_seed(42), Tuning::default());
-//! let mut gene = Gene::sample(&model, person, &mut rng, &tuning);
+//! let (mut rng, config) = (Rng::with_seed(42), GeneConfig::default());
+//! let mut gene = Gene::sample(&model, person, &mut rng, &config);
 //! let before = gene.to_json(&Unresolved);
-//! gene.mutate(&mut rng, &tuning).expect("an age can change");
+//! gene.mutate(&mut rng, &config).expect("an age can change");
 //! assert_ne!(gene.to_json(&Unresolved), before);
 //! assert!(gene.check().is_ok());
 //!
-//! let too_young = gene.breaches().into_iter().find(|b| b.rule == Rule::Minimum).unwrap();
-//! let broken = gene.breach(&too_young, &mut rng, &tuning).unwrap();
+//! let too_young = gene.violations().into_iter().find(|b| b.rule == Rule::Minimum).unwrap();
+//! let broken = gene.violate(&too_young, &mut rng, &config).unwrap();
 //! assert_eq!(broken.check().unwrap_err().pointer, "/age");
 //! ```
 
 pub mod binary;
-pub mod breach;
-mod cross;
+pub mod config;
+mod crossover;
+pub mod date_time;
 mod format;
 pub mod gene;
 pub mod impact;
 pub mod model;
-pub mod moment;
 mod mutate;
 pub mod number;
 pub mod pattern;
@@ -59,29 +59,30 @@ mod print;
 mod read;
 pub mod rule;
 mod sample;
-pub mod special;
+pub mod specialization;
 mod store;
 pub mod text;
-pub mod tuning;
 pub mod value;
+pub mod violation;
 pub mod walk;
 
 pub use binary::BinaryDomain;
-pub use breach::Breach;
+pub use config::GeneConfig;
+pub use date_time::{DateTime, DateTimeKind};
 pub use gene::Gene;
-pub use impact::{Impacts, Site};
+pub use impact::{GeneSite, Impacts};
 pub use model::{
-    ArrayDomain, Domain, Example, Extra, Field, Model, ModelBuilder, Node, NodeId, ObjectDomain,
+    AdditionalProperties, ArrayDomain, Domain, Example, Field, Model, ModelBuilder, Node, NodeId,
+    ObjectDomain,
 };
-pub use moment::{Moment, MomentKind};
-pub use mutate::Change;
+pub use mutate::Mutation;
 pub use number::{FloatDomain, IntegerDomain};
 pub use pattern::{Pattern, PatternDomain, PatternError};
 pub use print::plain;
 pub use read::same;
-pub use rule::{Misfit, Rule, push_segment};
-pub use special::{SpecialModel, Specialization, marker, marker_number};
+pub use rule::{Mismatch, Rule, push_segment};
+pub use specialization::{Specialization, SpecializationModel, taint_marker, taint_marker_number};
 pub use text::TextDomain;
-pub use tuning::Tuning;
-pub use value::{Bound, ObjectValue, Reference, Resolve, Unresolved, Value};
-pub use walk::{Facet, Place};
+pub use value::{BoundValue, ObjectValue, Reference, Resolver, Unresolved, Value};
+pub use violation::RuleViolation;
+pub use walk::{NodeRef, ValueClass};

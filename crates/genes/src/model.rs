@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use serde_json::Value as Json;
 
 use crate::binary::BinaryDomain;
-use crate::moment::MomentKind;
+use crate::date_time::DateTimeKind;
 use crate::number::{FloatDomain, IntegerDomain};
 use crate::pattern::PatternDomain;
 use crate::text::TextDomain;
@@ -40,7 +40,7 @@ pub enum Domain {
     /// Text of a pattern or of a format described by one.
     Pattern(PatternDomain),
     /// A date or time.
-    Moment(MomentKind),
+    DateTime(DateTimeKind),
     /// Bytes, as Base64 in text.
     Binary(BinaryDomain),
     /// One of the listed values.
@@ -72,7 +72,7 @@ pub struct ObjectDomain {
     /// Declared properties, in the order of the document.
     pub fields: Box<[Field]>,
     /// What additional properties are, if any are to be made.
-    pub extra: Option<Extra>,
+    pub extra: Option<AdditionalProperties>,
     /// Whether undeclared properties are refused; only meaningful without `extra`.
     pub closed: bool,
     /// The least number of properties.
@@ -94,7 +94,7 @@ pub struct Field {
 
 /// Additional properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extra {
+pub struct AdditionalProperties {
     /// What a name is; a node of text.
     pub key: NodeId,
     /// What a value is.
@@ -190,7 +190,7 @@ impl Model {
 
     /// Whether the node requires itself, so that no finite value fits it.
     #[must_use]
-    pub fn is_endless(&self, id: NodeId) -> bool {
+    pub fn is_infinite(&self, id: NodeId) -> bool {
         self.heights[id.index()] == ENDLESS
     }
 
@@ -221,7 +221,7 @@ impl Model {
 
     /// The example, or what it was meant to be: people write `1` for the text of a parameter, and
     /// one item for a list of one. `None` if it does not fit either way.
-    fn mended(&self, id: NodeId, value: &Arc<Json>) -> Option<Arc<Json>> {
+    fn repaired(&self, id: NodeId, value: &Arc<Json>) -> Option<Arc<Json>> {
         if self.read(id, value).is_ok() {
             return Some(value.clone());
         }
@@ -262,7 +262,7 @@ impl Model {
             Domain::Float(_)
             | Domain::Text(_)
             | Domain::Pattern(_)
-            | Domain::Moment(_)
+            | Domain::DateTime(_)
             | Domain::Binary(_)
             | Domain::Array(_)
             | Domain::Object(_)
@@ -292,7 +292,7 @@ fn for_each_child(domain: &Domain, mut f: impl FnMut(NodeId, bool)) {
         | Domain::Float(_)
         | Domain::Text(_)
         | Domain::Pattern(_)
-        | Domain::Moment(_)
+        | Domain::DateTime(_)
         | Domain::Binary(_)
         | Domain::Enum(_) => {}
     }
@@ -365,7 +365,7 @@ impl ModelBuilder {
         for id in model.ids() {
             let mut examples = std::mem::take(&mut model.nodes[id.index()].examples);
             for example in &mut examples {
-                match model.mended(id, &example.value) {
+                match model.repaired(id, &example.value) {
                     Some(value) => example.value = value,
                     None => example.fits = false,
                 }

@@ -8,24 +8,24 @@ use std::sync::Arc;
 use fastrand::Rng;
 use serde_json::Value as Json;
 
-use crate::impact::{Impacts, Site};
+use crate::config::GeneConfig;
+use crate::impact::{GeneSite, Impacts};
 use crate::model::{ArrayDomain, Domain, Model, NodeId, ObjectDomain};
 use crate::sample::Sampler;
-use crate::tuning::Tuning;
-use crate::value::{ObjectValue, Special, Unresolved, Value};
+use crate::value::{ObjectValue, Specialized, Unresolved, Value};
 
 /// What a mutation changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct Mutation {
     /// Where, for [`Impacts::record`].
-    pub site: Site,
+    pub site: GeneSite,
     /// Whether the value was drawn anew rather than moved a little.
     pub large: bool,
 }
 
 /// One way to change one value.
 #[derive(Clone, Copy, Debug)]
-enum Op {
+enum MutationOperator {
     /// The value itself: a number, a text, a literal.
     Value,
     /// Null becomes a value, or a value becomes null.
@@ -50,11 +50,11 @@ struct Picker<'a> {
     impacts: &'a Impacts,
     total: f64,
     path: Vec<u32>,
-    picked: Option<(Vec<u32>, Op, Site)>,
+    picked: Option<(Vec<u32>, MutationOperator, GeneSite)>,
 }
 
 impl Picker<'_> {
-    fn offer(&mut self, op: Op, site: Site, base: f64) {
+    fn offer(&mut self, op: MutationOperator, site: GeneSite, base: f64) {
         let weight = if self.impacts.is_empty() {
             base
         } else {
@@ -78,33 +78,38 @@ impl Picker<'_> {
         self.path.pop();
     }
 
-    fn node(&mut self, model: &Model, id: NodeId, value: &Value, site: Site) {
+    fn node(&mut self, model: &Model, id: NodeId, value: &Value, site: GeneSite) {
         let node = model.node(id);
         match value {
             Value::Absent => return,
             Value::Null => {
                 if node.nullable && !matches!(node.domain, Domain::Null) {
-                    self.offer(Op::Null, site.child(NULL_STEP), 1.0);
+                    self.offer(MutationOperator::Null, site.child(NULL_STEP), 1.0);
                 }
                 return;
             }
-            Value::Literal(_) => return self.offer(Op::Value, site, 1.0),
+            Value::Literal(_) => return self.offer(MutationOperator::Value, site, 1.0),
             // A reference was set on purpose; it is given up now and then.
-            Value::Bound(_) => return self.offer(Op::Value, site, 0.2),
-            Value::Special(special) => {
+            Value::Bound(_) => return self.offer(MutationOperator::Value, site, 0.2),
+            Value::Specialized(specialization) => {
                 return self.below(0, |this| {
-                    this.node(&special.model, special.root, &special.value, site);
+                    this.node(
+                        &specialization.model,
+                        specialization.root,
+                        &specialization.value,
+                        site,
+                    );
                 });
             }
             _ => {}
         }
         if node.nullable {
-            self.offer(Op::Null, site.child(NULL_STEP), 0.2);
+            self.offer(MutationOperator::Null, site.child(NULL_STEP), 0.2);
         }
         match (&node.domain, value) {
             (Domain::Array(domain), Value::Array(items)) => {
                 if domain.max != Some(0) && domain.max != Some(domain.min) {
-                    self.offer(Op::Resize, site.child(RESIZE_STEP), 1.0);
+                    self.offer(MutationOperator::Resize, site.child(RESIZE_STEP), 1.0);
                 }
                 for (i, item) in (0..).zip(items.iter()) {
                     self.below(i, |this| {
@@ -118,7 +123,7 @@ impl Picker<'_> {
             (Domain::Choice(options), Value::Choice(choice)) => {
                 let (i, inner) = &**choice;
                 if options.len() > 1 {
-                    self.offer(Op::Switch, site.child(SWITCH_STEP), 0.5);
+                    self.offer(MutationOperator::Switch, site.child(SWITCH_STEP), 0.5);
                 }
                 if let Some(&option) = options.get(*i as usize) {
                     let site = site.child(u64::from(*i));
@@ -126,11 +131,17 @@ impl Picker<'_> {
                 }
             }
             _ if is_fixed(&node.domain) => {}
-            _ => self.offer(Op::Value, site, 1.0),
+            _ => self.offer(MutationOperator::Value, site, 1.0),
         }
     }
 
-    fn object(&mut self, model: &Model, domain: &ObjectDomain, object: &ObjectValue, site: Site) {
+    fn object(
+        &mut self,
+        model: &Model,
+        domain: &ObjectDomain,
+        object: &ObjectValue,
+        site: GeneSite,
+    ) {
         let n_present = object.n_present();
         let may_add = domain.max.is_none_or(|max| n_present < max as usize);
         let may_drop = n_present > domain.min as usize;
@@ -138,7 +149,7 @@ impl Picker<'_> {
             let absent = *value == Value::Absent;
             if !field.required && (if absent { may_add } else { may_drop }) {
                 let toggle = site.child(TOGGLE_STEP + u64::from(i));
-                self.offer(Op::Toggle(i), toggle, 0.5);
+                self.offer(MutationOperator::Toggle(i), toggle, 0.5);
             }
             self.below(i, |this| {
                 this.node(model, field.node, value, site.child(u64::from(i)));
@@ -146,7 +157,7 @@ impl Picker<'_> {
         }
         let Some(extra) = domain.extra else { return };
         if may_add || (may_drop && !object.extra.is_empty()) {
-            self.offer(Op::Resize, site.child(RESIZE_STEP), 0.5);
+            self.offer(MutationOperator::Resize, site.child(RESIZE_STEP), 0.5);
         }
         let from = u32::try_from(object.fields.len()).unwrap_or(u32::MAX);
         for (i, (_, value)) in (from..).zip(&object.extra) {
@@ -176,9 +187,9 @@ impl Model {
         id: NodeId,
         value: &mut Value,
         rng: &mut Rng,
-        tuning: &Tuning,
+        config: &GeneConfig,
         impacts: &Impacts,
-    ) -> Option<Change> {
+    ) -> Option<Mutation> {
         // Some offers turn out impossible, such as a pattern of one word or a taken unique item.
         for _ in 0..24 {
             let mut picker = Picker {
@@ -188,12 +199,12 @@ impl Model {
                 path: Vec::new(),
                 picked: None,
             };
-            picker.node(self, id, value, Site::ROOT);
+            picker.node(self, id, value, GeneSite::ROOT);
             let (path, op, site) = picker.picked?;
-            let large = rng.f64() < tuning.large_step;
-            let mut mutator = Mutator { rng, tuning, large };
+            let large = rng.f64() < config.large_step;
+            let mut mutator = Mutator { rng, config, large };
             if mutator.descend(self, id, value, &path, op, 0) {
-                return Some(Change { site, large });
+                return Some(Mutation { site, large });
             }
         }
         None
@@ -202,7 +213,7 @@ impl Model {
 
 struct Mutator<'a> {
     rng: &'a mut Rng,
-    tuning: &'a Tuning,
+    config: &'a GeneConfig,
     large: bool,
 }
 
@@ -213,7 +224,7 @@ impl Mutator<'_> {
         id: NodeId,
         value: &mut Value,
         path: &[u32],
-        op: Op,
+        op: MutationOperator,
         depth: u32,
     ) -> bool {
         let Some((&step, rest)) = path.split_first() else {
@@ -221,10 +232,17 @@ impl Mutator<'_> {
         };
         let step = step as usize;
         match (&model.node(id).domain, value) {
-            (_, Value::Special(special)) => {
-                let special: &mut Special = Arc::make_mut(special);
-                let inner = special.model.clone();
-                self.descend(&inner, special.root, &mut special.value, rest, op, depth)
+            (_, Value::Specialized(specialization)) => {
+                let specialization: &mut Specialized = Arc::make_mut(specialization);
+                let inner = specialization.model.clone();
+                self.descend(
+                    &inner,
+                    specialization.root,
+                    &mut specialization.value,
+                    rest,
+                    op,
+                    depth,
+                )
             }
             (Domain::Array(domain), Value::Array(items)) => {
                 let items = Arc::make_mut(items);
@@ -269,16 +287,23 @@ impl Mutator<'_> {
     }
 
     fn sampler<'s>(&'s mut self, model: &'s Model) -> Sampler<'s> {
-        Sampler::new(model, self.tuning, self.rng)
+        Sampler::new(model, self.config, self.rng)
     }
 
-    fn change(&mut self, model: &Model, id: NodeId, value: &mut Value, op: Op, depth: u32) -> bool {
+    fn change(
+        &mut self,
+        model: &Model,
+        id: NodeId,
+        value: &mut Value,
+        op: MutationOperator,
+        depth: u32,
+    ) -> bool {
         let domain = &model.node(id).domain;
         match (op, domain, &mut *value) {
             // Null may also be an enumerated value or an alternative: what counts is the print.
-            (Op::Null, _, Value::Null) => {
+            (MutationOperator::Null, _, Value::Null) => {
                 for _ in 0..8 {
-                    let next = self.sampler(model).not_null(id, depth);
+                    let next = self.sampler(model).non_null(id, depth);
                     if model.print(id, &next, &Unresolved) != Some(Json::Null) {
                         *value = next;
                         return true;
@@ -286,12 +311,12 @@ impl Mutator<'_> {
                 }
                 false
             }
-            (Op::Null, ..) => {
+            (MutationOperator::Null, ..) => {
                 let differs = model.print(id, value, &Unresolved) != Some(Json::Null);
                 *value = Value::Null;
                 differs
             }
-            (Op::Toggle(i), Domain::Object(domain), Value::Object(object)) => {
+            (MutationOperator::Toggle(i), Domain::Object(domain), Value::Object(object)) => {
                 let i = i as usize;
                 let next = if object.fields[i] == Value::Absent {
                     self.sampler(model).node(domain.fields[i].node, depth + 1)
@@ -301,10 +326,10 @@ impl Mutator<'_> {
                 Arc::make_mut(object).fields[i] = next;
                 true
             }
-            (Op::Resize, Domain::Array(domain), Value::Array(items)) => {
+            (MutationOperator::Resize, Domain::Array(domain), Value::Array(items)) => {
                 self.resize(model, domain, Arc::make_mut(items), depth)
             }
-            (Op::Resize, Domain::Object(domain), Value::Object(object)) => {
+            (MutationOperator::Resize, Domain::Object(domain), Value::Object(object)) => {
                 let object = Arc::make_mut(object);
                 let n_present = object.n_present();
                 let may_add = domain.max.is_none_or(|max| n_present < max as usize);
@@ -317,7 +342,7 @@ impl Mutator<'_> {
                     may_add && self.sampler(model).add_extra(domain, object, depth)
                 }
             }
-            (Op::Switch, Domain::Choice(options), Value::Choice(choice)) => {
+            (MutationOperator::Switch, Domain::Choice(options), Value::Choice(choice)) => {
                 let i = choice.0;
                 let old = model.print(id, value, &Unresolved);
                 let next = self.sampler(model).choice(options, Some(i), depth);
@@ -328,27 +353,27 @@ impl Mutator<'_> {
                 }
                 differs
             }
-            (Op::Value, ..) => self.step(model, id, value, depth),
+            (MutationOperator::Value, ..) => self.step(model, id, value, depth),
             _ => false,
         }
     }
 
     /// Another value of a node without children, or of a literal.
     fn step(&mut self, model: &Model, id: NodeId, value: &mut Value, depth: u32) -> bool {
-        let (rng, tuning, large) = (&mut *self.rng, self.tuning, self.large);
+        let (rng, config, large) = (&mut *self.rng, self.config, self.large);
         let next = match (&model.node(id).domain, &*value) {
             (_, Value::Literal(json)) => {
                 let read = match model.read(id, json) {
                     // What stays as it is written has no parts to move.
                     Ok(Value::Literal(_)) | Err(_) => {
-                        *value = self.sampler(model).not_null(id, depth);
+                        *value = self.sampler(model).non_null(id, depth);
                         return true;
                     }
                     Ok(read) => read,
                 };
                 let old = value.clone();
                 *value = read;
-                let changed = model.mutate(id, value, rng, tuning, &Impacts::default());
+                let changed = model.mutate(id, value, rng, config, &Impacts::default());
                 if changed.is_none() {
                     *value = old;
                 }
@@ -357,22 +382,22 @@ impl Mutator<'_> {
             (_, Value::Bound(bound)) => Some(bound.fallback.clone()),
             (Domain::Boolean, Value::Boolean(truth)) => Some(Value::Boolean(!truth)),
             (Domain::Integer(domain), Value::Integer(n)) => {
-                domain.mutate(rng, tuning, *n, large).map(Value::Integer)
+                domain.mutate(rng, config, *n, large).map(Value::Integer)
             }
             (Domain::Float(domain), Value::Float(x)) => {
-                domain.mutate(rng, tuning, *x, large).map(Value::Float)
+                domain.mutate(rng, config, *x, large).map(Value::Float)
             }
             (Domain::Text(domain), Value::Text(text)) => {
-                domain.mutate(rng, tuning, text, large).map(Value::Text)
+                domain.mutate(rng, config, text, large).map(Value::Text)
             }
             (Domain::Pattern(domain), Value::Text(text)) => {
                 domain.mutate(rng, text, large).map(Value::Text)
             }
-            (Domain::Moment(kind), Value::Moment(moment)) => {
-                Some(Value::Moment(moment.mutate(rng, tuning, *kind, large)))
+            (Domain::DateTime(kind), Value::DateTime(date_time)) => {
+                Some(Value::DateTime(date_time.mutate(rng, config, *kind, large)))
             }
             (Domain::Binary(domain), Value::Binary(bytes)) => {
-                domain.mutate(rng, tuning, bytes, large).map(Value::Binary)
+                domain.mutate(rng, config, bytes, large).map(Value::Binary)
             }
             (Domain::Enum(members), Value::Member(i)) => {
                 let n = u32::try_from(members.len()).unwrap_or(u32::MAX);
@@ -381,7 +406,7 @@ impl Mutator<'_> {
                     Value::Member(next + u32::from(next >= *i))
                 })
             }
-            _ => Some(self.sampler(model).not_null(id, depth)),
+            _ => Some(self.sampler(model).non_null(id, depth)),
         };
         match next {
             Some(next) if next != *value => {

@@ -3,8 +3,8 @@
 use fastrand::Rng;
 use serde_json::{Number, Value as Json};
 
+use crate::config::GeneConfig;
 use crate::rule::Rule;
-use crate::tuning::Tuning;
 
 /// The least whole number that JSON readers agree on.
 pub const LEAST: i128 = i64::MIN as i128;
@@ -16,7 +16,7 @@ const EXACT: i128 = 1 << 53;
 /// No number meets all the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no number is within the bounds")]
-pub struct NoNumber;
+pub struct EmptyRange;
 
 /// Whole numbers in a range, or decimals with a fixed number of digits after the point.
 ///
@@ -37,7 +37,7 @@ impl IntegerDomain {
     ///
     /// # Errors
     /// When nothing is left between the bounds.
-    pub fn new(min: Option<i128>, max: Option<i128>) -> Result<Self, NoNumber> {
+    pub fn new(min: Option<i128>, max: Option<i128>) -> Result<Self, EmptyRange> {
         Self::with_step(min, max, 1)
     }
 
@@ -45,7 +45,7 @@ impl IntegerDomain {
     ///
     /// # Errors
     /// When nothing is left between the bounds.
-    pub fn with_step(min: Option<i128>, max: Option<i128>, step: i128) -> Result<Self, NoNumber> {
+    pub fn with_step(min: Option<i128>, max: Option<i128>, step: i128) -> Result<Self, EmptyRange> {
         let default_max = i128::from(i64::MAX).max(min.unwrap_or(0));
         Self::build(
             (min, LEAST, GREATEST),
@@ -64,9 +64,9 @@ impl IntegerDomain {
         max: Option<i128>,
         step: i128,
         scale: u8,
-    ) -> Result<Self, NoNumber> {
+    ) -> Result<Self, EmptyRange> {
         if scale > 12 {
-            return Err(NoNumber);
+            return Err(EmptyRange);
         }
         Self::build((min, -EXACT, EXACT), (max, EXACT, EXACT), step, scale)
     }
@@ -76,16 +76,16 @@ impl IntegerDomain {
         (max, default_max, greatest): (Option<i128>, i128, i128),
         step: i128,
         scale: u8,
-    ) -> Result<Self, NoNumber> {
+    ) -> Result<Self, EmptyRange> {
         if step < 1 || step > greatest {
-            return Err(NoNumber);
+            return Err(EmptyRange);
         }
         let low = min.unwrap_or(least).max(least);
         let high = max.unwrap_or(default_max).min(greatest);
         let low = low.div_euclid(step) * step + if low.rem_euclid(step) == 0 { 0 } else { step };
         let high = high.div_euclid(step) * step;
         if low > high {
-            return Err(NoNumber);
+            return Err(EmptyRange);
         }
         Ok(Self {
             min: low,
@@ -150,8 +150,8 @@ impl IntegerDomain {
         self.within(rng.i128(low.min(high)..=low.max(high)))
     }
 
-    pub(crate) fn sample(&self, rng: &mut Rng, tuning: &Tuning) -> i128 {
-        if rng.f64() < tuning.boundary {
+    pub(crate) fn sample(&self, rng: &mut Rng, config: &GeneConfig) -> i128 {
+        if rng.f64() < config.boundary {
             return match rng.u8(0..4) {
                 0 => self.min,
                 1 => self.max,
@@ -159,7 +159,7 @@ impl IntegerDomain {
                 _ => self.within(if self.min < 0 { -1 } else { self.step }),
             };
         }
-        if tuning.spread > 0.0 && rng.f64() < tuning.spread {
+        if config.spread > 0.0 && rng.f64() < config.spread {
             return self.between(rng, self.min, self.max);
         }
         // People use small numbers; machines break on large ones. Most samples are small ones.
@@ -192,7 +192,7 @@ impl IntegerDomain {
     pub(crate) fn mutate(
         &self,
         rng: &mut Rng,
-        tuning: &Tuning,
+        config: &GeneConfig,
         n: i128,
         large: bool,
     ) -> Option<i128> {
@@ -205,7 +205,7 @@ impl IntegerDomain {
                     0 => self.within(-n),
                     1 => self.within(n / 2),
                     2 => self.within(n.saturating_mul(2)),
-                    _ => self.sample(rng, tuning),
+                    _ => self.sample(rng, config),
                 }
             } else {
                 let shift = if rng.bool() { 0 } else { rng.u32(0..10) };
@@ -246,10 +246,10 @@ impl IntegerDomain {
         };
         match n {
             Ok(n) => self.check(n),
-            Err(Misread::TooManyDigits) if self.scale == 0 => Err(Rule::Type),
-            Err(Misread::TooManyDigits) => Err(Rule::MultipleOf),
-            Err(Misread::TooLarge { negative: true }) => Err(Rule::Minimum),
-            Err(Misread::TooLarge { negative: false }) => Err(Rule::Maximum),
+            Err(DecimalError::TooManyDigits) if self.scale == 0 => Err(Rule::Type),
+            Err(DecimalError::TooManyDigits) => Err(Rule::MultipleOf),
+            Err(DecimalError::TooLarge { negative: true }) => Err(Rule::Minimum),
+            Err(DecimalError::TooLarge { negative: false }) => Err(Rule::Maximum),
         }
     }
 
@@ -290,14 +290,14 @@ fn decimal_text(n: i128, scale: u8) -> String {
 
 /// Why a number text is not a decimal of the scale asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Misread {
+pub(crate) enum DecimalError {
     TooManyDigits,
     TooLarge { negative: bool },
 }
 
-fn scaled(n: i128, scale: u8) -> Result<i128, Misread> {
+fn scaled(n: i128, scale: u8) -> Result<i128, DecimalError> {
     n.checked_mul(10i128.pow(u32::from(scale)))
-        .ok_or(Misread::TooLarge { negative: n < 0 })
+        .ok_or(DecimalError::TooLarge { negative: n < 0 })
 }
 
 /// The digits of a JSON number with its point moved by `scale` places; `None` if some are left
@@ -308,7 +308,7 @@ pub fn digits(number: &Number, scale: u8) -> Option<i128> {
 }
 
 /// Reads the text of a JSON number, exponent included, as `n` with `n / 10^scale` its value.
-pub(crate) fn unscaled(text: &str, scale: u8) -> Result<i128, Misread> {
+pub(crate) fn unscaled(text: &str, scale: u8) -> Result<i128, DecimalError> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], text[at + 1..].parse::<i32>().unwrap_or(9999)),
         None => (text, 0),
@@ -316,7 +316,7 @@ pub(crate) fn unscaled(text: &str, scale: u8) -> Result<i128, Misread> {
     let negative = mantissa.starts_with('-');
     let digits = mantissa.trim_start_matches(['-', '+']);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let too_large = Misread::TooLarge { negative };
+    let too_large = DecimalError::TooLarge { negative };
     let mut n: i128 = 0;
     for digit in whole.bytes().chain(fraction.bytes()) {
         n = n
@@ -331,7 +331,7 @@ pub(crate) fn unscaled(text: &str, scale: u8) -> Result<i128, Misread> {
     }
     while shift < 0 && n != 0 {
         if n % 10 != 0 {
-            return Err(Misread::TooManyDigits);
+            return Err(DecimalError::TooManyDigits);
         }
         n /= 10;
         shift += 1;
@@ -356,12 +356,12 @@ impl FloatDomain {
     ///
     /// # Errors
     /// When nothing is left between the bounds, or one of them is not a number.
-    pub fn new(min: Option<f64>, max: Option<f64>) -> Result<Self, NoNumber> {
+    pub fn new(min: Option<f64>, max: Option<f64>) -> Result<Self, EmptyRange> {
         let low = min.unwrap_or(f64::MIN).max(f64::MIN);
         let high = max.unwrap_or(f64::MAX).min(f64::MAX);
         let ordered = low <= high;
         if !ordered || min.is_some_and(f64::is_nan) || max.is_some_and(f64::is_nan) {
-            return Err(NoNumber);
+            return Err(EmptyRange);
         }
         Ok(Self {
             min: low,
@@ -406,8 +406,8 @@ impl FloatDomain {
         }
     }
 
-    pub(crate) fn sample(&self, rng: &mut Rng, tuning: &Tuning) -> f64 {
-        if rng.f64() < tuning.boundary {
+    pub(crate) fn sample(&self, rng: &mut Rng, config: &GeneConfig) -> f64 {
+        if rng.f64() < config.boundary {
             return match rng.u8(0..4) {
                 0 if self.bounded_below => self.min,
                 1 if self.bounded_above => self.max,
@@ -440,7 +440,7 @@ impl FloatDomain {
     pub(crate) fn mutate(
         &self,
         rng: &mut Rng,
-        tuning: &Tuning,
+        config: &GeneConfig,
         x: f64,
         large: bool,
     ) -> Option<f64> {
@@ -452,7 +452,7 @@ impl FloatDomain {
                 match rng.u8(0..4) {
                     0 => self.tidy(-x, 6),
                     1 => self.tidy(x / 2.0, 3),
-                    _ => self.sample(rng, tuning),
+                    _ => self.sample(rng, config),
                 }
             } else {
                 let digits = i32::from(rng.u8(0..4));

@@ -6,11 +6,11 @@ use serde_json::{Map, Number, Value as Json};
 
 use crate::binary;
 use crate::model::{Domain, Model, NodeId};
-use crate::value::{Resolve, Value};
+use crate::value::{Resolver, Value};
 
 impl Model {
     /// The JSON of a value of node `id`; `None` if it is absent.
-    pub(crate) fn print(&self, id: NodeId, value: &Value, resolve: &dyn Resolve) -> Option<Json> {
+    pub(crate) fn print(&self, id: NodeId, value: &Value, resolve: &dyn Resolver) -> Option<Json> {
         let domain = &self.node(id).domain;
         Some(match (value, domain) {
             (Value::Absent, _) => return None,
@@ -20,8 +20,8 @@ impl Model {
             (Value::Integer(n), _) => crate::number::integer_json(*n, 0),
             (Value::Float(x), _) => Number::from_f64(*x).map_or(Json::Null, Json::Number),
             (Value::Text(text), _) => Json::String(text.to_string()),
-            (Value::Moment(moment), Domain::Moment(kind)) => {
-                Json::String(moment.show(*kind).to_string())
+            (Value::DateTime(date_time), Domain::DateTime(kind)) => {
+                Json::String(date_time.show(*kind).to_string())
             }
             (Value::Member(i), Domain::Enum(members)) => members
                 .get(*i as usize)
@@ -60,13 +60,17 @@ impl Model {
                 Some(json) => self.fitted(id, json),
                 None => return self.print(id, &bound.fallback, resolve),
             },
-            (Value::Special(special), _) => {
-                let json = special.model.print(special.root, &special.value, resolve)?;
+            (Value::Specialized(specialization), _) => {
+                let json = specialization.model.print(
+                    specialization.root,
+                    &specialization.value,
+                    resolve,
+                )?;
                 self.fitted(id, json)
             }
             // A value of another node; it can only come from a caller that mixes models.
             (
-                Value::Moment(_)
+                Value::DateTime(_)
                 | Value::Member(_)
                 | Value::Array(_)
                 | Value::Object(_)
@@ -80,7 +84,7 @@ impl Model {
     fn fitted(&self, id: NodeId, json: Json) -> Json {
         match (&self.node(id).domain, &json) {
             (
-                Domain::Text(_) | Domain::Pattern(_) | Domain::Moment(_),
+                Domain::Text(_) | Domain::Pattern(_) | Domain::DateTime(_),
                 Json::Number(_) | Json::Bool(_),
             ) => Json::String(plain(&json).into_owned()),
             (Domain::Integer(_) | Domain::Float(_), Json::String(text)) => {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Number, Value as Json};
 
 use crate::binary;
+use crate::date_time::DateTime;
 use crate::model::{ArrayDomain, Domain, Model, NodeId, ObjectDomain};
-use crate::moment::Moment;
-use crate::rule::{Misfit, Rule};
+use crate::rule::{Mismatch, Rule};
 use crate::text::check_length;
 use crate::value::{ObjectValue, Value};
 
@@ -16,12 +16,12 @@ impl Model {
     ///
     /// # Errors
     /// The first rule that `json` breaks.
-    pub fn read(&self, id: NodeId, json: &Json) -> Result<Value, Misfit> {
+    pub fn read(&self, id: NodeId, json: &Json) -> Result<Value, Mismatch> {
         let node = self.node(id);
         if json.is_null() && node.nullable {
             return Ok(Value::Null);
         }
-        let rule = |rule: Rule| Misfit::here(rule);
+        let rule = |rule: Rule| Mismatch::here(rule);
         let wrong = || {
             rule(if json.is_null() {
                 Rule::NotNull
@@ -51,14 +51,14 @@ impl Model {
                 domain.check(text).map_err(rule)?;
                 Ok(Value::Text(text.into()))
             }
-            Domain::Moment(kind) => {
+            Domain::DateTime(kind) => {
                 let text = json.as_str().ok_or_else(wrong)?;
-                match Moment::read(text, *kind) {
-                    Some(moment) if moment.is_valid(*kind) => {
+                match DateTime::read(text, *kind) {
+                    Some(date_time) if date_time.is_valid(*kind) => {
                         // Microseconds and other spellings are kept as they are: a service that
                         // gave them may look for exactly them.
-                        if moment.show(*kind).to_string() == text {
-                            Ok(Value::Moment(moment))
+                        if date_time.show(*kind).to_string() == text {
+                            Ok(Value::DateTime(date_time))
                         } else {
                             Ok(Value::Literal(Arc::new(json.clone())))
                         }
@@ -95,16 +95,16 @@ impl Model {
         }
     }
 
-    fn read_array(&self, domain: &ArrayDomain, items: &[Json]) -> Result<Value, Misfit> {
+    fn read_array(&self, domain: &ArrayDomain, items: &[Json]) -> Result<Value, Mismatch> {
         let n = u32::try_from(items.len()).unwrap_or(u32::MAX);
         if n < domain.min {
-            return Err(Misfit::here(Rule::MinItems));
+            return Err(Mismatch::here(Rule::MinItems));
         }
         if domain.max.is_some_and(|max| n > max) {
-            return Err(Misfit::here(Rule::MaxItems));
+            return Err(Mismatch::here(Rule::MaxItems));
         }
         if domain.unique && has_repeats(items) {
-            return Err(Misfit::here(Rule::UniqueItems));
+            return Err(Mismatch::here(Rule::UniqueItems));
         }
         let values = items
             .iter()
@@ -121,7 +121,7 @@ impl Model {
         &self,
         domain: &ObjectDomain,
         map: &serde_json::Map<String, Json>,
-    ) -> Result<Value, Misfit> {
+    ) -> Result<Value, Mismatch> {
         let mut object = ObjectValue {
             fields: Vec::with_capacity(domain.fields.len()),
             extra: Vec::new(),
@@ -132,7 +132,7 @@ impl Model {
                     .read(field.node, json)
                     .map_err(|misfit| misfit.under(&field.name))?,
                 None if field.required => {
-                    return Err(Misfit::here(Rule::Required).under(&field.name));
+                    return Err(Mismatch::here(Rule::Required).under(&field.name));
                 }
                 None => Value::Absent,
             });
@@ -149,7 +149,7 @@ impl Model {
                         .map_err(|misfit| misfit.under(name))?
                 }
                 None if domain.closed => {
-                    return Err(Misfit::here(Rule::AdditionalProperties));
+                    return Err(Mismatch::here(Rule::AdditionalProperties));
                 }
                 None => Value::Literal(Arc::new(json.clone())),
             };
@@ -157,10 +157,10 @@ impl Model {
         }
         let n = u32::try_from(map.len()).unwrap_or(u32::MAX);
         if n < domain.min {
-            return Err(Misfit::here(Rule::MinProperties));
+            return Err(Mismatch::here(Rule::MinProperties));
         }
         if domain.max.is_some_and(|max| n > max) {
-            return Err(Misfit::here(Rule::MaxProperties));
+            return Err(Mismatch::here(Rule::MaxProperties));
         }
         Ok(Value::Object(Arc::new(object)))
     }
@@ -169,7 +169,7 @@ impl Model {
     ///
     /// # Errors
     /// The rule that the text breaks.
-    pub fn read_text(&self, id: NodeId, text: &str) -> Result<Value, Misfit> {
+    pub fn read_text(&self, id: NodeId, text: &str) -> Result<Value, Mismatch> {
         let as_text = Json::String(text.to_owned());
         self.read(id, &as_text).or_else(|misfit| {
             // Numbers, truth values and structures have no quotes of their own in plain text.

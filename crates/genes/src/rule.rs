@@ -107,14 +107,14 @@ impl fmt::Display for Rule {
 /// A value does not fit its schema: which rule, and where, as a JSON Pointer into the value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("breaks `{rule}` at `{pointer}`")]
-pub struct Misfit {
+pub struct Mismatch {
     /// JSON Pointer of the place; empty for the whole value.
     pub pointer: String,
     /// The first rule found broken.
     pub rule: Rule,
 }
 
-impl Misfit {
+impl Mismatch {
     pub(crate) fn here(rule: Rule) -> Self {
         Self {
             pointer: String::new(),

@@ -4,26 +4,26 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 
+use crate::config::GeneConfig;
+use crate::date_time::DateTime;
 use crate::model::{ArrayDomain, Domain, Model, Node, NodeId, ObjectDomain};
-use crate::moment::Moment;
 use crate::read::same;
 use crate::text::TextDomain;
-use crate::tuning::Tuning;
 use crate::value::{ObjectValue, Unresolved, Value};
 
 /// Draws values of a model, counting them so that a sample stays bounded.
 pub(crate) struct Sampler<'a> {
     pub(crate) model: &'a Model,
-    pub(crate) tuning: &'a Tuning,
+    pub(crate) config: &'a GeneConfig,
     pub(crate) rng: &'a mut Rng,
     n_nodes: u32,
 }
 
 impl<'a> Sampler<'a> {
-    pub(crate) fn new(model: &'a Model, tuning: &'a Tuning, rng: &'a mut Rng) -> Self {
+    pub(crate) fn new(model: &'a Model, config: &'a GeneConfig, rng: &'a mut Rng) -> Self {
         Self {
             model,
-            tuning,
+            config,
             rng,
             n_nodes: 0,
         }
@@ -31,13 +31,13 @@ impl<'a> Sampler<'a> {
 
     /// Whether only what is required should be added.
     fn is_tight(&self, depth: u32) -> bool {
-        depth >= self.tuning.max_depth || self.n_nodes >= self.tuning.max_nodes
+        depth >= self.config.max_depth || self.n_nodes >= self.config.max_nodes
     }
 
     /// Whether even what is required has become too much. Lists of at least three lists of at least
     /// three, thirty levels deep, have a finite value that nobody can send.
     fn is_spent(&self) -> bool {
-        self.n_nodes >= self.tuning.max_nodes.saturating_mul(50)
+        self.n_nodes >= self.config.max_nodes.saturating_mul(50)
     }
 
     pub(crate) fn node(&mut self, id: NodeId, depth: u32) -> Value {
@@ -46,30 +46,30 @@ impl<'a> Sampler<'a> {
             self.n_nodes += 1;
             return example;
         }
-        if node.nullable && self.rng.f64() < self.tuning.null {
+        if node.nullable && self.rng.f64() < self.config.null {
             self.n_nodes += 1;
             return Value::Null;
         }
-        self.not_null(id, depth)
+        self.non_null(id, depth)
     }
 
-    pub(crate) fn not_null(&mut self, id: NodeId, depth: u32) -> Value {
+    pub(crate) fn non_null(&mut self, id: NodeId, depth: u32) -> Value {
         let model = self.model;
         let node = model.node(id);
         self.n_nodes += 1;
-        if self.is_tight(depth) && (node.nullable || model.is_endless(id)) {
+        if self.is_tight(depth) && (node.nullable || model.is_infinite(id)) {
             return Value::Null;
         }
-        let (rng, tuning) = (&mut *self.rng, self.tuning);
+        let (rng, config) = (&mut *self.rng, self.config);
         match &node.domain {
             Domain::Null => Value::Null,
             Domain::Boolean => Value::Boolean(rng.bool()),
-            Domain::Integer(domain) => Value::Integer(domain.sample(rng, tuning)),
-            Domain::Float(domain) => Value::Float(domain.sample(rng, tuning)),
-            Domain::Text(domain) => Value::Text(domain.sample(rng, tuning)),
+            Domain::Integer(domain) => Value::Integer(domain.sample(rng, config)),
+            Domain::Float(domain) => Value::Float(domain.sample(rng, config)),
+            Domain::Text(domain) => Value::Text(domain.sample(rng, config)),
             Domain::Pattern(domain) => Value::Text(domain.sample(rng)),
-            Domain::Moment(kind) => Value::Moment(Moment::sample(rng, tuning, *kind)),
-            Domain::Binary(domain) => Value::Binary(domain.sample(rng, tuning)),
+            Domain::DateTime(kind) => Value::DateTime(DateTime::sample(rng, config, *kind)),
+            Domain::Binary(domain) => Value::Binary(domain.sample(rng, config)),
             Domain::Enum(members) => {
                 let n = u32::try_from(members.len()).unwrap_or(u32::MAX);
                 if n == 0 {
@@ -88,7 +88,7 @@ impl<'a> Sampler<'a> {
         if node.examples.is_empty() {
             return None;
         }
-        if let Some(name) = &self.tuning.named_example {
+        if let Some(name) = &self.config.named_example {
             let named = node
                 .examples
                 .iter()
@@ -98,8 +98,8 @@ impl<'a> Sampler<'a> {
             }
         }
         let fits = match self.rng.f64() {
-            p if p < self.tuning.example => true,
-            p if p < self.tuning.example + self.tuning.loose_example => false,
+            p if p < self.config.example => true,
+            p if p < self.config.example + self.config.loose_example => false,
             _ => return None,
         };
         let eligible = || node.examples.iter().filter(|example| example.fits == fits);
@@ -139,9 +139,9 @@ impl<'a> Sampler<'a> {
         if self.is_spent() {
             return Value::Array(Arc::default());
         }
-        let usual = domain.min.max(self.tuning.max_items);
+        let usual = domain.min.max(self.config.max_items);
         let mut high = domain.max.map_or(usual, |max| max.min(usual));
-        if self.is_tight(depth) || self.model.is_endless(domain.item) {
+        if self.is_tight(depth) || self.model.is_infinite(domain.item) {
             high = domain.min;
         }
         if domain.unique {
@@ -204,8 +204,8 @@ impl<'a> Sampler<'a> {
         for field in &domain.fields {
             let present = field.required
                 || (!self.is_tight(depth)
-                    && !model.is_endless(field.node)
-                    && self.rng.f64() < self.tuning.optional);
+                    && !model.is_infinite(field.node)
+                    && self.rng.f64() < self.config.optional);
             object.fields.push(if present {
                 self.node(field.node, depth + 1)
             } else {
@@ -214,7 +214,7 @@ impl<'a> Sampler<'a> {
         }
         if domain.extra.is_some() && !self.is_tight(depth) {
             let wanted = if domain.fields.is_empty() {
-                self.rng.u32(0..=self.tuning.max_items)
+                self.rng.u32(0..=self.config.max_items)
             } else {
                 u32::from(self.rng.u8(0..8) == 0)
             };
@@ -291,7 +291,7 @@ impl<'a> Sampler<'a> {
                 let name: String = (0..n).map(|_| self.rng.lowercase()).collect();
                 Value::Text(name.into())
             }
-            _ => match self.not_null(id, 0) {
+            _ => match self.non_null(id, 0) {
                 Value::Text(text) => Value::Text(text),
                 other => match self.model.print(id, &other, &Unresolved) {
                     Some(json) => Value::Text(crate::print::plain(&json).into()),

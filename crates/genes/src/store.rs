@@ -8,10 +8,10 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use crate::binary;
+use crate::date_time::DateTime;
 use crate::gene::Gene;
 use crate::model::{Domain, Model, NodeId};
-use crate::moment::Moment;
-use crate::value::{Bound, ObjectValue, Reference, Unresolved, Value};
+use crate::value::{BoundValue, ObjectValue, Reference, Unresolved, Value};
 
 impl Gene {
     /// The value as [`Gene::restore`] reads it.
@@ -39,7 +39,7 @@ fn store(value: &Value) -> Json {
         // As text, because JSON numbers are not exact everywhere.
         Value::Integer(n) => json!(["i", n.to_string()]),
         Value::Float(x) => json!(["f", x.to_string()]),
-        Value::Moment(m) => json!([
+        Value::DateTime(m) => json!([
             "m", m.year, m.month, m.day, m.hour, m.minute, m.second, m.milli, m.offset
         ]),
         Value::Binary(bytes) => json!(["b", binary::encode(bytes)]),
@@ -64,10 +64,11 @@ fn store(value: &Value) -> Json {
             &*bound.reference.place,
             store(&bound.fallback)
         ]),
-        Value::Special(special) => {
-            let text = special
-                .model
-                .print(special.root, &special.value, &Unresolved);
+        Value::Specialized(specialization) => {
+            let text =
+                specialization
+                    .model
+                    .print(specialization.root, &specialization.value, &Unresolved);
             match text {
                 Some(json) => json!(["=", Json::String(crate::plain(&json).into_owned())]),
                 None => json!(["-"]),
@@ -97,7 +98,7 @@ impl Model {
         Some(match (text(0)?, domain) {
             ("-", _) => Value::Absent,
             ("=", _) => Value::Literal(Arc::new(parts.get(1)?.clone())),
-            ("r", _) => Value::Bound(Arc::new(Bound {
+            ("r", _) => Value::Bound(Arc::new(BoundValue {
                 reference: Reference {
                     source: number(1)?,
                     place: text(2)?.into(),
@@ -109,7 +110,7 @@ impl Model {
                 let x: f64 = text(1)?.parse().ok()?;
                 x.is_finite().then_some(Value::Float(x))?
             }
-            ("m", Domain::Moment(_)) => Value::Moment(moment(parts)?),
+            ("m", Domain::DateTime(_)) => Value::DateTime(date_time(parts)?),
             ("b", Domain::Binary(_)) => Value::Binary(binary::decode(text(1)?)?),
             ("e", Domain::Enum(members)) => {
                 let at = number(1)?;
@@ -168,11 +169,11 @@ fn undeclared(json: &Json) -> Option<Value> {
     })
 }
 
-fn moment(parts: &[Json]) -> Option<Moment> {
+fn date_time(parts: &[Json]) -> Option<DateTime> {
     let part = |at: usize| parts.get(at)?.as_i64();
     let small = |at: usize| i8::try_from(part(at)?).ok();
     let large = |at: usize| i16::try_from(part(at)?).ok();
-    Some(Moment {
+    Some(DateTime {
         year: large(1)?,
         month: small(2)?,
         day: small(3)?,

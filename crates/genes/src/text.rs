@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 
+use crate::config::GeneConfig;
 use crate::rule::Rule;
-use crate::tuning::Tuning;
 
 /// Any text of an allowed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct TextDomain {
 }
 
 /// Texts that programs trip over; used now and then where the length allows.
-const AWKWARD: [&str; 12] = [
+const EDGE_CASES: [&str; 12] = [
     " ", "'", "\"", "\\", "%", "é", "日本", "😀", "null", "0", "<b>", "a b",
 ];
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_- ";
@@ -49,10 +49,10 @@ impl TextDomain {
         check_length(length(text), self.min, self.max)
     }
 
-    pub(crate) fn sample(&self, rng: &mut Rng, tuning: &Tuning) -> Arc<str> {
-        let usual = tuning.max_text.max(self.min);
+    pub(crate) fn sample(&self, rng: &mut Rng, config: &GeneConfig) -> Arc<str> {
+        let usual = config.max_text.max(self.min);
         let high = self.max.map_or(usual, |max| max.min(usual));
-        let n = if rng.f64() < tuning.boundary {
+        let n = if rng.f64() < config.boundary {
             match (rng.bool(), self.max) {
                 // Texts of many thousand characters are worth a try, not one in twenty.
                 (true, Some(max)) if max <= 1000 || (max <= 100_000 && rng.u8(0..20) == 0) => max,
@@ -63,7 +63,7 @@ impl TextDomain {
         };
         let mut text = String::with_capacity(n as usize);
         if n > 0 && rng.u8(0..16) == 0 {
-            let awkward = AWKWARD[rng.usize(..AWKWARD.len())];
+            let awkward = EDGE_CASES[rng.usize(..EDGE_CASES.len())];
             if length(awkward) <= n {
                 text.push_str(awkward);
             }
@@ -80,7 +80,7 @@ impl TextDomain {
     pub(crate) fn mutate(
         &self,
         rng: &mut Rng,
-        tuning: &Tuning,
+        config: &GeneConfig,
         text: &str,
         large: bool,
     ) -> Option<Arc<str>> {
@@ -89,7 +89,7 @@ impl TextDomain {
         }
         for _ in 0..8 {
             let next = if large {
-                self.sample(rng, tuning)
+                self.sample(rng, config)
             } else {
                 self.edit(rng, text)
             };

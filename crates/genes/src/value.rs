@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use crate::date_time::DateTime;
 use crate::model::{Model, NodeId};
-use crate::moment::Moment;
 
 /// A value under evolution; what it may be is said by the [`Node`](crate::Node) it belongs to.
 ///
@@ -26,7 +26,7 @@ pub enum Value {
     /// Free text, or text of a pattern.
     Text(Arc<str>),
     /// A date or time.
-    Moment(Moment),
+    DateTime(DateTime),
     /// Bytes.
     Binary(Arc<[u8]>),
     /// The index of an enumerated value.
@@ -40,9 +40,9 @@ pub enum Value {
     /// A value taken as it is: an example, a learned value, or a deliberately invalid one.
     Literal(Arc<Json>),
     /// A value taken from an earlier answer when the gene is printed.
-    Bound(Arc<Bound>),
+    Bound(Arc<BoundValue>),
     /// A text that run-time knowledge has narrowed to something more particular.
-    Special(Arc<Special>),
+    Specialized(Arc<Specialized>),
 }
 
 /// The properties of an object: the declared ones in their order, then additional ones.
@@ -71,7 +71,7 @@ pub struct Reference {
 
 /// A value by reference, and what to use while the reference leads nowhere.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bound {
+pub struct BoundValue {
     /// What is referred to.
     pub reference: Reference,
     /// The value before it was bound.
@@ -80,13 +80,13 @@ pub struct Bound {
 
 /// A text narrowed at run time, with the model of what it was narrowed to.
 #[derive(Clone, Debug)]
-pub struct Special {
+pub struct Specialized {
     pub(crate) model: Arc<Model>,
     pub(crate) root: NodeId,
     pub(crate) value: Value,
 }
 
-impl PartialEq for Special {
+impl PartialEq for Specialized {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.model, &other.model)
             && self.root == other.root
@@ -95,7 +95,7 @@ impl PartialEq for Special {
 }
 
 /// Looks up what references name, while a gene is printed.
-pub trait Resolve {
+pub trait Resolver {
     /// The value, if the answer is there and has such a place.
     fn resolve(&self, reference: &Reference) -> Option<Json>;
 }
@@ -104,7 +104,7 @@ pub trait Resolve {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unresolved;
 
-impl Resolve for Unresolved {
+impl Resolver for Unresolved {
     fn resolve(&self, _: &Reference) -> Option<Json> {
         None
     }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::model::{Domain, Model, NodeId};
 use crate::rule::push_segment;
 use crate::text::length;
-use crate::value::{Resolve, Special, Unresolved, Value};
+use crate::value::{Resolver, Specialized, Unresolved, Value};
 
 /// A property of a value that tells it from others of its node; each is worth covering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Facet {
+pub enum ValueClass {
     /// An optional property is left out.
     Absent,
     /// An optional property is there.
@@ -43,7 +43,7 @@ pub enum Facet {
 
 /// A place in a value.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct NodeRef<'a> {
     /// Its JSON Pointer.
     pub pointer: &'a str,
     /// The model of its node; that of the gene, except inside a specialized text.
@@ -57,7 +57,7 @@ pub struct Place<'a> {
 impl Model {
     /// Calls `f` for the value and all below it, properties that are left out included. Choices
     /// have no segment of their own: they are visited, then what was chosen, at the same pointer.
-    pub(crate) fn walk(&self, id: NodeId, value: &Value, f: &mut dyn FnMut(Place<'_>)) {
+    pub(crate) fn walk(&self, id: NodeId, value: &Value, f: &mut dyn FnMut(NodeRef<'_>)) {
         let mut pointer = String::new();
         self.walk_at(id, value, &mut pointer, f);
     }
@@ -67,9 +67,9 @@ impl Model {
         id: NodeId,
         value: &Value,
         pointer: &mut String,
-        f: &mut dyn FnMut(Place<'_>),
+        f: &mut dyn FnMut(NodeRef<'_>),
     ) {
-        f(Place {
+        f(NodeRef {
             pointer,
             model: self,
             node: id,
@@ -157,20 +157,20 @@ impl Model {
                     .find(|(other, _)| **other == *name)?;
                 self.at_mut(extra.value, value, rest, f)
             }
-            (_, Value::Special(special)) => {
-                let special: &mut Special = Arc::make_mut(special);
-                let model = special.model.clone();
-                model.at_mut(special.root, &mut special.value, pointer, f)
+            (_, Value::Specialized(specialization)) => {
+                let specialization: &mut Specialized = Arc::make_mut(specialization);
+                let model = specialization.model.clone();
+                model.at_mut(specialization.root, &mut specialization.value, pointer, f)
             }
             _ => None,
         }
     }
 }
 
-impl Place<'_> {
+impl NodeRef<'_> {
     /// What is sent for it; `None` where it is left out.
     #[must_use]
-    pub fn json(&self, resolve: &dyn Resolve) -> Option<serde_json::Value> {
+    pub fn json(&self, resolve: &dyn Resolver) -> Option<serde_json::Value> {
         self.model.print(self.node, self.value, resolve)
     }
 
@@ -179,7 +179,7 @@ impl Place<'_> {
     pub fn text(&self) -> Option<String> {
         match self.value {
             Value::Text(text) => Some(text.to_string()),
-            Value::Special(_) | Value::Literal(_) | Value::Moment(_) => {
+            Value::Specialized(_) | Value::Literal(_) | Value::DateTime(_) => {
                 match self.model.print(self.node, self.value, &Unresolved) {
                     Some(serde_json::Value::String(text)) => Some(text),
                     _ => None,
@@ -190,46 +190,50 @@ impl Place<'_> {
     }
 
     /// Calls `f` for each facet that the value shows.
-    pub fn facets(&self, mut f: impl FnMut(Facet)) {
-        let size = |f: &mut dyn FnMut(Facet), n: u32, min: u32, max: Option<u32>| {
-            f(if n == 0 { Facet::Empty } else { Facet::Filled });
+    pub fn value_classes(&self, mut f: impl FnMut(ValueClass)) {
+        let size = |f: &mut dyn FnMut(ValueClass), n: u32, min: u32, max: Option<u32>| {
+            f(if n == 0 {
+                ValueClass::Empty
+            } else {
+                ValueClass::Filled
+            });
             if n == min && min > 0 {
-                f(Facet::Minimum);
+                f(ValueClass::Minimum);
             }
             if Some(n) == max {
-                f(Facet::Maximum);
+                f(ValueClass::Maximum);
             }
         };
-        let sign = |f: &mut dyn FnMut(Facet), order: Option<std::cmp::Ordering>| match order {
-            Some(std::cmp::Ordering::Less) => f(Facet::Negative),
-            Some(std::cmp::Ordering::Equal) => f(Facet::Zero),
-            Some(std::cmp::Ordering::Greater) => f(Facet::Positive),
+        let sign = |f: &mut dyn FnMut(ValueClass), order: Option<std::cmp::Ordering>| match order {
+            Some(std::cmp::Ordering::Less) => f(ValueClass::Negative),
+            Some(std::cmp::Ordering::Equal) => f(ValueClass::Zero),
+            Some(std::cmp::Ordering::Greater) => f(ValueClass::Positive),
             None => {}
         };
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         match (&self.model.node(self.node).domain, self.value) {
-            (_, Value::Absent) => f(Facet::Absent),
-            (_, Value::Null) => f(Facet::Null),
-            (_, Value::Boolean(true)) => f(Facet::True),
-            (_, Value::Boolean(false)) => f(Facet::False),
-            (_, Value::Member(i)) => f(Facet::Member(*i)),
-            (_, Value::Choice(choice)) => f(Facet::Option(choice.0)),
+            (_, Value::Absent) => f(ValueClass::Absent),
+            (_, Value::Null) => f(ValueClass::Null),
+            (_, Value::Boolean(true)) => f(ValueClass::True),
+            (_, Value::Boolean(false)) => f(ValueClass::False),
+            (_, Value::Member(i)) => f(ValueClass::Member(*i)),
+            (_, Value::Choice(choice)) => f(ValueClass::Option(choice.0)),
             (Domain::Integer(domain), Value::Integer(n)) => {
                 sign(&mut f, Some(n.cmp(&0)));
                 if domain.bounded_below() && *n == domain.min() {
-                    f(Facet::Minimum);
+                    f(ValueClass::Minimum);
                 }
                 if domain.bounded_above() && *n == domain.max() {
-                    f(Facet::Maximum);
+                    f(ValueClass::Maximum);
                 }
             }
             (Domain::Float(domain), Value::Float(x)) => {
                 sign(&mut f, x.partial_cmp(&0.0));
                 if domain.bounded_below() && *x == domain.min() {
-                    f(Facet::Minimum);
+                    f(ValueClass::Minimum);
                 }
                 if domain.bounded_above() && *x == domain.max() {
-                    f(Facet::Maximum);
+                    f(ValueClass::Maximum);
                 }
             }
             (Domain::Text(domain), Value::Text(text)) => {
@@ -246,7 +250,7 @@ impl Place<'_> {
             }
             (Domain::Enum(members), Value::Literal(json)) => {
                 if let Some(i) = members.iter().position(|m| crate::read::same(m, json)) {
-                    f(Facet::Member(narrow(i)));
+                    f(ValueClass::Member(narrow(i)));
                 }
             }
             _ => {}

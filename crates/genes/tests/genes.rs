@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use isobath_genes::{
-    BinaryDomain, Domain, Example, Facet, Field, Gene, IntegerDomain, Model, ModelBuilder,
-    MomentKind, Node, NodeId, ObjectDomain, Reference, Resolve, Rule, Specialization, TextDomain,
-    Tuning, Unresolved, Value, marker, marker_number,
+    BinaryDomain, DateTimeKind, Domain, Example, Field, Gene, GeneConfig, IntegerDomain, Model,
+    ModelBuilder, Node, NodeId, ObjectDomain, Reference, Resolver, Rule, Specialization,
+    TextDomain, Unresolved, Value, ValueClass, taint_marker, taint_marker_number,
 };
 use serde_json::{Value as Json, json};
 
@@ -44,7 +44,7 @@ fn read(json: Json) -> Gene {
 
 struct Answers(Json);
 
-impl Resolve for Answers {
+impl Resolver for Answers {
     fn resolve(&self, reference: &Reference) -> Option<Json> {
         self.0.pointer(&reference.place).cloned()
     }
@@ -86,25 +86,25 @@ fn a_bound_value_is_taken_from_the_answer_and_else_from_itself() {
 #[test]
 fn a_tainted_text_can_be_specialized_and_is_then_mutated_as_such() {
     let mut gene = read(json!({"id": 5, "name": "x"}));
-    assert!(gene.mark("/name", &marker(7)));
-    assert!(!gene.mark("/id", &marker(8)));
+    assert!(gene.set_taint_marker("/name", &taint_marker(7)));
+    assert!(!gene.set_taint_marker("/id", &taint_marker(8)));
     let json = gene.to_json(&Unresolved).expect("present");
-    assert_eq!(json["name"].as_str().and_then(marker_number), Some(7));
+    assert_eq!(json["name"].as_str().and_then(taint_marker_number), Some(7));
 
-    let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
-    let date = Specialization::Moment(MomentKind::Date)
+    let (mut rng, config) = (Rng::with_seed(1), GeneConfig::default());
+    let date = Specialization::DateTime(DateTimeKind::Date)
         .model()
         .expect("no pattern");
-    assert!(gene.specialize("/name", &date, &mut rng, &tuning));
+    assert!(gene.specialize("/name", &date, &mut rng, &config));
     assert!(
-        !gene.specialize("/id", &date, &mut rng, &tuning),
+        !gene.specialize("/id", &date, &mut rng, &config),
         "only text is specialized"
     );
     for _ in 0..50 {
-        gene.mutate(&mut rng, &tuning);
+        gene.mutate(&mut rng, &config);
         let json = gene.to_json(&Unresolved).expect("present");
         if let Some(Value::Object(object)) = Some(gene.value())
-            && matches!(object.fields[1], Value::Special(_))
+            && matches!(object.fields[1], Value::Specialized(_))
         {
             let text = json["name"].as_str().expect("text");
             assert_eq!(text.len(), 10, "{text} is a date");
@@ -114,8 +114,8 @@ fn a_tainted_text_can_be_specialized_and_is_then_mutated_as_such() {
     let number = Specialization::Integer { min: 3, max: 3 }
         .model()
         .expect("no pattern");
-    assert!(gene.resample("/name", &mut rng, &tuning));
-    assert!(gene.specialize("/name", &number, &mut rng, &tuning));
+    assert!(gene.resample("/name", &mut rng, &config));
+    assert!(gene.specialize("/name", &number, &mut rng, &config));
     let json = gene.to_json(&Unresolved).expect("present");
     assert_eq!(
         json["name"], "3",
@@ -126,12 +126,12 @@ fn a_tainted_text_can_be_specialized_and_is_then_mutated_as_such() {
 #[test]
 fn mutation_goes_where_change_mattered() {
     let mut gene = read(json!({"id": 50, "name": "x"}));
-    let (mut rng, tuning) = (Rng::with_seed(3), Tuning::default());
+    let (mut rng, config) = (Rng::with_seed(3), GeneConfig::default());
     // Find the site of the name by looking at what changes, and give it credit.
     for _ in 0..200 {
         let before = gene.to_json(&Unresolved).expect("present");
         let mut next = gene.clone();
-        let change = next.mutate(&mut rng, &tuning).expect("a person can change");
+        let change = next.mutate(&mut rng, &config).expect("a person can change");
         let after = next.to_json(&Unresolved).expect("present");
         gene.credit(
             change.site,
@@ -141,7 +141,7 @@ fn mutation_goes_where_change_mattered() {
     let mut n_names = 0;
     for _ in 0..200 {
         let mut next = gene.clone();
-        next.mutate(&mut rng, &tuning);
+        next.mutate(&mut rng, &config);
         n_names += usize::from(next.to_json(&Unresolved).expect("present")["name"] != "x");
     }
     assert!(n_names > 150, "the name changed {n_names} of 200 times");
@@ -167,11 +167,11 @@ fn named_examples_are_used_together() {
         names.iter().map(|n| &**n).collect::<Vec<_>>(),
         ["other", "ada"]
     );
-    let tuning = Tuning {
+    let config = GeneConfig {
         named_example: Some("ada".into()),
-        ..Tuning::default()
+        ..GeneConfig::default()
     };
-    let gene = Gene::sample(&model, root, &mut Rng::with_seed(1), &tuning);
+    let gene = Gene::sample(&model, root, &mut Rng::with_seed(1), &config);
     assert_eq!(
         gene.to_json(&Unresolved),
         Some(json!({"first": "Ada", "last": "Lovelace"}))
@@ -184,15 +184,15 @@ fn facets_tell_values_apart() {
     let mut seen = Vec::new();
     gene.walk(|place| {
         let pointer = place.pointer.to_owned();
-        place.facets(|facet| seen.push((pointer.clone(), facet)));
+        place.value_classes(|facet| seen.push((pointer.clone(), facet)));
     });
     let of = |pointer: &str, facet| (pointer.to_owned(), facet);
     assert_eq!(
         seen,
         [
-            of("/id", Facet::Positive),
-            of("/id", Facet::Maximum),
-            of("/name", Facet::Absent)
+            of("/id", ValueClass::Positive),
+            of("/id", ValueClass::Maximum),
+            of("/name", ValueClass::Absent)
         ]
     );
 }
@@ -200,22 +200,22 @@ fn facets_tell_values_apart() {
 #[test]
 fn impossible_dates_are_made_on_request_only() {
     let mut builder = ModelBuilder::new();
-    let root = builder.add(Domain::Moment(MomentKind::DateTime));
+    let root = builder.add(Domain::DateTime(DateTimeKind::DateTime));
     let model = Arc::new(builder.finish());
-    let invalid = |tuning: &Tuning| {
+    let invalid = |config: &GeneConfig| {
         let mut rng = Rng::with_seed(9);
         (0..200)
             .filter(|_| {
-                Gene::sample(&model, root, &mut rng, tuning)
+                Gene::sample(&model, root, &mut rng, config)
                     .check()
                     .is_err()
             })
             .count()
     };
-    assert_eq!(invalid(&Tuning::default()), 0);
-    let robust = Tuning {
+    assert_eq!(invalid(&GeneConfig::default()), 0);
+    let robust = GeneConfig {
         invalid_time: 0.5,
-        ..Tuning::default()
+        ..GeneConfig::default()
     };
     assert!(invalid(&robust) > 50);
 }
@@ -240,8 +240,8 @@ fn a_schema_that_requires_itself_is_known_and_does_not_hang() {
         }),
     );
     let model = Arc::new(builder.finish());
-    assert!(model.is_endless(id));
-    let gene = Gene::sample(&model, id, &mut Rng::with_seed(1), &Tuning::default());
+    assert!(model.is_infinite(id));
+    let gene = Gene::sample(&model, id, &mut Rng::with_seed(1), &GeneConfig::default());
     assert!(gene.to_json(&Unresolved).is_some());
 }
 
@@ -268,7 +268,12 @@ fn a_wide_recursive_schema_stays_small() {
     );
     let model = Arc::new(builder.finish());
     for seed in 0..20 {
-        let gene = Gene::sample(&model, id, &mut Rng::with_seed(seed), &Tuning::default());
+        let gene = Gene::sample(
+            &model,
+            id,
+            &mut Rng::with_seed(seed),
+            &GeneConfig::default(),
+        );
         let mut n = 0;
         gene.walk(|place| n += usize::from(*place.value != Value::Absent));
         assert!(n <= 300, "{n} values");
@@ -279,9 +284,9 @@ fn a_wide_recursive_schema_stays_small() {
 fn breaches_name_every_rule_of_a_schema() {
     let gene = read(json!({"id": 5, "name": "x"}));
     let rules: Vec<String> = gene
-        .breaches()
+        .violations()
         .iter()
-        .map(|breach| format!("{} {}", breach.pointer, breach.rule))
+        .map(|violation| format!("{} {}", violation.pointer, violation.rule))
         .collect();
     insta::assert_snapshot!(rules.join("\n"), @r"
      type
@@ -294,12 +299,12 @@ fn breaches_name_every_rule_of_a_schema() {
     /name type
     /name nullable
     ");
-    let breach = gene
-        .breaches()
+    let violation = gene
+        .violations()
         .into_iter()
-        .find(|breach| breach.rule == Rule::Maximum)
+        .find(|violation| violation.rule == Rule::Maximum)
         .expect("it has a maximum");
-    let broken = gene.breach(&breach, &mut Rng::with_seed(1), &Tuning::default());
+    let broken = gene.violate(&violation, &mut Rng::with_seed(1), &GeneConfig::default());
     let json = broken.expect("it can be broken").to_json(&Unresolved);
     assert_eq!(json, Some(json!({"id": 101, "name": "x"})));
 }
@@ -364,26 +369,26 @@ fn examples_are_taken_as_they_were_meant() {
 fn a_learned_moment_or_base64_is_sent_as_it_was_written_and_can_change() {
     let cases = [
         (
-            Domain::Moment(MomentKind::DateTime),
+            Domain::DateTime(DateTimeKind::DateTime),
             "2024-05-06T07:08:09.123456+00:00",
         ),
-        (Domain::Moment(MomentKind::Time), "07:08:09.5z"),
+        (Domain::DateTime(DateTimeKind::Time), "07:08:09.5z"),
         (
             Domain::Binary(BinaryDomain::new(0, None).expect("any")),
             "aGk",
         ),
     ];
-    let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+    let (mut rng, config) = (Rng::with_seed(1), GeneConfig::default());
     for (domain, text) in cases {
         let mut builder = ModelBuilder::new();
         let root = builder.add(domain);
         let model = Arc::new(builder.finish());
-        let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+        let mut gene = Gene::sample(&model, root, &mut rng, &config);
         assert!(gene.set_json("", &json!(text)));
         assert_eq!(gene.to_json(&Unresolved), Some(json!(text)));
         assert_eq!(gene.check(), Ok(()));
         assert!(!gene.set_json("/inside", &json!(1)));
-        assert!(gene.mutate(&mut rng, &tuning).is_some());
+        assert!(gene.mutate(&mut rng, &config).is_some());
         assert_ne!(gene.to_json(&Unresolved), Some(json!(text)));
         assert_eq!(gene.check(), Ok(()));
     }
@@ -396,14 +401,14 @@ fn small_steps_stay_near_and_large_steps_go_far() {
     let root = builder.add(Domain::Integer(domain));
     let model = Arc::new(builder.finish());
     let farthest = |large_step: f64| {
-        let tuning = Tuning {
+        let config = GeneConfig {
             large_step,
-            ..Tuning::default()
+            ..GeneConfig::default()
         };
         let mut rng = Rng::with_seed(2);
         let steps = (0..100).map(|_| {
             let mut gene = Gene::read(&model, root, &json!(500_000)).expect("in the middle");
-            gene.mutate(&mut rng, &tuning);
+            gene.mutate(&mut rng, &config);
             let json = gene.to_json(&Unresolved).expect("a number");
             json.as_i64().expect("whole").abs_diff(500_000)
         });
@@ -416,16 +421,16 @@ fn small_steps_stay_near_and_large_steps_go_far() {
 #[test]
 fn a_moment_moves_by_one_part_in_a_small_step() {
     let mut builder = ModelBuilder::new();
-    let root = builder.add(Domain::Moment(MomentKind::Date));
+    let root = builder.add(Domain::DateTime(DateTimeKind::Date));
     let model = Arc::new(builder.finish());
-    let tuning = Tuning {
+    let config = GeneConfig {
         large_step: 0.0,
-        ..Tuning::default()
+        ..GeneConfig::default()
     };
     let mut rng = Rng::with_seed(3);
     for _ in 0..50 {
         let mut gene = Gene::read(&model, root, &json!("2020-06-15")).expect("a date");
-        gene.mutate(&mut rng, &tuning);
+        gene.mutate(&mut rng, &config);
         let json = gene.to_json(&Unresolved).expect("a date");
         let near = [
             "2019-06-15",

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use isobath_genes::{
-    ArrayDomain, BinaryDomain, Domain, Example, Extra, Field, FloatDomain, Gene, IntegerDomain,
-    Model, ModelBuilder, Moment, MomentKind, Node, NodeId, ObjectDomain, Pattern, PatternDomain,
-    Reference, TextDomain, Tuning, Unresolved, Value, plain, same,
+    AdditionalProperties, ArrayDomain, BinaryDomain, DateTime, DateTimeKind, Domain, Example,
+    Field, FloatDomain, Gene, GeneConfig, IntegerDomain, Model, ModelBuilder, Node, NodeId,
+    ObjectDomain, Pattern, PatternDomain, Reference, TextDomain, Unresolved, Value, plain, same,
 };
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -23,7 +23,7 @@ enum Plan {
     Text(u32, u32),
     Pattern(usize),
     Format(usize),
-    Moment(usize),
+    DateTime(usize),
     Binary(u32, u32),
     Enum(u8),
     Array(Box<Plan>, u32, u32, bool),
@@ -42,12 +42,12 @@ const PATTERNS: [&str; 5] = [
     r"^.{3,}$",
 ];
 const FORMATS: [&str; 5] = ["uuid", "email", "ipv4", "uri", "hostname"];
-const MOMENTS: [MomentKind; 5] = [
-    MomentKind::Date,
-    MomentKind::Time,
-    MomentKind::DateTime,
-    MomentKind::LocalTime,
-    MomentKind::LocalDateTime,
+const MOMENTS: [DateTimeKind; 5] = [
+    DateTimeKind::Date,
+    DateTimeKind::Time,
+    DateTimeKind::DateTime,
+    DateTimeKind::LocalTime,
+    DateTimeKind::LocalDateTime,
 ];
 
 fn leaf() -> impl Strategy<Value = Plan> {
@@ -61,7 +61,7 @@ fn leaf() -> impl Strategy<Value = Plan> {
         (0..9u32, 0..9u32).prop_map(|(a, n)| Plan::Text(a, n)),
         (0..PATTERNS.len()).prop_map(Plan::Pattern),
         (0..FORMATS.len()).prop_map(Plan::Format),
-        (0..MOMENTS.len()).prop_map(Plan::Moment),
+        (0..MOMENTS.len()).prop_map(Plan::DateTime),
         (0..9u32, 0..9u32).prop_map(|(a, n)| Plan::Binary(a, n)),
         (1..6u8).prop_map(Plan::Enum),
     ]
@@ -117,7 +117,7 @@ fn add(builder: &mut ModelBuilder, plan: &Plan) -> NodeId {
         Plan::Format(i) => {
             Domain::Pattern(PatternDomain::format(FORMATS[*i], 0, None).expect("known"))
         }
-        Plan::Moment(i) => Domain::Moment(MOMENTS[*i]),
+        Plan::DateTime(i) => Domain::DateTime(MOMENTS[*i]),
         Plan::Binary(min, n) => {
             Domain::Binary(BinaryDomain::new(*min, Some(min + n)).expect("min below max"))
         }
@@ -169,7 +169,7 @@ fn add(builder: &mut ModelBuilder, plan: &Plan) -> NodeId {
             let value = add(builder, value);
             Domain::Object(ObjectDomain {
                 fields: Box::default(),
-                extra: Some(Extra { key, value }),
+                extra: Some(AdditionalProperties { key, value }),
                 closed: false,
                 min: *min,
                 max: Some(min + 2),
@@ -237,12 +237,12 @@ proptest! {
     #[test]
     fn samples_and_mutants_are_valid_and_mutants_differ(plan in plan(), seed: u64) {
         let (model, root) = model_of(&plan);
-        let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::default());
-        let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+        let (mut rng, config) = (Rng::with_seed(seed), GeneConfig::default());
+        let mut gene = Gene::sample(&model, root, &mut rng, &config);
         prop_assert_eq!(gene.check(), Ok(()), "sample {}", json_of(&gene));
         for _ in 0..12 {
             let before = json_of(&gene);
-            let Some(_) = gene.mutate(&mut rng, &tuning) else { break };
+            let Some(_) = gene.mutate(&mut rng, &config) else { break };
             let after = json_of(&gene);
             prop_assert_eq!(gene.check(), Ok(()), "{} became {}", before, after);
             prop_assert_ne!(before, after);
@@ -252,11 +252,11 @@ proptest! {
     #[test]
     fn crossing_keeps_both_valid(plan in plan(), seed: u64) {
         let (model, root) = model_of(&plan);
-        let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::default());
-        let mut a = Gene::sample(&model, root, &mut rng, &tuning);
-        let mut b = Gene::sample(&model, root, &mut rng, &tuning);
+        let (mut rng, config) = (Rng::with_seed(seed), GeneConfig::default());
+        let mut a = Gene::sample(&model, root, &mut rng, &config);
+        let mut b = Gene::sample(&model, root, &mut rng, &config);
         for _ in 0..4 {
-            a.cross(&mut b, &mut rng);
+            a.crossover(&mut b, &mut rng);
             prop_assert_eq!(a.check(), Ok(()), "left {}", json_of(&a));
             prop_assert_eq!(b.check(), Ok(()), "right {}", json_of(&b));
         }
@@ -266,12 +266,12 @@ proptest! {
     fn small_and_large_steps_are_valid_differ_and_say_what_they_are(plan in leaf(), seed: u64) {
         let (model, root) = model_of(&plan);
         for large_step in [0.0, 1.0] {
-            let tuning = Tuning { large_step, ..Tuning::default() };
+            let config = GeneConfig { large_step, ..GeneConfig::default() };
             let mut rng = Rng::with_seed(seed);
-            let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+            let mut gene = Gene::sample(&model, root, &mut rng, &config);
             for _ in 0..6 {
                 let before = json_of(&gene);
-                let Some(change) = gene.mutate(&mut rng, &tuning) else { break };
+                let Some(change) = gene.mutate(&mut rng, &config) else { break };
                 prop_assert_eq!(change.large, large_step > 0.5);
                 prop_assert_eq!(gene.check(), Ok(()), "{} became {}", before, json_of(&gene));
                 prop_assert_ne!(before, json_of(&gene));
@@ -286,14 +286,14 @@ proptest! {
             return Ok(());
         }
         let (model, root) = model_of(&plan);
-        let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::default());
-        let mut a = Gene::sample(&model, root, &mut rng, &tuning);
-        let mut b = Gene::sample(&model, root, &mut rng, &tuning);
+        let (mut rng, config) = (Rng::with_seed(seed), GeneConfig::default());
+        let mut a = Gene::sample(&model, root, &mut rng, &config);
+        let mut b = Gene::sample(&model, root, &mut rng, &config);
         let (left, right) = (json_of(&a), json_of(&b));
         let mut n_exchanged = 0;
         for _ in 0..64 {
             let before = json_of(&a);
-            a.cross(&mut b, &mut rng);
+            a.crossover(&mut b, &mut rng);
             n_exchanged += usize::from(json_of(&a) != before);
             let now = (json_of(&a), json_of(&b));
             prop_assert!(now == (left.clone(), right.clone()) || now == (right.clone(), left.clone()));
@@ -303,23 +303,23 @@ proptest! {
 
     #[test]
     fn examples_are_values_like_others(plan in plan(), seed: u64) {
-        let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::default());
+        let (mut rng, config) = (Rng::with_seed(seed), GeneConfig::default());
         let (model, root) = model_of(&plan);
-        let example = json_of(&Gene::sample(&model, root, &mut rng, &tuning));
+        let example = json_of(&Gene::sample(&model, root, &mut rng, &config));
         let mut builder = ModelBuilder::new();
         let root = add(&mut builder, &plan);
         if let Some(node) = builder.get_mut(root) {
             node.examples.push(Example::new(None, example.clone()));
         }
         let model = Arc::new(builder.finish());
-        let always = Tuning { example: 1.0, ..Tuning::default() };
+        let always = GeneConfig { example: 1.0, ..GeneConfig::default() };
         let mut a = Gene::sample(&model, root, &mut rng, &always);
         prop_assert!(same(&json_of(&a), &example));
-        let mut b = Gene::sample(&model, root, &mut rng, &tuning);
-        a.cross(&mut b, &mut rng);
+        let mut b = Gene::sample(&model, root, &mut rng, &config);
+        a.crossover(&mut b, &mut rng);
         for gene in [&mut a, &mut b] {
             prop_assert_eq!(gene.check(), Ok(()));
-            gene.mutate(&mut rng, &tuning);
+            gene.mutate(&mut rng, &config);
             prop_assert_eq!(gene.check(), Ok(()));
         }
     }
@@ -327,24 +327,24 @@ proptest! {
     #[test]
     fn impossible_moments_keep_their_parts(i in 0..MOMENTS.len(), seed: u64) {
         let kind = MOMENTS[i];
-        let (model, root) = model_of(&Plan::Moment(i));
-        let tuning = Tuning { invalid_time: 1.0, ..Tuning::default() };
+        let (model, root) = model_of(&Plan::DateTime(i));
+        let config = GeneConfig { invalid_time: 1.0, ..GeneConfig::default() };
         let mut rng = Rng::with_seed(seed);
-        let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+        let mut gene = Gene::sample(&model, root, &mut rng, &config);
         prop_assert!(gene.check().is_err(), "{} exists", json_of(&gene));
-        let Value::Moment(moment) = *gene.value() else { panic!("a moment") };
-        let read = Moment::read(json_of(&gene).as_str().expect("a text"), kind);
-        prop_assert_eq!(read, Some(moment));
+        let Value::DateTime(date_time) = *gene.value() else { panic!("a moment") };
+        let read = DateTime::read(json_of(&gene).as_str().expect("a text"), kind);
+        prop_assert_eq!(read, Some(date_time));
         // The next step leads back to what exists.
-        gene.mutate(&mut rng, &Tuning::default());
+        gene.mutate(&mut rng, &GeneConfig::default());
         prop_assert_eq!(gene.check(), Ok(()));
     }
 
     #[test]
     fn what_is_printed_reads_back(plan in plan(), seed: u64) {
         let (model, root) = model_of(&plan);
-        let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::default());
-        let gene = Gene::sample(&model, root, &mut rng, &tuning);
+        let (mut rng, config) = (Rng::with_seed(seed), GeneConfig::default());
+        let gene = Gene::sample(&model, root, &mut rng, &config);
         let json = json_of(&gene);
         let read = Gene::read(&model, root, &json).expect("a valid sample reads back");
         // By value: 0 reads as 0.0 where a choice offers both kinds of numbers.
@@ -354,8 +354,8 @@ proptest! {
     #[test]
     fn what_is_stored_is_restored_as_it_was(plan in plan(), seed: u64) {
         let (model, root) = model_of(&plan);
-        let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::robust());
-        let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+        let (mut rng, config) = (Rng::with_seed(seed), GeneConfig::robust());
+        let mut gene = Gene::sample(&model, root, &mut rng, &config);
         let check = |gene: &Gene| {
             // Through a text, as in a file.
             let text = gene.store().to_string();
@@ -365,8 +365,8 @@ proptest! {
             Ok(())
         };
         check(&gene)?;
-        for breach in gene.breaches() {
-            if let Some(broken) = gene.breach(&breach, &mut rng, &tuning) {
+        for violation in gene.violations() {
+            if let Some(broken) = gene.violate(&violation, &mut rng, &config) {
                 check(&broken)?;
             }
         }
@@ -383,19 +383,19 @@ proptest! {
     #[test]
     fn what_was_stored_for_another_model_is_refused_or_fits(plan in plan(), other in plan(), seed: u64) {
         let (model, root) = model_of(&plan);
-        let gene = Gene::sample(&model, root, &mut Rng::with_seed(seed), &Tuning::default());
+        let gene = Gene::sample(&model, root, &mut Rng::with_seed(seed), &GeneConfig::default());
         let (model, root) = model_of(&other);
         if let Some(mut restored) = Gene::restore(&model, root, &gene.store()) {
             let _ = restored.to_json(&Unresolved);
-            restored.mutate(&mut Rng::with_seed(seed), &Tuning::default());
-            let _ = restored.breaches();
+            restored.mutate(&mut Rng::with_seed(seed), &GeneConfig::default());
+            let _ = restored.violations();
         }
     }
 
     #[test]
     fn plain_text_of_a_leaf_reads_back(plan in leaf(), seed: u64) {
         let (model, root) = model_of(&plan);
-        let gene = Gene::sample(&model, root, &mut Rng::with_seed(seed), &Tuning::default());
+        let gene = Gene::sample(&model, root, &mut Rng::with_seed(seed), &GeneConfig::default());
         let json = json_of(&gene);
         let read = Gene::read_text(&model, root, &plain(&json)).expect("its own text");
         prop_assert!(same(&json_of(&read), &json));
@@ -404,15 +404,15 @@ proptest! {
     #[test]
     fn a_breach_breaks_one_rule_and_says_which(plan in plan(), seed: u64) {
         let (model, root) = model_of(&plan);
-        let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::default());
-        let gene = Gene::sample(&model, root, &mut rng, &tuning);
-        for breach in gene.breaches() {
-            let Some(broken) = gene.breach(&breach, &mut rng, &tuning) else { continue };
+        let (mut rng, config) = (Rng::with_seed(seed), GeneConfig::default());
+        let gene = Gene::sample(&model, root, &mut rng, &config);
+        for violation in gene.violations() {
+            let Some(broken) = gene.violate(&violation, &mut rng, &config) else { continue };
             let misfit = broken.check().expect_err("a breach does not fit");
             // Inside a choice the reader only knows that no alternative fits.
             if misfit.rule != isobath_genes::Rule::Choice {
-                prop_assert_eq!(&misfit.pointer, &breach.pointer, "{:?} made {}", breach, json_of(&broken));
-                prop_assert_eq!(misfit.rule, breach.rule, "{:?} made {}", breach, json_of(&broken));
+                prop_assert_eq!(&misfit.pointer, &violation.pointer, "{:?} made {}", violation, json_of(&broken));
+                prop_assert_eq!(misfit.rule, violation.rule, "{:?} made {}", violation, json_of(&broken));
             }
         }
     }
@@ -421,10 +421,10 @@ proptest! {
     fn the_seed_decides_everything(plan in plan(), seed: u64) {
         let run = || {
             let (model, root) = model_of(&plan);
-            let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::robust());
-            let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+            let (mut rng, config) = (Rng::with_seed(seed), GeneConfig::robust());
+            let mut gene = Gene::sample(&model, root, &mut rng, &config);
             for _ in 0..5 {
-                gene.mutate(&mut rng, &tuning);
+                gene.mutate(&mut rng, &config);
             }
             json_of(&gene)
         };
@@ -434,11 +434,11 @@ proptest! {
     #[test]
     fn a_mutation_leaves_clones_alone(plan in plan(), seed: u64) {
         let (model, root) = model_of(&plan);
-        let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::default());
-        let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+        let (mut rng, config) = (Rng::with_seed(seed), GeneConfig::default());
+        let mut gene = Gene::sample(&model, root, &mut rng, &config);
         let (copy, before) = (gene.clone(), json_of(&gene));
         for _ in 0..5 {
-            gene.mutate(&mut rng, &tuning);
+            gene.mutate(&mut rng, &config);
         }
         prop_assert_eq!(json_of(&copy), before);
     }
@@ -451,10 +451,10 @@ proptest! {
             let mut builder = ModelBuilder::new();
             let root = builder.add(Node::new(Domain::Pattern(domain)));
             let model = Arc::new(builder.finish());
-            let (mut rng, tuning) = (Rng::with_seed(seed), Tuning::default());
-            let mut gene = Gene::sample(&model, root, &mut rng, &tuning);
+            let (mut rng, config) = (Rng::with_seed(seed), GeneConfig::default());
+            let mut gene = Gene::sample(&model, root, &mut rng, &config);
             prop_assert_eq!(gene.check(), Ok(()));
-            gene.mutate(&mut rng, &tuning);
+            gene.mutate(&mut rng, &config);
             prop_assert_eq!(gene.check(), Ok(()));
         }
     }

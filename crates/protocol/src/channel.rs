@@ -3,16 +3,16 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 
-use crate::wire::{Bytes, Malformed, Wire};
+use crate::wire::{ByteReader, MalformedMessage, Wire};
 
 /// No message is longer, so a greater length is garbage.
-pub const LONGEST: usize = 16 << 20;
+pub const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
 /// Sends one message.
 ///
 /// # Errors
 ///
-/// When the other side is gone, or the message is longer than [`LONGEST`].
+/// When the other side is gone, or the message is longer than [`MAX_MESSAGE_BYTES`].
 pub fn send<M: Wire>(to: &mut impl Write, message: &M) -> Result<(), ChannelError> {
     let mut frame = Vec::new();
     push(&mut frame, message)?;
@@ -24,13 +24,13 @@ pub fn send<M: Wire>(to: &mut impl Write, message: &M) -> Result<(), ChannelErro
 ///
 /// # Errors
 ///
-/// When the message is longer than [`LONGEST`]; nothing is appended then.
+/// When the message is longer than [`MAX_MESSAGE_BYTES`]; nothing is appended then.
 pub fn push<M: Wire>(frames: &mut Vec<u8>, message: &M) -> Result<(), ChannelError> {
     let start = frames.len();
     frames.extend_from_slice(&[0; 4]);
     message.encode(frames);
     let length = frames.len() - start - 4;
-    if length > LONGEST {
+    if length > MAX_MESSAGE_BYTES {
         frames.truncate(start);
         return Err(ChannelError::TooLong(length));
     }
@@ -58,7 +58,7 @@ pub fn receive<M: Wire>(from: &mut impl Read) -> Result<M, ChannelError> {
         }
     }
     let length = u32::from_le_bytes(length) as usize;
-    if length > LONGEST {
+    if length > MAX_MESSAGE_BYTES {
         return Err(ChannelError::TooLong(length));
     }
     // Grows with what arrives, not with what was promised.
@@ -75,8 +75,8 @@ pub fn receive<M: Wire>(from: &mut impl Read) -> Result<M, ChannelError> {
 /// # Errors
 ///
 /// When the bytes are not exactly one message.
-pub fn parse<M: Wire>(bytes: &[u8]) -> Result<M, Malformed> {
-    let mut bytes = Bytes::new(bytes);
+pub fn parse<M: Wire>(bytes: &[u8]) -> Result<M, MalformedMessage> {
+    let mut bytes = ByteReader::new(bytes);
     let message = M::decode(&mut bytes)?;
     bytes.end()?;
     Ok(message)
@@ -92,7 +92,7 @@ pub enum ChannelError {
     /// A message of so many bytes.
     TooLong(usize),
     /// Bytes that are no message.
-    Malformed(Malformed),
+    Malformed(MalformedMessage),
     /// A message that has no place here.
     Unexpected,
 }
@@ -104,7 +104,7 @@ impl fmt::Display for ChannelError {
             Self::Io(error) => write!(f, "the connection broke: {error}"),
             Self::TooLong(length) => write!(
                 f,
-                "a message of {length} bytes is longer than the {LONGEST} allowed"
+                "a message of {length} bytes is longer than the {MAX_MESSAGE_BYTES} allowed"
             ),
             Self::Malformed(malformed) => malformed.fmt(f),
             Self::Unexpected => f.write_str("a message came that has no place there"),
@@ -120,8 +120,8 @@ impl From<io::Error> for ChannelError {
     }
 }
 
-impl From<Malformed> for ChannelError {
-    fn from(malformed: Malformed) -> Self {
+impl From<MalformedMessage> for ChannelError {
+    fn from(malformed: MalformedMessage) -> Self {
         Self::Malformed(malformed)
     }
 }

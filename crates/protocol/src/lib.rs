@@ -1,6 +1,6 @@
 //! What the core and a driver inside a system under test say to each other.
 //!
-//! Two planes on one host. Scores of targets go through a [`Map`] in shared
+//! Two planes on one host. Scores of targets go through a [`CoverageMap`] in shared
 //! memory: a driver stores them without a lock, an allocation or a system call,
 //! and the core reads what was touched. Everything else (who is there, which
 //! targets exist, SQL, tracked inputs, panics, commands) goes through a Unix
@@ -14,7 +14,7 @@
 //!
 //! # Reading order
 //!
-//! [`Map`] for the scores, [`message`] for what is said, [`channel`] for how it
+//! [`CoverageMap`] for the scores, [`message`] for what is said, [`channel`] for how it
 //! travels, [`wire`] for the bytes. `memory` is the only place with unsafe code.
 //!
 //! # Example
@@ -40,6 +40,6 @@ pub mod message;
 pub mod wire;
 
 pub use channel::ChannelError;
-pub use map::{COVERED, Map, MapError, Reached, score};
-pub use message::{Command, Event, Place, Role, VERSION};
-pub use target::{Kind, Table, Target};
+pub use map::{COVERED, CoverageMap, MapError, ReachedTarget, score};
+pub use message::{Command, Event, InputLocation, InputUse, VERSION};
+pub use target::{Target, TargetKind, TargetTable};

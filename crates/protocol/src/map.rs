@@ -35,7 +35,7 @@ const MAGIC: u64 = u64::from_le_bytes(*b"ISOBATH\0");
 /// Words before the bits.
 const HEADER: usize = 8;
 /// No system under test has more targets, so a greater number is garbage.
-const MOST_TARGETS: u32 = 1 << 26;
+const MAX_TARGETS: u32 = 1 << 26;
 /// The lower bits of a cell.
 const ACTION_BITS: u32 = 16;
 /// The greatest action that a cell can name; later ones count as this one.
@@ -52,7 +52,7 @@ pub fn score(distance: f64) -> f64 {
 
 /// A target that was reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reached {
+pub struct ReachedTarget {
     /// Its number.
     pub target: u32,
     /// Its best score, above zero; [`COVERED`] when it is covered.
@@ -63,19 +63,19 @@ pub struct Reached {
 
 /// The cells, shared between the core and the drivers of one system under test.
 #[derive(Debug)]
-pub struct Map {
+pub struct CoverageMap {
     memory: Memory,
     targets: u32,
 }
 
-impl Map {
+impl CoverageMap {
     /// Makes the file of a map, all targets not reached; for the core.
     ///
     /// # Errors
     ///
     /// When the file cannot be made, or there are more targets than any map holds.
     pub fn create(path: &Path, targets: u32) -> Result<Self, MapError> {
-        if targets > MOST_TARGETS {
+        if targets > MAX_TARGETS {
             return Err(MapError::TooManyTargets(targets));
         }
         let file = File::options()
@@ -109,7 +109,7 @@ impl Map {
             return Err(MapError::Version(version));
         }
         let targets = sizes as u32;
-        if targets > MOST_TARGETS {
+        if targets > MAX_TARGETS {
             return Err(MapError::TooManyTargets(targets));
         }
         let memory = Memory::map(&file, words(targets))?;
@@ -146,7 +146,7 @@ impl Map {
     /// Appends every target reached since the candidate began, in order; for the core.
     ///
     /// Cells that hold no score (a driver gone wild) are left out.
-    pub fn read(&self, reached: &mut Vec<Reached>) {
+    pub fn read(&self, reached: &mut Vec<ReachedTarget>) {
         for (n, word) in self.bits().iter().enumerate() {
             let mut bits = word.load(Acquire);
             while bits != 0 {
@@ -155,7 +155,7 @@ impl Map {
                 let cell = self.cell(target).map_or(0, |cell| cell.load(Relaxed));
                 let (score, action) = unpack(cell);
                 if score > 0.0 && score <= COVERED {
-                    reached.push(Reached {
+                    reached.push(ReachedTarget {
                         target,
                         score,
                         action,
@@ -255,7 +255,7 @@ impl fmt::Display for MapError {
             ),
             Self::TooManyTargets(targets) => write!(
                 f,
-                "{targets} targets do not fit in a map; at most {MOST_TARGETS} do, so leave out parts of the system under test"
+                "{targets} targets do not fit in a map; at most {MAX_TARGETS} do, so leave out parts of the system under test"
             ),
         }
     }
@@ -292,13 +292,13 @@ fn unpack(cell: u64) -> (f64, u16) {
 mod tests {
     use super::*;
 
-    fn map(targets: u32) -> (tempfile::TempDir, Map) {
+    fn map(targets: u32) -> (tempfile::TempDir, CoverageMap) {
         let folder = tempfile::tempdir().expect("a folder for the map");
-        let map = Map::create(&folder.path().join("map"), targets).expect("a map");
+        let map = CoverageMap::create(&folder.path().join("map"), targets).expect("a map");
         (folder, map)
     }
 
-    fn read(map: &Map) -> Vec<Reached> {
+    fn read(map: &CoverageMap) -> Vec<ReachedTarget> {
         let mut reached = Vec::new();
         map.read(&mut reached);
         reached
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn the_best_score_and_its_first_action_are_kept() {
         let (folder, core) = map(200);
-        let driver = Map::open(&folder.path().join("map")).unwrap();
+        let driver = CoverageMap::open(&folder.path().join("map")).unwrap();
         core.begin_candidate();
         driver.record(130, 0.25);
         core.begin_action(1);
@@ -320,12 +320,12 @@ mod tests {
         assert_eq!(
             seen,
             [
-                Reached {
+                ReachedTarget {
                     target: 7,
                     score: 1.0,
                     action: 2
                 },
-                Reached {
+                ReachedTarget {
                     target: 130,
                     score: 0.5,
                     action: 1
@@ -378,16 +378,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("other");
         std::fs::write(&path, [7; 4096]).unwrap();
-        assert!(matches!(Map::open(&path), Err(MapError::NotAMap)));
+        assert!(matches!(CoverageMap::open(&path), Err(MapError::NotAMap)));
         std::fs::write(&path, "short").unwrap();
-        assert!(matches!(Map::open(&path), Err(MapError::Io(_))));
+        assert!(matches!(CoverageMap::open(&path), Err(MapError::Io(_))));
         let mut header = Vec::new();
         header.extend(MAGIC.to_le_bytes());
         header.extend((u64::from(VERSION) << 32 | 1000).to_le_bytes());
         header.resize(HEADER * 8, 0);
         std::fs::write(&path, header).unwrap();
         assert!(
-            matches!(Map::open(&path), Err(MapError::Io(_))),
+            matches!(CoverageMap::open(&path), Err(MapError::Io(_))),
             "too short for its targets"
         );
     }

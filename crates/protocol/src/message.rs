@@ -13,7 +13,7 @@ pub const VERSION: u32 = 1;
 
 names! {
     /// How a tracked input was used.
-    Role {
+    InputUse {
         /// It was compared with the arguments for equality; any of them would satisfy.
         1 => Equal,
         /// As Equal, letters in either case being the same.
@@ -35,7 +35,7 @@ names! {
 
 names! {
     /// Where in a request a parameter was looked for.
-    Place {
+    InputLocation {
         /// The query of the URL.
         1 => Query,
         /// A header.
@@ -93,7 +93,7 @@ records! {
             /// The input, as it was seen.
             input: String,
             /// What it was used for.
-            role: Role,
+            role: InputUse,
             /// What it was compared with or parsed as.
             arguments: Vec<String>,
             /// The first target of the place, if it has one.
@@ -104,7 +104,7 @@ records! {
             /// The action during which it was.
             action: u16,
             /// Where it was looked for.
-            place: Place,
+            place: InputLocation,
             /// Its name.
             name: String,
         },

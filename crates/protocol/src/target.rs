@@ -8,7 +8,7 @@ use crate::wire::{names, records};
 
 names! {
     /// What kind of thing a target is.
-    Kind {
+    TargetKind {
         /// A statement is executed.
         1 => Statement,
         /// A condition, comparison or call comes out true, matches or finds something.
@@ -32,7 +32,7 @@ records! {
         /// The number of its cell.
         id: u32,
         /// What kind of thing it is.
-        kind: Kind,
+        kind: TargetKind,
         /// The crate, package or module that it belongs to.
         unit: String,
         /// The source file, relative to the root of the project.
@@ -62,11 +62,11 @@ impl Target {
 
 /// All targets of a system under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct TargetTable {
     targets: Vec<Target>,
 }
 
-impl Table {
+impl TargetTable {
     /// An empty table.
     pub fn new() -> Self {
         Self::default()

@@ -2,7 +2,7 @@
 //!
 //! Numbers are little-endian, a string or list is its length (four bytes) and
 //! its elements, an option is a byte 0 or 1 and the value. Decoding trusts
-//! nothing: it ends with a [`Malformed`], never with a panic or an allocation
+//! nothing: it ends with a [`MalformedMessage`], never with a panic or an allocation
 //! that the bytes do not pay for.
 
 use std::fmt;
@@ -17,7 +17,7 @@ pub trait Wire: Sized {
     /// # Errors
     ///
     /// When the bytes do not hold one.
-    fn decode(bytes: &mut Bytes<'_>) -> Result<Self, Malformed>;
+    fn decode(bytes: &mut ByteReader<'_>) -> Result<Self, MalformedMessage>;
 
     /// Its name in the documentation.
     fn name() -> String;
@@ -25,12 +25,12 @@ pub trait Wire: Sized {
 
 /// Bytes that are being read.
 #[derive(Debug)]
-pub struct Bytes<'a> {
+pub struct ByteReader<'a> {
     rest: &'a [u8],
     at: usize,
 }
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteReader<'a> {
     /// Reads from the start.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes, at: 0 }
@@ -41,7 +41,7 @@ impl<'a> Bytes<'a> {
     /// # Errors
     ///
     /// When there are not as many.
-    pub fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
+    pub fn take(&mut self, count: usize) -> Result<&'a [u8], MalformedMessage> {
         let Some((taken, rest)) = self.rest.split_at_checked(count) else {
             return Err(self.malformed("it ends too early"));
         };
@@ -55,7 +55,7 @@ impl<'a> Bytes<'a> {
     /// # Errors
     ///
     /// When bytes are left.
-    pub fn end(&self) -> Result<(), Malformed> {
+    pub fn end(&self) -> Result<(), MalformedMessage> {
         if self.rest.is_empty() {
             Ok(())
         } else {
@@ -64,11 +64,11 @@ impl<'a> Bytes<'a> {
     }
 
     /// What is wrong, here.
-    pub fn malformed(&self, what: &'static str) -> Malformed {
-        Malformed { at: self.at, what }
+    pub fn malformed(&self, what: &'static str) -> MalformedMessage {
+        MalformedMessage { at: self.at, what }
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], MalformedMessage> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N)?);
         Ok(array)
@@ -77,20 +77,20 @@ impl<'a> Bytes<'a> {
 
 /// Bytes that are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed {
+pub struct MalformedMessage {
     /// Where, counted from the first byte.
     pub at: usize,
     /// What is wrong there.
     pub what: &'static str,
 }
 
-impl fmt::Display for Malformed {
+impl fmt::Display for MalformedMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "malformed message at byte {}: {}", self.at, self.what)
     }
 }
 
-impl std::error::Error for Malformed {}
+impl std::error::Error for MalformedMessage {}
 
 macro_rules! number {
     ($($type:ty),*) => {$(
@@ -99,7 +99,7 @@ macro_rules! number {
                 out.extend_from_slice(&self.to_le_bytes());
             }
 
-            fn decode(bytes: &mut Bytes<'_>) -> Result<Self, Malformed> {
+            fn decode(bytes: &mut ByteReader<'_>) -> Result<Self, MalformedMessage> {
                 bytes.array().map(Self::from_le_bytes)
             }
 
@@ -119,7 +119,7 @@ impl Wire for String {
         out.extend_from_slice(self.as_bytes());
     }
 
-    fn decode(bytes: &mut Bytes<'_>) -> Result<Self, Malformed> {
+    fn decode(bytes: &mut ByteReader<'_>) -> Result<Self, MalformedMessage> {
         let length = u32::decode(bytes)? as usize;
         let taken = bytes.take(length)?;
         String::from_utf8(taken.to_vec()).map_err(|_| bytes.malformed("a text is not UTF-8"))
@@ -136,7 +136,7 @@ impl<T: Wire> Wire for Vec<T> {
         self.iter().for_each(|element| element.encode(out));
     }
 
-    fn decode(bytes: &mut Bytes<'_>) -> Result<Self, Malformed> {
+    fn decode(bytes: &mut ByteReader<'_>) -> Result<Self, MalformedMessage> {
         let length = u32::decode(bytes)? as usize;
         // Every element takes at least a byte, so a made-up length reserves nothing.
         if length > bytes.rest.len() {
@@ -161,7 +161,7 @@ impl<T: Wire> Wire for Option<T> {
         }
     }
 
-    fn decode(bytes: &mut Bytes<'_>) -> Result<Self, Malformed> {
+    fn decode(bytes: &mut ByteReader<'_>) -> Result<Self, MalformedMessage> {
         match u8::decode(bytes)? {
             0 => Ok(None),
             1 => T::decode(bytes).map(Some),
@@ -200,8 +200,8 @@ macro_rules! names {
             }
 
             fn decode(
-                bytes: &mut $crate::wire::Bytes<'_>,
-            ) -> Result<Self, $crate::wire::Malformed> {
+                bytes: &mut $crate::wire::ByteReader<'_>,
+            ) -> Result<Self, $crate::wire::MalformedMessage> {
                 match u8::decode(bytes)? {
                     $($tag => Ok(Self::$variant),)*
                     _ => Err(bytes.malformed(concat!("no such ", stringify!($type)))),
@@ -239,8 +239,8 @@ macro_rules! records {
             }
 
             fn decode(
-                bytes: &mut $crate::wire::Bytes<'_>,
-            ) -> Result<Self, $crate::wire::Malformed> {
+                bytes: &mut $crate::wire::ByteReader<'_>,
+            ) -> Result<Self, $crate::wire::MalformedMessage> {
                 Ok(Self { $($field: <$of>::decode(bytes)?),* })
             }
 
@@ -287,8 +287,8 @@ macro_rules! records {
             }
 
             fn decode(
-                bytes: &mut $crate::wire::Bytes<'_>,
-            ) -> Result<Self, $crate::wire::Malformed> {
+                bytes: &mut $crate::wire::ByteReader<'_>,
+            ) -> Result<Self, $crate::wire::MalformedMessage> {
                 match u8::decode(bytes)? {
                     $($tag => Ok(Self::$variant { $($field: <$of>::decode(bytes)?),* }),)*
                     _ => Err(bytes.malformed(concat!("no such ", stringify!($type)))),

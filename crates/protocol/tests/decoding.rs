@@ -1,19 +1,19 @@
 //! What arrives is read back, and garbage is refused without a panic.
 
-use isobath_protocol::message::{Command, Event, Place, Role};
+use isobath_protocol::message::{Command, Event, InputLocation, InputUse};
 use isobath_protocol::wire::Wire;
-use isobath_protocol::{ChannelError, Kind, Table, Target, channel};
+use isobath_protocol::{ChannelError, Target, TargetKind, TargetTable, channel};
 use proptest::prelude::*;
 
 fn target() -> impl Strategy<Value = Target> {
     (
         any::<(u32, u32, u32)>(),
         any::<(String, String)>(),
-        0..Kind::ALL.len(),
+        0..TargetKind::ALL.len(),
     )
         .prop_map(|((id, line, column), (file, text), kind)| Target {
             id,
-            kind: Kind::ALL[kind],
+            kind: TargetKind::ALL[kind],
             unit: "unit".into(),
             file,
             line,
@@ -49,22 +49,22 @@ fn event() -> impl Strategy<Value = Event> {
         (
             any::<u16>(),
             text(),
-            0..Role::ALL.len(),
+            0..InputUse::ALL.len(),
             any::<Vec<String>>(),
             any::<Option<u32>>()
         )
             .prop_map(|(action, input, role, arguments, target)| Event::Tracked {
                 action,
                 input,
-                role: Role::ALL[role],
+                role: InputUse::ALL[role],
                 arguments,
                 target,
             }),
         (any::<u16>(), text()).prop_map(|(action, schema)| Event::Body { action, schema }),
-        (any::<u16>(), 0..Place::ALL.len(), text()).prop_map(|(action, place, name)| {
+        (any::<u16>(), 0..InputLocation::ALL.len(), text()).prop_map(|(action, place, name)| {
             Event::Parameter {
                 action,
-                place: Place::ALL[place],
+                place: InputLocation::ALL[place],
                 name,
             }
         }),
@@ -124,7 +124,7 @@ proptest! {
             prop_assert_eq!(bytes(&command), garbage.clone());
         }
         let _ = channel::receive::<Event>(&mut garbage.as_slice());
-        let _ = Table::read(&mut garbage.as_slice());
+        let _ = TargetTable::read(&mut garbage.as_slice());
     }
 
     #[test]

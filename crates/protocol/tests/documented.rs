@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use isobath_protocol::message::{Command, Event, Place, Role, VERSION};
-use isobath_protocol::{Kind, Target};
+use isobath_protocol::message::{Command, Event, InputLocation, InputUse, VERSION};
+use isobath_protocol::{Target, TargetKind};
 
 #[test]
 fn the_page_says_what_the_code_does() {
@@ -21,9 +21,9 @@ fn the_page_says_what_the_code_does() {
         ("events", choice(Event::shape())),
         ("commands", choice(Command::shape())),
         ("target", fields(&Target::shape())),
-        ("kinds", names(Kind::SHAPE)),
-        ("roles", names(Role::SHAPE)),
-        ("places", names(Place::SHAPE)),
+        ("kinds", names(TargetKind::SHAPE)),
+        ("roles", names(InputUse::SHAPE)),
+        ("places", names(InputLocation::SHAPE)),
     ] {
         let start = format!("<!-- {name} -->\n");
         let end = format!("<!-- end of {name} -->");

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isobath_exec::DatabaseError;
-use isobath_exec::http::{Call, Client, Completeness, Failure, Method, Outcome, Request};
-use isobath_genes::{Reference, Resolve};
+use isobath_exec::http::{
+    BodyCompleteness, Call, CallFailure, CallOutcome, Client, Method, Request,
+};
+use isobath_genes::{Reference, Resolver};
 use serde_json::Value;
 
 use crate::candidate::{Candidate, Step, StepKind};
@@ -248,7 +250,7 @@ impl Caller {
             let pulse = self.pulse(&call);
             let was_made = !matches!(
                 call.failure(),
-                Some(Failure::Refused | Failure::Unreachable(_) | Failure::Tls(_))
+                Some(CallFailure::Refused | CallFailure::Unreachable(_) | CallFailure::Tls(_))
             );
             let operation = step.operation();
             match pulse {
@@ -280,7 +282,7 @@ impl Caller {
             // A call that was not answered before all went silent is to blame; else the one before.
             let is_silent = matches!(
                 exchanges.last().and_then(Exchange::failure),
-                Some(Failure::TimedOut)
+                Some(CallFailure::TimedOut)
             );
             let operation = exchanges
                 .last()
@@ -412,21 +414,23 @@ impl Caller {
                 supervisor.record_response(true);
                 Liveness::Alive
             }
-            Some(Failure::Interrupted) => Liveness::Interrupted,
-            Some(failure @ (Failure::Refused | Failure::Unreachable(_) | Failure::Tls(_))) => {
-                Liveness::Dead(failure.to_string())
-            }
+            Some(CallFailure::Interrupted) => Liveness::Interrupted,
+            Some(
+                failure
+                @ (CallFailure::Refused | CallFailure::Unreachable(_) | CallFailure::Tls(_)),
+            ) => Liveness::Dead(failure.to_string()),
             // A connection that was closed may mean that one request failed, or that everything did.
-            Some(Failure::Dropped) => {
+            Some(CallFailure::Dropped) => {
                 let question = self.client.call(&Request::get(&self.service.base));
                 let dead =
                     || Liveness::Dead("the connection was closed, and the next one refused".into());
                 match question.failure() {
-                    Some(Failure::Refused) => dead(),
-                    Some(Failure::Interrupted) => Liveness::Interrupted,
+                    Some(CallFailure::Refused) => dead(),
+                    Some(CallFailure::Interrupted) => Liveness::Interrupted,
                     // A listener that is about to close may still take a connection, but not another one.
-                    Some(Failure::Dropped)
-                        if self.client.knock(&self.service.base) == Err(Failure::Refused) =>
+                    Some(CallFailure::Dropped)
+                        if self.client.open_connection(&self.service.base)
+                            == Err(CallFailure::Refused) =>
                     {
                         dead()
                     }
@@ -434,13 +438,13 @@ impl Caller {
                     _ => Liveness::Alive,
                 }
             }
-            Some(Failure::TimedOut) if supervisor.record_response(false) => {
+            Some(CallFailure::TimedOut) if supervisor.record_response(false) => {
                 let question = whole(self.client.call(&Request::get(&self.service.base)));
                 match question.failure() {
-                    Some(Failure::TimedOut | Failure::Refused) => {
+                    Some(CallFailure::TimedOut | CallFailure::Refused) => {
                         Liveness::Dead("it does not answer any more".into())
                     }
-                    Some(Failure::Interrupted) => Liveness::Interrupted,
+                    Some(CallFailure::Interrupted) => Liveness::Interrupted,
                     _ => {
                         supervisor.record_response(true);
                         Liveness::Alive
@@ -497,11 +501,11 @@ impl Caller {
 /// A call as it counts for us: half an answer is none.
 fn whole(mut call: Call) -> Call {
     let failure = match call.response().map(|response| response.completeness) {
-        Some(Completeness::Dropped) => Failure::Dropped,
-        Some(Completeness::TimedOut) => Failure::TimedOut,
+        Some(BodyCompleteness::Dropped) => CallFailure::Dropped,
+        Some(BodyCompleteness::TimedOut) => CallFailure::TimedOut,
         _ => return call,
     };
-    call.outcome = Outcome::Failed(failure);
+    call.outcome = CallOutcome::Failed(failure);
     call
 }
 
@@ -523,8 +527,8 @@ fn absolute(base: &str, location: &str) -> Option<String> {
 
 fn describe(call: &Call) -> String {
     match &call.outcome {
-        Outcome::Answered(response) => format!("status {}", response.status),
-        Outcome::Failed(failure) => failure.to_string(),
+        CallOutcome::Answered(response) => format!("status {}", response.status),
+        CallOutcome::Failed(failure) => failure.to_string(),
     }
 }
 
@@ -540,7 +544,7 @@ impl<'a> ResponseResolver<'a> {
     }
 }
 
-impl Resolve for ResponseResolver<'_> {
+impl Resolver for ResponseResolver<'_> {
     fn resolve(&self, reference: &Reference) -> Option<Value> {
         if let Some(seeded) = self.seeded
             && let Some(value) = seeded.value(reference.source, &reference.place)

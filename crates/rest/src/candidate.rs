@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use isobath_genes::{Breach, Gene, Place};
+use isobath_genes::{Gene, NodeRef, RuleViolation};
 use isobath_rows::set::{self, NewRow};
 
 use crate::action::Action;
@@ -46,7 +46,7 @@ pub enum StepKind {
         /// Which, and with what.
         action: Action,
         /// The rule that the input breaks on purpose.
-        breach: Option<Breach>,
+        breach: Option<RuleViolation>,
     },
     /// A GET of the Location that an earlier step was answered with.
     Follow(u32),
@@ -227,7 +227,7 @@ impl Candidate {
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
         let mut texts: Vec<String> = Vec::new();
-        let mut add = |place: Place<'_>| {
+        let mut add = |place: NodeRef<'_>| {
             if let Some(text) = place.text()
                 && text.len() >= RECOGNIZABLE
                 && !texts.contains(&text)

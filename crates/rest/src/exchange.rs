@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use isobath_exec::http::{Call, Failure, Request, Response};
+use isobath_exec::http::{Call, CallFailure, Request, Response};
 use serde_json::Value;
 
 use crate::feedback::CallTrace;
@@ -96,7 +96,7 @@ impl Exchange {
 
     /// Why there was no answer.
     #[must_use]
-    pub fn failure(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&CallFailure> {
         self.call.failure()
     }
 

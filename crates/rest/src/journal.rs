@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use isobath_exec::state::{Counter, First};
-use isobath_genes::{Breach, Gene, Rule, binary};
+use isobath_exec::test_database::{Counter, Snapshot};
+use isobath_genes::{Gene, Rule, RuleViolation, binary};
 use isobath_rows::set::{NewCell, NewRow};
 use isobath_sql::value::Interval;
 use isobath_sql::{Schema, Value};
@@ -74,7 +74,7 @@ pub fn restore(
 
 /// First rows as [`restore_first`] reads them.
 #[must_use]
-pub fn store_first(first: &First) -> Json {
+pub fn store_first(first: &Snapshot) -> Json {
     let cells = |row: &Vec<Value>| row.iter().map(store_value).collect::<Json>();
     let tables = first.rows.iter();
     let tables = tables.map(|(name, rows)| (name.clone(), rows.iter().map(cells).collect()));
@@ -86,7 +86,7 @@ pub fn store_first(first: &First) -> Json {
 
 /// The first rows that were stored as `json`; `None` when it is something else.
 #[must_use]
-pub fn restore_first(json: &Json) -> Option<First> {
+pub fn restore_first(json: &Json) -> Option<Snapshot> {
     let row =
         |row: &Json| -> Option<Vec<Value>> { row.as_array()?.iter().map(restore_value).collect() };
     let table = |(name, rows): (&String, &Json)| -> Option<(String, Vec<Vec<Value>>)> {
@@ -102,7 +102,7 @@ pub fn restore_first(json: &Json) -> Option<First> {
         })
     };
     let counters: Option<Vec<Counter>> = json["counters"].as_array()?.iter().map(counter).collect();
-    Some(First {
+    Some(Snapshot {
         rows: rows?,
         counters: counters?,
     })
@@ -166,7 +166,7 @@ fn restore_step(api: &Api, n_users: usize, json: &Json) -> Option<Step> {
             action: restore_action(api, json)?,
             breach: match &json["breach"] {
                 Json::Null => None,
-                breach => Some(Breach {
+                breach => Some(RuleViolation {
                     pointer: breach["at"].as_str()?.to_owned(),
                     rule: Rule::by_keyword(breach["rule"].as_str()?)?,
                 }),
@@ -291,7 +291,7 @@ fn restore_value(json: &Json) -> Option<Value> {
 mod tests {
     use std::sync::Arc;
 
-    use isobath_genes::{Reference, Tuning};
+    use isobath_genes::{GeneConfig, Reference};
     use isobath_sql::DialectName;
     use isobath_sql::ddl::{Source, load};
 
@@ -325,7 +325,7 @@ paths:
     }
 
     fn sample(api: &Api, seed: u64) -> Candidate {
-        let (mut rng, tuning) = (fastrand::Rng::with_seed(seed), Tuning::robust());
+        let (mut rng, tuning) = (fastrand::Rng::with_seed(seed), GeneConfig::robust());
         let mut candidate = Candidate::default();
         candidate.rows.push(NewRow {
             id: 9,
@@ -385,7 +385,7 @@ paths:
             Value::Float(0.1),
             Value::Date(jiff::civil::date(2024, 2, 29)),
         ];
-        let first = First {
+        let first = Snapshot {
             rows: [("pets".to_owned(), vec![cells.to_vec()])].into(),
             counters: vec![Counter {
                 name: "pets".to_owned(),

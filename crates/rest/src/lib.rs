@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use fastrand::Rng;
-//! use isobath_genes::{Tuning, Unresolved};
+//! use isobath_genes::{GeneConfig, Unresolved};
 //! use isobath_rest::action::{Action, ReceivedResponse, ResponseChecker};
 //! use isobath_rest::openapi::{self, NoLoader};
 //!
@@ -38,7 +38,7 @@
 //! assert!(api.limitations.is_empty());
 //!
 //! let mut rng = Rng::with_seed(1);
-//! let action = Action::sample(&api, 0, &mut rng, &Tuning::default()).unwrap();
+//! let action = Action::sample(&api, 0, &mut rng, &GeneConfig::default()).unwrap();
 //! let request = action.request(&api, &Unresolved);
 //! assert!(request.path.starts_with("/pets/"));
 //!

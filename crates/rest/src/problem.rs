@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobath_genes::{Facet, Gene, Place, Tuning, Value as GeneValue};
-use isobath_search::{Aim, Evaluation, Problem, Rng, Score};
+use isobath_genes::{Gene, GeneConfig, NodeRef, Value as GeneValue, ValueClass};
+use isobath_search::{Evaluation, MutationContext, Problem, Rng, Score};
 
 use crate::candidate::{Candidate, Step, StepKind};
 use crate::db_oracle::DatabaseOracle;
@@ -30,7 +30,7 @@ pub struct SamplingConfig {
     /// The most steps of a candidate.
     pub steps: usize,
     /// How values are drawn.
-    pub tuning: Tuning,
+    pub tuning: GeneConfig,
     /// That an input breaks a rule on purpose.
     pub breach: f64,
     /// That a text is odd though valid, or two values are equal.
@@ -49,7 +49,7 @@ impl Default for SamplingConfig {
     fn default() -> Self {
         Self {
             steps: 10,
-            tuning: Tuning::robust(),
+            tuning: GeneConfig::robust(),
             breach: 0.15,
             odd: 0.1,
             other_user: 0.1,
@@ -375,7 +375,7 @@ impl Problem for RestProblem {
         !self.first_pass.is_over()
     }
 
-    fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &Aim) -> Candidate {
+    fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &MutationContext) -> Candidate {
         let parent = &*without_named_markers(parent);
         let target = aim
             .target
@@ -557,14 +557,14 @@ pub(crate) fn nearest(status_score: f64) -> Option<&'static str> {
 }
 
 /// The facets of a place that are worth a goal. Which thing is meant has none: those are covered as chains.
-fn facets(place: &Place<'_>, add: &mut dyn FnMut(Facet)) {
+fn facets(place: &NodeRef<'_>, add: &mut dyn FnMut(ValueClass)) {
     if place.pointer.is_empty()
         || place.pointer.starts_with("/path")
         || matches!(place.value, GeneValue::Bound(_))
     {
         return;
     }
-    place.facets(&mut *add);
+    place.value_classes(&mut *add);
 }
 
 /// A pointer with all items of a list taken together.

@@ -385,7 +385,7 @@ fn node_leaves(
         Domain::Null
         | Domain::Boolean
         | Domain::Float(_)
-        | Domain::Moment(_)
+        | Domain::DateTime(_)
         | Domain::Binary(_)
         | Domain::Enum(_) => {}
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use isobath_genes::{Domain, Gene, Moment, Reference, Tuning, Value as GeneValue};
+use isobath_genes::{DateTime, Domain, Gene, GeneConfig, Reference, Value as GeneValue};
 use isobath_rows::set::NewCell;
 use isobath_search::Rng;
 
@@ -44,7 +44,7 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
 /// A candidate that calls the operations of a tour, each on what the ones before it created.
 fn tour_of(problem: &RestProblem, rng: &mut Rng, tour: &[usize]) -> Candidate {
     // Values that the document itself shows are the likeliest to be accepted.
-    let tuning = Tuning {
+    let tuning = GeneConfig {
         example: 0.8,
         optional: 0.3,
         null: 0.02,
@@ -406,9 +406,9 @@ const DAYS: u16 = 30;
 
 /// Sometimes brings the times of an input close to each other: a stay has a begin and an end, in this order mostly.
 fn align_dates(rng: &mut Rng, input: &mut Gene) {
-    let mut moments: Vec<(String, Moment)> = Vec::new();
+    let mut moments: Vec<(String, DateTime)> = Vec::new();
     input.walk(|place| {
-        if let GeneValue::Moment(moment) = place.value {
+        if let GeneValue::DateTime(moment) = place.value {
             moments.push((place.pointer.to_owned(), *moment));
         }
     });
@@ -419,7 +419,7 @@ fn align_dates(rng: &mut Rng, input: &mut Gene) {
         return;
     }
     for (pointer, _) in others {
-        let later = GeneValue::Moment(first.days_later(rng.u16(0..=DAYS)));
+        let later = GeneValue::DateTime(first.days_later(rng.u16(0..=DAYS)));
         let mut copy = input.clone();
         if copy.set(pointer, later) && copy.check().is_ok() {
             *input = copy;
@@ -541,7 +541,7 @@ fn odd_values(input: &Gene) -> Vec<(String, GeneValue)> {
             GeneValue::Text(_)
             | GeneValue::Integer(_)
             | GeneValue::Float(_)
-            | GeneValue::Moment(_) => {}
+            | GeneValue::DateTime(_) => {}
             _ => return,
         }
         simple.push((place.pointer.to_owned(), place.value.clone()));

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use isobath_exec::process::{Mark, Output};
+use isobath_exec::process::{Output, OutputPosition};
 
 use crate::session::Session;
 
@@ -98,12 +98,12 @@ impl Supervisor {
     }
 
     /// The end of what the service said so far, where somebody listens.
-    pub(crate) fn mark(&self) -> Option<Mark> {
-        self.output.as_ref().map(Output::mark)
+    pub(crate) fn mark(&self) -> Option<OutputPosition> {
+        self.output.as_ref().map(Output::position)
     }
 
     /// What the service said since a mark.
-    pub(crate) fn output_since(&self, since: Option<Mark>) -> String {
+    pub(crate) fn output_since(&self, since: Option<OutputPosition>) -> String {
         match (&self.output, since) {
             (Some(output), Some(mark)) => output.since(mark),
             _ => String::new(),

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use isobath_exec::driver::{Kind, Target as CodeTarget};
-use isobath_genes::{Facet, Rule};
+use isobath_exec::driver::{Target as CodeTarget, TargetKind};
+use isobath_genes::{Rule, ValueClass};
 use isobath_search::TargetId;
 use rustc_hash::FxHashMap;
 
@@ -22,7 +22,7 @@ pub enum Target {
     /// An operation is called by this user (`None` is anonymous) and answers with this status.
     Access(usize, Option<usize>, u16),
     /// A part of the input has this property, in a call that succeeds.
-    Input(usize, Arc<str>, Facet),
+    Input(usize, Arc<str>, ValueClass),
     /// A part of the input breaks this rule, and the call is answered.
     Breach(usize, Arc<str>, Rule),
     /// A part of the answer with this status has this shape.
@@ -121,10 +121,11 @@ impl Target {
             | Self::Statement(..)
             | Self::Rule(..)
             | Self::Row(..) => true,
-            Self::Code(_, target) => target.kind != Kind::Fault,
-            Self::Input(_, _, facet) => {
-                !matches!(facet, Facet::Negative | Facet::Positive | Facet::Filled)
-            }
+            Self::Code(_, target) => target.kind != TargetKind::Fault,
+            Self::Input(_, _, facet) => !matches!(
+                facet,
+                ValueClass::Negative | ValueClass::Positive | ValueClass::Filled
+            ),
             // Faults get tests of their own.
             Self::Family(..) | Self::Breach(..) | Self::Fault(..) => false,
         }
@@ -200,15 +201,15 @@ impl Target {
 }
 
 /// What a target of the code asks for.
-pub(crate) fn outcome(kind: Kind) -> &'static str {
+pub(crate) fn outcome(kind: TargetKind) -> &'static str {
     match kind {
-        Kind::Statement => "is executed",
-        Kind::True => "is true",
-        Kind::False => "is false",
-        Kind::Arm => "is taken",
-        Kind::Proceed => "succeeds",
-        Kind::Leave => "fails",
-        Kind::Fault => "panics",
+        TargetKind::Statement => "is executed",
+        TargetKind::True => "is true",
+        TargetKind::False => "is false",
+        TargetKind::Arm => "is taken",
+        TargetKind::Proceed => "succeeds",
+        TargetKind::Leave => "fails",
+        TargetKind::Fault => "panics",
     }
 }
 
@@ -221,22 +222,22 @@ impl fmt::Display for TargetText<'_> {
     }
 }
 
-pub(crate) fn facet_words(facet: Facet) -> String {
+pub(crate) fn facet_words(facet: ValueClass) -> String {
     match facet {
-        Facet::Absent => "left out".into(),
-        Facet::Present => "there".into(),
-        Facet::Null => "null".into(),
-        Facet::True => "true".into(),
-        Facet::False => "false".into(),
-        Facet::Member(index) => format!("at its listed value number {}", index + 1),
-        Facet::Option(index) => format!("in its alternative number {}", index + 1),
-        Facet::Minimum => "at its least".into(),
-        Facet::Maximum => "at its most".into(),
-        Facet::Negative => "negative".into(),
-        Facet::Zero => "zero".into(),
-        Facet::Positive => "positive".into(),
-        Facet::Empty => "empty".into(),
-        Facet::Filled => "not empty".into(),
+        ValueClass::Absent => "left out".into(),
+        ValueClass::Present => "there".into(),
+        ValueClass::Null => "null".into(),
+        ValueClass::True => "true".into(),
+        ValueClass::False => "false".into(),
+        ValueClass::Member(index) => format!("at its listed value number {}", index + 1),
+        ValueClass::Option(index) => format!("in its alternative number {}", index + 1),
+        ValueClass::Minimum => "at its least".into(),
+        ValueClass::Maximum => "at its most".into(),
+        ValueClass::Negative => "negative".into(),
+        ValueClass::Zero => "zero".into(),
+        ValueClass::Positive => "positive".into(),
+        ValueClass::Empty => "empty".into(),
+        ValueClass::Filled => "not empty".into(),
     }
 }
 
@@ -247,7 +248,7 @@ pub struct Targets {
     ids: FxHashMap<Target, TargetId>,
     /// The numbers of goals about inputs, by operation and place: every call asks for dozens of them, by a
     /// place that is borrowed.
-    inputs: FxHashMap<usize, Places<Facet>>,
+    inputs: FxHashMap<usize, Places<ValueClass>>,
     /// The same for shapes of answers, by operation and status.
     shapes: FxHashMap<(usize, u16), Places<JsonShape>>,
 }
@@ -268,7 +269,7 @@ impl Targets {
     }
 
     /// The number of the goal that a part of the input has a property.
-    pub fn input(&mut self, operation: usize, place: &str, facet: Facet) -> TargetId {
+    pub fn input(&mut self, operation: usize, place: &str, facet: ValueClass) -> TargetId {
         let known = self.inputs.get(&operation).and_then(|at| at.get(place));
         if let Some(id) = known.and_then(|known| number_of(known, facet)) {
             return id;
@@ -343,16 +344,16 @@ mod tests {
     #[test]
     fn a_goal_has_one_number_however_it_is_asked_for() {
         let mut targets = Targets::default();
-        let input = targets.input(3, "/query/q", Facet::Empty);
+        let input = targets.input(3, "/query/q", ValueClass::Empty);
         let shape = targets.shape(3, 200, "/name", JsonShape::Text);
         assert_ne!(input, shape);
         for _ in 0..2 {
-            assert_eq!(targets.input(3, "/query/q", Facet::Empty), input);
+            assert_eq!(targets.input(3, "/query/q", ValueClass::Empty), input);
             assert_eq!(targets.shape(3, 200, "/name", JsonShape::Text), shape);
         }
-        let asked = targets.id(Target::Input(3, "/query/q".into(), Facet::Empty));
+        let asked = targets.id(Target::Input(3, "/query/q".into(), ValueClass::Empty));
         assert_eq!(asked, input);
-        assert_ne!(targets.input(4, "/query/q", Facet::Empty), input);
+        assert_ne!(targets.input(4, "/query/q", ValueClass::Empty), input);
         assert_ne!(targets.shape(3, 404, "/name", JsonShape::Text), shape);
         assert_eq!(targets.len(), 4);
     }

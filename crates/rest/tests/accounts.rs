@@ -7,9 +7,9 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use isobath_emit::http::{Outcome, Source, curl};
-use isobath_exec::http::{Client, Config as HttpConfig};
-use isobath_genes::{Gene, Tuning};
+use isobath_emit::http::{ExpectedOutcome, ValueSource, curl};
+use isobath_exec::http::{Client, ClientConfig as HttpConfig};
+use isobath_genes::{Gene, GeneConfig};
 use isobath_rest::auth::{self, Format};
 use isobath_rest::caller::Caller;
 use isobath_rest::candidate::{Candidate, StepKind};
@@ -64,7 +64,7 @@ fn who_logged_out_is_logged_in_again_and_that_is_told() {
             let at = all.position(|operation| operation.name() == *id);
             let at = at.expect("an operation of the document");
             let (model, input) = (&service.api.model, service.api.operations[at].input);
-            let gene = Gene::sample(model, input, &mut rng, &Tuning::default());
+            let gene = Gene::sample(model, input, &mut rng, &GeneConfig::default());
             candidate.push(StepKind::call(at, gene), Some(0));
         }
         let exchanges = caller.run(&candidate).expect("the service is up");
@@ -114,7 +114,7 @@ fn suites_create_their_users_and_read_ids_from_locations() {
         .filter(|test| {
             let last = test.steps.last().expect("a test has steps");
             last.request.method == "GET"
-                && matches!(&last.expect, Outcome::Answer(answer) if answer.status == 200)
+                && matches!(&last.expect, ExpectedOutcome::Response(answer) if answer.status == 200)
         })
         .collect();
     assert!(!read.is_empty(), "no test reads a note");
@@ -125,7 +125,7 @@ fn suites_create_their_users_and_read_ids_from_locations() {
             .flat_map(|step| &step.captures)
             .map(|capture| format!("{:?}", capture.from))
             .collect();
-        let expected = format!("{:?}", Source::LastSegment("Location".into()));
+        let expected = format!("{:?}", ValueSource::LastSegment("Location".into()));
         assert!(sources.contains(&expected), "{sources:?}");
         let script = curl(&suite, test);
         assert!(

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use isobath_emit::http::writer;
-use isobath_emit::http::{HttpSuite, RowState};
-use isobath_exec::http::{Client, Config as HttpConfig};
+use isobath_emit::http::{ExpectedRow, HttpSuite};
+use isobath_exec::http::{Client, ClientConfig as HttpConfig};
 use isobath_rest::job::{Event, RunResult};
 use isobath_rest::probe;
 use isobath_rest::replay::{ReplayDatabase, ReplayVerdict, Replayer};
@@ -215,7 +215,11 @@ fn suites_look_at_the_rows_that_calls_leave() {
     let plan = plan(&running, &document, 1_500, 1);
     let prepared = Prepared::new(&plan).with_database(&running, SeedingConfig::default());
     let (_, suite) = prepared.run_and_write("depot");
-    let states: Vec<_> = suite.tests.iter().flat_map(|test| &test.state).collect();
+    let states: Vec<_> = suite
+        .tests
+        .iter()
+        .flat_map(|test| &test.expected_rows)
+        .collect();
     let has = |table: &str, column: &str| {
         let mut mentioned_in = states.iter().filter(|state| state.table == table);
         mentioned_in.any(|state| state.cells.iter().any(|(name, _)| name == column))
@@ -225,16 +229,23 @@ fn suites_look_at_the_rows_that_calls_leave() {
         "{states:?}"
     );
     // A number that the database gives out is never asked for as such.
-    let is_number = |state: &&&RowState| {
+    let is_number = |state: &&&ExpectedRow| {
         let mut ids = state.cells.iter().filter(|(name, _)| name == "id");
         state.table == "reservation" && ids.any(|(_, value)| value.as_captured().is_none())
     };
     assert_eq!(states.iter().filter(is_number).count(), 0, "{states:?}");
     let mut wrong = suite.clone();
-    for state in wrong.tests.iter_mut().flat_map(|test| &mut test.state) {
-        state.is_there = !state.is_there;
+    for state in wrong
+        .tests
+        .iter_mut()
+        .flat_map(|test| &mut test.expected_rows)
+    {
+        state.exists = !state.exists;
     }
-    let n_looking = suite.tests.iter().filter(|test| !test.state.is_empty());
+    let n_looking = suite
+        .tests
+        .iter()
+        .filter(|test| !test.expected_rows.is_empty());
     let n_looking = n_looking.count();
     for (language, tool, probe) in LANGUAGES {
         if !may_have(tool, probe) || !may_have("sqlite3", &["--version"]) {
@@ -280,12 +291,21 @@ fn a_replay_brings_the_rows_and_looks_at_what_is_left() {
         );
     }
     let mut wrong = suite.clone();
-    for state in wrong.tests.iter_mut().flat_map(|test| &mut test.state) {
-        state.is_there = !state.is_there;
+    for state in wrong
+        .tests
+        .iter_mut()
+        .flat_map(|test| &mut test.expected_rows)
+    {
+        state.exists = !state.exists;
     }
     for (test, verdict) in wrong.tests.iter().zip(play(&wrong, true)) {
         let differs = matches!(verdict, ReplayVerdict::Differs(_));
-        assert_eq!(differs, !test.state.is_empty(), "{}: {verdict:?}", test.id);
+        assert_eq!(
+            differs,
+            !test.expected_rows.is_empty(),
+            "{}: {verdict:?}",
+            test.id
+        );
     }
 }
 

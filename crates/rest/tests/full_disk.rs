@@ -9,8 +9,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use isobath_exec::engine::Engine;
-use isobath_exec::server::{or_left_out, shared};
-use isobath_exec::{Database, writable};
+use isobath_exec::server::{or_skip, shared};
+use isobath_exec::{Database, connect_writable};
 use isobath_rest::job::RunResult;
 use isobath_rest::probe::ProbeConfig;
 use isobath_suts::Running;
@@ -62,7 +62,7 @@ fn on_disk(engine: Engine, disk: &Disk) -> Option<Place> {
         let place = Place::sqlite(disk.path());
         return Some(place.with(&format!("CREATE TABLE account ({COLUMNS})")));
     }
-    let server = or_left_out(&format!("a full disk on {engine}"), shared(engine))?;
+    let server = or_skip(&format!("a full disk on {engine}"), shared(engine))?;
     let folder = disk.path().join("tables");
     std::fs::create_dir(&folder).expect("an empty disk");
     let process = format!("/proc/{}", server.pid().expect("it runs"));
@@ -74,7 +74,7 @@ fn on_disk(engine: Engine, disk: &Disk) -> Option<Place> {
         let name = format!("tiny_{}", NAMES.fetch_add(1, Ordering::Relaxed));
         // It cannot be made together with anything else.
         let made = format!("CREATE TABLESPACE {name} LOCATION '{folder}'");
-        place.open().command(&made).expect("a tablespace");
+        place.open().execute_required(&made).expect("a tablespace");
         format!("CREATE TABLE account ({COLUMNS}) TABLESPACE {name}")
     } else {
         format!(
@@ -124,7 +124,7 @@ fn run_and_fill(prepared: Prepared, address: &str, when: usize) -> RunResult {
     prepared.run_telling(move |_| {
         told += 1;
         if told == when {
-            let mut database = writable(&address, std::slice::from_ref(&address));
+            let mut database = connect_writable(&address, std::slice::from_ref(&address));
             fill(database.as_mut().expect("a connection").as_mut());
         }
     })

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use isobath_emit::http::{HttpSuite, writer};
 use isobath_exec::engine::Engine;
-use isobath_exec::state::{Reference, State};
+use isobath_exec::test_database::{Reference, TestDatabase};
 use isobath_rest::job::Event;
 use isobath_rest::probe;
 use isobath_rest::seeding::SeedingConfig;
-use isobath_rows::set::{Ground, NewCell, NewRow};
+use isobath_rows::set::{ExistingRows, NewCell, NewRow};
 use isobath_sql::{Cell, Row, Value};
 use isobath_suts::papers::{pair_tables, stored_pair_at};
 use isobath_suts::rows::{library_at, library_tables};
@@ -188,13 +188,13 @@ fn a_key_that_is_a_reference_is_repaired_on_each_database() {
             let engine = place.engine;
             let place = place.with(&foo_and_bar(engine, counted));
             let named = [place.address.clone()];
-            let mut state = State::open(&place.address, &named).expect("a database");
+            let mut state = TestDatabase::open(&place.address, &named).expect("a database");
             let schema = Arc::new(state.schema().clone());
             let index = |name: &str| schema.table_index(name).expect("a table");
             let (foo, bar) = (index("foo"), index("bar"));
             let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
             let none = vec![Vec::new(); schema.tables.len()];
-            let ground = Ground::new(Arc::clone(&schema), state.dialect(), now, none);
+            let ground = ExistingRows::new(Arc::clone(&schema), state.dialect(), now, none);
             for seed in 0..10 {
                 let mut rng = fastrand::Rng::with_seed(seed);
                 let key = (!counted).then_some(1);
@@ -216,7 +216,7 @@ fn a_key_that_is_a_reference_is_repaired_on_each_database() {
                 assert_eq!((parents.len(), children.len()), (2, 2), "{engine}, {seed}");
                 assert!(children.iter().all(|key| parents.contains(key)));
                 assert_ne!(children[0], children[1]);
-                state.reset(&state.all()).expect("a reset");
+                state.reset(&state.all_tables()).expect("a reset");
             }
         });
     }
@@ -230,10 +230,10 @@ fn rows_of_one_candidate_leave_no_trace_for_the_next_on_each_database() {
         let place = place.with(&foo_and_bar(engine, true));
         place
             .open()
-            .command("INSERT INTO foo (x) VALUES (7)")
+            .execute_required("INSERT INTO foo (x) VALUES (7)")
             .expect("a row");
         let named = [place.address.clone()];
-        let mut state = State::open(&place.address, &named).expect("a database");
+        let mut state = TestDatabase::open(&place.address, &named).expect("a database");
         let foo = state.schema().table_index("foo").expect("a table");
         let fresh = Row {
             table: foo,
@@ -245,7 +245,10 @@ fn rows_of_one_candidate_leave_no_trace_for_the_next_on_each_database() {
             let stored = state.insert(&rows, &[]).expect("a connection");
             given.push(stored.expect("rows that fit"));
             state.reset(&[foo].into()).expect("a reset");
-            let left = place.open().rows("SELECT id, x FROM foo").expect("rows");
+            let left = place
+                .open()
+                .query_required("SELECT id, x FROM foo")
+                .expect("rows");
             let first = vec![Value::from(1), Value::from(7)];
             assert_eq!(left.rows, [first], "{engine}");
         }
@@ -279,7 +282,10 @@ fn suites_look_at_the_rows_that_calls_leave_on_each_database() {
         let prepared = prepared.with_seeder(&place.address, SeedingConfig::default(), Some(ear));
         let (_, suite, _run) = prepared.run_and_keep("library");
         let looking = |suite: &HttpSuite| {
-            let tests = suite.tests.iter().filter(|test| !test.state.is_empty());
+            let tests = suite
+                .tests
+                .iter()
+                .filter(|test| !test.expected_rows.is_empty());
             tests.map(|test| test.id.clone()).collect::<Vec<_>>()
         };
         assert!(!looking(&suite).is_empty(), "{engine}");
@@ -297,8 +303,12 @@ fn suites_look_at_the_rows_that_calls_leave_on_each_database() {
             assert!(passed, "{engine}: {id}: {said}");
         }
         let mut wrong = suite.clone();
-        for state in wrong.tests.iter_mut().flat_map(|test| &mut test.state) {
-            state.is_there = !state.is_there;
+        for state in wrong
+            .tests
+            .iter_mut()
+            .flat_map(|test| &mut test.expected_rows)
+        {
+            state.exists = !state.exists;
         }
         let results = results("pytest", &wrong, &place.address);
         let failed = results.iter().filter(|(_, (passed, _))| !passed);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use isobath_emit::http::{Outcome, Source};
+use isobath_emit::http::{ExpectedOutcome, ValueSource};
 use isobath_rest::auth::{self, Format, User};
 use isobath_rest::job::Event;
 use isobath_rest::probe::ProbeConfig;
@@ -171,14 +171,15 @@ fn tests_that_follow_a_link_read_the_header_and_repeat_what_was_sent() {
         let [made, opened] = &*test.steps else {
             return None;
         };
-        let is_open = matches!(&opened.expect, Outcome::Answer(answer) if answer.status == 200);
+        let is_open =
+            matches!(&opened.expect, ExpectedOutcome::Response(answer) if answer.status == 200);
         (is_open && test.group == "POST /doors/{a}/{b}").then_some((made, opened))
     });
     let (made, opened) = opened.expect("a test that opens a door");
     let [key] = &*made.captures else {
         panic!("{:?}", made.captures);
     };
-    assert_eq!(key.from, Source::Header("X-Room-Key".into()));
+    assert_eq!(key.from, ValueSource::Header("X-Room-Key".into()));
     let path = format!("{:?}", opened.request.path);
     assert!(path.contains(&key.variable), "{path}");
     assert_eq!(made.request.body, opened.request.body);

@@ -1,7 +1,7 @@
 //! Documents that somebody has damaged: whatever is left of them is read, or refused with words.
 
 use fastrand::Rng;
-use isobath_genes::{Tuning, Unresolved};
+use isobath_genes::{GeneConfig, Unresolved};
 use isobath_rest::action::Action;
 use isobath_rest::openapi::{self, NoLoader};
 
@@ -61,9 +61,9 @@ fn damaged_documents_are_read_as_far_as_they_go_or_refused() {
             Ok(api) => {
                 read += 1;
                 for index in 0..api.operations.len() {
-                    let action = Action::sample(&api, index, &mut rng, &Tuning::default());
+                    let action = Action::sample(&api, index, &mut rng, &GeneConfig::default());
                     if let Some(mut action) = action {
-                        action.mutate(&mut rng, &Tuning::default());
+                        action.mutate(&mut rng, &GeneConfig::default());
                         let request = action.request(&api, &Unresolved);
                         assert!(request.path.starts_with('/'), "{}", request.path);
                     }

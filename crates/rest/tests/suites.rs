@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use isobath_emit::http::writer::TestResult;
-use isobath_emit::http::{HttpSuite, Outcome};
+use isobath_emit::http::{ExpectedOutcome, HttpSuite};
 use isobath_rest::auth::{self, Format};
 use isobath_rest::probe::ProbeConfig;
 use marina::Faults;
@@ -61,8 +61,8 @@ fn check(language: &str) {
     );
     for test in suite.tests.iter().filter(|test| test.faults.is_empty()) {
         let ends_in_fault = test.steps.iter().any(|step| match &step.expect {
-            Outcome::Answer(answer) => answer.status >= 500,
-            Outcome::Dropped | Outcome::TimedOut => true,
+            ExpectedOutcome::Response(answer) => answer.status >= 500,
+            ExpectedOutcome::Dropped | ExpectedOutcome::TimedOut => true,
         });
         assert!(!ends_in_fault, "{} is not marked", test.name);
         let expected: Vec<_> = test.steps.iter().map(|step| &step.expect).collect();

@@ -8,9 +8,9 @@ use std::time::Duration;
 use isobath_exec::database::Address;
 use isobath_exec::driver::{Event, Target};
 use isobath_exec::engine::Engine;
-use isobath_exec::server::{Server, or_left_out, shared, start};
+use isobath_exec::server::{Server, or_skip, shared, start};
 use isobath_exec::tap::{Tap, environment};
-use isobath_exec::{Database, writable};
+use isobath_exec::{Database, connect_writable};
 use isobath_rest::feedback::{CandidateTrace, Feedback, TapFeedback};
 use isobath_rest::job::RunResult;
 use isobath_rest::probe::ProbeConfig;
@@ -20,16 +20,16 @@ use isobath_suts::wired::{LEDGER, ledger};
 use support::{Plan, Prepared};
 
 /// A service on a database of its own, with a tap between them.
-struct Setting {
+struct SolverContext {
     address: String,
     service: Running,
     feedback: TapFeedback,
 }
 
-impl Setting {
+impl SolverContext {
     fn new(server: &Server) -> Self {
         let address = server.create_database().expect("a database");
-        open(&address).command(LEDGER).expect("a table");
+        open(&address).execute_required(LEDGER).expect("a table");
         let database = Address::parse(&address).expect("an address");
         let tap = Tap::open(&database, None).expect("a tap");
         let url = environment::url(&database, tap.at()).expect("an address at the tap");
@@ -107,12 +107,12 @@ impl Feedback for Meddled {
 }
 
 fn open(address: &str) -> Box<dyn Database> {
-    writable(address, &[address.to_owned()]).expect("a connection")
+    connect_writable(address, &[address.to_owned()]).expect("a connection")
 }
 
 fn on_each_server(what: &str, test: impl Fn(&Server)) {
     for engine in [Engine::Postgres, Engine::MariaDb] {
-        if let Some(server) = or_left_out(&format!("{what} on {engine}"), shared(engine)) {
+        if let Some(server) = or_skip(&format!("{what} on {engine}"), shared(engine)) {
             test(server);
         }
     }
@@ -128,7 +128,7 @@ fn evidence(outcome: &RunResult) -> String {
 #[test]
 fn statements_belong_to_the_calls_that_sent_them() {
     on_each_server("statements of calls", |server| {
-        let outcome = Setting::new(server).run(300);
+        let outcome = SolverContext::new(server).run(300);
         let mut inserts = 0;
         let mut selects = 0;
         for test in &outcome.tests {
@@ -174,13 +174,19 @@ fn cut(address: &str) {
         let text = format!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}' AND pid <> pg_backend_pid()"
         );
-        database.rows(&text).expect("our connection stays");
+        database
+            .query_required(&text)
+            .expect("our connection stays");
         return;
     }
     let text = format!(
         "SELECT id FROM information_schema.processlist WHERE db = '{name}' AND id <> CONNECTION_ID()"
     );
-    for row in database.rows(&text).expect("our connection stays").rows {
+    for row in database
+        .query_required(&text)
+        .expect("our connection stays")
+        .rows
+    {
         // It may have ended by itself.
         let _ = database.execute(&format!("KILL {}", row[0]));
     }
@@ -189,7 +195,7 @@ fn cut(address: &str) {
 #[test]
 fn connections_that_are_cut_lose_calls_and_not_the_run() {
     on_each_server("cut connections", |server| {
-        let setting = Setting::new(server);
+        let setting = SolverContext::new(server);
         let address = setting.address.clone();
         let outcome = setting.run_meddling(150, Duration::from_secs(10), move |candidate| {
             if candidate % 7 == 0 {
@@ -210,13 +216,13 @@ fn connections_that_are_cut_lose_calls_and_not_the_run() {
 #[test]
 fn a_locked_table_makes_calls_time_out_and_shows_what_they_waited_for() {
     on_each_server("a locked table", |server| {
-        let setting = Setting::new(server);
+        let setting = SolverContext::new(server);
         let mut holder = open(&setting.address);
         let lock = match server.engine() {
             Engine::Postgres => "BEGIN; LOCK TABLE account",
             _ => "LOCK TABLES account WRITE",
         };
-        holder.command(lock).expect("nobody else holds it");
+        holder.execute_required(lock).expect("nobody else holds it");
         // A service that answers nothing ten times is given up, with what was found.
         let outcome = setting.run_meddling(60, Duration::from_millis(200), |_| {});
         let faults = evidence(&outcome);
@@ -229,10 +235,10 @@ fn a_locked_table_makes_calls_time_out_and_shows_what_they_waited_for() {
 fn a_database_that_is_killed_ends_neither_the_run_nor_its_results() {
     for engine in [Engine::Postgres, Engine::MariaDb] {
         let what = format!("a killed database on {engine}");
-        let Some(server) = or_left_out(&what, start(engine)) else {
+        let Some(server) = or_skip(&what, start(engine)) else {
             continue;
         };
-        let setting = Setting::new(&server);
+        let setting = SolverContext::new(&server);
         let mut server = Some(server);
         let outcome = setting.run_meddling(200, Duration::from_secs(10), move |candidate| {
             if candidate == 20 {

@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 
 use isobath_rows::query::algorithm::Config;
-use isobath_rows::query::construct::Setting;
-use isobath_rows::query::job::{Fate, run};
-use isobath_rows::query::target::Target;
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_rows::query::construct::SolverContext;
+use isobath_rows::query::job::{TargetStatus, run};
+use isobath_rows::query::target::QueryTarget;
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema};
 
@@ -61,7 +61,7 @@ fn schema(text: &str) -> Schema {
 }
 
 /// What becomes of a query of the shop.
-fn fates(sql: &str) -> String {
+fn statuses(sql: &str) -> String {
     fates_in(SHOP, sql)
 }
 
@@ -69,13 +69,13 @@ fn fates(sql: &str) -> String {
 fn fates_in(tables: &str, sql: &str) -> String {
     let schema = schema(tables);
     let dialect = DialectName::Postgres;
-    let setting = Setting::new(&schema, dialect.dialect());
+    let setting = SolverContext::new(&schema, dialect.dialect());
     let made = targets(
         sql,
         &schema,
         dialect,
-        Criterion::Extended,
-        Options::default(),
+        QueryCriterion::Extended,
+        CoverageOptions::default(),
     )
     .expect("it has targets");
     let config = Config {
@@ -84,11 +84,11 @@ fn fates_in(tables: &str, sql: &str) -> String {
     };
     let (mut covered, mut infeasible, mut open) = (0, 0, String::new());
     for made in &made {
-        let target = Target::of(made, &schema, dialect);
+        let target = QueryTarget::of(made, &schema, dialect);
         let outcome = run(&[target], setting, &config);
-        match &outcome.fates[..] {
-            [Fate::Covered(_)] => covered += 1,
-            [Fate::Infeasible { .. }] => infeasible += 1,
+        match &outcome.statuses[..] {
+            [TargetStatus::Covered(_)] => covered += 1,
+            [TargetStatus::Infeasible { .. }] => infeasible += 1,
             _ => writeln!(open, "open: {}", made.sql).expect("text takes everything"),
         }
     }
@@ -97,7 +97,7 @@ fn fates_in(tables: &str, sql: &str) -> String {
 
 #[test]
 fn parameters_take_the_type_of_what_they_are_compared_with() {
-    insta::assert_snapshot!(fates(
+    insta::assert_snapshot!(statuses(
         "SELECT o.order_id, c.email FROM orders o
          JOIN customers c ON c.customer_id = o.customer_id
          WHERE o.shipped_on IS NULL AND o.placed_on < :before
@@ -107,7 +107,7 @@ fn parameters_take_the_type_of_what_they_are_compared_with() {
 
 #[test]
 fn comparisons_that_run_in_a_circle_are_proven_infeasible() {
-    insta::assert_snapshot!(fates(
+    insta::assert_snapshot!(statuses(
         "SELECT sku FROM products
          WHERE status = 'listed' AND (price <= :most OR discounted <= :most)"
     ), @"9 covered, 3 infeasible");
@@ -115,7 +115,7 @@ fn comparisons_that_run_in_a_circle_are_proven_infeasible() {
 
 #[test]
 fn groups_over_outer_joins_are_built() {
-    insta::assert_snapshot!(fates(
+    insta::assert_snapshot!(statuses(
         "SELECT c.country, COUNT(i.sku) FROM customers c
          LEFT JOIN orders o ON o.customer_id = c.customer_id
          LEFT JOIN order_items i ON i.order_id = o.order_id
@@ -125,7 +125,7 @@ fn groups_over_outer_joins_are_built() {
 
 #[test]
 fn groups_over_four_tables_are_built() {
-    insta::assert_snapshot!(fates(
+    insta::assert_snapshot!(statuses(
         "SELECT c.country, p.status, SUM(i.quantity) FROM customers c
          JOIN orders o ON o.customer_id = c.customer_id
          JOIN order_items i ON i.order_id = o.order_id
@@ -137,7 +137,7 @@ fn groups_over_four_tables_are_built() {
 
 #[test]
 fn rows_that_only_a_subquery_reads_bring_lawful_parents() {
-    insta::assert_snapshot!(fates(
+    insta::assert_snapshot!(statuses(
         "SELECT p.sku FROM products p WHERE p.status <> 'retired'
          AND NOT EXISTS (SELECT 1 FROM order_items i WHERE i.sku = p.sku)"
     ), @"4 covered, 0 infeasible");
@@ -145,7 +145,7 @@ fn rows_that_only_a_subquery_reads_bring_lawful_parents() {
 
 #[test]
 fn a_value_and_a_null_cannot_meet_in_a_group_by_the_key_of_an_outer_join() {
-    insta::assert_snapshot!(fates(
+    insta::assert_snapshot!(statuses(
         "SELECT c.customer_id, COUNT(o.order_id) FROM customers c
          LEFT JOIN orders o ON o.customer_id = c.customer_id
          GROUP BY c.customer_id HAVING COUNT(o.order_id) < 3"
@@ -154,7 +154,7 @@ fn a_value_and_a_null_cannot_meet_in_a_group_by_the_key_of_an_outer_join() {
 
 #[test]
 fn the_least_and_the_greatest_value_are_those_of_a_row() {
-    insta::assert_snapshot!(fates(
+    insta::assert_snapshot!(statuses(
         "SELECT order_id FROM order_items WHERE quantity > 10
          GROUP BY order_id HAVING COUNT(*) > 1 AND MAX(quantity) >= 50"
     ), @"11 covered, 4 infeasible");
@@ -162,7 +162,7 @@ fn the_least_and_the_greatest_value_are_those_of_a_row() {
 
 #[test]
 fn products_and_remainders_of_whole_numbers_are_decided() {
-    insta::assert_snapshot!(fates(
+    insta::assert_snapshot!(statuses(
         "SELECT line FROM order_items WHERE quantity * 2 > 30 AND quantity % 5 = 0"
     ), @"5 covered, 3 infeasible");
 }

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 
 use isobath_exec::{Engine, provision};
 use isobath_rows::query::algorithm::Config;
-use isobath_rows::query::confirm::{self, Verdict};
-use isobath_rows::query::construct::Setting;
-use isobath_rows::query::job::{Fate, run};
+use isobath_rows::query::confirm::{self, EngineVerdict};
+use isobath_rows::query::construct::SolverContext;
+use isobath_rows::query::job::{TargetStatus, run};
 use isobath_rows::query::parameter::bound;
-use isobath_rows::query::target::Target;
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_rows::query::target::QueryTarget;
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema};
 
@@ -64,7 +64,7 @@ fn open(ddl: &str, queries: &str, engine: Engine) -> Option<String> {
     let refused = confirm::prepare(&stored, database).expect("the engine answers");
     assert!(refused.is_empty(), "{refused:?}");
     let dialect = engine.dialect();
-    let setting = Setting::new(&schema, dialect.dialect());
+    let setting = SolverContext::new(&schema, dialect.dialect());
     let mut report = String::new();
     let (mut all, mut covered, mut proven) = (0, 0, 0);
     for given in given(queries) {
@@ -75,8 +75,8 @@ fn open(ddl: &str, queries: &str, engine: Engine) -> Option<String> {
             given.sql,
             &schema,
             dialect,
-            Criterion::Extended,
-            Options::default(),
+            QueryCriterion::Extended,
+            CoverageOptions::default(),
         );
         let made = match made {
             Ok(made) => made,
@@ -85,9 +85,9 @@ fn open(ddl: &str, queries: &str, engine: Engine) -> Option<String> {
                 continue;
             }
         };
-        let targets: Vec<Target> = made
+        let targets: Vec<QueryTarget> = made
             .iter()
-            .map(|target| Target::of(target, &schema, dialect))
+            .map(|target| QueryTarget::of(target, &schema, dialect))
             .collect();
         let outcome = run(&targets, setting, &Config::default());
         all += targets.len();
@@ -108,10 +108,10 @@ fn open(ddl: &str, queries: &str, engine: Engine) -> Option<String> {
                 .collect();
             let verdicts = confirm::confirm(fixture, &sql, &stored, database).expect("it answers");
             for (target, verdict) in fixture.covers.iter().zip(verdicts) {
-                assert_eq!(outcome.fates[*target], Fate::Covered(number));
+                assert_eq!(outcome.statuses[*target], TargetStatus::Covered(number));
                 match verdict {
-                    Verdict::Agrees => covered += 1,
-                    Verdict::Disagrees { actual } => {
+                    EngineVerdict::Agrees => covered += 1,
+                    EngineVerdict::Disagrees { actual } => {
                         let target = &targets[*target];
                         writeln!(
                             report,
@@ -123,8 +123,8 @@ fn open(ddl: &str, queries: &str, engine: Engine) -> Option<String> {
                 }
             }
         }
-        for (fate, target) in outcome.fates.iter().zip(&targets) {
-            if let Fate::Uncovered { why } = fate {
+        for (fate, target) in outcome.statuses.iter().zip(&targets) {
+            if let TargetStatus::Uncovered { why } = fate {
                 writeln!(
                     report,
                     "{}: {} {}: {why}",

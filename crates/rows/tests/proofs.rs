@@ -3,11 +3,11 @@
 
 use isobath_rows::query::algorithm::Config;
 use isobath_rows::query::candidate::Candidate;
-use isobath_rows::query::construct::Setting;
-use isobath_rows::query::job::{Fate, run};
-use isobath_rows::query::target::Target;
+use isobath_rows::query::construct::SolverContext;
+use isobath_rows::query::job::{TargetStatus, run};
+use isobath_rows::query::target::QueryTarget;
 use isobath_sql::ddl::{Source, load};
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::query::distance;
 use isobath_sql::{DialectName, Schema, Value};
 use proptest::prelude::*;
@@ -187,7 +187,7 @@ fn lists() -> Vec<Vec<Vec<Value>>> {
 }
 
 /// Rows that cover a target although it was proven that there are none.
-fn counterexample(target: &Target, setting: Setting<'_>) -> Option<Candidate> {
+fn counterexample(target: &QueryTarget, setting: SolverContext<'_>) -> Option<Candidate> {
     let query = target.query.as_ref().ok()?;
     let tables = query.tables();
     let lists = lists();
@@ -216,8 +216,8 @@ fn counterexample(target: &Target, setting: Setting<'_>) -> Option<Candidate> {
     }
 }
 
-fn is_lawful(candidate: &Candidate, setting: Setting<'_>) -> bool {
-    let mut memory = Memory::new(setting.schema, setting.dialect);
+fn is_lawful(candidate: &Candidate, setting: SolverContext<'_>) -> bool {
+    let mut memory = MemoryDatabase::new(setting.schema, setting.dialect);
     // Parents have smaller numbers here. A foreign key to a table that the query does not read is
     // met by a row that does not matter.
     if !candidate.rows.contains_key(&0) {
@@ -248,20 +248,20 @@ proptest! {
     #[test]
     fn nothing_reported_infeasible_has_covering_rows(sql in query()) {
         let schema = schema();
-        let setting = Setting::new(&schema, DialectName::Postgres.dialect());
-        let target = Target::read(&sql, "", "", &schema, DialectName::Postgres);
+        let setting = SolverContext::new(&schema, DialectName::Postgres.dialect());
+        let target = QueryTarget::read(&sql, "", "", &schema, DialectName::Postgres);
         prop_assert!(target.query.is_ok(), "{}: {:?}", sql, target.query);
         let outcome = run(std::slice::from_ref(&target), setting, &Config { budget: 50, ..Config::default() });
-        match &outcome.fates[0] {
-            Fate::Infeasible { proof, .. } => {
+        match &outcome.statuses[0] {
+            TargetStatus::Infeasible { proof, .. } => {
                 let counter = counterexample(&target, setting);
                 prop_assert!(counter.is_none(), "{}: {}: {:?}", sql, proof, counter);
             }
-            Fate::Covered(number) => {
+            TargetStatus::Covered(number) => {
                 let fixture = &outcome.fixtures[*number];
                 prop_assert!(is_lawful(&fixture.candidate, setting), "{}: {:?}", sql, fixture);
             }
-            Fate::Uncovered { .. } => {}
+            TargetStatus::Uncovered { .. } => {}
         }
     }
 }

@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 
 use fastrand::Rng;
 use isobath_rows::query::algorithm::Config;
-use isobath_rows::query::construct::Setting;
-use isobath_rows::query::job::{Outcome, run};
-use isobath_rows::query::target::Target;
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_rows::query::construct::SolverContext;
+use isobath_rows::query::job::{CoverageOutcome, run};
+use isobath_rows::query::target::QueryTarget;
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema};
 
@@ -107,7 +107,7 @@ fn queries_put_together_at_random_come_back() {
         let dialect = DialectName::ALL[rng.usize(..DialectName::ALL.len())];
         let outcome = std::panic::catch_unwind(|| attempt(&sql, &schema, dialect));
         let outcome = outcome.unwrap_or_else(|_| panic!("case {case}, {dialect:?}: {sql}"));
-        made += outcome.fates.len();
+        made += outcome.statuses.len();
         for fixture in &outcome.fixtures {
             assert!(
                 !fixture.covers.is_empty(),
@@ -126,26 +126,30 @@ fn products_of_many_tables_end_before_memory_does() {
         "SELECT COUNT(*) FROM {} WHERE t0.s = t11.s HAVING COUNT(*) > 2000",
         relations.join(" CROSS JOIN ")
     );
-    let target = Target::read(&sql, "", "", &schema, DialectName::Postgres);
-    let setting = Setting::new(&schema, DialectName::Postgres.dialect());
+    let target = QueryTarget::read(&sql, "", "", &schema, DialectName::Postgres);
+    let setting = SolverContext::new(&schema, DialectName::Postgres.dialect());
     let config = Config {
         budget: 3,
         ..Config::default()
     };
-    assert_eq!(run(&[target], setting, &config).fates.len(), 1);
+    assert_eq!(run(&[target], setting, &config).statuses.len(), 1);
 }
 
 /// What the job makes of the first targets of a query.
-fn attempt(sql: &str, schema: &Schema, dialect: DialectName) -> Outcome {
-    let options = Options { boundaries: true };
-    let made = targets(sql, schema, dialect, Criterion::Extended, options).unwrap_or_default();
-    let of = |target| Target::of(target, schema, dialect);
-    let targets: Vec<Target> = made.iter().take(8).map(of).collect();
+fn attempt(sql: &str, schema: &Schema, dialect: DialectName) -> CoverageOutcome {
+    let options = CoverageOptions { boundaries: true };
+    let made = targets(sql, schema, dialect, QueryCriterion::Extended, options).unwrap_or_default();
+    let of = |target| QueryTarget::of(target, schema, dialect);
+    let targets: Vec<QueryTarget> = made.iter().take(8).map(of).collect();
     let config = Config {
         budget: 30,
         ..Config::default()
     };
-    run(&targets, Setting::new(schema, dialect.dialect()), &config)
+    run(
+        &targets,
+        SolverContext::new(schema, dialect.dialect()),
+        &config,
+    )
 }
 
 fn select(rng: &mut Rng, depth: u32) -> String {

@@ -1,6 +1,6 @@
 //! What happens during a search, for whoever wants to show it.
 
-use crate::limits::Ending;
+use crate::budget::StopReason;
 use crate::problem::Problem;
 use crate::target::TargetId;
 
@@ -15,7 +15,7 @@ pub enum Phase {
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event {
+pub enum SearchEvent {
     /// A target was touched for the first time.
     Discovered {
         /// Which.
@@ -46,20 +46,20 @@ pub enum Event {
         covered: usize,
     },
     /// No more candidates will be handed out.
-    Ended(Ending),
+    Ended(StopReason),
 }
 
 /// Somebody who is told what happens, and may look at the problem as it is then.
 pub trait Observer<P: Problem> {
     /// Called for each event, in order.
-    fn on(&mut self, event: &Event, problem: &P);
+    fn on(&mut self, event: &SearchEvent, problem: &P);
 
     /// Called with each candidate that is the first to cover something, after the events about that.
     fn keep(&mut self, _candidate: &P::Candidate, _problem: &P) {}
 }
 
-impl<P: Problem, F: FnMut(&Event, &P)> Observer<P> for F {
-    fn on(&mut self, event: &Event, problem: &P) {
+impl<P: Problem, F: FnMut(&SearchEvent, &P)> Observer<P> for F {
+    fn on(&mut self, event: &SearchEvent, problem: &P) {
         self(event, problem);
     }
 }

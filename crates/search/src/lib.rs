@@ -6,7 +6,7 @@
 //!
 //! This crate has never heard of a gene, of HTTP or of SQL. It has no clock and
 //! starts nothing: how much of the time is used is asked of a closure
-//! ([`Limits`]), and answers are told to it in any order, from as many workers
+//! ([`Budget`]), and answers are told to it in any order, from as many workers
 //! as there are ([`Search`]).
 //!
 //! # Reading order
@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use isobath_search::{
-//!     Aim, Config, Evaluation, Limits, Problem, Rng, Score, Search, TargetId, run,
+//!     MutationContext, SearchConfig, Evaluation, Budget, Problem, Rng, Score, Search, TargetId, run,
 //! };
 //!
 //! /// Which number is 4711? The only hint is how far off a guess is.
@@ -32,7 +32,7 @@
 //!     fn sample(&mut self, rng: &mut Rng) -> i64 {
 //!         rng.i64(0..1_000_000)
 //!     }
-//!     fn mutate(&mut self, rng: &mut Rng, parent: &i64, _aim: &Aim) -> i64 {
+//!     fn mutate(&mut self, rng: &mut Rng, parent: &i64, _aim: &MutationContext) -> i64 {
 //!         let step = 1 << rng.u32(0..20);
 //!         if rng.bool() { parent + step } else { parent - step }
 //!     }
@@ -41,8 +41,8 @@
 //!     }
 //! }
 //!
-//! let limits = Limits::default().evaluations(5_000);
-//! let mut search = Search::new(Guess, &Config::default(), limits);
+//! let budget = Budget::default().evaluations(5_000);
+//! let mut search = Search::new(Guess, &SearchConfig::default(), budget);
 //! run(&mut search, |guess| Ok::<_, std::convert::Infallible>((guess - 4711).abs() as f64)).unwrap();
 //! let outcome = search.finish();
 //! let found = outcome.archive.covering(TargetId::from_index(0)).unwrap();
@@ -51,22 +51,22 @@
 
 pub mod algorithm;
 mod archive;
+mod budget;
 mod evaluation;
 mod event;
-mod limits;
 mod minimize;
 mod problem;
 mod run;
 mod search;
 mod target;
 
-pub use algorithm::{Algorithm, AlgorithmKind, Config, MioConfig, MosaConfig, WtsConfig};
-pub use archive::{Archive, Gain, Kept, Member};
+pub use algorithm::{Algorithm, AlgorithmKind, MioConfig, MosaConfig, SearchConfig, WtsConfig};
+pub use archive::{Archive, ArchiveUpdate, ArchivedCandidate, Member};
+pub use budget::{Budget, StopReason};
 pub use evaluation::{Evaluation, Score};
-pub use event::{Event, Observer, Phase};
-pub use limits::{Ending, Limits};
-pub use minimize::{Minimal, Minimized, minimize};
-pub use problem::{Aim, Effect, Lesson, Problem, Rng};
+pub use event::{Observer, Phase, SearchEvent};
+pub use minimize::{MinimizedSuite, MinimizedTest, minimize};
+pub use problem::{MutationContext, MutationEffect, MutationFeedback, Problem, Rng};
 pub use run::{run, run_with_workers};
-pub use search::{Ask, Outcome, Search, Trial};
+pub use search::{Ask, Search, SearchResult, Trial};
 pub use target::{TargetId, Targets};

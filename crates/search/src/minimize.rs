@@ -9,7 +9,7 @@ use crate::target::TargetId;
 
 /// A candidate of the final suite.
 #[derive(Clone, Debug)]
-pub struct Minimal<C> {
+pub struct MinimizedTest<C> {
     /// The candidate.
     pub candidate: Arc<C>,
     /// The targets it is kept for, of those that it covers.
@@ -20,9 +20,9 @@ pub struct Minimal<C> {
 
 /// A minimized suite.
 #[derive(Clone, Debug)]
-pub struct Minimized<C> {
+pub struct MinimizedSuite<C> {
     /// The candidates, in the order in which their origins were found.
-    pub suite: Vec<Minimal<C>>,
+    pub suite: Vec<MinimizedTest<C>>,
     /// Targets that were covered during the search, and by nothing that was run again.
     pub unstable: Vec<TargetId>,
     /// Whether everything was tried; not so when the evaluations were used up before.
@@ -49,7 +49,7 @@ pub fn minimize<P: Problem>(
     archive: &Archive<P::Candidate>,
     wanted: &dyn Fn(TargetId) -> bool,
     mut evaluate: impl FnMut(&P::Candidate) -> Option<P::Answer>,
-) -> Minimized<P::Candidate> {
+) -> MinimizedSuite<P::Candidate> {
     let mut evaluations = 0;
     let mut run = |problem: &mut P, candidate: &P::Candidate| -> Option<Evaluation> {
         let answer = evaluate(candidate)?;
@@ -76,7 +76,7 @@ pub fn minimize<P: Problem>(
     for test in &mut suite {
         complete = complete && shorten(problem, test, &mut run);
     }
-    Minimized {
+    MinimizedSuite {
         suite,
         unstable,
         complete,
@@ -97,7 +97,7 @@ struct Choice<C> {
 
 impl<C> Choice<C> {
     fn new(
-        kept: crate::archive::Kept<C>,
+        kept: crate::archive::ArchivedCandidate<C>,
         targets: Vec<TargetId>,
         seen: Option<&Evaluation>,
         archive: &Archive<C>,
@@ -146,7 +146,7 @@ fn unstable<C>(choices: &[Choice<C>]) -> Vec<TargetId> {
 }
 
 /// Chooses greedily until everything that any choice covers is covered.
-fn choose<C>(choices: Vec<Choice<C>>) -> Vec<Minimal<C>> {
+fn choose<C>(choices: Vec<Choice<C>>) -> Vec<MinimizedTest<C>> {
     let n_targets = choices
         .iter()
         .flat_map(|choice| choice.covers.last())
@@ -157,7 +157,7 @@ fn choose<C>(choices: Vec<Choice<C>>) -> Vec<Minimal<C>> {
     for target in choices.iter().flat_map(|choice| &choice.covers) {
         is_left[target.index()] = true;
     }
-    let mut suite: Vec<Minimal<C>> = Vec::new();
+    let mut suite: Vec<MinimizedTest<C>> = Vec::new();
     let mut open: Vec<Choice<C>> = Vec::new();
     let unstable = unstable(&choices);
     for choice in choices {
@@ -198,14 +198,18 @@ fn choose<C>(choices: Vec<Choice<C>>) -> Vec<Minimal<C>> {
     suite
 }
 
-fn take<C>(choice: Choice<C>, mut targets: Vec<TargetId>, is_left: &mut [bool]) -> Minimal<C> {
+fn take<C>(
+    choice: Choice<C>,
+    mut targets: Vec<TargetId>,
+    is_left: &mut [bool],
+) -> MinimizedTest<C> {
     for target in choice.covers {
         if std::mem::take(&mut is_left[target.index()]) {
             targets.push(target);
         }
     }
     targets.sort_unstable();
-    Minimal {
+    MinimizedTest {
         candidate: choice.candidate,
         targets,
         trial: choice.trial,
@@ -215,7 +219,7 @@ fn take<C>(choice: Choice<C>, mut targets: Vec<TargetId>, is_left: &mut [bool]) 
 /// Removes parts, last first, while all targets stay covered; `false` when there was no time.
 fn shorten<P: Problem>(
     problem: &mut P,
-    test: &mut Minimal<P::Candidate>,
+    test: &mut MinimizedTest<P::Candidate>,
     run: &mut impl FnMut(&mut P, &P::Candidate) -> Option<Evaluation>,
 ) -> bool {
     let mut part = problem.size(&test.candidate);

@@ -1,6 +1,6 @@
 //! What the search knows about a problem. It never learns more than this.
 
-use crate::archive::Gain;
+use crate::archive::ArchiveUpdate;
 use crate::evaluation::Evaluation;
 use crate::target::TargetId;
 
@@ -30,7 +30,12 @@ pub trait Problem {
     }
 
     /// Returns a copy of `parent` that differs in at least one place.
-    fn mutate(&mut self, rng: &mut Rng, parent: &Self::Candidate, aim: &Aim) -> Self::Candidate;
+    fn mutate(
+        &mut self,
+        rng: &mut Rng,
+        parent: &Self::Candidate,
+        target: &MutationContext,
+    ) -> Self::Candidate;
 
     /// Says how near `candidate` came to every target that it touched.
     ///
@@ -61,17 +66,17 @@ pub trait Problem {
     /// The target that must be covered before this one can be, where that is known.
     ///
     /// MOSA leaves such targets aside until then, as DynaMOSA does with control dependencies.
-    fn guard(&self, _target: TargetId) -> Option<TargetId> {
+    fn prerequisite(&self, _target: TargetId) -> Option<TargetId> {
         None
     }
 
     /// Told after each evaluation of a mutated candidate, for mutations that adapt.
-    fn learn(&mut self, _lesson: &Lesson<'_, Self::Candidate>) {}
+    fn learn(&mut self, _lesson: &MutationFeedback<'_, Self::Candidate>) {}
 }
 
 /// Why a candidate is mutated.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Aim {
+pub struct MutationContext {
     /// The target that the mutation should come nearer to, if it is about one.
     pub target: Option<TargetId>,
     /// How much of the budget is used, from 0 to 1.
@@ -82,7 +87,7 @@ pub struct Aim {
 
 /// What became of a mutation.
 #[derive(Debug)]
-pub struct Lesson<'a, C> {
+pub struct MutationFeedback<'a, C> {
     /// What was mutated.
     pub parent: &'a C,
     /// What it was mutated to.
@@ -90,14 +95,14 @@ pub struct Lesson<'a, C> {
     /// The target that was aimed at, if any.
     pub target: Option<TargetId>,
     /// What it did to that target; with no target, whether the archive kept the child.
-    pub effect: Effect,
+    pub effect: MutationEffect,
     /// What the archive gained.
-    pub gain: &'a Gain,
+    pub gain: &'a ArchiveUpdate,
 }
 
 /// What a mutation did to its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum MutationEffect {
     /// The child is nearer to it.
     Improved,
     /// No difference.

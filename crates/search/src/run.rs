@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use crate::limits::Ending;
+use crate::budget::StopReason;
 use crate::problem::Problem;
 use crate::search::{Ask, Search, Trial};
 
@@ -16,17 +16,17 @@ use crate::search::{Ask, Search, Trial};
 pub fn run<P: Problem, E>(
     search: &mut Search<P>,
     mut evaluate: impl FnMut(&P::Candidate) -> Result<P::Answer, E>,
-) -> Result<Ending, E> {
+) -> Result<StopReason, E> {
     loop {
         match search.ask() {
             Ask::Evaluate(trial) => match evaluate(&trial.candidate) {
                 Ok(answer) => search.tell(trial.number, answer),
                 Err(error) => {
-                    search.lose(trial.number);
+                    search.abandon(trial.number);
                     return Err(error);
                 }
             },
-            Ask::Done(ending) => return Ok(ending),
+            Ask::Done(stop_reason) => return Ok(stop_reason),
             Ask::Wait => unreachable!("every candidate is answered before the next is asked for"),
         }
     }
@@ -46,7 +46,7 @@ pub fn run<P: Problem, E>(
 /// # Errors
 ///
 /// The first error of a worker; the search then still has what was found before.
-pub fn run_with_workers<P, W, E>(search: &mut Search<P>, workers: Vec<W>) -> Result<Ending, E>
+pub fn run_with_workers<P, W, E>(search: &mut Search<P>, workers: Vec<W>) -> Result<StopReason, E>
 where
     P: Problem,
     P::Candidate: Send + Sync,
@@ -85,7 +85,7 @@ where
                         continue;
                     }
                     Ask::Wait => {}
-                    Ask::Done(ending) => ended = Some(Ok(ending)),
+                    Ask::Done(stop_reason) => ended = Some(Ok(stop_reason)),
                 }
             }
             if n_running == 0 {
@@ -98,12 +98,12 @@ where
             match answer {
                 Ok(answer) => search.tell(number, answer),
                 Err(error) => {
-                    search.lose(number);
+                    search.abandon(number);
                     ended = Some(ended.and_then(Result::err).map_or(Err(error), Err));
                 }
             }
         }
         // Without workers nothing can be evaluated; the same holds for a budget that is used up.
-        ended.unwrap_or(Ok(Ending::Budget))
+        ended.unwrap_or(Ok(StopReason::Budget))
     })
 }

@@ -9,12 +9,12 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::algorithm::{Algorithm, Config, Context, Parent, Proposal, Told};
-use crate::archive::{Archive, Gain, Kept};
+use crate::algorithm::{Algorithm, Context, Evaluated, Parent, Proposal, SearchConfig};
+use crate::archive::{Archive, ArchiveUpdate, ArchivedCandidate};
+use crate::budget::{Budget, StopReason};
 use crate::evaluation::Evaluation;
-use crate::event::{Event, Observer, Phase};
-use crate::limits::{Ending, Limits};
-use crate::problem::{Effect, Lesson, Problem, Rng};
+use crate::event::{Observer, Phase, SearchEvent};
+use crate::problem::{MutationEffect, MutationFeedback, Problem, Rng};
 
 /// A candidate to evaluate.
 #[derive(Debug)]
@@ -33,18 +33,18 @@ pub enum Ask<C> {
     /// Tell an answer that is missing first.
     Wait,
     /// Nothing; answers that are still missing may be told or not.
-    Done(Ending),
+    Done(StopReason),
 }
 
 /// What a search leaves.
 #[derive(Debug)]
-pub struct Outcome<P: Problem> {
+pub struct SearchResult<P: Problem> {
     /// The problem, with what it learned.
     pub problem: P,
     /// What is remembered.
     pub archive: Archive<P::Candidate>,
     /// Why it ended; `None` when it was finished before it ended by itself.
-    pub ending: Option<Ending>,
+    pub stop_reason: Option<StopReason>,
     /// How many candidates were answered.
     pub evaluations: u64,
     /// What they cost.
@@ -61,7 +61,7 @@ pub struct Search<P: Problem> {
     archive: Archive<P::Candidate>,
     algorithm: Box<dyn Algorithm<P>>,
     rng: Rng,
-    limits: Limits,
+    budget: Budget,
     observers: Vec<Box<dyn Observer<P>>>,
     in_flight: usize,
     /// Candidates that are not judged yet, oldest first; the first has number `judged`.
@@ -69,15 +69,15 @@ pub struct Search<P: Problem> {
     judged: u64,
     evaluations: u64,
     cost: u64,
-    earlier: Earlier<P::Candidate>,
+    earlier: ResumedSearch<P::Candidate>,
     progress: f64,
     phase: Option<Phase>,
-    ending: Option<Ending>,
-    gain: Gain,
+    stop_reason: Option<StopReason>,
+    gain: ArchiveUpdate,
 }
 
 /// What an earlier search left, and what is used up of it.
-struct Earlier<C> {
+struct ResumedSearch<C> {
     /// Candidates that are run first.
     candidates: VecDeque<C>,
     /// What the earlier search had spent.
@@ -89,7 +89,7 @@ struct Earlier<C> {
 }
 
 struct Pending<P: Problem> {
-    kept: Kept<P::Candidate>,
+    kept: ArchivedCandidate<P::Candidate>,
     parent: Option<Parent<P::Candidate>>,
     /// `None` for a candidate that the algorithm did not propose.
     tag: Option<u64>,
@@ -105,8 +105,8 @@ enum Answer<A> {
 
 impl<P: Problem + 'static> Search<P> {
     /// A search with the algorithm of the configuration.
-    pub fn new(problem: P, config: &Config, limits: Limits) -> Self {
-        Self::with_algorithm(problem, config.build(), config, limits)
+    pub fn new(problem: P, config: &SearchConfig, budget: Budget) -> Self {
+        Self::with_algorithm(problem, config.build(), config, budget)
     }
 }
 
@@ -115,22 +115,22 @@ impl<P: Problem> Search<P> {
     pub fn with_algorithm(
         problem: P,
         algorithm: Box<dyn Algorithm<P>>,
-        config: &Config,
-        limits: Limits,
+        config: &SearchConfig,
+        budget: Budget,
     ) -> Self {
         Self {
             problem,
             archive: Archive::default(),
             algorithm,
             rng: Rng::with_seed(config.seed),
-            limits,
+            budget,
             observers: Vec::new(),
             in_flight: config.in_flight.max(1),
             pending: VecDeque::new(),
             judged: 0,
             evaluations: 0,
             cost: 0,
-            earlier: Earlier {
+            earlier: ResumedSearch {
                 candidates: VecDeque::new(),
                 spent: 0,
                 n_asked: 0,
@@ -138,8 +138,8 @@ impl<P: Problem> Search<P> {
             },
             progress: 0.0,
             phase: None,
-            ending: None,
-            gain: Gain::default(),
+            stop_reason: None,
+            gain: ArchiveUpdate::default(),
         }
     }
 
@@ -179,22 +179,22 @@ impl<P: Problem> Search<P> {
 
     /// What to do next.
     pub fn ask(&mut self) -> Ask<P::Candidate> {
-        if let Some(ending) = self.ending {
-            return Ask::Done(ending);
+        if let Some(stop_reason) = self.stop_reason {
+            return Ask::Done(stop_reason);
         }
         // All but the youngest `in_flight - 1` must be judged before the next is chosen.
         while self.pending.len() >= self.in_flight {
             if !self.judge_oldest() {
                 // An interruption must not wait for an answer that may never come.
                 return match self.used() {
-                    Err(ending @ Ending::Interrupted) => self.end(ending),
+                    Err(stop_reason @ StopReason::Interrupted) => self.end(stop_reason),
                     _ => Ask::Wait,
                 };
             }
         }
         if let Some(candidate) = self.earlier.candidates.pop_front() {
-            if let Err(ending @ Ending::Interrupted) = self.used() {
-                return self.end(ending);
+            if let Err(stop_reason @ StopReason::Interrupted) = self.used() {
+                return self.end(stop_reason);
             }
             self.earlier.n_asked += 1;
             return self.hand_out(candidate, None, None);
@@ -202,11 +202,11 @@ impl<P: Problem> Search<P> {
         loop {
             match self.used() {
                 Ok(progress) => self.progress = progress,
-                Err(ending) => return self.end(ending),
+                Err(stop_reason) => return self.end(stop_reason),
             }
             let phase = self.algorithm.phase(self.progress);
             if self.phase.replace(phase) != Some(phase) {
-                self.emit(&Event::Phase(phase));
+                self.emit(&SearchEvent::Phase(phase));
             }
             let mut context = Context {
                 problem: &mut self.problem,
@@ -232,11 +232,11 @@ impl<P: Problem> Search<P> {
     }
 
     /// The share of the budget that is used, or why there is no more.
-    fn used(&mut self) -> Result<f64, Ending> {
+    fn used(&mut self) -> Result<f64, StopReason> {
         let earlier = &self.earlier;
         let asked = self.judged + self.pending.len() as u64 - earlier.n_asked;
         let cost = earlier.spent + self.cost - earlier.cost;
-        self.limits.progress(asked, cost)
+        self.budget.progress(asked, cost)
     }
 
     fn hand_out(
@@ -246,7 +246,7 @@ impl<P: Problem> Search<P> {
         tag: Option<u64>,
     ) -> Ask<P::Candidate> {
         let number = self.asked();
-        let kept = Kept {
+        let kept = ArchivedCandidate {
             size: self.problem.size(&candidate),
             candidate: Arc::new(candidate),
             trial: number,
@@ -267,12 +267,12 @@ impl<P: Problem> Search<P> {
     }
 
     /// Takes note that a candidate will not be answered.
-    pub fn lose(&mut self, number: u64) {
+    pub fn abandon(&mut self, number: u64) {
         self.put(number, Answer::Lost);
     }
 
     /// Judges the answers that are here, and hands over what there is.
-    pub fn finish(mut self) -> Outcome<P> {
+    pub fn finish(mut self) -> SearchResult<P> {
         let trials = self.asked();
         while let Some(first) = self.pending.front_mut() {
             if matches!(first.answer, Answer::Missing) {
@@ -280,10 +280,10 @@ impl<P: Problem> Search<P> {
             }
             self.judge_oldest();
         }
-        Outcome {
+        SearchResult {
             problem: self.problem,
             archive: self.archive,
-            ending: self.ending,
+            stop_reason: self.stop_reason,
             evaluations: self.evaluations,
             cost: self.cost,
             resumed_cost: self.earlier.cost,
@@ -305,13 +305,13 @@ impl<P: Problem> Search<P> {
         }
     }
 
-    fn end(&mut self, ending: Ending) -> Ask<P::Candidate> {
-        self.ending = Some(ending);
-        self.emit(&Event::Ended(ending));
-        Ask::Done(ending)
+    fn end(&mut self, stop_reason: StopReason) -> Ask<P::Candidate> {
+        self.stop_reason = Some(stop_reason);
+        self.emit(&SearchEvent::Ended(stop_reason));
+        Ask::Done(stop_reason)
     }
 
-    fn emit(&mut self, event: &Event) {
+    fn emit(&mut self, event: &SearchEvent) {
         for observer in &mut self.observers {
             observer.on(event, &self.problem);
         }
@@ -329,7 +329,7 @@ impl<P: Problem> Search<P> {
             }
             Answer::Lost => {
                 if let Some(tag) = pending.tag {
-                    self.algorithm.forget(tag);
+                    self.algorithm.on_lost(tag);
                 }
             }
             Answer::Here(answer) => {
@@ -350,7 +350,7 @@ impl<P: Problem> Search<P> {
         self.cost += evaluation.cost;
         if let Some(parent) = &pending.parent {
             self.problem
-                .learn(&lesson(&pending.kept, parent, evaluation, &gain));
+                .learn(&mutation_feedback(&pending.kept, parent, evaluation, &gain));
         }
         match pending.tag {
             Some(tag) => {
@@ -360,14 +360,14 @@ impl<P: Problem> Search<P> {
                     rng: &mut self.rng,
                     progress: self.progress,
                 };
-                let told = Told {
+                let evaluated = Evaluated {
                     kept: &pending.kept,
                     parent: pending.parent.as_ref(),
                     evaluation,
                     gain: &gain,
                     tag,
                 };
-                self.algorithm.absorb(&mut context, &told);
+                self.algorithm.on_evaluated(&mut context, &evaluated);
             }
             None => self.earlier.cost += evaluation.cost,
         }
@@ -377,10 +377,10 @@ impl<P: Problem> Search<P> {
         self.gain = gain;
     }
 
-    fn report(&mut self, kept: &Kept<P::Candidate>, cost: u64, gain: &Gain) {
+    fn report(&mut self, kept: &ArchivedCandidate<P::Candidate>, cost: u64, gain: &ArchiveUpdate) {
         let trial = kept.trial;
         for &target in &gain.discovered {
-            self.emit(&Event::Discovered { target, trial });
+            self.emit(&SearchEvent::Discovered { target, trial });
         }
         // Kept before it is told of: whoever dies in between has told nothing that is lost.
         if !gain.covered.is_empty() {
@@ -389,9 +389,9 @@ impl<P: Problem> Search<P> {
             }
         }
         for &target in &gain.covered {
-            self.emit(&Event::Covered { target, trial });
+            self.emit(&SearchEvent::Covered { target, trial });
         }
-        self.emit(&Event::Evaluated {
+        self.emit(&SearchEvent::Evaluated {
             trial,
             cost,
             progress: self.progress,
@@ -401,28 +401,28 @@ impl<P: Problem> Search<P> {
     }
 }
 
-fn lesson<'a, C>(
-    child: &'a Kept<C>,
+fn mutation_feedback<'a, C>(
+    child: &'a ArchivedCandidate<C>,
     parent: &'a Parent<C>,
     evaluation: &Evaluation,
-    gain: &'a Gain,
-) -> Lesson<'a, C> {
-    let effect = match &parent.aim {
+    gain: &'a ArchiveUpdate,
+) -> MutationFeedback<'a, C> {
+    let effect = match &parent.target {
         Some((target, before)) => match evaluation.score(*target) {
             Some(now) => match now.cmp_quality(before) {
-                std::cmp::Ordering::Greater => Effect::Improved,
-                std::cmp::Ordering::Equal => Effect::Unchanged,
-                std::cmp::Ordering::Less => Effect::Worsened,
+                std::cmp::Ordering::Greater => MutationEffect::Improved,
+                std::cmp::Ordering::Equal => MutationEffect::Unchanged,
+                std::cmp::Ordering::Less => MutationEffect::Worsened,
             },
-            None => Effect::Worsened,
+            None => MutationEffect::Worsened,
         },
-        None if gain.kept => Effect::Improved,
-        None => Effect::Unchanged,
+        None if gain.kept => MutationEffect::Improved,
+        None => MutationEffect::Unchanged,
     };
-    Lesson {
+    MutationFeedback {
         parent: &parent.kept.candidate,
         child: &child.candidate,
-        target: parent.aim.map(|(target, _)| target),
+        target: parent.target.map(|(target, _)| target),
         effect,
         gain,
     }
@@ -435,7 +435,7 @@ impl<P: Problem> fmt::Debug for Search<P> {
             .field("judged", &self.judged)
             .field("targets", &self.archive.n_targets())
             .field("covered", &self.archive.n_covered())
-            .field("ending", &self.ending)
+            .field("ending", &self.stop_reason)
             .finish_non_exhaustive()
     }
 }

@@ -9,7 +9,7 @@ pub enum Expr {
     /// A constant.
     Literal(Value),
     /// A column of the row at hand.
-    Column(ColumnUse),
+    Column(ColumnRef),
     /// A parameter of a statement, counted from zero.
     Parameter(usize),
     /// A subquery, by its number in the SELECT that the expression belongs to.
@@ -139,7 +139,7 @@ pub enum Expr {
 
 /// A column as it is used in an expression.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ColumnUse {
+pub struct ColumnRef {
     /// Position in the row that the expression is evaluated on.
     pub slot: usize,
     /// Its name, for printing.

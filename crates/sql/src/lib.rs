@@ -13,7 +13,7 @@
 //!
 //! [`value`] and [`types`], then [`schema`] and [`expr`], then [`dialect`] for
 //! how databases differ, [`ddl`] for how text becomes a schema, [`eval`] for
-//! expressions and [`memory`] for whole rows. [`text`] is for statements that somebody else wrote.
+//! expressions and [`memory`] for whole rows. [`statement_text`] is for statements that somebody else wrote.
 
 pub mod coverage;
 pub mod ddl;
@@ -22,20 +22,20 @@ pub mod eval;
 pub mod expr;
 pub mod limitation;
 pub mod memory;
+pub mod opaque_literals;
 pub mod query;
+pub mod referenced_tables;
 pub mod render;
 pub mod row;
-pub mod sample;
 pub mod schema;
+pub mod statement_text;
 mod syntax;
-pub mod text;
-pub mod touched;
 pub mod types;
 pub mod value;
 
 pub use dialect::{Dialect, DialectName};
 pub use expr::Expr;
-pub use limitation::{Limitation, Place};
+pub use limitation::{Limitation, SourceLocation};
 pub use row::{Cell, Row};
 pub use schema::{Column, Constraint, ConstraintKind, Schema, Table};
 pub use types::DataType;

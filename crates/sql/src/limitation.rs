@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A place in an input, counted from one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct SourceLocation {
     /// The file, or another name of the input.
     pub source: String,
     /// Line, from 1; 0 when the input has no lines (a live catalogue).
@@ -13,7 +13,7 @@ pub struct Place {
     pub column: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line == 0 {
             f.write_str(&self.source)
@@ -40,7 +40,7 @@ pub struct Limitation {
     /// How much it costs.
     pub severity: Severity,
     /// Where it starts.
-    pub place: Place,
+    pub location: SourceLocation,
     /// The statement or clause, shortened to one line.
     pub input: String,
     /// Why it is not in the model, a lowercase fragment.

@@ -12,19 +12,19 @@ pub use check::compared_as;
 pub use clock::reads_clock;
 
 use crate::dialect::{Dialect, StoreError};
-use crate::eval::{self, Raised, Stop, Unsupported};
+use crate::eval::{self, EvalError, RaisedError, Unsupported};
 use crate::row::{Cell, Row, Statement};
 use crate::schema::{Column, Filled, Schema};
 use crate::value::Value;
 
 /// The rows of every table, under the rules of a schema.
 #[derive(Clone, Debug)]
-pub struct Memory<'s> {
+pub struct MemoryDatabase<'s> {
     schema: &'s Schema,
     dialect: &'static dyn Dialect,
     rows: Vec<Vec<Vec<Value>>>,
     /// Whether rows inserted together are judged as an engine does, not as they should be.
-    as_run: bool,
+    as_engine_runs: bool,
 }
 
 /// What became of a statement.
@@ -64,7 +64,7 @@ pub enum ViolationKind {
     /// A CHECK is false.
     CheckFalse,
     /// Evaluating a CHECK or generated column raises an error.
-    Raises(Raised),
+    Raises(RaisedError),
     /// The value does not fit the column.
     Type {
         /// The column.
@@ -94,23 +94,23 @@ impl Verdict {
     }
 }
 
-impl<'s> Memory<'s> {
+impl<'s> MemoryDatabase<'s> {
     /// An empty database.
     pub fn new(schema: &'s Schema, dialect: &'static dyn Dialect) -> Self {
         Self {
             schema,
             dialect,
             rows: vec![Vec::new(); schema.tables.len()],
-            as_run: false,
+            as_engine_runs: false,
         }
     }
 
     /// The same database, which judges rows that are inserted together no more strictly than a test
     /// on the engine can.
     #[must_use]
-    pub fn as_run(self) -> Self {
+    pub fn as_engine_runs(self) -> Self {
         Self {
-            as_run: true,
+            as_engine_runs: true,
             ..self
         }
     }
@@ -153,7 +153,7 @@ impl<'s> Memory<'s> {
     ///
     /// # Errors
     ///
-    /// As for [`Memory::run`].
+    /// As for [`MemoryDatabase::run`].
     pub fn insert(&mut self, row: &Row) -> Result<Verdict, Unsupported> {
         match self.stored(row)? {
             Ok(values) => self.insert_stored(row.table, values),
@@ -161,11 +161,11 @@ impl<'s> Memory<'s> {
         }
     }
 
-    /// Inserts a row that [`Memory::stored`] has converted, which saves converting it again.
+    /// Inserts a row that [`MemoryDatabase::stored`] has converted, which saves converting it again.
     ///
     /// # Errors
     ///
-    /// As for [`Memory::run`].
+    /// As for [`MemoryDatabase::run`].
     pub fn insert_stored(
         &mut self,
         table: usize,
@@ -199,7 +199,7 @@ impl<'s> Memory<'s> {
                 Err(found) => violations.extend(found),
             }
         }
-        if self.dialect.judges_rows_together() || !self.as_run {
+        if self.dialect.judges_rows_together() || !self.as_engine_runs {
             for (table, values) in &inserted {
                 self.check_parents(*table, values, &mut violations);
             }
@@ -218,7 +218,7 @@ impl<'s> Memory<'s> {
     ///
     /// # Errors
     ///
-    /// As for [`Memory::run`].
+    /// As for [`MemoryDatabase::run`].
     pub fn stored(&self, row: &Row) -> Result<Result<Vec<Value>, Vec<Violation>>, Unsupported> {
         let mut violations = Vec::new();
         let mut values = Vec::with_capacity(row.cells.len());
@@ -292,14 +292,14 @@ impl<'s> Memory<'s> {
             };
             match eval::value(expr, values, self.dialect) {
                 Ok(value) => values[column] = self.convert(value, table, column, violations)?,
-                Err(Stop::Raises(raised)) => {
+                Err(EvalError::Raised(raised)) => {
                     violations.push(Violation {
                         table,
                         constraint: None,
                         kind: ViolationKind::Raises(raised),
                     });
                 }
-                Err(Stop::Unsupported(unsupported)) => return Err(unsupported),
+                Err(EvalError::Unsupported(unsupported)) => return Err(unsupported),
             }
         }
         Ok(())
@@ -349,7 +349,7 @@ impl<'s> Memory<'s> {
         table: usize,
         column: usize,
         definition: &Column,
-    ) -> Result<Result<Value, Raised>, Unsupported> {
+    ) -> Result<Result<Value, RaisedError>, Unsupported> {
         let Some(expr) = &definition.default else {
             let implicit = self
                 .dialect
@@ -358,14 +358,16 @@ impl<'s> Memory<'s> {
         };
         match eval::value(expr, &[], self.dialect) {
             Ok(value) => Ok(Ok(value)),
-            Err(Stop::Raises(raised)) => Ok(Err(raised)),
-            Err(Stop::Unsupported(_)) if eval::is_next_number(expr) => {
+            Err(EvalError::Raised(raised)) => Ok(Err(raised)),
+            Err(EvalError::Unsupported(_)) if eval::is_next_number(expr) => {
                 Ok(Ok(self.next_number(table, column)))
             }
-            Err(Stop::Unsupported(unsupported)) => match self.clock_default(table, column, expr) {
-                Some(value) => Ok(Ok(value)),
-                None => Err(unsupported),
-            },
+            Err(EvalError::Unsupported(unsupported)) => {
+                match self.clock_default(table, column, expr) {
+                    Some(value) => Ok(Ok(value)),
+                    None => Err(unsupported),
+                }
+            }
         }
     }
 }

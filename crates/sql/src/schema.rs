@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::expr::Expr;
-use crate::limitation::Place;
+use crate::limitation::SourceLocation;
 use crate::types::DataType;
 
 /// A set of tables that refer to each other by index.
@@ -33,7 +33,7 @@ pub struct Table {
     /// SQLite's WITHOUT ROWID.
     pub without_rowid: bool,
     /// Where it is defined.
-    pub place: Place,
+    pub location: SourceLocation,
 }
 
 /// One column.
@@ -76,7 +76,7 @@ pub struct Constraint {
     /// Whether it may wait until the end of the transaction.
     pub deferrable: Deferrable,
     /// Where it is defined.
-    pub place: Place,
+    pub location: SourceLocation,
 }
 
 /// When a constraint is checked.
@@ -277,7 +277,7 @@ impl Constraint {
             name: None,
             kind,
             deferrable: Deferrable::No,
-            place: Place::default(),
+            location: SourceLocation::default(),
         }
     }
 

@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 
 use isobath_exec::Database;
 use isobath_exec::engine::{Engine, provision};
-use isobath_exec::server::or_left_out;
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_exec::server::or_skip;
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema, Value, query};
 
@@ -139,8 +139,7 @@ fn schema(dialect: DialectName) -> Schema {
 }
 
 fn valid(engine: Engine, own: &[&str]) {
-    let Some(mut provisioned) = or_left_out(&format!("targets on {engine}"), provision(engine))
-    else {
+    let Some(mut provisioned) = or_skip(&format!("targets on {engine}"), provision(engine)) else {
         return;
     };
     let database = provisioned.database();
@@ -157,8 +156,8 @@ fn valid(engine: Engine, own: &[&str]) {
                 sql,
                 &schema,
                 dialect,
-                Criterion::Extended,
-                Options { boundaries },
+                QueryCriterion::Extended,
+                CoverageOptions { boundaries },
             );
             let made = made.unwrap_or_else(|error| panic!("{sql}: {error}"));
             assert!(made.len() > 1, "{sql} has hardly a target");
@@ -166,10 +165,11 @@ fn valid(engine: Engine, own: &[&str]) {
                 count += 1;
                 assert!(!target.clause.text.is_empty(), "{}", target.sql);
                 assert!(
-                    target.says.split_whitespace().count() > 2 && !target.rule.as_str().is_empty(),
+                    target.description.split_whitespace().count() > 2
+                        && !target.rule.as_str().is_empty(),
                     "{}: {}",
                     target.sql,
-                    target.says
+                    target.description
                 );
                 check(
                     &target.sql,

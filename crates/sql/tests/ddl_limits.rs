@@ -22,8 +22,11 @@ fn a_syntax_error_has_line_and_column_and_loses_no_other_table() {
         panic!("{}", limitations(&loaded));
     };
     assert_eq!(error.severity, Severity::Syntax);
-    assert_eq!((error.place.line, error.place.column), (4, 7));
-    assert_eq!(excerpt(text, &error.place), ("  z z z INT".to_owned(), 7));
+    assert_eq!((error.location.line, error.location.column), (4, 7));
+    assert_eq!(
+        excerpt(text, &error.location),
+        ("  z z z INT".to_owned(), 7)
+    );
 }
 
 #[test]
@@ -177,9 +180,9 @@ fn places_survive_comments_and_repairs() {
     let [error] = loaded.limitations.as_slice() else {
         panic!("{}", limitations(&loaded));
     };
-    assert_eq!((error.place.line, error.place.column), (4, 16));
+    assert_eq!((error.location.line, error.location.column), (4, 16));
     let table = &loaded.schema.tables[0];
-    assert_eq!((table.place.line, table.place.column), (2, 22));
+    assert_eq!((table.location.line, table.location.column), (2, 22));
 }
 
 #[test]

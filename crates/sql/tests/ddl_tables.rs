@@ -68,7 +68,10 @@ fn a_statement_after_a_missing_semicolon_is_reported_and_costs_no_other() {
         .collect();
     assert_eq!(names, ["a", "c"]);
     let limitation = &loaded.limitations[0];
-    assert_eq!((limitation.place.line, limitation.place.column), (3, 1));
+    assert_eq!(
+        (limitation.location.line, limitation.location.column),
+        (3, 1)
+    );
     assert_eq!(
         limitation.why,
         "a `;` is missing before it, so that a database refuses it"

@@ -1,11 +1,11 @@
 //! What conditions mean, by hand-picked examples; the agreement tests have the many.
 
-use isobath_sql::eval::{Raised, Stop, truth};
-use isobath_sql::expr::{BinaryOp, ColumnUse, CompareOp, Expr, PatternKind};
+use isobath_sql::eval::{EvalError, RaisedError, truth};
+use isobath_sql::expr::{BinaryOp, ColumnRef, CompareOp, Expr, PatternKind};
 use isobath_sql::{DataType, DialectName, Value};
 
 fn column(slot: usize, data_type: DataType) -> Expr {
-    Expr::Column(ColumnUse {
+    Expr::Column(ColumnRef {
         slot,
         name: format!("c{slot}"),
         data_type,
@@ -70,7 +70,7 @@ fn a_literal_beside_a_date_is_a_date() {
     let wrong = compare(CompareOp::Greater, column(0, DataType::Date), text("soon"));
     assert_eq!(
         truth(&wrong, &[Value::Null], DialectName::Postgres.dialect()),
-        Err(Stop::Raises(Raised::InvalidText))
+        Err(EvalError::Raised(RaisedError::InvalidText))
     );
 }
 
@@ -101,7 +101,7 @@ fn division_by_zero_is_an_error_or_null() {
     for dialect in [DialectName::Postgres, DialectName::MySql] {
         assert_eq!(
             truth(&expr, &row, dialect.dialect()),
-            Err(Stop::Raises(Raised::DivisionByZero))
+            Err(EvalError::Raised(RaisedError::DivisionByZero))
         );
     }
     assert_eq!(verdict(&expr, &row, DialectName::Sqlite), None);

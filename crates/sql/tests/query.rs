@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use isobath_sql::ddl::{Source, load};
-use isobath_sql::query::{self, Evaluated};
+use isobath_sql::query::{self, QueryEvaluation};
 use isobath_sql::{DialectName, Schema, Value};
 use jiff::civil::date;
 
@@ -30,7 +30,7 @@ fn song(id: i64, artist: impl Into<Option<i64>>, title: &str, plays: i64) -> Vec
     vec![id.into(), artist, title.into(), plays.into()]
 }
 
-fn run(sql: &str, artists: &[Vec<Value>], songs: &[Vec<Value>]) -> Evaluated {
+fn run(sql: &str, artists: &[Vec<Value>], songs: &[Vec<Value>]) -> QueryEvaluation {
     let query = query::parse(sql, &schema(), DialectName::MySql).unwrap();
     let tables: Tables = vec![artists.to_vec(), songs.to_vec()];
     let now = Some(date(2020, 2, 29).at(10, 30, 0, 0));
@@ -177,7 +177,7 @@ fn the_clock_is_the_one_that_is_passed_in() {
 fn mistakes_are_told_with_their_place() {
     let problem = |sql: &str| {
         let error = query::parse(sql, &schema(), DialectName::MySql).unwrap_err();
-        format!("{:?} {error}", error.place())
+        format!("{:?} {error}", error.location())
     };
     insta::assert_snapshot!(problem("SELECT id FROM band"), @"Some((1, 16)) there is no table `band` in the schema");
     insta::assert_snapshot!(

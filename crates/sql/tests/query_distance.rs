@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use isobath_sql::ddl::{Source, load};
-use isobath_sql::query::{self, Evaluated};
+use isobath_sql::query::{self, QueryEvaluation};
 use isobath_sql::{DialectName, Schema, Value};
 use proptest::prelude::*;
 
@@ -49,7 +49,7 @@ fn rows(text: &str) -> Vec<Vec<Value>> {
         .collect()
 }
 
-fn run(sql: &str, a: &str, b: &str, dialect: DialectName) -> Evaluated {
+fn run(sql: &str, a: &str, b: &str, dialect: DialectName) -> QueryEvaluation {
     let query = query::parse(sql, &schema(dialect), dialect).unwrap();
     let tables: Tables = vec![rows(a), rows(b)];
     let evaluated = query::evaluate(&query, &tables, &[], dialect.dialect()).unwrap();

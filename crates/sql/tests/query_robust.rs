@@ -4,7 +4,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use fastrand::Rng;
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema, Value, query};
 
@@ -115,8 +115,8 @@ fn no_text_makes_the_evaluator_panic() {
             }
         };
         run(&text);
-        let options = Options { boundaries: true };
-        for criterion in [Criterion::Fpc, Criterion::Extended] {
+        let options = CoverageOptions { boundaries: true };
+        for criterion in [QueryCriterion::Fpc, QueryCriterion::Extended] {
             if let Ok(made) = targets(&text, &schema, dialect, criterion, options) {
                 made.iter().take(10).for_each(|target| run(&target.sql));
             }

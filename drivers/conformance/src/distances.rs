@@ -1,7 +1,7 @@
 //! Comparisons of plain values, with both distances.
 
-use isobath_distance::date::Parts;
-use isobath_distance::pattern::Piece;
+use isobath_distance::date::DateParts;
+use isobath_distance::pattern::PatternPiece;
 use isobath_distance::{Relation, Truth, date, member, number, pattern, text};
 use serde_json::{Value, json};
 
@@ -110,12 +110,12 @@ pub fn relation_name(relation: Relation) -> &'static str {
 }
 
 /// The pieces of a pattern in which `%` stands for any characters and `_` for one.
-pub fn pieces(like: &str) -> Vec<Piece> {
+pub fn pieces(like: &str) -> Vec<PatternPiece> {
     like.chars()
         .map(|c| match c {
-            '%' => Piece::Many,
-            '_' => Piece::One,
-            c => Piece::Char(c),
+            '%' => PatternPiece::Many,
+            '_' => PatternPiece::One,
+            c => PatternPiece::Char(c),
         })
         .collect()
 }
@@ -131,12 +131,12 @@ fn case(kind: &str, relation: &str, left: Value, right: Value, truth: Truth) -> 
     })
 }
 
-fn moments() -> [Parts; 4] {
-    let day = |year, month, day| Parts {
+fn moments() -> [DateParts; 4] {
+    let day = |year, month, day| DateParts {
         year,
         month,
         day,
-        ..Parts::default()
+        ..DateParts::default()
     };
     let mut evening = day(2024, 2, 29);
     evening.hour = 21;
@@ -151,7 +151,7 @@ fn moments() -> [Parts; 4] {
 }
 
 /// A moment as the files have it.
-fn parts(at: Parts) -> Value {
+fn parts(at: DateParts) -> Value {
     json!([
         at.year, at.month, at.day, at.hour, at.minute, at.second, at.nano
     ])

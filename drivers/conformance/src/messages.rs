@@ -1,6 +1,6 @@
 //! Each message, as a person reads it and as it travels.
 
-use isobath_protocol::{Command, Event, Kind, Place, Role, Target, channel};
+use isobath_protocol::{Command, Event, InputLocation, InputUse, Target, TargetKind, channel};
 use serde_json::{Value, json};
 
 /// One message of each kind, with its bytes in hexadecimal, the length in front.
@@ -37,7 +37,7 @@ fn events() -> Vec<Event> {
         Event::Targets {
             targets: vec![Target {
                 id: 3,
-                kind: Kind::True,
+                kind: TargetKind::True,
                 unit: "shop".into(),
                 file: "src/main.rs".into(),
                 line: 12,
@@ -58,13 +58,13 @@ fn events() -> Vec<Event> {
         Event::Tracked {
             action: 2,
             input: "_isobath_7_input".into(),
-            role: Role::Equal,
+            role: InputUse::Equal,
             arguments: vec!["open".into(), "closed".into()],
             target: Some(3),
         },
         Event::Parameter {
             action: 0,
-            place: Place::Header,
+            place: InputLocation::Header,
             name: "x-tenant".into(),
         },
         Event::Panicked {

@@ -5,7 +5,7 @@
 use isobath_conformance::scenario::{self, Player};
 use isobath_conformance::{distances, folder, messages};
 use isobath_distance::{Relation, Truth, number, text};
-use isobath_protocol::{Map, score};
+use isobath_protocol::{CoverageMap, score};
 use serde_json::Value;
 
 #[test]
@@ -25,7 +25,7 @@ fn scenarios_end_as_they_say() {
     for (file, scenario) in scenarios {
         let targets = scenario["targets"].as_u64().expect("targets") as u32;
         let folder = tempfile::tempdir().expect("a folder");
-        let map = Map::create(&folder.path().join("map"), targets).expect("a map");
+        let map = CoverageMap::create(&folder.path().join("map"), targets).expect("a map");
         scenario::play(&scenario, &mut Reference(&map)).expect(&file);
         let mut reached = Vec::new();
         map.read(&mut reached);
@@ -47,7 +47,7 @@ fn scenarios_end_as_they_say() {
 }
 
 /// The shortest driver there is.
-struct Reference<'a>(&'a Map);
+struct Reference<'a>(&'a CoverageMap);
 
 impl Reference<'_> {
     fn truth(&self, target: u32, truth: Truth) {

@@ -176,7 +176,7 @@ fn a_class_that_another_agent_retransforms_stays_watched() {
     );
     shop.is_watched();
     let again = Request::get(format!("http://127.0.0.1:{control}/"));
-    let mut client = Client::new(Config::default()).expect("a client");
+    let mut client = Client::new(ClientConfig::default()).expect("a client");
     assert_eq!(
         client.call(&again).status(),
         Some(201),

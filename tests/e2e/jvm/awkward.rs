@@ -105,8 +105,8 @@ impl Shop {
         );
         let launch = Launch {
             variables: listener.variables(None),
-            patience: Duration::from_secs(60),
-            ..Launch::new(command.clone(), Ready::Url(url.clone()))
+            timeout: Duration::from_secs(60),
+            ..Launch::new(command.clone(), ReadyCheck::Url(url.clone()))
         };
         let process = Service::start(launch).expect("the service starts");
         let driver = listener.accept(Duration::from_secs(10)).expect("a driver");
@@ -124,7 +124,7 @@ impl Shop {
         let driver = &mut self.driver;
         let command = &self.command;
         driver.begin_candidate();
-        let mut client = Client::new(Config::default()).expect("a client");
+        let mut client = Client::new(ClientConfig::default()).expect("a client");
         let status = client
             .call(&Request::get(format!("{}?open=sesamx", self.url)))
             .status();

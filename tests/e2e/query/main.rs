@@ -65,7 +65,12 @@ fn targets_are_printed_with_rule_and_sentence_and_nothing_is_run() {
         targets[2]["sql"],
         "SELECT id FROM people WHERE city IS NULL"
     );
-    assert!(targets[2]["says"].as_str().unwrap().contains("is NULL"));
+    assert!(
+        targets[2]["description"]
+            .as_str()
+            .unwrap()
+            .contains("is NULL")
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::{LazyLock, Mutex};
 
 use isobath_exec::Engine;
-use isobath_exec::server::{or_left_out, shared};
+use isobath_exec::server::{or_skip, shared};
 
 use crate::command::isobath;
 use crate::desk::{QUERIES, SHOP};
@@ -46,7 +46,7 @@ impl Ground {
             let environment = vec![("DATABASE_URL", "sqlite::memory:".to_owned())];
             return Some(Self { environment });
         }
-        let server = or_left_out("suites of queries", shared(engine))?;
+        let server = or_skip("suites of queries", shared(engine))?;
         let url = server.create_database().expect("a database of our own");
         let (_, rest) = url.split_once("://").expect("an address");
         let (login, place) = rest.split_once('@').expect("a log-in");

@@ -1,6 +1,6 @@
 //! The services do what they say, and their twins do not have the fault.
 
-use isobath_exec::http::{Call, Client, Config, Method, Request};
+use isobath_exec::http::{Call, Client, ClientConfig, Method, Request};
 use isobath_suts::{ALL, Running, Sut};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ struct Visit {
 
 impl Visit {
     fn to(service: Running) -> Self {
-        let client = Client::new(Config::default()).expect("there is room for a client");
+        let client = Client::new(ClientConfig::default()).expect("there is room for a client");
         Self { service, client }
     }
 

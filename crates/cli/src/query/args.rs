@@ -17,7 +17,7 @@ pub(crate) struct QueryArgs {
 
     /// What to cover and how.
     #[command(flatten)]
-    pub options: Options,
+    pub options: QueryOptions,
 }
 
 /// Other jobs on queries.
@@ -27,7 +27,7 @@ pub(crate) enum QueryCommand {
     Targets {
         /// As for finding rows.
         #[command(flatten)]
-        options: Box<Options>,
+        options: Box<QueryOptions>,
     },
     /// Run stored fixtures against queries as they are now, and say what changed.
     Check {
@@ -39,7 +39,7 @@ pub(crate) enum QueryCommand {
 
 /// Flags of finding rows and of printing targets.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct QueryOptions {
     /// The queries: files or folders (see --queries).
     #[arg(value_name = "QUERIES", required_unless_present = "queries")]
     pub paths: Vec<PathBuf>,
@@ -152,7 +152,7 @@ pub(crate) struct CheckOptions {
     pub quiet: bool,
 }
 
-impl Options {
+impl QueryOptions {
     /// The paths of all queries.
     pub(crate) fn query_paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.paths.iter().chain(&self.queries)

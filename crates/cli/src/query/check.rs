@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use isobath_emit::query::{Query, TargetText};
+use isobath_emit::query::{CaseTarget, Query};
 use isobath_emit::{Suite, SuiteDialect};
-use isobath_exec::{Answer, Engine};
-use isobath_rows::query::check::{Change, CheckError, Checked, Now, check};
+use isobath_exec::{Engine, StatementOutcome};
+use isobath_rows::query::check::{CheckError, CheckResult, CurrentQuery, ResultChange, check};
 use isobath_rows::query::confirm;
 use isobath_sql::ddl::{self, Source};
-use isobath_sql::limitation::{Limitation, Place, Severity};
+use isobath_sql::limitation::{Limitation, Severity, SourceLocation};
 use isobath_sql::{DialectName, Schema};
 use serde_json::json;
 
 use super::args::CheckOptions;
-use super::error::RunError;
+use super::error::QueryRunError;
 use super::fold;
-use super::read::{self, Given};
+use super::read::{self, QueryText};
 use crate::exit::Exit;
 use crate::input;
 use crate::schema::Engines;
@@ -27,7 +27,7 @@ pub(crate) fn run(options: &CheckOptions, terminal: &Terminal) -> Exit {
     all(options, terminal).unwrap_or_else(|error| error.tell(terminal))
 }
 
-fn all(options: &CheckOptions, terminal: &Terminal) -> Result<Exit, RunError> {
+fn all(options: &CheckOptions, terminal: &Terminal) -> Result<Exit, QueryRunError> {
     let suites = stored(&options.stored)?;
     let mut queries = Vec::new();
     for texts in read::read(options.queries.iter())? {
@@ -56,7 +56,7 @@ fn all(options: &CheckOptions, terminal: &Terminal) -> Result<Exit, RunError> {
 }
 
 /// The suites of paths: files, or all that are found below folders.
-fn stored(paths: &[PathBuf]) -> Result<Vec<Suite>, RunError> {
+fn stored(paths: &[PathBuf]) -> Result<Vec<Suite>, QueryRunError> {
     let mut suites = Vec::new();
     for path in paths {
         let mut files = Vec::new();
@@ -83,7 +83,7 @@ fn stored(paths: &[PathBuf]) -> Result<Vec<Suite>, RunError> {
             }
         }
         if suites.len() == before {
-            return Err(RunError::Flag(format!(
+            return Err(QueryRunError::Flag(format!(
                 "{} holds no tests of queries: {why}",
                 path.display()
             )));
@@ -114,15 +114,15 @@ struct Check<'r> {
     options: &'r CheckOptions,
     terminal: &'r Terminal,
     suite: &'r Suite,
-    queries: &'r [(Given, Source)],
+    queries: &'r [(QueryText, Source)],
 }
 
 impl Check<'_> {
-    fn run(&self, engines: &mut Engines) -> Result<Exit, RunError> {
+    fn run(&self, engines: &mut Engines) -> Result<Exit, QueryRunError> {
         let engine = match self.options.engine.map(|name| name.engine()) {
             Some(Some(engine)) => engine,
             Some(None) => {
-                return Err(RunError::Flag(
+                return Err(QueryRunError::Flag(
                     "checking needs a database; leave --engine out or name one".to_owned(),
                 ));
             }
@@ -134,7 +134,7 @@ impl Check<'_> {
         };
         let (schema, written) = self.schema(engines, engine)?;
         let mut exit = Exit::Clean;
-        let mut told = Told::default();
+        let mut told = CheckTally::default();
         for query in &self.suite.queries {
             let place = self.queries.iter().find(|(given, _)| given.id == query.id);
             let one = match (place, self.options.queries.is_empty()) {
@@ -145,7 +145,7 @@ impl Check<'_> {
                 (given, _) => {
                     let stored = query.sql();
                     let sql = given.map_or(stored.as_str(), |(given, _)| given.sql.as_str());
-                    let now = Now {
+                    let now = CurrentQuery {
                         sql,
                         schema: &schema,
                         written,
@@ -172,13 +172,13 @@ impl Check<'_> {
         &self,
         engines: &mut Engines,
         engine: Engine,
-    ) -> Result<(Schema, DialectName), RunError> {
+    ) -> Result<(Schema, DialectName), QueryRunError> {
         let mut sources = Vec::new();
         for path in &self.options.schema {
             sources.extend(input::read(path)?.sources);
         }
         let database = engines.database(engine)?;
-        database.clear()?;
+        database.drop_all_objects()?;
         for sql in &self.suite.session {
             // A session of another engine is not ours to begin.
             let _ = database.execute(sql)?;
@@ -197,7 +197,7 @@ impl Check<'_> {
             let dialect = self.options.dialect.unwrap_or_else(|| engine.dialect());
             let loaded = ddl::load(&self.suite.schema, &[source], Some(dialect));
             for sql in &self.suite.setup {
-                if let Answer::Refused(refusal) = database.execute(sql)? {
+                if let StatementOutcome::Refused(refusal) = database.execute(sql)? {
                     let line = format!("error: {engine} refuses `{sql}`: {}", refusal.message);
                     self.terminal.complain(&line);
                 }
@@ -219,18 +219,18 @@ impl Check<'_> {
         Ok((schema, loaded.dialect))
     }
 
-    fn complain(&self, query: &Query, given: Option<&(Given, Source)>, error: &CheckError) {
+    fn complain(&self, query: &Query, given: Option<&(QueryText, Source)>, error: &CheckError) {
         let at = match error {
-            CheckError::Query(error) => error.place(),
+            CheckError::Query(error) => error.location(),
             CheckError::Statement | CheckError::Database(_) => None,
         };
         let (line, column) = at.unwrap_or((1, 1));
-        let (first, name) = given.map_or((1, query.place.clone()), |(given, source)| {
+        let (first, name) = given.map_or((1, query.location.clone()), |(given, source)| {
             (given.line, source.name.clone())
         });
         let limitation = Limitation {
             severity: Severity::Syntax,
-            place: Place {
+            location: SourceLocation {
                 source: name,
                 line: first + line - 1,
                 column,
@@ -249,25 +249,28 @@ impl Check<'_> {
 
 /// What was said so far.
 #[derive(Default)]
-struct Told {
+struct CheckTally {
     tests: usize,
     same: usize,
     changed: BTreeMap<&'static str, usize>,
 }
 
-impl Told {
+impl CheckTally {
     fn gone(&mut self, query: &Query, check: &Check<'_>) {
         *self.changed.entry("gone queries").or_default() += 1;
         if check.options.json {
             let object = json!({ "id": query.id, "gone": true });
             check.terminal.object(&object.to_string());
         } else {
-            let line = format!("{}: gone; {} stood at {}", query.id, query.id, query.place);
+            let line = format!(
+                "{}: gone; {} stood at {}",
+                query.id, query.id, query.location
+            );
             check.terminal.insist(Tone::Warning, &line);
         }
     }
 
-    fn checked(&mut self, query: &Query, checked: &Checked, check: &Check<'_>) -> Exit {
+    fn checked(&mut self, query: &Query, checked: &CheckResult, check: &Check<'_>) -> Exit {
         self.tests += query.cases.len();
         self.same += checked.same;
         for (what, n) in [
@@ -309,7 +312,7 @@ impl Told {
     }
 }
 
-fn object(query: &Query, checked: &Checked) -> String {
+fn object(query: &Query, checked: &CheckResult) -> String {
     let changed: Vec<_> = checked
         .changed
         .iter()
@@ -343,7 +346,7 @@ fn object(query: &Query, checked: &Checked) -> String {
     object.to_string()
 }
 
-fn tell(query: &Query, checked: &Checked, terminal: &Terminal) {
+fn tell(query: &Query, checked: &CheckResult, terminal: &Terminal) {
     if checked.is_unchanged() {
         let line = format!("{}: {} tests as before", query.id, checked.same);
         terminal.say(Tone::Good, &line);
@@ -371,7 +374,7 @@ fn tell(query: &Query, checked: &Checked, terminal: &Terminal) {
     );
 }
 
-fn tell_change(change: &Change, terminal: &Terminal) {
+fn tell_change(change: &ResultChange, terminal: &Terminal) {
     terminal.insist(Tone::Plain, &format!("  changed: {}", change.test));
     if let Some((before, after)) = &change.columns {
         let line = format!(
@@ -396,12 +399,12 @@ fn tell_change(change: &Change, terminal: &Terminal) {
     }
 }
 
-fn targets(label: &str, targets: &[TargetText], terminal: &Terminal) {
+fn targets(label: &str, targets: &[CaseTarget], terminal: &Terminal) {
     for target in targets {
-        let says = if target.says.is_empty() {
+        let says = if target.description.is_empty() {
             &target.sql
         } else {
-            &target.says
+            &target.description
         };
         terminal.insist(Tone::Plain, &format!("  {label}: {says}"));
     }

@@ -2,27 +2,27 @@
 
 use isobath_exec::{Database, Engine};
 use isobath_rows::query::algorithm::Config;
-use isobath_rows::query::confirm::{self, Verdict};
-use isobath_rows::query::construct::Setting;
-use isobath_rows::query::job::{self, Fate, Outcome};
+use isobath_rows::query::confirm::{self, EngineVerdict};
+use isobath_rows::query::construct::SolverContext;
+use isobath_rows::query::job::{self, CoverageOutcome, TargetStatus};
 use isobath_rows::query::parameter;
 use isobath_rows::query::print;
-use isobath_rows::query::target::Target;
-use isobath_sql::coverage::{self, Criterion};
+use isobath_rows::query::target::QueryTarget;
+use isobath_sql::coverage::{self, QueryCriterion};
 use isobath_sql::ddl::Source;
-use isobath_sql::limitation::{Limitation, Place, Severity};
+use isobath_sql::limitation::{Limitation, Severity, SourceLocation};
 use isobath_sql::{DialectName, Schema};
 
-use super::args::{CriterionName, Options};
-use super::error::RunError;
-use super::read::{Given, Targets};
+use super::args::{CriterionName, QueryOptions};
+use super::error::QueryRunError;
+use super::read::{QueryText, Targets};
 use super::suggest;
 use crate::terminal::Terminal;
 
 /// What stays the same for all queries.
-pub(crate) struct Cover<'r> {
+pub(crate) struct QueryCoverage<'r> {
     /// The flags.
-    pub options: &'r Options,
+    pub options: &'r QueryOptions,
     /// Where to speak.
     pub terminal: &'r Terminal,
     /// The tables.
@@ -37,46 +37,51 @@ pub(crate) struct Cover<'r> {
 
 /// Why a query has no targets.
 #[derive(Clone, Debug)]
-pub(crate) struct Trouble {
+pub(crate) struct QueryProblem {
     /// What is wrong.
     pub why: String,
     /// Where.
-    pub place: Place,
+    pub location: SourceLocation,
 }
 
-impl Trouble {
-    fn new(why: String, at: Option<(u64, u64)>, given: &Given, source: &Source) -> Self {
+impl QueryProblem {
+    fn new(why: String, at: Option<(u64, u64)>, given: &QueryText, source: &Source) -> Self {
         // Inside a line of JSON or a string of Rust, the text's own columns mean nothing.
         let (line, column) = match at {
             Some((line, column)) if !given.encoded => (given.line + line - 1, column),
             _ => (given.line, 1),
         };
         let source = source.name.clone();
-        let place = Place {
+        let location = SourceLocation {
             source,
             line,
             column,
         };
-        Self { why, place }
+        Self { why, location }
     }
 }
 
-impl Cover<'_> {
+impl QueryCoverage<'_> {
     /// The dialect whose rules apply.
     pub(crate) fn rules(&self) -> DialectName {
         self.engine.map_or(self.written, Engine::dialect)
     }
 
     /// The targets of a query, or why there are none.
-    pub(crate) fn targets(&self, given: &Given, source: &Source) -> Result<Vec<Target>, Trouble> {
-        let trouble = |why: String, at: Option<(u64, u64)>| Trouble::new(why, at, given, source);
+    pub(crate) fn targets(
+        &self,
+        given: &QueryText,
+        source: &Source,
+    ) -> Result<Vec<QueryTarget>, QueryProblem> {
+        let problem =
+            |why: String, at: Option<(u64, u64)>| QueryProblem::new(why, at, given, source);
         if let Some(why) = &given.broken {
-            return Err(trouble(why.clone(), None));
+            return Err(problem(why.clone(), None));
         }
         let read = |targets: &[String], dialect| {
             let targets = targets.iter();
             targets
-                .map(|sql| Target::read(sql, "recorded", "", self.schema, dialect))
+                .map(|sql| QueryTarget::read(sql, "recorded", "", self.schema, dialect))
                 .collect()
         };
         if let Some(targets) = &self.targets {
@@ -89,30 +94,30 @@ impl Cover<'_> {
         }
         let criterion = match self.options.criterion {
             CriterionName::Recorded => return Ok(read(&given.targets, DialectName::Ansi)),
-            CriterionName::Fpc => Criterion::Fpc,
-            CriterionName::Extended => Criterion::Extended,
+            CriterionName::Fpc => QueryCriterion::Fpc,
+            CriterionName::Extended => QueryCriterion::Extended,
         };
-        let options = coverage::Options::default();
+        let options = coverage::CoverageOptions::default();
         let made = coverage::targets(&given.sql, self.schema, self.written, criterion, options)
             .map_err(|error| {
-                let at = error.place().or_else(|| end_of(&error, &given.sql));
+                let at = error.location().or_else(|| end_of(&error, &given.sql));
                 let mut why = without_place(&error);
                 if let Some(meant) = suggest::meant(&error, self.schema) {
                     why.push_str(&format!("; did you mean `{meant}`?"));
                 }
-                trouble(why, at)
+                problem(why, at)
             })?;
-        let targets: Vec<Target> = made
+        let targets: Vec<QueryTarget> = made
             .iter()
-            .map(|target| Target::of(target, self.schema, self.written))
+            .map(|target| QueryTarget::of(target, self.schema, self.written))
             .collect();
         // What no target can be evaluated of is trouble with the query itself.
         let all_of_them = !targets.is_empty() && targets.iter().all(|target| target.query.is_err());
         if let (true, Some(Err(error))) = (all_of_them, targets.first().map(|t| &t.query)) {
             let at = isobath_sql::query::parse(&given.sql, self.schema, self.written)
                 .err()
-                .and_then(|error| error.place());
-            return Err(trouble(error.to_string(), at));
+                .and_then(|error| error.location());
+            return Err(problem(error.to_string(), at));
         }
         Ok(targets)
     }
@@ -120,13 +125,13 @@ impl Cover<'_> {
     /// Functions that our evaluator does not know, where the query calls them.
     pub(crate) fn unsupported(
         &self,
-        given: &Given,
+        given: &QueryText,
         source: &Source,
-        outcome: &Outcome,
-    ) -> Vec<Trouble> {
+        outcome: &CoverageOutcome,
+    ) -> Vec<QueryProblem> {
         let mut names: Vec<&str> = Vec::new();
-        for fate in &outcome.fates {
-            if let Fate::Uncovered { why } = fate
+        for fate in &outcome.statuses {
+            if let TargetStatus::Uncovered { why } = fate
                 && let Some((_, name)) = why.split_once("unsupported: the function ")
             {
                 let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -140,18 +145,18 @@ impl Cover<'_> {
             let at = called(name, &given.sql);
             let why =
                 format!("the function {name} is not supported; what depends on it stays open");
-            Trouble::new(why, at, given, source)
+            QueryProblem::new(why, at, given, source)
         });
         troubles.collect()
     }
 
     /// Says that a query has no targets.
-    pub(crate) fn complain(&self, given: &Given, source: &Source, trouble: &Trouble) {
+    pub(crate) fn complain(&self, given: &QueryText, source: &Source, problem: &QueryProblem) {
         let limitation = Limitation {
             severity: Severity::Syntax,
-            place: trouble.place.clone(),
+            location: problem.location.clone(),
             input: given.id.clone(),
-            why: format!("{}: {}", given.id, trouble.why),
+            why: format!("{}: {}", given.id, problem.why),
         };
         self.terminal
             .limitations(&[limitation], std::slice::from_ref(source));
@@ -165,13 +170,13 @@ impl Cover<'_> {
     /// When the connection is lost.
     pub(crate) fn find(
         &self,
-        given: &Given,
-        targets: &[Target],
+        given: &QueryText,
+        targets: &[QueryTarget],
         database: Option<&mut dyn Database>,
-    ) -> Result<Outcome, RunError> {
-        let mut setting = Setting {
+    ) -> Result<CoverageOutcome, QueryRunError> {
+        let mut setting = SolverContext {
             constraints: !self.options.ignore_constraints,
-            ..Setting::new(self.schema, self.rules().dialect())
+            ..SolverContext::new(self.schema, self.rules().dialect())
         };
         let asks = match self.rules() {
             DialectName::Postgres => {
@@ -180,9 +185,10 @@ impl Cover<'_> {
             DialectName::Sqlite => Some("SELECT datetime('now')"),
             DialectName::MySql | DialectName::Ansi => None,
         };
-        if let (Some(database), Some(sql), Some(_)) = (database, asks, print::unsteady(&given.sql))
+        if let (Some(database), Some(sql), Some(_)) =
+            (database, asks, print::nondeterministic_call(&given.sql))
         {
-            let rows = database.rows(sql)?.rows;
+            let rows = database.query_required(sql)?.rows;
             let now = rows.first().and_then(|row| row.first());
             if let Some(now) = now.and_then(|now| now.to_string().parse().ok()) {
                 setting.now = now;
@@ -204,12 +210,12 @@ impl Cover<'_> {
     /// When the connection is lost.
     pub(crate) fn confirm(
         &self,
-        given: &Given,
-        targets: &[Target],
-        outcome: &mut Outcome,
+        given: &QueryText,
+        targets: &[QueryTarget],
+        outcome: &mut CoverageOutcome,
         stored: &Schema,
         database: &mut dyn Database,
-    ) -> Result<Vec<String>, RunError> {
+    ) -> Result<Vec<String>, QueryRunError> {
         let dialect = database.dialect();
         let ansi = match &self.targets {
             Some(targets) => targets.ansi,
@@ -219,14 +225,14 @@ impl Cover<'_> {
         for number in 0..outcome.fixtures.len() {
             let fixture = &outcome.fixtures[number];
             let covered: Vec<usize> = (0..targets.len())
-                .filter(|index| outcome.fates[*index] == Fate::Covered(number))
+                .filter(|index| outcome.statuses[*index] == TargetStatus::Covered(number))
                 .collect();
             let sql: Vec<String> = covered
                 .iter()
                 .map(|index| {
                     let sql = &targets[*index].sql;
                     let sql = if ansi {
-                        confirm::spelled(sql, self.schema, dialect)
+                        confirm::quote_identifiers(sql, self.schema, dialect)
                     } else {
                         sql.clone()
                     };
@@ -240,12 +246,12 @@ impl Cover<'_> {
                 .collect();
             let verdicts = confirm::confirm(fixture, &sql, stored, database)?;
             for (index, verdict) in covered.into_iter().zip(verdicts) {
-                if let Verdict::Disagrees { actual } = verdict {
+                if let EngineVerdict::Disagrees { actual } = verdict {
                     disagreements.push(format!(
                         "{}: our evaluator and the engine disagree on `{}`: {actual}",
                         given.id, targets[index].sql
                     ));
-                    outcome.fates[index] = Fate::Uncovered {
+                    outcome.statuses[index] = TargetStatus::Uncovered {
                         why: format!("the engine disagrees: {actual}"),
                     };
                 }

@@ -7,7 +7,7 @@ use crate::terminal::Terminal;
 
 /// Why a run ends early.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RunError {
+pub(crate) enum QueryRunError {
     /// A flag has a value that means nothing, or an input has nothing to work on.
     #[error("{0}")]
     Flag(String),
@@ -25,7 +25,7 @@ pub(crate) enum RunError {
     Output(#[from] OutputError),
 }
 
-impl RunError {
+impl QueryRunError {
     /// Says what went wrong and returns the exit code for it.
     pub(crate) fn tell(&self, terminal: &Terminal) -> Exit {
         terminal.complain(&format!("error: {self}"));

@@ -6,12 +6,12 @@ use isobath_emit::Suite;
 use isobath_emit::report::query::QueryReport;
 use isobath_emit::report::{query_html, query_markdown};
 
-use super::args::Options;
+use super::args::QueryOptions;
 use crate::output::{self, OutputError, file_name, put};
 
 /// What was written, for the summary.
 #[derive(Debug)]
-pub(crate) struct Written {
+pub(crate) struct WrittenFiles {
     /// The folder.
     pub folder: PathBuf,
     /// The first file of every test language.
@@ -26,8 +26,8 @@ pub(crate) struct Written {
 pub(crate) fn write(
     suite: &mut Suite,
     report: &QueryReport,
-    options: &Options,
-) -> Result<Written, OutputError> {
+    options: &QueryOptions,
+) -> Result<WrittenFiles, OutputError> {
     let folder = match &options.out {
         Some(out) => out.clone(),
         None => Path::new("isobath-out").join(file_name(&suite.schema)),
@@ -40,11 +40,11 @@ pub(crate) fn write(
     } else {
         output::languages(&folder, suite, &options.format)?
     };
-    Ok(Written { folder, tests })
+    Ok(WrittenFiles { folder, tests })
 }
 
 /// Says on the suite where it comes from.
-pub(crate) fn dress(suite: &mut Suite, options: &Options, report: &QueryReport) {
+pub(crate) fn dress(suite: &mut Suite, options: &QueryOptions, report: &QueryReport) {
     suite.seed = options.seed;
     suite.generator.clone_from(&report.algorithm);
     suite.criterion.clone_from(&report.criterion);
@@ -53,7 +53,7 @@ pub(crate) fn dress(suite: &mut Suite, options: &Options, report: &QueryReport) 
 }
 
 /// The criterion, or the file that stands in for it.
-pub(crate) fn criterion(options: &Options) -> String {
+pub(crate) fn criterion(options: &QueryOptions) -> String {
     match &options.targets {
         Some(path) => format!("targets of {}", path.display()),
         None => options.criterion.name().to_owned(),
@@ -61,7 +61,7 @@ pub(crate) fn criterion(options: &Options) -> String {
 }
 
 /// The command that reproduces a run.
-pub(crate) fn command(options: &Options) -> String {
+pub(crate) fn command(options: &QueryOptions) -> String {
     let mut words = vec!["isobath query".to_owned()];
     words.extend(options.query_paths().map(|path| quoted(path)));
     words.push("--schema".to_owned());

@@ -2,7 +2,7 @@
 
 use isobath_exec::Engine;
 use isobath_sql::DialectName;
-use isobath_sql::ddl::{self, Loaded, Source};
+use isobath_sql::ddl::{self, LoadedSchema, Source};
 
 /// Reads a schema for an engine.
 ///
@@ -13,7 +13,7 @@ pub(super) fn load(
     sources: &[Source],
     dialect: Option<DialectName>,
     engine: Option<Engine>,
-) -> Loaded {
+) -> LoadedSchema {
     let loaded = ddl::load(name, sources, dialect);
     let folds = engine == Some(Engine::Postgres)
         && matches!(loaded.dialect, DialectName::Postgres | DialectName::Ansi);
@@ -31,7 +31,7 @@ pub(super) fn load(
             text: folded(&source.text),
         })
         .collect();
-    Loaded {
+    LoadedSchema {
         evidence: loaded.evidence,
         ..ddl::load(name, &sources, Some(loaded.dialect))
     }

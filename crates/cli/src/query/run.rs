@@ -2,23 +2,23 @@
 
 use std::time::Instant;
 
-use isobath_emit::report::query::{QueryReport, QueryView, Unreadable};
+use isobath_emit::report::query::{QueryReport, QueryView, UnreadableQuery};
 use isobath_emit::{Suite, writer};
 use isobath_exec::Engine;
 use isobath_rows::query::confirm;
-use isobath_rows::query::job::{Fate, Outcome};
+use isobath_rows::query::job::{CoverageOutcome, TargetStatus};
 use isobath_rows::query::overview::overview;
-use isobath_rows::query::print::{self, Covered, Printed, Remark};
-use isobath_rows::query::target::Target;
-use isobath_sql::ddl::{Loaded, Source};
+use isobath_rows::query::print::{self, CoveredQuery, PrintRemark, PrintResult};
+use isobath_rows::query::target::QueryTarget;
+use isobath_sql::ddl::{LoadedSchema, Source};
 use isobath_sql::limitation::Severity;
 use isobath_sql::{DialectName, Schema};
 use serde_json::json;
 
-use super::args::Options;
-use super::cover::Cover;
-use super::error::RunError;
-use super::read::{self, Given, Queries};
+use super::args::QueryOptions;
+use super::cover::QueryCoverage;
+use super::error::QueryRunError;
+use super::read::{self, Queries, QueryText};
 use super::{files, fold, summary};
 use crate::exit::Exit;
 use crate::input;
@@ -26,8 +26,8 @@ use crate::schema::{EngineName, Engines};
 use crate::terminal::{Terminal, Tone};
 
 /// Prints the targets of every query, and runs nothing.
-pub(crate) fn targets(options: &Options, terminal: &Terminal) -> Exit {
-    let print = || -> Result<Exit, RunError> {
+pub(crate) fn targets(options: &QueryOptions, terminal: &Terminal) -> Exit {
+    let print = || -> Result<Exit, QueryRunError> {
         let (loaded, _) = load(options, terminal)?;
         let mut exit = syntax(&loaded);
         let cover = cover(options, terminal, &loaded, None)?;
@@ -38,15 +38,15 @@ pub(crate) fn targets(options: &Options, terminal: &Terminal) -> Exit {
                         let targets: Vec<_> = targets
                             .iter()
                             .map(|target| {
-                                json!({ "sql": target.sql, "rule": target.rule, "says": target.says })
+                                json!({ "sql": target.sql, "rule": target.rule, "description": target.says })
                             })
                             .collect();
                         let object = json!({ "id": given.id, "targets": targets });
                         terminal.object(&object.to_string());
                     }
-                    Err(trouble) => {
-                        cover.complain(&given, &source, &trouble);
-                        let object = json!({ "id": given.id, "error": trouble.why });
+                    Err(problem) => {
+                        cover.complain(&given, &source, &problem);
+                        let object = json!({ "id": given.id, "error": problem.why });
                         terminal.object(&object.to_string());
                         exit = exit.max(Exit::Usage);
                     }
@@ -59,13 +59,13 @@ pub(crate) fn targets(options: &Options, terminal: &Terminal) -> Exit {
 }
 
 /// Covers every query of the input; one that cannot be read does not lose the others.
-pub(crate) fn run(options: &Options, terminal: &Terminal) -> Exit {
+pub(crate) fn run(options: &QueryOptions, terminal: &Terminal) -> Exit {
     all(options, terminal).unwrap_or_else(|error| error.tell(terminal))
 }
 
-fn all(options: &Options, terminal: &Terminal) -> Result<Exit, RunError> {
+fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunError> {
     for format in &options.format {
-        writer::by_name(format).map_err(|error| RunError::Flag(format!("cannot {error}")))?;
+        writer::by_name(format).map_err(|error| QueryRunError::Flag(format!("cannot {error}")))?;
     }
     let (loaded, sources) = load(options, terminal)?;
     let mut exit = syntax(&loaded);
@@ -82,15 +82,15 @@ fn all(options: &Options, terminal: &Terminal) -> Result<Exit, RunError> {
             exit = exit.max(Exit::Usage);
         }
         if let Some(clock) = print::clock(&stored, engine.dialect()) {
-            engines.database(engine)?.command(&clock)?;
+            engines.database(engine)?.execute_required(&clock)?;
         }
     }
-    let setting = print::Setting {
+    let setting = print::PrintContext {
         schema: &stored,
         written: loaded.dialect,
         dialect: cover.rules(),
     };
-    let mut job = Job {
+    let mut job = QueryRun {
         cover: &cover,
         setting,
         prints: options.out.is_some() || !options.json,
@@ -132,7 +132,10 @@ fn all(options: &Options, terminal: &Terminal) -> Result<Exit, RunError> {
 }
 
 /// Reads the schema.
-fn load(options: &Options, terminal: &Terminal) -> Result<(Loaded, Vec<Source>), RunError> {
+fn load(
+    options: &QueryOptions,
+    terminal: &Terminal,
+) -> Result<(LoadedSchema, Vec<Source>), QueryRunError> {
     let mut sources = Vec::new();
     let mut name = None;
     for path in &options.schema {
@@ -144,14 +147,14 @@ fn load(options: &Options, terminal: &Terminal) -> Result<(Loaded, Vec<Source>),
     let loaded = fold::load(&name, &sources, options.dialect, asked(options));
     terminal.limitations(&loaded.limitations, &sources);
     if loaded.schema.tables.is_empty() {
-        return Err(RunError::Flag(format!(
+        return Err(QueryRunError::Flag(format!(
             "{name} defines no table; is it SQL with CREATE TABLE statements?"
         )));
     }
     Ok((loaded, sources))
 }
 
-fn syntax(loaded: &Loaded) -> Exit {
+fn syntax(loaded: &LoadedSchema) -> Exit {
     let limitations = loaded.limitations.iter();
     let mut severities = limitations.map(|limitation| limitation.severity);
     if severities.any(|severity| severity == Severity::Syntax) {
@@ -162,12 +165,12 @@ fn syntax(loaded: &Loaded) -> Exit {
 }
 
 /// The engine that the flags name.
-fn asked(options: &Options) -> Option<Engine> {
+fn asked(options: &QueryOptions) -> Option<Engine> {
     options.engine.and_then(EngineName::engine)
 }
 
 /// The engine asked for; SQLite is always at hand, so its queries are always confirmed.
-fn engine(options: &Options, written: DialectName) -> Option<Engine> {
+fn engine(options: &QueryOptions, written: DialectName) -> Option<Engine> {
     match options.engine {
         Some(_) => asked(options),
         None if written == DialectName::Sqlite => EngineName::Sqlite.engine(),
@@ -176,13 +179,13 @@ fn engine(options: &Options, written: DialectName) -> Option<Engine> {
 }
 
 fn cover<'r>(
-    options: &'r Options,
+    options: &'r QueryOptions,
     terminal: &'r Terminal,
-    loaded: &'r Loaded,
+    loaded: &'r LoadedSchema,
     engine: Option<Engine>,
-) -> Result<Cover<'r>, RunError> {
+) -> Result<QueryCoverage<'r>, QueryRunError> {
     let targets = options.targets.as_ref().map(|path| read::targets(path));
-    Ok(Cover {
+    Ok(QueryCoverage {
         options,
         terminal,
         schema: &loaded.schema,
@@ -192,7 +195,7 @@ fn cover<'r>(
     })
 }
 
-fn report(options: &Options, loaded: &Loaded, engine: Option<Engine>) -> QueryReport {
+fn report(options: &QueryOptions, loaded: &LoadedSchema, engine: Option<Engine>) -> QueryReport {
     QueryReport {
         name: read::name(options.query_paths().next()),
         engine: engine.map_or_else(|| "none".to_owned(), |engine| engine.to_string()),
@@ -208,9 +211,9 @@ fn report(options: &Options, loaded: &Loaded, engine: Option<Engine>) -> QueryRe
 }
 
 /// A run over queries, as far as it has got.
-struct Job<'r> {
-    cover: &'r Cover<'r>,
-    setting: print::Setting<'r>,
+struct QueryRun<'r> {
+    cover: &'r QueryCoverage<'r>,
+    setting: print::PrintContext<'r>,
     /// Whether anybody reads a suite.
     prints: bool,
     suite: Suite,
@@ -219,27 +222,27 @@ struct Job<'r> {
     width: usize,
 }
 
-impl Job<'_> {
+impl QueryRun<'_> {
     fn one(
         &mut self,
-        given: &Given,
+        given: &QueryText,
         source: &Source,
         engines: &mut Engines,
-    ) -> Result<Exit, RunError> {
+    ) -> Result<Exit, QueryRunError> {
         let cover = self.cover;
         let started = Instant::now();
         let targets = match cover.targets(given, source) {
             Ok(targets) => targets,
-            Err(trouble) => {
-                cover.complain(given, source, &trouble);
+            Err(problem) => {
+                cover.complain(given, source, &problem);
                 if cover.options.json {
-                    let object = json!({ "id": given.id, "error": trouble.why });
+                    let object = json!({ "id": given.id, "error": problem.why });
                     cover.terminal.object(&object.to_string());
                 }
-                self.report.unreadable.push(Unreadable {
+                self.report.unreadable.push(UnreadableQuery {
                     id: given.id.clone(),
-                    place: trouble.place.to_string(),
-                    why: trouble.why,
+                    location: problem.location.to_string(),
+                    why: problem.why,
                 });
                 return Ok(Exit::Usage);
             }
@@ -264,8 +267,8 @@ impl Job<'_> {
                 .terminal
                 .object(&summary::object(&given.id, &targets, &outcome, millis));
         }
-        for trouble in cover.unsupported(given, source, &outcome) {
-            cover.complain(given, source, &trouble);
+        for problem in cover.unsupported(given, source, &outcome) {
+            cover.complain(given, source, &problem);
             exit = exit.max(Exit::Usage);
         }
         let mut view = self.print(given, source, &targets, &outcome, engines, &mut exit)?;
@@ -280,15 +283,15 @@ impl Job<'_> {
     /// Adds the tests of a query to the suite, and returns what the report shows of it.
     fn print(
         &mut self,
-        given: &Given,
+        given: &QueryText,
         source: &Source,
-        targets: &[Target],
-        outcome: &Outcome,
+        targets: &[QueryTarget],
+        outcome: &CoverageOutcome,
         engines: &mut Engines,
         exit: &mut Exit,
-    ) -> Result<QueryView, RunError> {
+    ) -> Result<QueryView, QueryRunError> {
         let place = format!("{}:{}", source.name, given.line);
-        let covered = Covered {
+        let covered = CoveredQuery {
             id: &given.id,
             sql: &given.sql,
             place: &place,
@@ -302,7 +305,7 @@ impl Job<'_> {
             };
             print::add(&mut self.suite, &covered, self.setting, database)?
         } else {
-            Printed::default()
+            PrintResult::default()
         };
         for remark in &printed.remarks {
             self.remark(&given.id, remark, exit);
@@ -312,16 +315,16 @@ impl Job<'_> {
     }
 }
 
-impl Job<'_> {
+impl QueryRun<'_> {
     /// Says what printing a query brought to light, each thing once.
-    fn remark(&mut self, id: &str, remark: &Remark, exit: &mut Exit) {
+    fn remark(&mut self, id: &str, remark: &PrintRemark, exit: &mut Exit) {
         let terminal = self.cover.terminal;
         let said = match remark {
-            Remark::NoTest { why } => format!("{id}: no test for a fixture: {why}"),
-            Remark::Unsteady { on } => {
+            PrintRemark::NoTest { why } => format!("{id}: no test for a fixture: {why}"),
+            PrintRemark::Nondeterministic { on } => {
                 format!("{id}: its result depends on {on}, so its tests may fail another day")
             }
-            Remark::Disagrees { sql, ours, engine } => {
+            PrintRemark::Disagrees { sql, ours, engine } => {
                 let said = format!(
                     "{id}: our evaluator and the engine disagree: {ours} rows and {engine} rows for `{sql}`"
                 );
@@ -331,14 +334,14 @@ impl Job<'_> {
                 return;
             }
         };
-        if !self.report.remarks.contains(&said) {
+        if !self.report.notes.contains(&said) {
             terminal.say(Tone::Warning, &said);
-            self.report.remarks.push(said);
+            self.report.notes.push(said);
         }
     }
 }
 
 /// Whether a target is still open.
-pub(super) fn is_open(fate: &Fate) -> bool {
-    matches!(fate, Fate::Uncovered { .. })
+pub(super) fn is_open(fate: &TargetStatus) -> bool {
+    matches!(fate, TargetStatus::Uncovered { .. })
 }

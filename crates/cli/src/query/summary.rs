@@ -1,13 +1,13 @@
 //! What a run says: a JSON object per query, or a few lines for people.
 
-use isobath_emit::report::query::{QueryReport, QueryView, TargetView, Verdict};
-use isobath_rows::query::job::{Fate, Outcome};
-use isobath_rows::query::target::Target;
-use isobath_sql::ddl::{Loaded, Source};
+use isobath_emit::report::query::{QueryReport, QueryView, StatusView, TargetView};
+use isobath_rows::query::job::{CoverageOutcome, TargetStatus};
+use isobath_rows::query::target::QueryTarget;
+use isobath_sql::ddl::{LoadedSchema, Source};
 use serde_json::json;
 
-use super::args::Options;
-use super::files::{Written, quoted};
+use super::args::QueryOptions;
+use super::files::{WrittenFiles, quoted};
 use super::run::is_open;
 use crate::terminal::{Terminal, Tone};
 
@@ -15,12 +15,17 @@ use crate::terminal::{Terminal, Tone};
 const SHOWN: usize = 3;
 
 /// The object that `--json` prints for a query.
-pub(crate) fn object(id: &str, targets: &[Target], outcome: &Outcome, millis: f64) -> String {
-    let open = outcome.fates.iter().zip(targets);
+pub(crate) fn object(
+    id: &str,
+    targets: &[QueryTarget],
+    outcome: &CoverageOutcome,
+    millis: f64,
+) -> String {
+    let open = outcome.statuses.iter().zip(targets);
     let uncovered: Vec<_> = open
         .filter(|(fate, _)| is_open(fate))
         .map(|(fate, target)| match fate {
-            Fate::Uncovered { why } => json!({ "sql": target.sql, "why": why }),
+            TargetStatus::Uncovered { why } => json!({ "sql": target.sql, "why": why }),
             _ => json!({ "sql": target.sql }),
         })
         .collect();
@@ -38,7 +43,12 @@ pub(crate) fn object(id: &str, targets: &[Target], outcome: &Outcome, millis: f6
 }
 
 /// What is about to happen.
-pub(crate) fn head(options: &Options, loaded: &Loaded, sources: &[Source], terminal: &Terminal) {
+pub(crate) fn head(
+    options: &QueryOptions,
+    loaded: &LoadedSchema,
+    sources: &[Source],
+    terminal: &Terminal,
+) {
     let tables = loaded.schema.tables.len();
     let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
     let names = match names.as_slice() {
@@ -81,12 +91,12 @@ pub(crate) fn query(view: &QueryView, width: usize, terminal: &Terminal) {
     terminal.say(tone, &line);
     let targets = || view.clauses.iter().flat_map(|clause| &clause.targets);
     let infeasible = targets().filter_map(|target| match &target.verdict {
-        Verdict::Infeasible { proof } => Some((target, "cannot be", proof)),
+        StatusView::Infeasible { proof } => Some((target, "cannot be", proof)),
         _ => None,
     });
     list(infeasible.collect(), Tone::Faint, terminal);
     let open = targets().filter_map(|target| match &target.verdict {
-        Verdict::Uncovered { why } => Some((target, "open", why)),
+        StatusView::Uncovered { why } => Some((target, "open", why)),
         _ => None,
     });
     list(open.collect(), Tone::Warning, terminal);
@@ -94,10 +104,10 @@ pub(crate) fn query(view: &QueryView, width: usize, terminal: &Terminal) {
 
 fn list(targets: Vec<(&TargetView, &str, &String)>, tone: Tone, terminal: &Terminal) {
     for (target, label, why) in targets.iter().take(SHOWN) {
-        let says = if target.says.is_empty() {
+        let says = if target.description.is_empty() {
             &target.sql
         } else {
-            &target.says
+            &target.description
         };
         terminal.say(tone, &format!("    {label}: {says}"));
         if !why.is_empty() {
@@ -113,8 +123,8 @@ fn list(targets: Vec<(&TargetView, &str, &String)>, tone: Tone, terminal: &Termi
 /// All of them, where the files are, and what to do next.
 pub(crate) fn whole(
     report: &QueryReport,
-    written: Option<&Written>,
-    options: &Options,
+    written: Option<&WrittenFiles>,
+    options: &QueryOptions,
     terminal: &Terminal,
 ) {
     let counts = report.counts();
@@ -161,7 +171,7 @@ pub(crate) fn whole(
     }
 }
 
-fn files(written: &Written, options: &Options, terminal: &Terminal) {
+fn files(written: &WrittenFiles, options: &QueryOptions, terminal: &Terminal) {
     let folder = written.folder.display();
     terminal.say(Tone::Plain, &format!("wrote {folder}"));
     let report = written.folder.join("report.html");

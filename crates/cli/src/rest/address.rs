@@ -25,7 +25,10 @@ pub(super) fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String,
                 Some(known)
             }
         }
-        Some(Ok(known)) => known.join(served).ok(),
+        // Without a server in the document, the service is where the document came from.
+        Some(Ok(known)) => known
+            .join(if served.is_empty() { "/" } else { served })
+            .ok(),
         Some(Err(error)) => return Err(SetupError::usage(format!("--url: {error}"))),
         None => url::Url::parse(served).ok(),
     };

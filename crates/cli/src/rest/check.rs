@@ -8,10 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use isobath_emit::findings::{LeftOutTest, SuiteView};
+use isobath_emit::findings::{ExcludedTest, SuiteView};
 use isobath_emit::http::writer::{self, RunResults};
-use isobath_emit::http::{HttpSuite, Outcome, WrittenSuite};
-use isobath_exec::tool::{Ran, Tool};
+use isobath_emit::http::{ExpectedOutcome, HttpSuite, WrittenSuite};
+use isobath_exec::tool::{Tool, ToolOutput};
 
 use super::interrupt::Interruption;
 use crate::output;
@@ -76,11 +76,11 @@ impl SuiteVerifier<'_> {
             }
             if round == 0 {
                 failed.iter().for_each(|id| loosen(suite, id));
-                view.loosened = failed;
+                view.weakened = failed;
             } else {
                 suite.tests.retain(|test| !failed.contains(&test.id));
-                view.loosened.retain(|id| !failed.contains(id));
-                view.left_out.extend(failed.iter().map(|id| LeftOutTest {
+                view.weakened.retain(|id| !failed.contains(id));
+                view.excluded.extend(failed.iter().map(|id| ExcludedTest {
                     id: id.clone(),
                     reason: first_line(&results[id].1),
                 }));
@@ -88,8 +88,8 @@ impl SuiteVerifier<'_> {
             }
             written = self.write(language, suite, Some(&written))?;
         }
-        view.left_out
-            .extend(written.left_out.iter().map(|left| LeftOutTest {
+        view.excluded
+            .extend(written.excluded.iter().map(|left| ExcludedTest {
                 id: left.id.clone(),
                 reason: left.reason.clone(),
             }));
@@ -163,7 +163,7 @@ impl SuiteVerifier<'_> {
             .into_iter()
             .chain(secrets)
             .collect(),
-            patience: match language {
+            timeout: match language {
                 "rust" => PATIENCE_WITH_CARGO,
                 _ => PATIENCE,
             },
@@ -233,7 +233,7 @@ impl SuiteVerifier<'_> {
 fn loosen(suite: &mut HttpSuite, id: &str) {
     let tests = suite.tests.iter_mut().filter(|test| test.id == id);
     for step in tests.flat_map(|test| &mut test.steps) {
-        if let Outcome::Answer(answer) = &mut step.expect {
+        if let ExpectedOutcome::Response(answer) = &mut step.expect {
             answer.headers.clear();
             answer.body.clear();
         }
@@ -247,7 +247,7 @@ fn first_line(message: &str) -> String {
 }
 
 /// The end of what a tool said, in one line.
-fn last_words(ran: &Ran) -> String {
+fn last_words(ran: &ToolOutput) -> String {
     let said = [&ran.stderr, &ran.stdout];
     let said = said.iter().find(|text| !text.trim().is_empty());
     let lines: Vec<&str> = said
@@ -260,19 +260,21 @@ fn last_words(ran: &Ran) -> String {
 
 #[cfg(test)]
 mod tests {
-    use isobath_emit::http::{Answer, Check, HttpStep, HttpTest, JsonType, Place, Request};
+    use isobath_emit::http::{
+        BodyCheck, ExpectedResponse, HttpStep, HttpTest, JsonPath, JsonType, Request,
+    };
 
     use super::*;
 
     fn suite() -> HttpSuite {
         let mut suite = HttpSuite::new("things", "http://127.0.0.1:1");
-        let answer = Answer {
+        let answer = ExpectedResponse {
             status: 200,
-            body: vec![Check::Type {
-                at: Place::default(),
+            body: vec![BodyCheck::Type {
+                at: JsonPath::default(),
                 is: JsonType::Object,
             }],
-            ..Answer::default()
+            ..ExpectedResponse::default()
         };
         suite.tests = ["one", "two"]
             .map(|id| HttpTest {
@@ -291,7 +293,7 @@ mod tests {
         let mut suite = suite();
         loosen(&mut suite, "two");
         let facts = |test: &HttpTest| match &test.steps[0].expect {
-            Outcome::Answer(answer) => (answer.status, answer.body.len()),
+            ExpectedOutcome::Response(answer) => (answer.status, answer.body.len()),
             other => panic!("{other:?}"),
         };
         assert_eq!(facts(&suite.tests[0]), (200, 1));

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use clap::Args;
 use isobath_exec::DatabaseError;
 use isobath_exec::database::Address;
-use isobath_exec::state::State;
 use isobath_exec::tap::{Tap, environment};
+use isobath_exec::test_database::TestDatabase;
 use isobath_rest::feedback::{CombinedFeedback, Feedback, TapFeedback};
 use isobath_rest::seeding::{self, LiveDatabase};
 
@@ -83,7 +83,7 @@ impl DatabaseArgs {
                 "--db sqlite::memory: is a database that nobody shares; name the file that the service uses",
             ));
         }
-        let state = State::open(text, std::slice::from_ref(text))
+        let state = TestDatabase::open(text, std::slice::from_ref(text))
             .map_err(|error| SetupError::unreachable(format!("--db: {error}")))?;
         Ok(Some(self.data_of(state, sees)))
     }
@@ -103,9 +103,9 @@ impl DatabaseArgs {
         else {
             return Ok(None);
         };
-        match State::inside(driver) {
+        match TestDatabase::in_service(driver) {
             Ok(state) => {
-                let (place, tables) = (state.place(), state.schema().tables.len());
+                let (place, tables) = (state.display_address(), state.schema().tables.len());
                 let said = format!("  {place} is read, written and reset: {tables} tables");
                 terminal.say(Tone::Faint, &said);
                 Ok(Some(
@@ -118,7 +118,7 @@ impl DatabaseArgs {
         }
     }
 
-    fn data_of(&self, state: State, sees: bool) -> LiveDatabase {
+    fn data_of(&self, state: TestDatabase, sees: bool) -> LiveDatabase {
         let now = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
         let choice = seeding::SeedingConfig {
             rows: !self.no_rows,

@@ -1,7 +1,7 @@
 //! What a run would call, and what of the document it would not understand.
 
 use isobath_emit::findings::RestLimitation;
-use isobath_genes::{Gene, Tuning};
+use isobath_genes::{Gene, GeneConfig};
 use isobath_rest::openapi::{Api, Operation, ParameterLocation, StatusPattern};
 use isobath_rest::resource::Resources;
 
@@ -67,9 +67,9 @@ pub(super) fn describe(api: &Api, terminal: &Terminal) {
 
 fn n_genes(api: &Api, operation: &Operation) -> usize {
     let mut rng = isobath_search::Rng::with_seed(0);
-    let tuning = Tuning {
+    let tuning = GeneConfig {
         optional: 1.0,
-        ..Tuning::default()
+        ..GeneConfig::default()
     };
     let mut genes = 0;
     Gene::sample(&api.model, operation.input, &mut rng, &tuning).walk(|_| genes += 1);
@@ -145,14 +145,14 @@ pub(super) fn warn_limitations(api: &Api, terminal: &Terminal) {
         let RestLimitation {
             what,
             quote,
-            place,
+            location,
             count,
         } = limitation;
         let more = match count {
             0 | 1 => String::new(),
             n => format!(", and {} more", n - 1),
         };
-        let line = format!("not supported: {what}: {quote} ({place}){more}");
+        let line = format!("not supported: {what}: {quote} ({location}){more}");
         terminal.say(Tone::Warning, &line);
     }
 }
@@ -173,7 +173,7 @@ pub(super) fn limitations(api: &Api) -> Vec<RestLimitation> {
             quote: first(*kind)
                 .map(|limitation| limitation.detail.clone())
                 .unwrap_or_default(),
-            place: first(*kind)
+            location: first(*kind)
                 .map(|limitation| limitation.place.to_string())
                 .unwrap_or_default(),
             count: *count as u64,

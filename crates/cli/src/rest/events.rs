@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use isobath_emit::findings::{Event as Line, FaultView, Progress};
+use isobath_emit::findings::{FaultView, Progress, RunEvent as Line};
 use isobath_rest::fault::Fault;
 use isobath_rest::job::Event;
 

@@ -6,8 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use isobath_emit::findings::Event as Line;
-use isobath_exec::process::{Ready, wait_for};
+use isobath_emit::findings::RunEvent as Line;
+use isobath_exec::process::{ReadyCheck, wait_for};
 use isobath_rest::caller::Service;
 use isobath_rest::job::{PreviousRun, TimelinePoint};
 use isobath_rest::journal::restore;
@@ -178,7 +178,7 @@ pub(super) fn report_lost_targets(
 
 /// Waits until the service of a run that was just killed is gone, too; one that stays is told of by whoever starts another.
 pub(super) fn wait_for_silence(url: &str) {
-    let ready = Ready::Url(url.to_owned());
+    let ready = ReadyCheck::Url(url.to_owned());
     let started = Instant::now();
     while started.elapsed() < LAST_BREATH && wait_for(&ready, Duration::ZERO, None).is_ok() {
         std::thread::sleep(PULSE);

@@ -124,13 +124,13 @@ impl Watched {
         }
         flags.suite_start_with_rows = match (&self.own, &args.start) {
             (Some(own), _) => Some(format!(
-                "env {DOOR_VARIABLE}={{row_endpoint}} {}",
+                "env {DOOR_VARIABLE}={{agent_url}} {}",
                 own.with_agent
             )),
             (None, Some(start)) => {
                 let options = quoted(&self.tool_options());
                 Some(format!(
-                    "env {DOOR_VARIABLE}={{row_endpoint}} {TOOL_OPTIONS}={options} {start}"
+                    "env {DOOR_VARIABLE}={{agent_url}} {TOOL_OPTIONS}={options} {start}"
                 ))
             }
             (None, None) => None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use isobath_emit::http::{HttpSuite, HttpTest};
-use isobath_exec::responder::{Prepared, Reply, Responder, Station};
+use isobath_exec::mock::{MockEndpoint, MockReply, MockServer, MockStub};
 use isobath_rest::external::{DocumentedService, Mocks};
 use isobath_rest::openapi;
 use url::Url;
@@ -109,7 +109,7 @@ impl Meant {
 /// Outside services that we stand for, before the service is started.
 pub(super) struct Mocked {
     meant: Vec<Meant>,
-    responder: Responder,
+    responder: MockServer,
     described: Vec<DocumentedService>,
 }
 
@@ -168,7 +168,7 @@ impl Mocked {
         if meant.iter().any(|one| one.setting == Setting::Proxy) {
             names.push(String::new());
         }
-        let responder = Responder::open(names, args.mock.mock_port)
+        let responder = MockServer::open(names, args.mock.mock_port)
             .map_err(|error| SetupError::unreachable(error.to_string()))?;
         let mocked = Self {
             meant,
@@ -188,7 +188,7 @@ impl Mocked {
             Setting::Proxy => "",
             _ => meant.name.as_str(),
         };
-        let mut stations = self.responder.stations().iter();
+        let mut stations = self.responder.endpoints().iter();
         match stations.find(|station| station.name == name) {
             Some(station) => address(station, meant),
             None => String::new(),
@@ -196,7 +196,7 @@ impl Mocked {
     }
 
     /// The variables that point the service at a station; options of the JVM are put together by the caller.
-    fn settings(&self, station: &Station) -> (Vec<(String, String)>, Vec<String>) {
+    fn settings(&self, station: &MockEndpoint) -> (Vec<(String, String)>, Vec<String>) {
         let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         if station.name.is_empty() {
             let (host, port) = (station.at.ip(), station.at.port());
@@ -231,7 +231,7 @@ impl Mocked {
         let mut args = args.clone();
         let mut plain: Vec<(String, String)> = Vec::new();
         let mut options: Vec<String> = Vec::new();
-        for station in self.responder.stations() {
+        for station in self.responder.endpoints() {
             let (variables, own) = self.settings(station);
             let mut settings = variables.clone();
             if !own.is_empty() {
@@ -271,7 +271,7 @@ impl Mocked {
 }
 
 /// Where the service finds an outside one now.
-fn address(station: &Station, meant: &Meant) -> String {
+fn address(station: &MockEndpoint, meant: &Meant) -> String {
     match meant.setting {
         Setting::Proxy => format!("http://{}", station.at),
         Setting::Variable | Setting::Property => format!("http://{}{}", station.at, meant.base()),
@@ -293,31 +293,31 @@ fn with_variables(command: &str, variables: &[(String, String)]) -> String {
 }
 
 /// Stands for the outside services of a stored suite.
-pub(super) fn of_suite(suite: &HttpSuite) -> Result<Option<Responder>, SetupError> {
-    if suite.outside.is_empty() {
+pub(super) fn of_suite(suite: &HttpSuite) -> Result<Option<MockServer>, SetupError> {
+    if suite.external_services.is_empty() {
         return Ok(None);
     }
-    let stations = suite.outside.iter().map(|outside| Station {
+    let stations = suite.external_services.iter().map(|outside| MockEndpoint {
         name: outside.name.clone(),
         at: ([127, 0, 0, 1], outside.port).into(),
     });
-    let responder = Responder::at(stations.collect());
+    let responder = MockServer::at(stations.collect());
     responder
         .map(Some)
         .map_err(|error| SetupError::unreachable(error.to_string()))
 }
 
 /// The answers of a stored test, as the responder gives them.
-pub(super) fn prepared(test: &HttpTest) -> Vec<Prepared> {
-    let answers = test.answers.iter().map(|answer| {
+pub(super) fn prepared(test: &HttpTest) -> Vec<MockStub> {
+    let answers = test.mocks.iter().map(|answer| {
         let (status, content_type, body) = answer.reply.parts();
-        Prepared {
+        MockStub {
             service: answer.service.clone(),
             method: answer.method.clone(),
             path: answer.path.clone(),
             reply: match status {
-                0 => Reply::Close,
-                status => Reply::Answer {
+                0 => MockReply::Close,
+                status => MockReply::Respond {
                     status,
                     content_type: content_type.to_owned(),
                     body: body.into_bytes(),

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 
 use isobath_emit::findings::{
     self, CodeView, ConstraintView, DatabaseView, DriftView, FaultView, FileView, MissedBranch,
-    OperationView, OutgoingView, Progress, RestLimitation, RestReport, RuleView, Severity, Share,
+    OperationView, OutboundView, Progress, RestLimitation, RestReport, RuleView, Severity, Share,
     SourceLocation, StatementView, StatusCount, SuiteView, TestCall, TestCase, UncoveredTarget,
     ViolationView,
 };
@@ -65,25 +65,32 @@ impl<'a> Run<'a> {
         let is_inside = suite
             .database
             .as_ref()
-            .is_some_and(|of| of.row_endpoint.is_some());
+            .is_some_and(|of| of.agent_url.is_some());
         let with_rows = args.suite_start_with_rows.as_ref().filter(|_| is_inside);
         let plain = args.suite_start.as_ref().or(args.start.as_ref());
         let start = with_rows.or(plain);
         match start {
             // A service that we know how to start takes any port.
             Some(start) if args.jvm.jvm.is_some() || with_rows.is_some() => {
-                let row_endpoint = suite
+                let agent_url = suite
                     .database
                     .as_ref()
-                    .and_then(|of| of.row_endpoint.as_deref());
-                suite.service.start_anywhere(start, row_endpoint);
+                    .and_then(|of| of.agent_url.as_deref());
+                suite.service.start_on_free_ports(start, agent_url);
             }
             start => suite.service.start = start.cloned(),
         }
         if args.database.no_state_assertions {
-            suite.tests.iter_mut().for_each(|test| test.state.clear());
+            suite
+                .tests
+                .iter_mut()
+                .for_each(|test| test.expected_rows.clear());
         }
-        for (outside, settings) in suite.outside.iter_mut().zip(&args.outside_settings) {
+        for (outside, settings) in suite
+            .external_services
+            .iter_mut()
+            .zip(&args.outside_settings)
+        {
             outside.settings.clone_from(settings);
         }
         let secrets = if args.inline_secrets {
@@ -149,12 +156,12 @@ impl<'a> Run<'a> {
         });
         let limitations = rows.limitations.iter();
         Some(DatabaseView {
-            place: rows.place.clone(),
+            address: rows.place.clone(),
             resets: rows.cost.resets,
             reset_seconds: rows.cost.resetting.as_secs_f64(),
-            looks: rows.cost.looks,
-            look_seconds: rows.cost.looking.as_secs_f64(),
-            not_kept: rows.not_kept.clone(),
+            checks: rows.cost.checks,
+            check_seconds: rows.cost.checking.as_secs_f64(),
+            not_reset: rows.not_kept.clone(),
             limitations: limitations
                 .map(|limitation| format!("{}: {}", limitation.input, limitation.why))
                 .collect(),
@@ -177,7 +184,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .map(|rule| RuleView {
                     label: rule.label.clone(),
-                    says: rule.description.clone(),
+                    description: rule.description.clone(),
                     covered: rule.nearest == 0.0,
                     distance: (rule.nearest > 0.0 && rule.nearest.is_finite())
                         .then_some(rule.nearest),
@@ -242,22 +249,23 @@ impl<'a> Run<'a> {
         };
         if let Some(feedback) = &self.service.feedback {
             let feedback = feedback.lock().unwrap_or_else(PoisonError::into_inner);
-            view.left_out.extend_from_slice(feedback.uninstrumented());
+            view.not_instrumented
+                .extend_from_slice(feedback.uninstrumented());
         }
         if let Some(built) = self.built {
             let counts = built.counts();
-            view.watched = counts.told as u64;
-            view.out_of_reach = (counts.in_macros + counts.in_constants) as u64;
+            view.instrumented = counts.told as u64;
+            view.not_instrumentable = (counts.in_macros + counts.in_constants) as u64;
             for (name, outcome) in &built.crates {
                 let dropped = outcome.dropped.iter();
                 view.dropped.extend(
                     dropped.map(|site| format!("{}:{} {}", site.file, site.line, site.shape)),
                 );
                 let plain = outcome.plain.iter();
-                view.left_out
+                view.not_instrumented
                     .extend(plain.map(|reason| format!("{name}: {reason}")));
                 let files = outcome.plain_files.iter();
-                view.left_out
+                view.not_instrumented
                     .extend(files.map(|(file, reason)| format!("{file}: {reason}")));
             }
         }
@@ -412,7 +420,7 @@ impl<'a> Run<'a> {
             ended_early: self.ended_early(),
             code: self.code(),
             database: self.database(),
-            outgoing: self.outgoing(),
+            outbound: self.outgoing(),
             operations: self.operations(),
             faults: outcome
                 .faults
@@ -480,7 +488,7 @@ impl<'a> Run<'a> {
                         test: shows(index, status),
                     })
                     .collect(),
-                no_answer: 0,
+                no_response: 0,
                 documented: operation
                     .responses
                     .iter()
@@ -549,7 +557,7 @@ impl<'a> Run<'a> {
                 .map(|unable| RestLimitation {
                     what: format!("a statement is not evaluated: {}", unable.why),
                     quote: unable.text.clone(),
-                    place: "the database".into(),
+                    location: "the database".into(),
                     count: unable.times,
                 }),
         );
@@ -557,9 +565,9 @@ impl<'a> Run<'a> {
     }
 
     /// What the service asked of others.
-    fn outgoing(&self) -> Vec<OutgoingView> {
+    fn outgoing(&self) -> Vec<OutboundView> {
         let seen = self.outcome.outgoing.iter();
-        let views = seen.map(|(outbound_request, tally)| OutgoingView {
+        let views = seen.map(|(outbound_request, tally)| OutboundView {
             service: outbound_request.service.to_string(),
             method: outbound_request.method.to_string(),
             path: outbound_request.path.to_string(),
@@ -649,8 +657,8 @@ impl<'a> Run<'a> {
                 data.rows.rows,
                 data.cost.resets,
                 mean(data.cost.resetting, data.cost.resets),
-                data.cost.looks,
-                mean(data.cost.looking, data.cost.looks),
+                data.cost.checks,
+                mean(data.cost.checking, data.cost.checks),
             ),
         );
     }
@@ -870,14 +878,14 @@ fn report_suite(terminal: &Terminal, suite: &SuiteView) {
             ),
         ),
     }
-    if !suite.loosened.is_empty() {
-        let n = suite.loosened.len();
+    if !suite.weakened.is_empty() {
+        let n = suite.weakened.len();
         terminal.say(
             Tone::Faint,
             &format!("  {n} keep only their statuses, because the rest did not come again"),
         );
     }
-    for left in &suite.left_out {
+    for left in &suite.excluded {
         let line = format!("  left out: {} ({})", left.id, left.reason);
         terminal.say(Tone::Warning, &line);
     }

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use isobath_emit::http::{HttpSuite, HttpTest};
-use isobath_exec::http::{Client, Config as HttpConfig};
-use isobath_exec::process::{Launch, Ready, Service as Process, wait_for};
+use isobath_exec::http::{Client, ClientConfig as HttpConfig};
+use isobath_exec::process::{Launch, ReadyCheck, Service as Process, wait_for};
 use isobath_rest::fault::fingerprint;
 use isobath_rest::replay::{ReplayDatabase, ReplayVerdict, Replayer};
 
@@ -174,7 +174,7 @@ fn start(
     heard: &Interruption,
     terminal: &Terminal,
 ) -> Result<Option<Process>, SetupError> {
-    let ready = Ready::Url(base.to_owned());
+    let ready = ReadyCheck::Url(base.to_owned());
     let Err(failure) = wait_for(&ready, Duration::ZERO, None) else {
         return Ok(None);
     };

@@ -7,11 +7,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use isobath_emit::findings::Event as Line;
+use isobath_emit::findings::RunEvent as Line;
 use isobath_emit::http::writer;
 use isobath_exec::database::Address;
 use isobath_exec::document;
-use isobath_exec::http::{Client, Config as HttpConfig};
+use isobath_exec::http::{Client, ClientConfig as HttpConfig};
 use isobath_exec::process::Service as Process;
 use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
@@ -407,7 +407,7 @@ fn hand_over(
         lock(log).write(&Line::SuiteWritten {
             language: suite.view.language.clone(),
             passed: suite.view.passed.unwrap_or(0),
-            failed: suite.view.left_out.len() as u64,
+            failed: suite.view.excluded.len() as u64,
         });
     }
     Ok((suites, files))
@@ -505,7 +505,7 @@ fn exit_reason(process: &Process) -> String {
         Some(code) => format!("it ended with code {code}"),
         None => "it did not answer any more".to_owned(),
     };
-    match process.last_words() {
+    match process.last_output() {
         words if words.is_empty() => how,
         words => format!(
             "{how}; its last words:\n{}",
@@ -582,11 +582,11 @@ fn config(args: &RestArgs, heard: &Interruption, clock: &Arc<Clock>) -> Config {
     let clock = Arc::clone(clock);
     let elapsed = move || clock.used();
     Config {
-        search: isobath_search::Config {
+        search: isobath_search::SearchConfig {
             seed: args.seed,
             algorithm: args.algorithm,
             in_flight: job::in_flight(args.workers),
-            ..isobath_search::Config::default()
+            ..isobath_search::SearchConfig::default()
         },
         calls,
         elapsed: Arc::new(elapsed),

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use isobath_exec::database::Address;
-use isobath_exec::state::State;
+use isobath_exec::test_database::TestDatabase;
 use isobath_rest::journal::{restore_first, store_first};
 
 use super::database::DatabaseArgs;
@@ -20,11 +20,11 @@ use crate::terminal::{Terminal, Tone};
 pub(super) const NAME: &str = "first-rows.json";
 
 /// Writes the first rows down. Those of a database in the memory of the service end with it.
-pub(super) fn keep(folder: &Path, state: &State) -> io::Result<()> {
-    if state.is_inside() {
+pub(super) fn keep(folder: &Path, state: &TestDatabase) -> io::Result<()> {
+    if state.is_in_service() {
         return Ok(());
     }
-    let json = store_first(&state.first());
+    let json = store_first(&state.snapshot());
     let path = folder.join(NAME);
     // Through a neighbour, so that the file is there whole or not at all.
     let unfinished = path.with_extension("part");
@@ -80,8 +80,8 @@ pub(super) fn restore(
             path.display()
         ))
     };
-    let mut state = State::open(text, std::slice::from_ref(text)).map_err(refused)?;
-    let (changed, unknown) = state.bring_back(&first).map_err(refused)?;
+    let mut state = TestDatabase::open(text, std::slice::from_ref(text)).map_err(refused)?;
+    let (changed, unknown) = state.restore_snapshot(&first).map_err(refused)?;
     if !changed.is_empty() {
         let line = format!("the first rows are back in {}", changed.join(", "));
         terminal.say(Tone::Faint, &line);

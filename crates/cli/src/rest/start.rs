@@ -5,8 +5,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use isobath_exec::http::Failure;
-use isobath_exec::process::{Launch, Ready, Service as Process, StartError, wait_for};
+use isobath_exec::http::CallFailure;
+use isobath_exec::process::{Launch, ReadyCheck, Service as Process, StartError, wait_for};
 
 use super::address::guard;
 use super::args::RestArgs;
@@ -47,8 +47,8 @@ impl StartedService {
         let launch = Launch {
             interrupt: Some(Arc::clone(&heard.stop)),
             variables: args.variables.clone(),
-            patience,
-            ..Launch::new(command, Ready::Url(url.clone()))
+            timeout: patience,
+            ..Launch::new(command, ReadyCheck::Url(url.clone()))
         };
         let started = while_telling(terminal, &url, begun, patience, || Process::start(launch));
         let process = started.map_err(|error| match error {
@@ -129,7 +129,7 @@ pub(super) fn wait(
     started: Option<&StartedService>,
     terminal: &Terminal,
 ) -> Result<(), SetupError> {
-    let ready = Ready::Url(url.to_owned());
+    let ready = ReadyCheck::Url(url.to_owned());
     let patience = match started {
         Some(started) => started.time_left(),
         None => Duration::try_from_secs_f64(args.wait)
@@ -140,14 +140,14 @@ pub(super) fn wait(
     loop {
         let failure = match wait_for(&ready, Duration::ZERO, None) {
             // Who answers badly is there.
-            Ok(()) | Err(Failure::Dropped | Failure::Garbage(_) | Failure::TimedOut) => {
+            Ok(()) | Err(CallFailure::Dropped | CallFailure::Garbage(_) | CallFailure::TimedOut) => {
                 return Ok(());
             }
             Err(failure) => failure,
         };
         let how_it_ended = started.and_then(StartedService::how_it_ended);
         let is_over = how_it_ended.is_some() || begun.elapsed() >= patience;
-        if is_over || !matches!(failure, Failure::Refused) {
+        if is_over || !matches!(failure, CallFailure::Refused) {
             let why = how_it_ended.unwrap_or_else(|| match started {
                 Some(_) => format!("--start-timeout {} is over", args.start_timeout),
                 None => "is the service up? --start CMD starts it".to_owned(),

@@ -1,6 +1,6 @@
 //! Who makes the calls, as the flags say, and what of that nobody may see.
 
-use isobath_exec::database::masked;
+use isobath_exec::database::mask_password;
 use isobath_rest::auth::{self, Format, User};
 
 use super::args::RestArgs;
@@ -49,7 +49,7 @@ pub(super) fn secrets<'a>(args: &'a RestArgs, users: &'a [User]) -> Vec<&'a str>
         args.database
             .db
             .as_deref()
-            .filter(|url| masked(url) != *url),
+            .filter(|url| mask_password(url) != *url),
     );
     secrets
 }

@@ -22,7 +22,7 @@ pub(crate) struct SchemaArgs {
 
     /// What to generate and how.
     #[command(flatten)]
-    pub options: Options,
+    pub options: SchemaOptions,
 }
 
 /// Other jobs on schemas.
@@ -36,13 +36,13 @@ pub(crate) enum SchemaCommand {
         new: PathBuf,
         /// As for generating tests.
         #[command(flatten)]
-        options: Options,
+        options: SchemaOptions,
     },
 }
 
 /// Flags that all schema jobs share.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct SchemaOptions {
     /// The dialect of the input; guessed, and said, when not given.
     #[arg(long, value_name = "ansi|postgres|mysql|sqlite")]
     pub dialect: Option<isobath_sql::DialectName>,

@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use isobath_exec::Engine;
-use isobath_rows::schema::diff::{diff, flips};
-use isobath_rows::schema::study::study;
+use isobath_rows::schema::diff::{diff, failing_tests};
+use isobath_rows::schema::run::run as run_schema;
 use isobath_sql::{DialectName, Schema, render};
 
-use super::args::Options;
-use super::run::{self, RunError};
+use super::args::SchemaOptions;
+use super::run::{self, SchemaRunError};
 use crate::exit::Exit;
 use crate::terminal::{Terminal, Tone};
 
 /// Compares two versions of a schema.
-pub(crate) fn run(old: &Path, new: &Path, options: &Options, terminal: &Terminal) -> Exit {
+pub(crate) fn run(old: &Path, new: &Path, options: &SchemaOptions, terminal: &Terminal) -> Exit {
     match compare(old, new, options, terminal) {
         Ok(exit) => exit,
         Err(error) => run::fail(&error, terminal),
@@ -23,9 +23,9 @@ pub(crate) fn run(old: &Path, new: &Path, options: &Options, terminal: &Terminal
 fn compare(
     old: &Path,
     new: &Path,
-    options: &Options,
+    options: &SchemaOptions,
     terminal: &Terminal,
-) -> Result<Exit, RunError> {
+) -> Result<Exit, SchemaRunError> {
     let plan = run::plan(options)?;
     let (old, old_sources) = run::load(old, options)?;
     let (new, new_sources) = run::load(new, options)?;
@@ -49,7 +49,7 @@ fn compare(
             tone,
             &format!("{table}: a row becomes {verb}, because {}", change.because),
         );
-        for statement in change.lead_up.iter().chain([&change.act]) {
+        for statement in change.setup_rows.iter().chain([&change.statement]) {
             for sql in texts(&before, statement, rules) {
                 terminal.say(Tone::Plain, &format!("    {sql};"));
             }
@@ -62,8 +62,8 @@ fn compare(
     for undecided in &found.undecided {
         terminal.say(Tone::Warning, &format!("undecided: {undecided}"));
     }
-    let tests = study(&old, &plan).outcome.tests;
-    let flipped = flips(&before, &after, rules.dialect(), &tests);
+    let tests = run_schema(&old, &plan).outcome.tests;
+    let flipped = failing_tests(&before, &after, rules.dialect(), &tests);
     terminal.say(
         Tone::Plain,
         &format!(

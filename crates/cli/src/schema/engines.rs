@@ -2,14 +2,14 @@
 
 use isobath_exec::engine::provision_at;
 use isobath_exec::server::ServerError;
-use isobath_exec::{Database, Engine, Provisioned, provision};
+use isobath_exec::{Database, Engine, ProvisionedDatabase, provision};
 
 use super::args::EngineName;
 
 /// Databases made so far.
 #[derive(Default)]
 pub(crate) struct Engines {
-    provisioned: Vec<(Engine, Provisioned)>,
+    provisioned: Vec<(Engine, ProvisionedDatabase)>,
     addresses: Vec<String>,
 }
 

@@ -7,18 +7,18 @@ use isobath_emit::RunReport;
 use isobath_emit::report::Disagreement;
 use isobath_exec::Engine;
 use isobath_exec::server::ServerError;
-use isobath_rows::schema::across;
 use isobath_rows::schema::confirm::{self, Confirmation};
 use isobath_rows::schema::criterion::Criterion;
+use isobath_rows::schema::cross_engine;
 use isobath_rows::schema::generator::GeneratorName;
 use isobath_rows::schema::job::Config;
 use isobath_rows::schema::mutation::{self, OperatorSet};
 use isobath_rows::schema::overview::overview;
-use isobath_rows::schema::study::{Plan, Study, study};
-use isobath_sql::ddl::{self, Loaded, Source};
+use isobath_rows::schema::run::{SchemaPlan, SchemaRun, run as run_schema};
+use isobath_sql::ddl::{self, LoadedSchema, Source};
 use isobath_sql::limitation::Severity;
 
-use super::args::{EngineName, Operators, Options, SchemaArgs};
+use super::args::{EngineName, Operators, SchemaArgs, SchemaOptions};
 use super::engines::Engines;
 use super::summary;
 use crate::exit::Exit;
@@ -28,7 +28,7 @@ use crate::terminal::{Terminal, Tone};
 
 /// Why a run ends early.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RunError {
+pub(crate) enum SchemaRunError {
     /// A flag has a value that means nothing.
     #[error("{0}")]
     Flag(String),
@@ -46,7 +46,7 @@ pub(crate) enum RunError {
     Output(#[from] output::OutputError),
 }
 
-impl RunError {
+impl SchemaRunError {
     /// The exit code that it ends with.
     pub(crate) fn exit(&self) -> Exit {
         match self {
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &SchemaArgs, terminal: &Terminal) -> Exit {
 }
 
 /// Says what went wrong and returns the exit code for it.
-pub(crate) fn fail(error: &RunError, terminal: &Terminal) -> Exit {
+pub(crate) fn fail(error: &SchemaRunError, terminal: &Terminal) -> Exit {
     terminal.complain(&format!("error: {error}"));
     error.exit()
 }
@@ -90,25 +90,25 @@ pub(crate) fn fail(error: &RunError, terminal: &Terminal) -> Exit {
 /// # Errors
 ///
 /// When a criterion, generator or format has no such name.
-pub(crate) fn plan(options: &Options) -> Result<Plan, RunError> {
+pub(crate) fn plan(options: &SchemaOptions) -> Result<SchemaPlan, SchemaRunError> {
     let criterion: Criterion = options
         .criterion
         .parse()
-        .map_err(|error| RunError::Flag(format!("{error}")))?;
+        .map_err(|error| SchemaRunError::Flag(format!("{error}")))?;
     let generator: GeneratorName = options
         .generator
         .parse()
-        .map_err(|error| RunError::Flag(format!("{error}")))?;
+        .map_err(|error| SchemaRunError::Flag(format!("{error}")))?;
     for format in &options.format {
         isobath_emit::writer::by_name(format)
-            .map_err(|error| RunError::Flag(format!("cannot {error}")))?;
+            .map_err(|error| SchemaRunError::Flag(format!("cannot {error}")))?;
     }
     let engine = options.engines.first().copied().unwrap_or(options.engine);
     let extras = options
         .extras
         .unwrap_or(generator == GeneratorName::Default);
     let mutates = options.mutate || options.strengthen || options.confirm;
-    Ok(Plan {
+    Ok(SchemaPlan {
         rules: engine.engine().map(Engine::dialect),
         config: Config {
             criterion,
@@ -126,12 +126,12 @@ pub(crate) fn plan(options: &Options) -> Result<Plan, RunError> {
     })
 }
 
-fn inputs(args: &SchemaArgs) -> Vec<Result<(Loaded, Vec<Source>), RunError>> {
+fn inputs(args: &SchemaArgs) -> Vec<Result<(LoadedSchema, Vec<Source>), SchemaRunError>> {
     if let Some(address) = &args.db {
         return vec![
-            isobath_exec::catalogue::read(address)
+            isobath_exec::catalog::read(address)
                 .map(|loaded| (loaded, Vec::new()))
-                .map_err(RunError::from),
+                .map_err(SchemaRunError::from),
         ];
     }
     args.paths
@@ -145,7 +145,10 @@ fn inputs(args: &SchemaArgs) -> Vec<Result<(Loaded, Vec<Source>), RunError>> {
 /// # Errors
 ///
 /// When it cannot be read.
-pub(crate) fn load(path: &Path, options: &Options) -> Result<(Loaded, Vec<Source>), RunError> {
+pub(crate) fn load(
+    path: &Path,
+    options: &SchemaOptions,
+) -> Result<(LoadedSchema, Vec<Source>), SchemaRunError> {
     let Input {
         name,
         sources,
@@ -156,7 +159,7 @@ pub(crate) fn load(path: &Path, options: &Options) -> Result<(Loaded, Vec<Source
         .limitations
         .extend(skipped.into_iter().map(|skipped| isobath_sql::Limitation {
             severity: Severity::Ignored,
-            place: isobath_sql::Place {
+            location: isobath_sql::SourceLocation {
                 source: skipped.name.clone(),
                 line: 0,
                 column: 0,
@@ -168,13 +171,13 @@ pub(crate) fn load(path: &Path, options: &Options) -> Result<(Loaded, Vec<Source
 }
 
 fn one(
-    loaded: &Loaded,
+    loaded: &LoadedSchema,
     sources: &[Source],
-    options: &Options,
-    plan: &Plan,
+    options: &SchemaOptions,
+    plan: &SchemaPlan,
     engines: &mut Engines,
     terminal: &Terminal,
-) -> Result<Exit, RunError> {
+) -> Result<Exit, SchemaRunError> {
     let schema = &loaded.schema;
     terminal.say(
         Tone::Plain,
@@ -198,13 +201,13 @@ fn one(
         .any(|limitation| limitation.severity == Severity::Syntax);
     let mut exit = if syntax { Exit::Usage } else { Exit::Clean };
     if schema.tables.is_empty() {
-        return Err(RunError::Flag(format!(
+        return Err(SchemaRunError::Flag(format!(
             "{} defines no table; is it SQL with CREATE TABLE statements?",
             schema.name
         )));
     }
     let started = Instant::now();
-    let found = study(loaded, plan);
+    let found = run_schema(loaded, plan);
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     // A suite that nobody reads and no engine runs is not printed.
     let out = match (&options.out, options.json) {
@@ -265,8 +268,8 @@ fn one(
 
 fn dressed(
     mut suite: isobath_emit::Suite,
-    options: &Options,
-    loaded: &Loaded,
+    options: &SchemaOptions,
+    loaded: &LoadedSchema,
     sources: &[Source],
 ) -> isobath_emit::Suite {
     suite.seed = options.seed;
@@ -278,7 +281,7 @@ fn dressed(
 }
 
 /// The command that makes a suite again; a folder or database is called by the schema's name.
-fn command(options: &Options, loaded: &Loaded, sources: &[Source]) -> String {
+fn command(options: &SchemaOptions, loaded: &LoadedSchema, sources: &[Source]) -> String {
     let place = match sources {
         [file] => file.name.as_str(),
         _ => loaded.schema.name.as_str(),
@@ -311,7 +314,7 @@ fn command(options: &Options, loaded: &Loaded, sources: &[Source]) -> String {
 }
 
 /// The engines asked for, the one that the suite is made for first.
-fn engines_wanted(options: &Options) -> impl Iterator<Item = Engine> {
+fn engines_wanted(options: &SchemaOptions) -> impl Iterator<Item = Engine> {
     let several = options.engines.iter().copied();
     let one = options.engines.is_empty().then_some(options.engine);
     several.chain(one).filter_map(EngineName::engine)
@@ -319,14 +322,14 @@ fn engines_wanted(options: &Options) -> impl Iterator<Item = Engine> {
 
 /// Runs the suite on every engine asked for.
 fn confirm_all(
-    loaded: &Loaded,
-    found: &Study,
+    loaded: &LoadedSchema,
+    found: &SchemaRun,
     suite: &isobath_emit::Suite,
-    options: &Options,
+    options: &SchemaOptions,
     engines: &mut Engines,
     report: &mut RunReport,
     terminal: &Terminal,
-) -> Result<Exit, RunError> {
+) -> Result<Exit, SchemaRunError> {
     let mut wanted = engines_wanted(options);
     let Some(first) = wanted.next() else {
         return Ok(Exit::Clean);
@@ -356,7 +359,7 @@ fn confirm_all(
         }
     }
     for other in wanted {
-        let differences = across::compare(
+        let differences = cross_engine::compare(
             loaded,
             &found.outcome.tests,
             &found.schema,

@@ -15,17 +15,17 @@ use crate::report::page::escape;
 #[serde(default)]
 pub struct DatabaseView {
     /// Its address, without a password.
-    pub place: String,
+    pub address: String,
     /// How often the first rows were put back.
     pub resets: u64,
     /// The seconds that took.
     pub reset_seconds: f64,
     /// How often it was looked whether rows changed.
-    pub looks: u64,
+    pub checks: u64,
     /// The seconds that took.
-    pub look_seconds: f64,
+    pub check_seconds: f64,
     /// Tables with too many rows to be put back.
-    pub not_kept: Vec<String>,
+    pub not_reset: Vec<String>,
     /// What decides about rows and is not understood, such as a trigger, with the reason.
     pub limitations: Vec<String>,
     /// Its constraints, and how calls that violate them were answered.
@@ -99,14 +99,14 @@ impl DatabaseView {
             "Rows were put back {} times ({:.2} ms each) and looked at {} times ({:.2} ms each).",
             self.resets,
             each(self.reset_seconds, self.resets),
-            self.looks,
-            each(self.look_seconds, self.looks)
+            self.checks,
+            each(self.check_seconds, self.checks)
         )
     }
 
     /// What is not looked after, a sentence each.
     fn gaps(&self) -> Vec<String> {
-        let tables = self.not_kept.iter();
+        let tables = self.not_reset.iter();
         tables
             .map(|table| format!("The rows of {table} are too many to be put back."))
             .chain(self.limitations.iter().cloned())
@@ -178,7 +178,7 @@ pub(super) fn markdown(out: &mut String, report: &RestReport) {
     let _ = writeln!(
         out,
         "## Database\n\n{}: {}\n",
-        code(&database.place),
+        code(&database.address),
         database.cost()
     );
     for gap in database.gaps() {
@@ -222,7 +222,7 @@ pub(super) fn html(out: &mut String, report: &RestReport) {
          <span class=\"count\">{} constraints, {} drifted</span></summary>\n<p><code>{}</code>: {}</p>",
         database.constraints.len(),
         database.drift.len(),
-        escape(&database.place),
+        escape(&database.address),
         escape(&database.cost())
     );
     let gaps = database.gaps();

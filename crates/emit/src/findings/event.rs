@@ -7,7 +7,7 @@ use super::model::{FaultView, Progress, RestLimitation};
 /// Something that happened during a run. NDJSON: one event per line, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Event {
+pub enum RunEvent {
     /// The run begins.
     Started {
         /// The service's title.
@@ -86,7 +86,7 @@ pub enum Event {
     },
 }
 
-impl Event {
+impl RunEvent {
     /// The event as one line, with its newline.
     pub fn to_line(&self) -> String {
         let mut line = serde_json::to_string(self)

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::database;
 use super::model::{FaultView, OperationView, RestReport, TestCase};
-use super::outgoing;
+use super::outbound;
 use super::plot;
 use super::source::source;
 use crate::report::page::{self, escape, fact, meter, snippet, tile};
@@ -38,7 +38,7 @@ pub fn html(report: &RestReport) -> String {
     }
     code(&mut out, report);
     database::html(&mut out, report);
-    outgoing::html(&mut out, report);
+    outbound::html(&mut out, report);
     uncovered(&mut out, report);
     limitations(&mut out, report);
     tests(&mut out, report);
@@ -239,7 +239,7 @@ fn operations(out: &mut String, report: &RestReport) {
     let silent = report
         .operations
         .iter()
-        .any(|operation| operation.no_answer > 0);
+        .any(|operation| operation.no_response > 0);
     out.push_str(
         "<section aria-labelledby=\"operations\">\n<h2 id=\"operations\">Operations and statuses</h2>\n\
          <p class=\"remark\">Calls per status. A dashed cell is a status that the document does not tell of.</p>\n\
@@ -264,7 +264,7 @@ fn operations(out: &mut String, report: &RestReport) {
             cell(out, operation, *status);
         }
         if silent {
-            let n = operation.no_answer;
+            let n = operation.no_response;
             let _ = if n > 0 {
                 write!(out, "<td class=\"f5\">{n}</td>")
             } else {
@@ -379,8 +379,8 @@ fn limitations(out: &mut String, report: &RestReport) {
         if limitation.count > 1 {
             let _ = write!(out, " ({} times)", limitation.count);
         }
-        if !limitation.place.is_empty() {
-            let _ = write!(out, " at <code>{}</code>", escape(&limitation.place));
+        if !limitation.location.is_empty() {
+            let _ = write!(out, " at <code>{}</code>", escape(&limitation.location));
         }
         if !limitation.quote.is_empty() {
             let _ = write!(out, "<pre><code>{}</code></pre>", escape(&limitation.quote));

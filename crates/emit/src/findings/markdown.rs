@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::database;
 use super::model::{FaultView, OperationView, RestReport};
-use super::outgoing;
+use super::outbound;
 use crate::report::markdown::{code, fenced, inline};
 
 /// How many uncovered targets are listed; the others are counted.
@@ -35,7 +35,7 @@ pub fn markdown(report: &RestReport) -> String {
     operations(&mut out, report);
     source(&mut out, report);
     database::markdown(&mut out, report);
-    outgoing::markdown(&mut out, report);
+    outbound::markdown(&mut out, report);
     uncovered(&mut out, report);
     limitations(&mut out, report);
     out
@@ -77,11 +77,11 @@ fn source(out: &mut String, report: &RestReport) {
     let _ = writeln!(
         out,
         "\n{} branch sites are watched, {} are in macros or constants, {} did not compile when rewritten.\n",
-        code.watched,
-        code.out_of_reach,
+        code.instrumented,
+        code.not_instrumentable,
         code.dropped.len()
     );
-    for left in code.dropped.iter().chain(&code.left_out) {
+    for left in code.dropped.iter().chain(&code.not_instrumented) {
         let _ = writeln!(out, "- not watched: {}", inline(left));
     }
     if code.lost_events > 0 {
@@ -214,8 +214,8 @@ fn limitations(out: &mut String, report: &RestReport) {
         if limitation.count > 1 {
             let _ = write!(out, " ({} times)", limitation.count);
         }
-        if !limitation.place.is_empty() {
-            let _ = write!(out, " at {}", code(&limitation.place));
+        if !limitation.location.is_empty() {
+            let _ = write!(out, " at {}", code(&limitation.location));
         }
         if !limitation.quote.is_empty() {
             let _ = write!(out, ": {}", code(&limitation.quote));

@@ -2,7 +2,7 @@
 //!
 //! # Reading order
 //!
-//! [`RestReport`] is everything there is to say; [`Event`] says it while it happens. The functions
+//! [`RestReport`] is everything there is to say; [`RunEvent`] says it while it happens. The functions
 //! each turn a report into the text of one file: [`junit`], [`sarif`], [`wfc`], [`markdown`] and
 //! [`html`]; `report.json` is [`RestReport::to_json`].
 
@@ -12,7 +12,7 @@ mod html;
 mod junit;
 mod markdown;
 mod model;
-mod outgoing;
+mod outbound;
 mod plot;
 mod sarif;
 mod source;
@@ -20,16 +20,16 @@ mod statements;
 mod wfc;
 
 pub use database::{ConstraintView, DatabaseView, DriftView, ViolationView};
-pub use event::Event;
+pub use event::RunEvent;
 pub use html::html;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use model::{
-    CodeView, FaultView, FileView, LeftOutTest, MissedBranch, OperationView, Progress,
+    CodeView, ExcludedTest, FaultView, FileView, MissedBranch, OperationView, Progress,
     RestLimitation, RestReport, SCHEMA_VERSION, Severity, Share, SourceLocation, StatusCount,
     SuiteView, TestCall, TestCase, UncoveredTarget,
 };
-pub use outgoing::OutgoingView;
+pub use outbound::OutboundView;
 pub use sarif::sarif;
 pub use statements::{RuleView, StatementView};
 pub use wfc::wfc;

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::database::DatabaseView;
-use super::outgoing::OutgoingView;
+use super::outbound::OutboundView;
 use crate::suite::ReadError;
 
 /// The version of the schema of `report.json`.
@@ -53,7 +53,7 @@ pub struct RestReport {
     /// What became of the rows of the test database, where there is one.
     pub database: Option<DatabaseView>,
     /// What the service asked of outside services, where that was seen.
-    pub outgoing: Vec<OutgoingView>,
+    pub outbound: Vec<OutboundView>,
     /// The operations of the document.
     pub operations: Vec<OperationView>,
     /// The faults, one per root cause.
@@ -83,13 +83,13 @@ pub struct CodeView {
     /// The same by file, in order of their names.
     pub files: Vec<FileView>,
     /// Branch sites that are watched.
-    pub watched: u64,
+    pub instrumented: u64,
     /// Branch sites that did not compile when rewritten, and were left as they are: file, line and kind.
     pub dropped: Vec<String>,
     /// Branch sites in macros and constants, which are not watched.
-    pub out_of_reach: u64,
+    pub not_instrumentable: u64,
     /// Files and crates that were left as they are, with the reason.
-    pub left_out: Vec<String>,
+    pub not_instrumented: Vec<String>,
     /// Events inside the service that its driver had to leave out: there were too many between two calls.
     pub lost_events: u64,
 }
@@ -158,10 +158,10 @@ pub struct OperationView {
     /// Calls made.
     pub calls: u64,
     /// The statuses seen, in order, each with its number of calls. A dropped connection and a
-    /// time-out are no statuses; see `no_answer`.
+    /// time-out are no statuses; see `no_response`.
     pub statuses: Vec<StatusCount>,
     /// Calls without any answer.
-    pub no_answer: u64,
+    pub no_response: u64,
     /// The statuses the document tells of, e.g. `200`, `4XX`, `default`.
     pub documented: Vec<String>,
 }
@@ -250,7 +250,7 @@ pub struct RestLimitation {
     /// The input, quoted.
     pub quote: String,
     /// Where it stands, e.g. a JSON Pointer or `openapi.yaml:12`.
-    pub place: String,
+    pub location: String,
     /// How many times it was met.
     pub count: u64,
 }
@@ -327,15 +327,15 @@ pub struct SuiteView {
     /// Why it was not run.
     pub not_run: Option<String>,
     /// Tests that keep only their statuses, because more of the answers did not come again.
-    pub loosened: Vec<String>,
+    pub weakened: Vec<String>,
     /// Tests that were left out, and why.
-    pub left_out: Vec<LeftOutTest>,
+    pub excluded: Vec<ExcludedTest>,
 }
 
 /// A test that is not in a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct LeftOutTest {
+pub struct ExcludedTest {
     /// Its id.
     pub id: String,
     /// Why.

@@ -26,15 +26,16 @@ pub(super) fn source(out: &mut String, file: &FileView) {
     );
     for (number, line) in (1..).zip(text.lines()) {
         let not_taken = branches.get(&number);
-        let (class, sign, says) = match (covered.contains(&number), missed.contains(&number)) {
+        let (class, sign, description) = match (covered.contains(&number), missed.contains(&number))
+        {
             (true, _) if not_taken.is_some() => ("partly", "◐", "covered in part"),
             (true, _) => ("yes", "✓", "covered"),
             (false, true) => ("no", "✗", "not covered"),
             (false, false) => ("", " ", ""),
         };
-        let title = match says {
+        let title = match description {
             "" => String::new(),
-            says => format!(" title=\"{says}\""),
+            description => format!(" title=\"{description}\""),
         };
         let _ = writeln!(
             out,

@@ -31,7 +31,7 @@ pub struct RuleView {
     /// Its label, such as `WT`; a number tells those of the same label apart.
     pub label: String,
     /// What the rows must show.
-    pub says: String,
+    pub description: String,
     /// Whether rows did when the statement was run.
     pub covered: bool,
     /// How far the nearest rows were from it, where that is a number.
@@ -64,8 +64,11 @@ fn ruled(statement: &StatementView) -> [String; 5] {
 /// A rule that was not covered, in a line.
 fn missed(rule: &RuleView) -> String {
     match rule.distance {
-        Some(far) => format!("{}: {} (nearest rows {far:.3} away)", rule.label, rule.says),
-        None => format!("{}: {}", rule.label, rule.says),
+        Some(far) => format!(
+            "{}: {} (nearest rows {far:.3} away)",
+            rule.label, rule.description
+        ),
+        None => format!("{}: {}", rule.label, rule.description),
     }
 }
 
@@ -127,7 +130,7 @@ pub(super) fn html(out: &mut String, statements: &[StatementView]) {
         );
         for rule in &statement.rules {
             let line = if rule.covered {
-                format!("covered: {}: {}", rule.label, rule.says)
+                format!("covered: {}: {}", rule.label, rule.description)
             } else {
                 format!("not covered: {}", missed(rule))
             };

@@ -6,9 +6,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
-use super::request::{Body, Content, Hole, Request};
-use super::suite::{Auth, HttpSuite, HttpTest, Outcome, Reset};
-use super::{Check, Text};
+use super::request::{Body, PartContent, Placeholder, Request};
+use super::suite::{Auth, ExpectedOutcome, HttpSuite, HttpTest, ResetHook};
+use super::{BodyCheck, Text};
 
 /// Why a suite cannot be printed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,7 +81,7 @@ pub enum SuiteError {
     },
     /// A hole is at a place that the body does not have.
     #[error("print {place}: its JSON has nothing at `{at}` to be filled in")]
-    Hole {
+    Placeholder {
         /// The test, or what else makes the call.
         place: String,
         /// The place, as a JSON Pointer.
@@ -112,25 +112,27 @@ impl HttpSuite {
     /// The first thing that no writer could print.
     pub fn check(&self) -> Result<(), SuiteError> {
         let nothing = Captured::new();
-        if let Some(Reset::Call(request)) = &self.service.reset {
+        if let Some(ResetHook::Call(request)) = &self.service.reset {
             self.check_request("the reset hook", request, &nothing)?;
         }
         for user in &self.users {
-            let fresh = user.fresh.iter();
-            let fresh: Captured<'_> = fresh.map(|fresh| (&*fresh.variable, None)).collect();
+            let unique_values = user.unique_values.iter();
+            let unique_values: Captured<'_> = unique_values
+                .map(|unique_values| (&*unique_values.variable, None))
+                .collect();
             if let Some(create) = &user.create {
                 let place = format!("the creation of {}", user.name);
-                self.check_request(&place, create, &fresh)?;
+                self.check_request(&place, create, &unique_values)?;
             }
             match &user.auth {
                 Auth::Login(login) => {
                     let place = format!("the log-in of {}", user.name);
-                    self.check_request(&place, &login.request, &fresh)?;
+                    self.check_request(&place, &login.request, &unique_values)?;
                 }
                 Auth::Headers(headers) => {
                     let place = format!("the headers of {}", user.name);
                     for (_, value) in headers {
-                        check_text(&place, value, &fresh, false)?;
+                        check_text(&place, value, &unique_values, false)?;
                     }
                 }
             }
@@ -140,7 +142,7 @@ impl HttpSuite {
 
     fn check_test(&self, test: &HttpTest) -> Result<(), SuiteError> {
         let place = || format!("test `{}`", test.id);
-        if !(test.rows.is_empty() && test.state.is_empty()) && self.database.is_none() {
+        if !(test.rows.is_empty() && test.expected_rows.is_empty()) && self.database.is_none() {
             return Err(SuiteError::Rows { place: place() });
         }
         let mut captured = Captured::new();
@@ -158,20 +160,25 @@ impl HttpSuite {
             for capture in &step.captures {
                 after.insert(&capture.variable, capture.sample.as_ref());
             }
-            if let Outcome::Answer(answer) = &step.expect {
+            if let ExpectedOutcome::Response(answer) = &step.expect {
                 for check in &answer.body {
-                    if let Check::Equals { value, holes, .. } = check {
-                        check_holes(&place(), value, holes)?;
-                        for hole in holes {
-                            check_text(&place(), &hole.value, &after, true)?;
+                    if let BodyCheck::Equals {
+                        value,
+                        placeholders,
+                        ..
+                    } = check
+                    {
+                        check_holes(&place(), value, placeholders)?;
+                        for placeholder in placeholders {
+                            check_text(&place(), &placeholder.value, &after, true)?;
                         }
                     }
-                    if let Check::Present { at } | Check::Absent { at } = check
+                    if let BodyCheck::Present { at } | BodyCheck::Absent { at } = check
                         && at.is_root()
                     {
                         return Err(SuiteError::WholeBody { place: place() });
                     }
-                    if let Check::Same { variable, .. } = check
+                    if let BodyCheck::Same { variable, .. } = check
                         && !after.contains_key(variable.as_str())
                     {
                         return Err(SuiteError::UnknownVariable {
@@ -188,7 +195,7 @@ impl HttpSuite {
             }
             captured = after;
         }
-        for (_, value) in test.state.iter().flat_map(|row| &row.cells) {
+        for (_, value) in test.expected_rows.iter().flat_map(|row| &row.cells) {
             check_text(&place(), value, &captured, false)?;
         }
         Ok(())
@@ -226,8 +233,8 @@ impl HttpSuite {
             });
         }
         for text in request.texts() {
-            let keeps_type = matches!(&request.body, Some(Body::Json { holes, .. })
-                if holes.iter().any(|hole| std::ptr::eq(&hole.value, text)));
+            let keeps_type = matches!(&request.body, Some(Body::Json { placeholders, .. })
+                if placeholders.iter().any(|placeholder| std::ptr::eq(&placeholder.value, text)));
             check_text(
                 place,
                 text,
@@ -236,11 +243,15 @@ impl HttpSuite {
             )?;
         }
         match &request.body {
-            Some(Body::Json { value, holes, .. }) => check_holes(place, value, holes)?,
+            Some(Body::Json {
+                value,
+                placeholders,
+                ..
+            }) => check_holes(place, value, placeholders)?,
             Some(Body::Binary { base64, .. }) => check_base64(place, base64)?,
             Some(Body::Multipart(parts)) => {
                 for part in parts {
-                    if let Content::Base64(base64) = &part.content {
+                    if let PartContent::Base64(base64) = &part.content {
                         check_base64(place, base64)?;
                     }
                 }
@@ -281,12 +292,15 @@ fn check_text(
     Ok(())
 }
 
-fn check_holes(place: &str, value: &Value, holes: &[Hole]) -> Result<(), SuiteError> {
-    match holes.iter().find(|hole| hole.at.find(value).is_none()) {
+fn check_holes(place: &str, value: &Value, placeholders: &[Placeholder]) -> Result<(), SuiteError> {
+    match placeholders
+        .iter()
+        .find(|placeholder| placeholder.at.find(value).is_none())
+    {
         None => Ok(()),
-        Some(hole) => Err(SuiteError::Hole {
+        Some(placeholder) => Err(SuiteError::Placeholder {
             place: place.into(),
-            at: hole.at.to_string(),
+            at: placeholder.at.to_string(),
         }),
     }
 }

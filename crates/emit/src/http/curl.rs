@@ -5,10 +5,12 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::plan::{self, Casing, Known, PlannedStep};
-use super::request::{Body, Content, Part, Piece, Request, Text};
-use super::suite::{Auth, HttpSuite, HttpTest, Outcome, Sending, Source, Token};
-use super::{Key, Place, User};
+use super::plan::{self, Casing, PlannedStep, Variables};
+use super::request::{Body, MultipartPart, PartContent, Request, Text, TextPiece};
+use super::suite::{
+    Auth, ExpectedOutcome, HttpSuite, HttpTest, Token, TokenPlacement, ValueSource,
+};
+use super::{JsonKey, JsonPath, User};
 use crate::writer::name::slug;
 use crate::writer::text::one_line;
 
@@ -69,14 +71,14 @@ fn slug_variable(name: &str) -> String {
 }
 
 fn log_in(out: &mut String, suite: &HttpSuite, user: &User) {
-    let (known, fresh) = plan::fresh(user, Casing::Snake, RESERVED);
-    for (name, fresh) in fresh {
+    let (known, unique_values) = plan::unique_values(user, Casing::Snake, RESERVED);
+    for (name, unique_values) in unique_values {
         let _ = writeln!(
             out,
             "{name}={}$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n' | cut -c1-{}){}",
-            quoted(&fresh.prefix),
-            fresh.digits,
-            quoted(&fresh.suffix)
+            quoted(&unique_values.prefix),
+            unique_values.digits,
+            quoted(&unique_values.suffix)
         );
     }
     if let Some(create) = &user.create {
@@ -110,14 +112,14 @@ fn step(out: &mut String, suite: &HttpSuite, planned: &PlannedStep<'_>, last: bo
     }
     let seconds = suite.service.timeout_millis.div_ceil(1000).to_string();
     let mut flags = vec!["-sS", "-i"];
-    if matches!(step.expect, Outcome::TimedOut) {
+    if matches!(step.expect, ExpectedOutcome::TimedOut) {
         flags.extend(["--max-time", &seconds]);
     }
     let call = call(suite, &step.request, &planned.known, &flags);
     let expected = match &step.expect {
-        Outcome::Answer(answer) => answer.status.to_string(),
-        Outcome::Dropped => "no answer: the connection is dropped".into(),
-        Outcome::TimedOut => format!("no answer within {seconds} s"),
+        ExpectedOutcome::Response(answer) => answer.status.to_string(),
+        ExpectedOutcome::Dropped => "no answer: the connection is dropped".into(),
+        ExpectedOutcome::TimedOut => format!("no answer within {seconds} s"),
     };
     if planned.captures.is_empty() {
         let _ = writeln!(out, "{call}  # {expected}");
@@ -133,24 +135,24 @@ fn step(out: &mut String, suite: &HttpSuite, planned: &PlannedStep<'_>, last: bo
 }
 
 /// A pipeline that reads from `$answer`.
-fn extraction(source: &Source) -> String {
+fn extraction(source: &ValueSource) -> String {
     let whole = "printf '%s\\n' \"$answer\" | tr -d '\\r'";
     match source {
-        Source::Body(place) => {
+        ValueSource::Body(place) => {
             format!("{whole} | sed '1,/^$/d' | jq -r {}", quoted(&jq(place)))
         }
-        Source::Header(name) => {
+        ValueSource::Header(name) => {
             let pattern = format!("s/^{}: *//p", any_case(name));
             format!("{whole} | sed -n {} | head -n 1", quoted(&pattern))
         }
-        Source::LastSegment(name) => {
+        ValueSource::LastSegment(name) => {
             let pattern = format!("s/^{}: *//p", any_case(name));
             format!(
                 "{whole} | sed -n {} | head -n 1 | sed 's,[?#].*,,; s,/*$,,; s,.*/,,'",
                 quoted(&pattern)
             )
         }
-        Source::Cookie(name) => {
+        ValueSource::Cookie(name) => {
             let pattern = format!(
                 "s/^[Ss]et-[Cc]ookie: *{}=\\([^;]*\\).*/\\1/p",
                 escaped_in_sed(name)
@@ -189,14 +191,14 @@ fn escaped_in_sed(text: &str) -> String {
     out
 }
 
-fn jq(place: &Place) -> String {
+fn jq(place: &JsonPath) -> String {
     let mut out = String::from(".");
     for key in &place.0 {
         match key {
-            Key::Index(index) => {
+            JsonKey::Index(index) => {
                 let _ = write!(out, "[{index}]");
             }
-            Key::Name(name) => {
+            JsonKey::Name(name) => {
                 let _ = write!(out, "[{}]", Value::from(name.as_str()));
             }
         }
@@ -205,16 +207,16 @@ fn jq(place: &Place) -> String {
 }
 
 /// The words of one call, on as many lines as read well.
-fn call(suite: &HttpSuite, request: &Request, known: &Known, flags: &[&str]) -> String {
+fn call(suite: &HttpSuite, request: &Request, known: &Variables, flags: &[&str]) -> String {
     let mut words: Vec<String> = vec![format!("curl {}", flags.join(" "))];
     words[0].push_str(&format!(" -X {} ", word_of_method(&request.method)));
     words[0].push_str(&url(suite, request, known));
-    let mut header = |name: &str, value: &[Bit]| {
-        let mut parts = vec![Bit::Text(format!("{name}: "))];
+    let mut header = |name: &str, value: &[ShellPiece]| {
+        let mut parts = vec![ShellPiece::Text(format!("{name}: "))];
         parts.extend(value.iter().cloned());
         words.push(format!("-H {}", joined(&parts)));
     };
-    let mut cookies: Vec<Bit> = Vec::new();
+    let mut cookies: Vec<ShellPiece> = Vec::new();
     if let Some(user) = request.user.as_deref().and_then(|name| suite.user(name)) {
         let id = slug(&user.name);
         match &user.auth {
@@ -225,7 +227,7 @@ fn call(suite: &HttpSuite, request: &Request, known: &Known, flags: &[&str]) -> 
             }
             Auth::Login(login) => {
                 if let Some(Token {
-                    send: Sending::Header(name),
+                    send: TokenPlacement::Header(name),
                     template,
                     ..
                 }) = &login.token
@@ -233,7 +235,7 @@ fn call(suite: &HttpSuite, request: &Request, known: &Known, flags: &[&str]) -> 
                     header(name, &with_token(template, &id));
                 }
                 if login.cookies {
-                    cookies.push(Bit::Variable(format!("cookies_{id}")));
+                    cookies.push(ShellPiece::Variable(format!("cookies_{id}")));
                 }
             }
         }
@@ -243,7 +245,7 @@ fn call(suite: &HttpSuite, request: &Request, known: &Known, flags: &[&str]) -> 
     }
     for (name, value) in &request.cookies {
         let between = if cookies.is_empty() { "" } else { "; " };
-        cookies.push(Bit::Text(format!("{between}{name}=")));
+        cookies.push(ShellPiece::Text(format!("{between}{name}=")));
         cookies.extend(parts(value, known));
     }
     if !cookies.is_empty() {
@@ -268,10 +270,9 @@ fn word_of_method(method: &str) -> String {
     }
 }
 
-fn url(suite: &HttpSuite, request: &Request, known: &Known) -> String {
+fn url(suite: &HttpSuite, request: &Request, known: &Variables) -> String {
     let mut all = Vec::new();
-    let elsewhere =
-        matches!(request.path.0.first(), Some(Piece::Literal(text)) if text.starts_with("http"));
+    let elsewhere = matches!(request.path.0.first(), Some(TextPiece::Literal(text)) if text.starts_with("http"));
     if plan::is_reference(&request.path) {
         // An absolute reference stays as it is; a path goes to the host of the base URL.
         let name = request.path.variables().next().unwrap_or_default();
@@ -281,13 +282,13 @@ fn url(suite: &HttpSuite, request: &Request, known: &Known) -> String {
         let host = format!(
             "case ${name} in http*) ;; *) printf %s \"$BASE_URL\" | sed 's,\\(://[^/]*\\).*,\\1,' ;; esac"
         );
-        all.push(Bit::Command(host));
+        all.push(ShellPiece::Command(host));
     } else if !elsewhere {
-        all.push(Bit::Variable("BASE_URL".into()));
+        all.push(ShellPiece::Variable("BASE_URL".into()));
     }
     all.extend(parts(&request.path, known));
     let mut sign = "?";
-    let mut query: Vec<(&str, Vec<Bit>)> = request
+    let mut query: Vec<(&str, Vec<ShellPiece>)> = request
         .query
         .iter()
         .map(|(name, value)| (name.as_str(), parts(value, known)))
@@ -295,7 +296,7 @@ fn url(suite: &HttpSuite, request: &Request, known: &Known) -> String {
     if let Some(user) = request.user.as_deref().and_then(|name| suite.user(name))
         && let Auth::Login(login) = &user.auth
         && let Some(Token {
-            send: Sending::Query(name),
+            send: TokenPlacement::Query(name),
             template,
             ..
         }) = &login.token
@@ -303,29 +304,32 @@ fn url(suite: &HttpSuite, request: &Request, known: &Known) -> String {
         query.push((name, with_token(template, &slug(&user.name))));
     }
     for (name, value) in query {
-        all.push(Bit::Text(format!("{sign}{}=", percent_encoded(name))));
+        all.push(ShellPiece::Text(format!(
+            "{sign}{}=",
+            percent_encoded(name)
+        )));
         sign = "&";
         all.extend(value.into_iter().map(|part| match part {
-            Bit::Text(text) => Bit::Text(percent_encoded(&text)),
+            ShellPiece::Text(text) => ShellPiece::Text(percent_encoded(&text)),
             other => other,
         }));
     }
     joined(&all)
 }
 
-fn with_token(template: &str, id: &str) -> Vec<Bit> {
+fn with_token(template: &str, id: &str) -> Vec<ShellPiece> {
     let mut all = Vec::new();
     for (idx, text) in template.split("{token}").enumerate() {
         if idx > 0 {
-            all.push(Bit::Variable(format!("token_{id}")));
+            all.push(ShellPiece::Variable(format!("token_{id}")));
         }
-        all.push(Bit::Text(text.into()));
+        all.push(ShellPiece::Text(text.into()));
     }
     all
 }
 
 /// Adds the words of a body; what has to be piped into the call is returned.
-fn body(words: &mut Vec<String>, body: &Body, known: &Known, typed: bool) -> String {
+fn body(words: &mut Vec<String>, body: &Body, known: &Variables, typed: bool) -> String {
     let mut content_type = |media_type: &str| {
         if !typed {
             words.push(format!(
@@ -337,17 +341,19 @@ fn body(words: &mut Vec<String>, body: &Body, known: &Known, typed: bool) -> Str
     match body {
         Body::Json {
             value,
-            holes,
+            placeholders,
             content_type: media_type,
         } => {
             content_type(media_type);
             let mut all = Vec::new();
-            json(&mut all, value, &mut Place::root(), &|place, sample| {
-                let hole = holes.iter().find(|hole| hole.at == *place)?;
-                let mut inner = parts(&hole.value, known);
-                if sample.is_string() || hole.value.as_captured().is_none() {
-                    inner.insert(0, Bit::Text("\"".into()));
-                    inner.push(Bit::Text("\"".into()));
+            json(&mut all, value, &mut JsonPath::root(), &|place, sample| {
+                let placeholder = placeholders
+                    .iter()
+                    .find(|placeholder| placeholder.at == *place)?;
+                let mut inner = parts(&placeholder.value, known);
+                if sample.is_string() || placeholder.value.as_captured().is_none() {
+                    inner.insert(0, ShellPiece::Text("\"".into()));
+                    inner.push(ShellPiece::Text("\"".into()));
                 }
                 Some(inner)
             });
@@ -356,7 +362,7 @@ fn body(words: &mut Vec<String>, body: &Body, known: &Known, typed: bool) -> Str
         }
         Body::Form(fields) => {
             for (name, value) in fields {
-                let mut all = vec![Bit::Text(format!("{}=", percent_encoded(name)))];
+                let mut all = vec![ShellPiece::Text(format!("{}=", percent_encoded(name)))];
                 all.extend(parts(value, known));
                 words.push(format!("--data-urlencode {}", joined(&all)));
             }
@@ -386,12 +392,12 @@ fn body(words: &mut Vec<String>, body: &Body, known: &Known, typed: bool) -> Str
 }
 
 /// One part at most is piped in; further files are named, to be put there by hand.
-fn multipart(words: &mut Vec<String>, all: &[Part], known: &Known) -> String {
+fn multipart(words: &mut Vec<String>, all: &[MultipartPart], known: &Variables) -> String {
     let mut before = String::new();
     for part in all {
         let plain = part.file_name.is_none() && part.content_type.is_none();
-        if let (Content::Text(text), true) = (&part.content, plain) {
-            let mut value = vec![Bit::Text(format!("{}=", part.name))];
+        if let (PartContent::Text(text), true) = (&part.content, plain) {
+            let mut value = vec![ShellPiece::Text(format!("{}=", part.name))];
             value.extend(parts(text, known));
             words.push(format!("--form-string {}", joined(&value)));
             continue;
@@ -400,8 +406,8 @@ fn multipart(words: &mut Vec<String>, all: &[Part], known: &Known) -> String {
         let source = if before.is_empty() { "-" } else { file_name };
         if before.is_empty() {
             before = match &part.content {
-                Content::Text(text) => format!("printf %s {} | ", joined(&parts(text, known))),
-                Content::Base64(base64) => {
+                PartContent::Text(text) => format!("printf %s {} | ", joined(&parts(text, known))),
+                PartContent::Base64(base64) => {
                     format!("printf %s {} | base64 -d | ", quoted(base64))
                 }
             };
@@ -415,65 +421,67 @@ fn multipart(words: &mut Vec<String>, all: &[Part], known: &Known) -> String {
     before
 }
 
-/// Appends the JSON text of `value`; where `hole` has parts for a place, they stand instead.
+/// Appends the JSON text of `value`; where `placeholder` has parts for a place, they stand instead.
 fn json(
-    all: &mut Vec<Bit>,
+    all: &mut Vec<ShellPiece>,
     value: &Value,
-    place: &mut Place,
-    hole: &dyn Fn(&Place, &Value) -> Option<Vec<Bit>>,
+    place: &mut JsonPath,
+    placeholder: &dyn Fn(&JsonPath, &Value) -> Option<Vec<ShellPiece>>,
 ) {
-    if let Some(parts) = hole(place, value) {
+    if let Some(parts) = placeholder(place, value) {
         all.extend(parts);
         return;
     }
     match value {
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                all.push(Bit::Text(if index == 0 { "[" } else { "," }.into()));
-                place.0.push(Key::Index(index));
-                json(all, item, place, hole);
+                all.push(ShellPiece::Text(if index == 0 { "[" } else { "," }.into()));
+                place.0.push(JsonKey::Index(index));
+                json(all, item, place, placeholder);
                 place.0.pop();
             }
-            all.push(Bit::Text(if items.is_empty() { "[]" } else { "]" }.into()));
+            all.push(ShellPiece::Text(
+                if items.is_empty() { "[]" } else { "]" }.into(),
+            ));
         }
         Value::Object(members) => {
             for (idx, (name, member)) in members.iter().enumerate() {
                 let sign = if idx == 0 { "{" } else { "," };
                 let name_text = Value::from(name.as_str());
-                all.push(Bit::Text(format!("{sign}{name_text}:")));
-                place.0.push(Key::Name(name.clone()));
-                json(all, member, place, hole);
+                all.push(ShellPiece::Text(format!("{sign}{name_text}:")));
+                place.0.push(JsonKey::Name(name.clone()));
+                json(all, member, place, placeholder);
                 place.0.pop();
             }
-            all.push(Bit::Text(
+            all.push(ShellPiece::Text(
                 if members.is_empty() { "{}" } else { "}" }.into(),
             ));
         }
-        scalar => all.push(Bit::Text(scalar.to_string())),
+        scalar => all.push(ShellPiece::Text(scalar.to_string())),
     }
 }
 
 /// A part of a shell word.
 #[derive(Clone, Debug)]
-enum Bit {
+enum ShellPiece {
     Text(String),
     Variable(String),
     Command(String),
 }
 
-fn parts(text: &Text, known: &Known) -> Vec<Bit> {
+fn parts(text: &Text, known: &Variables) -> Vec<ShellPiece> {
     text.0
         .iter()
         .map(|piece| match piece {
-            Piece::Literal(text) => Bit::Text(text.clone()),
-            Piece::Captured(name) => Bit::Variable(
+            TextPiece::Literal(text) => ShellPiece::Text(text.clone()),
+            TextPiece::Captured(name) => ShellPiece::Variable(
                 known
                     .get(name)
                     .map_or_else(|| slug(name), |variable| variable.name.clone()),
             ),
             // The shell says which variable is to be set, in place of sending nothing.
-            Piece::Secret(secret) => {
-                Bit::Variable(format!("{}:?", slug_variable(&secret.variable)))
+            TextPiece::Secret(secret) => {
+                ShellPiece::Variable(format!("{}:?", slug_variable(&secret.variable)))
             }
         })
         .collect()
@@ -481,21 +489,21 @@ fn parts(text: &Text, known: &Known) -> Vec<Bit> {
 
 /// One shell word: literal text in single quotes, the rest in double quotes; all in double quotes
 /// where nothing in the text minds.
-fn joined(pieces: &[Bit]) -> String {
-    let mut all: Vec<Bit> = Vec::new();
+fn joined(pieces: &[ShellPiece]) -> String {
+    let mut all: Vec<ShellPiece> = Vec::new();
     for piece in pieces {
         match (all.last_mut(), piece) {
-            (Some(Bit::Text(before)), Bit::Text(text)) => before.push_str(text),
+            (Some(ShellPiece::Text(before)), ShellPiece::Text(text)) => before.push_str(text),
             _ => all.push(piece.clone()),
         }
     }
-    let literal = all.iter().all(|part| matches!(part, Bit::Text(_)));
+    let literal = all.iter().all(|part| matches!(part, ShellPiece::Text(_)));
     if literal {
         let text: String = all
             .iter()
             .map(|part| match part {
-                Bit::Text(text) => text.as_str(),
-                Bit::Variable(_) | Bit::Command(_) => "",
+                ShellPiece::Text(text) => text.as_str(),
+                ShellPiece::Variable(_) | ShellPiece::Command(_) => "",
             })
             .collect();
         return quoted(&text);
@@ -503,24 +511,24 @@ fn joined(pieces: &[Bit]) -> String {
     let minds = |text: &str| text.contains(['"', '$', '`', '\\', '!', '\n']);
     let in_one = !all
         .iter()
-        .any(|part| matches!(part, Bit::Text(text) if minds(text)));
+        .any(|part| matches!(part, ShellPiece::Text(text) if minds(text)));
     let mut out = String::new();
     if in_one {
         out.push('"');
     }
     for part in &all {
         let filled = match part {
-            Bit::Text(text) if in_one => {
+            ShellPiece::Text(text) if in_one => {
                 out.push_str(text);
                 continue;
             }
-            Bit::Text(text) if text.is_empty() => continue,
-            Bit::Text(text) => {
+            ShellPiece::Text(text) if text.is_empty() => continue,
+            ShellPiece::Text(text) => {
                 out.push_str(&quoted(text));
                 continue;
             }
-            Bit::Variable(name) => format!("${{{name}}}"),
-            Bit::Command(command) => format!("$({command})"),
+            ShellPiece::Variable(name) => format!("${{{name}}}"),
+            ShellPiece::Command(command) => format!("$({command})"),
         };
         if in_one {
             out.push_str(&filled);

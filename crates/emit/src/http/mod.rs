@@ -2,28 +2,30 @@
 //!
 //! # Reading order
 //!
-//! [`suite`] first, with [`Request`] and [`Answer`]; then [`writer`].
+//! [`suite`] first, with [`Request`] and [`ExpectedResponse`]; then [`writer`].
 
-mod answer;
 mod check;
 mod curl;
-mod outside;
-mod place;
+mod external;
+mod json_path;
 mod plan;
 mod request;
+mod response;
 mod rows;
 pub mod suite;
 pub mod writer;
 
-pub use answer::{Answer, Check, HeaderCheck, JsonType};
 pub use check::SuiteError;
 pub use curl::curl;
-pub use outside::{Outside, TestAnswer, TestReply};
-pub use place::{Key, Place};
-pub use request::{Body, Content, Hole, Part, Piece, Request, Secret, Text};
-pub use rows::{RowKey, RowState, TestRow};
-pub use suite::{
-    Auth, Capture, Database, FaultMark, Fresh, HttpStep, HttpSuite, HttpTest, Login, Outcome,
-    Reset, Sending, Service, Source, Token, User,
+pub use external::{ExternalService, MockedReply, MockedResponse};
+pub use json_path::{JsonKey, JsonPath};
+pub use request::{
+    Body, MultipartPart, PartContent, Placeholder, Request, Secret, Text, TextPiece,
 };
-pub use writer::{HttpWriter, LeftOut, WrittenSuite, WrittenTest};
+pub use response::{BodyCheck, ExpectedResponse, HeaderCheck, JsonType};
+pub use rows::{ExpectedRow, RowKey, TestRow};
+pub use suite::{
+    Auth, Capture, ExpectedOutcome, FaultMark, HttpStep, HttpSuite, HttpTest, Login, ResetHook,
+    ServiceUnderTest, SuiteDatabase, Token, TokenPlacement, UniqueValue, User, ValueSource,
+};
+pub use writer::{HttpWriter, UnsupportedTest, WrittenSuite, WrittenTest};

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::outside;
+use super::external;
 use super::request::{Request, Text};
 use super::rows::{self, TestRow};
-use super::suite::{Auth, Capture, Fresh, HttpStep, HttpSuite, HttpTest, Outcome, Reset};
-use super::{Body, Check, Content, Hole, Piece, Place, Secret, Source, User};
+use super::suite::{
+    Auth, Capture, ExpectedOutcome, HttpStep, HttpSuite, HttpTest, ResetHook, UniqueValue,
+};
+use super::{
+    Body, BodyCheck, JsonPath, PartContent, Placeholder, Secret, TextPiece, User, ValueSource,
+};
 use crate::writer::name::{Names, readable, slug};
 use crate::writer::text::{one_line, sentence};
 
@@ -31,7 +35,7 @@ impl Casing {
 }
 
 /// The tests of one file, with all names given out.
-pub(crate) struct Chapter<'a> {
+pub(crate) struct SuiteFile<'a> {
     /// Whether these are the tests that show faults.
     pub(crate) faults: bool,
     /// By operation, in order of first appearance.
@@ -43,11 +47,11 @@ pub(crate) struct Group<'a> {
     /// The operation.
     pub(crate) title: &'a str,
     /// By scenario, in order of first appearance.
-    pub(crate) tests: Vec<Planned<'a>>,
+    pub(crate) tests: Vec<PlannedTest<'a>>,
 }
 
 /// A test with its names.
-pub(crate) struct Planned<'a> {
+pub(crate) struct PlannedTest<'a> {
     /// The test.
     pub(crate) test: &'a HttpTest,
     /// A slug that no other test of the suite has.
@@ -55,11 +59,11 @@ pub(crate) struct Planned<'a> {
     /// The rows, each with the variable that its key goes to.
     pub(crate) rows: Vec<(&'a TestRow, Option<String>)>,
     /// The variables of the rows.
-    pub(crate) known: Known,
+    pub(crate) known: Variables,
     /// The calls.
     pub(crate) steps: Vec<PlannedStep<'a>>,
     /// The variables of rows and calls, for what is asked of the database in the end.
-    pub(crate) all_known: Known,
+    pub(crate) all_known: Variables,
 }
 
 /// A call with its names.
@@ -69,18 +73,18 @@ pub(crate) struct PlannedStep<'a> {
     /// The variable that holds the answer.
     pub(crate) answer: String,
     /// The variables it can use.
-    pub(crate) known: Known,
+    pub(crate) known: Variables,
     /// The same and what it keeps itself, for its checks.
-    pub(crate) after: Known,
+    pub(crate) after: Variables,
     /// What it keeps, with the variable each goes to.
     pub(crate) captures: Vec<(String, &'a Capture)>,
 }
 
 /// The captured variables by their names in the suite.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known(BTreeMap<String, Variable>);
+pub(crate) struct Variables(BTreeMap<String, Variable>);
 
-impl Known {
+impl Variables {
     /// None.
     pub(crate) fn new() -> Self {
         Self::default()
@@ -121,12 +125,14 @@ impl Known {
     /// What fills a place, if it is a hole.
     pub(crate) fn filled(
         &self,
-        holes: &[Hole],
-        place: &Place,
+        placeholders: &[Placeholder],
+        place: &JsonPath,
         string: impl Fn(&Text, &Self) -> String,
     ) -> Option<String> {
-        let hole = holes.iter().find(|hole| hole.at == *place)?;
-        Some(self.expression(&hole.value, string))
+        let placeholder = placeholders
+            .iter()
+            .find(|placeholder| placeholder.at == *place)?;
+        Some(self.expression(&placeholder.value, string))
     }
 }
 
@@ -157,7 +163,7 @@ impl PlannedStep<'_> {
             .filter(|(_, capture)| is_from_body(capture))
             .count();
         match &self.step.expect {
-            Outcome::Answer(answer) => {
+            ExpectedOutcome::Response(answer) => {
                 captures
                     + answer
                         .body
@@ -165,13 +171,13 @@ impl PlannedStep<'_> {
                         .filter(|check| check.reads_json())
                         .count()
             }
-            Outcome::Dropped | Outcome::TimedOut => 0,
+            ExpectedOutcome::Dropped | ExpectedOutcome::TimedOut => 0,
         }
     }
 }
 
 fn is_from_body(capture: &Capture) -> bool {
-    matches!(capture.from, Source::Body(_))
+    matches!(capture.from, ValueSource::Body(_))
 }
 
 /// The chapters of a suite: the tests, and then those that show faults, each if there are any
@@ -181,7 +187,7 @@ pub(crate) fn chapters<'a>(
     casing: Casing,
     reserved: &[&str],
     taken_tests: &[&str],
-) -> Vec<Chapter<'a>> {
+) -> Vec<SuiteFile<'a>> {
     let mut names = Names::default();
     for taken in taken_tests {
         names.unique((*taken).into());
@@ -204,7 +210,7 @@ pub(crate) fn chapters<'a>(
             let tests = tests.collect();
             groups.push(Group { title, tests });
         }
-        chapters.push(Chapter { faults, groups });
+        chapters.push(SuiteFile { faults, groups });
     }
     chapters
 }
@@ -238,7 +244,7 @@ pub(crate) fn planned<'a>(
     name: String,
     casing: Casing,
     reserved: &[&str],
-) -> Planned<'a> {
+) -> PlannedTest<'a> {
     let mut names = Names::default();
     for taken in reserved {
         names.unique((*taken).into());
@@ -253,7 +259,7 @@ pub(crate) fn planned<'a>(
             captures.map(|capture| spelled(&capture.variable)).collect()
         })
         .collect();
-    let mut known = Known::new();
+    let mut known = Variables::new();
     let mut rows = Vec::new();
     for row in &test.rows {
         let name = row.key.as_ref().map(|key| {
@@ -288,7 +294,7 @@ pub(crate) fn planned<'a>(
             captures,
         });
     }
-    Planned {
+    PlannedTest {
         test,
         name,
         rows,
@@ -300,11 +306,11 @@ pub(crate) fn planned<'a>(
 
 /// The variables that the calls of a user can use before the user is logged in, and what each is
 /// made of.
-pub(crate) fn fresh<'a>(
+pub(crate) fn unique_values<'a>(
     user: &'a User,
     casing: Casing,
     reserved: &[&str],
-) -> (Known, Vec<(String, &'a Fresh)>) {
+) -> (Variables, Vec<(String, &'a UniqueValue)>) {
     let mut names = Names::default();
     for taken in reserved
         .iter()
@@ -312,25 +318,25 @@ pub(crate) fn fresh<'a>(
     {
         names.unique((*taken).into());
     }
-    let mut known = Known::new();
+    let mut known = Variables::new();
     let mut all = Vec::new();
-    for fresh in &user.fresh {
-        let name = casing.spell(&names.unique(slug(&fresh.variable)));
-        let fixed = Value::from(format!("{}0{}", fresh.prefix, fresh.suffix));
+    for unique_values in &user.unique_values {
+        let name = casing.spell(&names.unique(slug(&unique_values.variable)));
+        let fixed = Value::from(format!("{}0{}", unique_values.prefix, unique_values.suffix));
         let variable = Variable {
             name: name.clone(),
             plain: stands_in_paths(&fixed),
         };
-        known.insert(fresh.variable.clone(), variable);
-        all.push((name, fresh));
+        known.insert(unique_values.variable.clone(), variable);
+        all.push((name, unique_values));
     }
     (known, all)
 }
 
 fn usual_name(step: &HttpStep) -> &'static str {
     let status = match &step.expect {
-        Outcome::Answer(answer) => answer.status,
-        Outcome::Dropped | Outcome::TimedOut => 0,
+        ExpectedOutcome::Response(answer) => answer.status,
+        ExpectedOutcome::Dropped | ExpectedOutcome::TimedOut => 0,
     };
     match (step.request.method.as_str(), status) {
         (_, 400..) => "refused",
@@ -392,7 +398,7 @@ pub(crate) fn header(suite: &HttpSuite, faults: bool) -> Vec<String> {
 
 /// The lines that say which environment variables a suite reads, that may find free ports by itself.
 pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
-    let anywhere = suite.service.start_anywhere.as_ref();
+    let anywhere = suite.service.start_on_free_ports.as_ref();
     let mut lines = vec![format!(
         "{}: the base URL of the service; without it {}",
         one_line(&suite.service.base_url_variable),
@@ -409,9 +415,9 @@ pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
     }
     let database = suite.database.as_ref();
     lines.extend(
-        database.map(|database| rows::environment(database, suite.free_row_endpoint().is_some())),
+        database.map(|database| rows::environment(database, suite.free_agent_port().is_some())),
     );
-    lines.extend(outside::environment(suite));
+    lines.extend(external::environment(suite));
     for secret in secrets(suite) {
         lines.push(match &secret.value {
             Some(_) => format!("{}: overrides a secret of the suite", secret.variable),
@@ -422,7 +428,7 @@ pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
 }
 
 /// What a test says of itself: what it covers and which faults it shows.
-pub(crate) fn remarks(test: &HttpTest) -> Vec<String> {
+pub(crate) fn test_comments(test: &HttpTest) -> Vec<String> {
     let covers = test.covers.iter();
     let mut lines: Vec<String> = covers
         .map(|covered| format!("Covers: {}", sentence(covered)))
@@ -441,7 +447,7 @@ pub(crate) fn remarks(test: &HttpTest) -> Vec<String> {
 }
 
 /// The stem of the file of a chapter: `marina`, `marina_faults`.
-pub(crate) fn stem(suite: &HttpSuite, chapter: &Chapter<'_>) -> String {
+pub(crate) fn stem(suite: &HttpSuite, chapter: &SuiteFile<'_>) -> String {
     let name = slug(&suite.name);
     if chapter.faults {
         format!("{name}_faults")
@@ -451,7 +457,7 @@ pub(crate) fn stem(suite: &HttpSuite, chapter: &Chapter<'_>) -> String {
 }
 
 /// The users on whose behalf a chapter (or the reset hook) calls, in suite order.
-pub(crate) fn users<'a>(suite: &'a HttpSuite, chapter: &Chapter<'_>) -> Vec<&'a super::User> {
+pub(crate) fn users<'a>(suite: &'a HttpSuite, chapter: &SuiteFile<'_>) -> Vec<&'a super::User> {
     let requests: Vec<&Request> = requests(suite, chapter);
     suite
         .users
@@ -465,18 +471,18 @@ pub(crate) fn users<'a>(suite: &'a HttpSuite, chapter: &Chapter<'_>) -> Vec<&'a 
 }
 
 /// The requests of a chapter, and the reset hook.
-pub(crate) fn requests<'a>(suite: &'a HttpSuite, chapter: &Chapter<'a>) -> Vec<&'a Request> {
+pub(crate) fn requests<'a>(suite: &'a HttpSuite, chapter: &SuiteFile<'a>) -> Vec<&'a Request> {
     let tests = chapter.groups.iter().flat_map(|group| &group.tests);
     let steps = tests.flat_map(|test| &test.steps);
     let mut requests: Vec<&Request> = steps.map(|step| &step.step.request).collect();
-    if let Some(Reset::Call(request)) = &suite.service.reset {
+    if let Some(ResetHook::Call(request)) = &suite.service.reset {
         requests.push(request);
     }
     requests
 }
 
 /// The requests of a chapter, the reset hook, and what creates its users and logs them in.
-pub(crate) fn all_requests<'a>(suite: &'a HttpSuite, chapter: &Chapter<'a>) -> Vec<&'a Request> {
+pub(crate) fn all_requests<'a>(suite: &'a HttpSuite, chapter: &SuiteFile<'a>) -> Vec<&'a Request> {
     let mut all = requests(suite, chapter);
     all.extend(users(suite, chapter).into_iter().flat_map(requests_of));
     all
@@ -502,7 +508,7 @@ pub(crate) fn secrets(suite: &HttpSuite) -> Vec<&Secret> {
 }
 
 /// The secrets that one chapter uses.
-pub(crate) fn secrets_of<'a>(suite: &'a HttpSuite, chapter: &Chapter<'a>) -> Vec<&'a Secret> {
+pub(crate) fn secrets_of<'a>(suite: &'a HttpSuite, chapter: &SuiteFile<'a>) -> Vec<&'a Secret> {
     let mut texts: Vec<&Text> = Vec::new();
     for user in users(suite, chapter) {
         if let Auth::Headers(headers) = &user.auth {
@@ -517,8 +523,8 @@ pub(crate) fn secrets_of<'a>(suite: &'a HttpSuite, chapter: &Chapter<'a>) -> Vec
     collect(
         &mut all,
         pieces.filter_map(|piece| match piece {
-            Piece::Secret(secret) => Some(secret),
-            Piece::Literal(_) | Piece::Captured(_) => None,
+            TextPiece::Secret(secret) => Some(secret),
+            TextPiece::Literal(_) | TextPiece::Captured(_) => None,
         }),
     );
     all
@@ -534,7 +540,7 @@ fn collect<'a>(all: &mut Vec<&'a Secret>, more: impl IntoIterator<Item = &'a Sec
 
 /// What the tests of a chapter make use of, so that a file holds no more than it needs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Uses {
+pub(crate) struct FileFeatures {
     pub(crate) references: bool,
     pub(crate) encoding: bool,
     pub(crate) base64: bool,
@@ -543,34 +549,35 @@ pub(crate) struct Uses {
     pub(crate) content_type: bool,
     pub(crate) captured_cookies: bool,
     pub(crate) last_segment: bool,
-    pub(crate) fresh: bool,
+    pub(crate) unique_values: bool,
     pub(crate) includes: bool,
 }
 
 /// What the tests of a chapter make use of.
-pub(crate) fn uses(suite: &HttpSuite, chapter: &Chapter<'_>) -> Uses {
-    let mut uses = Uses::default();
+pub(crate) fn uses(suite: &HttpSuite, chapter: &SuiteFile<'_>) -> FileFeatures {
+    let mut uses = FileFeatures::default();
     for request in all_requests(suite, chapter) {
         match &request.body {
             Some(Body::Binary { .. }) => uses.base64 = true,
             Some(Body::Multipart(parts)) => {
-                let binary = |part: &super::Part| matches!(part.content, Content::Base64(_));
+                let binary =
+                    |part: &super::MultipartPart| matches!(part.content, PartContent::Base64(_));
                 uses.base64 |= parts.iter().any(binary);
             }
             _ => {}
         }
     }
     for user in users(suite, chapter) {
-        let (known, fresh) = self::fresh(user, Casing::Snake, &[]);
-        uses.fresh |= !fresh.is_empty();
+        let (known, unique_values) = self::unique_values(user, Casing::Snake, &[]);
+        uses.unique_values |= !unique_values.is_empty();
         for request in requests_of(user) {
             uses.encoding |= encodes(&request.path, &known);
         }
         if let Auth::Login(login) = &user.auth
             && let Some(token) = &login.token
         {
-            uses.last_segment |= matches!(token.from, Source::LastSegment(_));
-            uses.captured_cookies |= matches!(token.from, Source::Cookie(_));
+            uses.last_segment |= matches!(token.from, ValueSource::LastSegment(_));
+            uses.captured_cookies |= matches!(token.from, ValueSource::Cookie(_));
         }
     }
     let tests = chapter.groups.iter().flat_map(|group| &group.tests);
@@ -579,33 +586,33 @@ pub(crate) fn uses(suite: &HttpSuite, chapter: &Chapter<'_>) -> Uses {
         uses.references |= is_reference(path);
         uses.encoding |= encodes(path, &step.known);
         for (_, capture) in &step.captures {
-            uses.captured_cookies |= matches!(capture.from, Source::Cookie(_));
-            uses.last_segment |= matches!(capture.from, Source::LastSegment(_));
+            uses.captured_cookies |= matches!(capture.from, ValueSource::Cookie(_));
+            uses.last_segment |= matches!(capture.from, ValueSource::LastSegment(_));
         }
         match &step.step.expect {
-            Outcome::Answer(answer) => {
+            ExpectedOutcome::Response(answer) => {
                 uses.content_type |= answer.content_type.is_some();
                 for check in &answer.body {
-                    uses.includes |= matches!(check, Check::Includes { .. });
+                    uses.includes |= matches!(check, BodyCheck::Includes { .. });
                 }
             }
-            Outcome::Dropped => uses.dropped = true,
-            Outcome::TimedOut => uses.timed_out = true,
+            ExpectedOutcome::Dropped => uses.dropped = true,
+            ExpectedOutcome::TimedOut => uses.timed_out = true,
         }
     }
     uses
 }
 
 /// Whether something that is captured must be encoded to stand in this path.
-fn encodes(path: &Text, known: &Known) -> bool {
+fn encodes(path: &Text, known: &Variables) -> bool {
     let mut pieces = path.0.iter().skip(usize::from(is_reference(path)));
     pieces.any(|piece| match piece {
-        Piece::Captured(name) => !known.get(name).is_some_and(|variable| variable.plain),
-        Piece::Literal(_) | Piece::Secret(_) => false,
+        TextPiece::Captured(name) => !known.get(name).is_some_and(|variable| variable.plain),
+        TextPiece::Literal(_) | TextPiece::Secret(_) => false,
     })
 }
 
 /// Whether a path is a reference to be resolved against the base URL.
 pub(crate) fn is_reference(path: &Text) -> bool {
-    matches!(path.0.first(), Some(Piece::Captured(_)))
+    matches!(path.0.first(), Some(TextPiece::Captured(_)))
 }

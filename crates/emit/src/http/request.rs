@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Place;
+use super::JsonPath;
 
 /// A request as a test makes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub enum Body {
         /// Places in it that are filled in when the test runs; what stands there in `value` is a
         /// sample.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        holes: Vec<Hole>,
+        placeholders: Vec<Placeholder>,
         /// The media type.
         #[serde(default = "json_type", skip_serializing_if = "is_json_type")]
         content_type: String,
@@ -50,7 +50,7 @@ pub enum Body {
     /// `application/x-www-form-urlencoded`.
     Form(Vec<(String, Text)>),
     /// `multipart/form-data`.
-    Multipart(Vec<Part>),
+    Multipart(Vec<MultipartPart>),
     /// Text of any media type, also JSON or XML that is deliberately broken.
     Text {
         /// The media type.
@@ -69,16 +69,16 @@ pub enum Body {
 
 /// A place in a JSON body that is filled in when the test runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hole {
+pub struct Placeholder {
     /// Where.
-    pub at: Place,
+    pub at: JsonPath,
     /// With what. A single captured piece keeps its JSON type; anything else becomes a string.
     pub value: Text,
 }
 
 /// One part of a multipart body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct MultipartPart {
     /// The name of the field.
     pub name: String,
     /// The file name, when the part is a file.
@@ -88,13 +88,13 @@ pub struct Part {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
     /// What it holds.
-    pub content: Content,
+    pub content: PartContent,
 }
 
 /// What a part of a multipart body holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Content {
+pub enum PartContent {
     /// Text.
     Text(Text),
     /// Bytes, in standard base64 with padding.
@@ -105,12 +105,12 @@ pub enum Content {
 /// when it is one literal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "TextForm", into = "TextForm")]
-pub struct Text(pub Vec<Piece>);
+pub struct Text(pub Vec<TextPiece>);
 
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Piece {
+pub enum TextPiece {
     /// Just this.
     Literal(String),
     /// What an earlier step of the test captured under this name.
@@ -134,7 +134,7 @@ pub struct Secret {
 #[serde(untagged)]
 enum TextForm {
     Plain(String),
-    Pieces(Vec<Piece>),
+    Pieces(Vec<TextPiece>),
 }
 
 impl From<TextForm> for Text {
@@ -148,8 +148,8 @@ impl From<TextForm> for Text {
 
 impl From<Text> for TextForm {
     fn from(text: Text) -> Self {
-        match <[Piece; 1]>::try_from(text.0) {
-            Ok([Piece::Literal(text)]) => TextForm::Plain(text),
+        match <[TextPiece; 1]>::try_from(text.0) {
+            Ok([TextPiece::Literal(text)]) => TextForm::Plain(text),
             Ok(pieces) => TextForm::Pieces(pieces.into()),
             Err(pieces) if pieces.is_empty() => TextForm::Plain(String::new()),
             Err(pieces) => TextForm::Pieces(pieces),
@@ -215,12 +215,14 @@ impl Request {
         let mut texts: Vec<&Text> = vec![&self.path];
         texts.extend(pairs.into_iter().flatten().map(|(_, text)| text));
         match &self.body {
-            Some(Body::Json { holes, .. }) => texts.extend(holes.iter().map(|hole| &hole.value)),
+            Some(Body::Json { placeholders, .. }) => {
+                texts.extend(placeholders.iter().map(|placeholder| &placeholder.value))
+            }
             Some(Body::Form(fields)) => texts.extend(fields.iter().map(|(_, text)| text)),
             Some(Body::Multipart(parts)) => {
                 texts.extend(parts.iter().filter_map(|part| match &part.content {
-                    Content::Text(text) => Some(text),
-                    Content::Base64(_) => None,
+                    PartContent::Text(text) => Some(text),
+                    PartContent::Base64(_) => None,
                 }));
             }
             Some(Body::Text { text, .. }) => texts.push(text),
@@ -231,9 +233,17 @@ impl Request {
 
     /// Takes the values of secrets out, also where they stand as a sample; says which they were.
     pub(crate) fn take_secrets(&mut self) -> Vec<(String, String)> {
-        if let Some(Body::Json { value, holes, .. }) = &mut self.body {
-            for hole in holes.iter().filter(|hole| hole.value.has_secret()) {
-                if let Some(sample) = hole.at.find_mut(value) {
+        if let Some(Body::Json {
+            value,
+            placeholders,
+            ..
+        }) = &mut self.body
+        {
+            for placeholder in placeholders
+                .iter()
+                .filter(|placeholder| placeholder.value.has_secret())
+            {
+                if let Some(sample) = placeholder.at.find_mut(value) {
                     *sample = Value::from("…");
                 }
             }
@@ -248,14 +258,18 @@ impl Request {
         let mut texts: Vec<&mut Text> = vec![&mut self.path];
         texts.extend(pairs.into_iter().flatten().map(|(_, text)| text));
         match &mut self.body {
-            Some(Body::Json { holes, .. }) => {
-                texts.extend(holes.iter_mut().map(|hole| &mut hole.value));
+            Some(Body::Json { placeholders, .. }) => {
+                texts.extend(
+                    placeholders
+                        .iter_mut()
+                        .map(|placeholder| &mut placeholder.value),
+                );
             }
             Some(Body::Form(fields)) => texts.extend(fields.iter_mut().map(|(_, text)| text)),
             Some(Body::Multipart(parts)) => {
                 texts.extend(parts.iter_mut().filter_map(|part| match &mut part.content {
-                    Content::Text(text) => Some(text),
-                    Content::Base64(_) => None,
+                    PartContent::Text(text) => Some(text),
+                    PartContent::Base64(_) => None,
                 }));
             }
             Some(Body::Text { text, .. }) => texts.push(text),
@@ -270,7 +284,7 @@ impl Body {
     pub fn json(value: Value) -> Self {
         Body::Json {
             value,
-            holes: Vec::new(),
+            placeholders: Vec::new(),
             content_type: json_type(),
         }
     }
@@ -279,12 +293,12 @@ impl Body {
 impl Text {
     /// What an earlier step captured.
     pub fn captured(variable: impl Into<String>) -> Self {
-        Text(vec![Piece::Captured(variable.into())])
+        Text(vec![TextPiece::Captured(variable.into())])
     }
 
     /// The same with more at its end.
     #[must_use]
-    pub fn then(mut self, piece: Piece) -> Self {
+    pub fn then(mut self, piece: TextPiece) -> Self {
         self.0.push(piece);
         self
     }
@@ -294,8 +308,8 @@ impl Text {
         self.0
             .iter()
             .map(|piece| match piece {
-                Piece::Literal(text) => Some(text.as_str()),
-                Piece::Captured(_) | Piece::Secret(_) => None,
+                TextPiece::Literal(text) => Some(text.as_str()),
+                TextPiece::Captured(_) | TextPiece::Secret(_) => None,
             })
             .collect()
     }
@@ -303,21 +317,21 @@ impl Text {
     /// The captured variable, where the text is nothing else.
     pub fn as_captured(&self) -> Option<&str> {
         match self.0.as_slice() {
-            [Piece::Captured(variable)] => Some(variable),
+            [TextPiece::Captured(variable)] => Some(variable),
             _ => None,
         }
     }
 
     fn has_secret(&self) -> bool {
         let mut pieces = self.0.iter();
-        pieces.any(|piece| matches!(piece, Piece::Secret(_)))
+        pieces.any(|piece| matches!(piece, TextPiece::Secret(_)))
     }
 
     /// Takes the values of secrets out, and says which they were, by variable.
     pub(crate) fn take_secrets(&mut self) -> Vec<(String, String)> {
         let secrets = self.0.iter_mut().filter_map(|piece| match piece {
-            Piece::Secret(secret) => Some((secret.variable.clone(), secret.value.take()?)),
-            Piece::Literal(_) | Piece::Captured(_) => None,
+            TextPiece::Secret(secret) => Some((secret.variable.clone(), secret.value.take()?)),
+            TextPiece::Literal(_) | TextPiece::Captured(_) => None,
         });
         secrets.collect()
     }
@@ -325,32 +339,32 @@ impl Text {
     /// The captured variables in it.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Captured(variable) => Some(variable.as_str()),
-            Piece::Literal(_) | Piece::Secret(_) => None,
+            TextPiece::Captured(variable) => Some(variable.as_str()),
+            TextPiece::Literal(_) | TextPiece::Secret(_) => None,
         })
     }
 }
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Text(vec![Piece::Literal(text.into())])
+        Text(vec![TextPiece::Literal(text.into())])
     }
 }
 
 impl From<String> for Text {
     fn from(text: String) -> Self {
-        Text(vec![Piece::Literal(text)])
+        Text(vec![TextPiece::Literal(text)])
     }
 }
 
-impl Piece {
+impl TextPiece {
     /// A literal piece.
     pub fn literal(text: impl Into<String>) -> Self {
-        Piece::Literal(text.into())
+        TextPiece::Literal(text.into())
     }
 
     /// A captured piece.
     pub fn captured(variable: impl Into<String>) -> Self {
-        Piece::Captured(variable.into())
+        TextPiece::Captured(variable.into())
     }
 }

@@ -4,14 +4,14 @@
 //! key)`, because the number of a row that the database gives out is only known when the test
 //! runs. It talks to the database by the client program that comes with it, so that suites need no
 //! driver in any language. What calls leave in the database is asked for in the same language,
-//! `row_in(table).d(column, data).is_there()`.
+//! `row_in(table).d(column, data).exists()`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::plan::Known;
+use super::plan::Variables;
 use super::request::Text;
-use super::suite::{Database, HttpSuite, HttpTest};
+use super::suite::{HttpSuite, HttpTest, SuiteDatabase};
 use crate::suite::SuiteDialect;
 
 /// A row that a test inserts before its calls.
@@ -40,13 +40,13 @@ pub struct RowKey {
 
 /// A row that the calls of a test leave in the database, or take from it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RowState {
+pub struct ExpectedRow {
     /// The table, as SQL writes it.
     pub table: String,
     /// What the row is told by: columns as SQL writes them, each with a literal of SQL, or with a captured key.
     pub cells: Vec<(String, Text)>,
     /// Whether there must be such a row; there must be none otherwise.
-    pub is_there: bool,
+    pub exists: bool,
 }
 
 impl TestRow {
@@ -97,7 +97,7 @@ impl HttpTest {
 
 /// How a language writes a row.
 #[derive(Clone, Copy)]
-pub(crate) struct Spelling {
+pub(crate) struct RowNotation {
     /// What the function that begins a row is called.
     pub(crate) into: &'static str,
     /// What the function that begins a row to look for is called, and what says that it is there, or gone.
@@ -109,7 +109,7 @@ pub(crate) struct Spelling {
 }
 
 /// The row as a chain of calls: `insert_into("foo")`, `.d("x", "1")`, …, `.key("id")` or `.run()`.
-pub(crate) fn links(row: &TestRow, known: &Known, spelling: Spelling) -> Vec<String> {
+pub(crate) fn links(row: &TestRow, known: &Variables, spelling: RowNotation) -> Vec<String> {
     let mut links = cells(spelling.into, &row.table, &row.cells, known, spelling);
     links.push(match &row.key {
         Some(key) => format!(".key({})", (spelling.literal)(&key.column)),
@@ -118,11 +118,15 @@ pub(crate) fn links(row: &TestRow, known: &Known, spelling: Spelling) -> Vec<Str
     links
 }
 
-/// What must be in the database, as a chain of calls: `row_in("foo")`, `.d("x", "1")`, …, `.is_there()`.
-pub(crate) fn state_links(row: &RowState, known: &Known, spelling: Spelling) -> Vec<String> {
+/// What must be in the database, as a chain of calls: `row_in("foo")`, `.d("x", "1")`, …, `.exists()`.
+pub(crate) fn state_links(
+    row: &ExpectedRow,
+    known: &Variables,
+    spelling: RowNotation,
+) -> Vec<String> {
     let (of, is_there, is_gone) = spelling.looked_for;
     let mut links = cells(of, &row.table, &row.cells, known, spelling);
-    let end = if row.is_there { is_there } else { is_gone };
+    let end = if row.exists { is_there } else { is_gone };
     links.push(format!(".{end}()"));
     links
 }
@@ -132,10 +136,10 @@ fn cells(
     begin: &str,
     table: &str,
     cells: &[(String, Text)],
-    known: &Known,
-    spelling: Spelling,
+    known: &Variables,
+    spelling: RowNotation,
 ) -> Vec<String> {
-    let Spelling {
+    let RowNotation {
         literal, borrow, ..
     } = spelling;
     let mut links = vec![format!("{begin}({})", literal(table))];
@@ -153,20 +157,23 @@ fn cells(
     links
 }
 
-/// The helpers of a suite for its database, with the literals of its variable and of its row endpoint filled in: what is marked
+/// The helpers of a suite for its database, with the literals of its variable and of its agent filled in: what is marked
 /// for other databases goes, and so does what nothing asks for the state of the database with.
 pub(crate) fn helpers(
     template: &str,
     suite: &HttpSuite,
-    database: &Database,
+    database: &SuiteDatabase,
     literal: impl Fn(&str) -> String,
 ) -> String {
-    let asks = suite.tests.iter().any(|test| !test.state.is_empty());
-    let row_endpoint = database.row_endpoint.as_deref().unwrap_or_default();
+    let asks = suite
+        .tests
+        .iter()
+        .any(|test| !test.expected_rows.is_empty());
+    let agent_url = database.agent_url.as_deref().unwrap_or_default();
     let template = template
         .replace("@VARIABLE@", &literal(&database.variable))
-        .replace("@ROW_ENDPOINT@", &literal(row_endpoint));
-    let wanted = match (database.dialect, &database.row_endpoint) {
+        .replace("@AGENT@", &literal(agent_url));
+    let wanted = match (database.dialect, &database.agent_url) {
         (_, Some(_)) => "inside",
         (SuiteDialect::Sqlite, None) => "sqlite",
         (SuiteDialect::Postgres, None) => "postgres",
@@ -193,15 +200,15 @@ pub(crate) fn helpers(
 }
 
 /// The lines that say what a suite needs to bring rows.
-pub(crate) fn environment(database: &Database, is_row_endpoint_free: bool) -> String {
-    if let Some(row_endpoint) = &database.row_endpoint {
-        let row_endpoint = if is_row_endpoint_free {
+pub(crate) fn environment(database: &SuiteDatabase, is_port_free: bool) -> String {
+    if let Some(agent_url) = &database.agent_url {
+        let agent_url = if is_port_free {
             "a free port"
         } else {
-            row_endpoint
+            agent_url
         };
         return format!(
-            "{}: where the agent inside the service takes rows for its database in memory, {row_endpoint} when not set; written to by curl",
+            "{}: where the agent inside the service takes rows for its database in memory, {agent_url} when not set; written to by curl",
             database.variable
         );
     }

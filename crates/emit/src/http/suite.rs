@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::outside::{Outside, TestAnswer};
+use super::external::{ExternalService, MockedResponse};
 use super::request::{Request, Text};
-use super::rows::{RowState, TestRow};
-use super::{Answer, Place};
+use super::rows::{ExpectedRow, TestRow};
+use super::{ExpectedResponse, JsonPath};
 use crate::suite::{ReadError, SuiteDialect};
 
 /// A finished suite for one service.
@@ -32,23 +32,23 @@ pub struct HttpSuite {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Where the service is, and how it is started and reset.
-    pub service: Service,
+    pub service: ServiceUnderTest,
     /// Those on whose behalf calls are made. A call without user is anonymous.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<User>,
     /// The service's database, when tests bring rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub database: Option<Database>,
+    pub database: Option<SuiteDatabase>,
     /// The services that the tests stand for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub outside: Vec<Outside>,
+    pub external_services: Vec<ExternalService>,
     /// The tests, in the order in which they are printed.
     pub tests: Vec<HttpTest>,
 }
 
 /// The service under test, as the tests reach it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Service {
+pub struct ServiceUnderTest {
     /// The environment variable that names the base URL.
     #[serde(default = "base_url_variable")]
     pub base_url_variable: String,
@@ -58,13 +58,13 @@ pub struct Service {
     /// the variable of the base URL is set, wait until the base URL answers, and stop it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// The same command with `{port}` in place of the port of the base URL, and `{row_endpoint}` in place of the port
-    /// and the token of the row endpoint: the tests choose them and start the service there.
+    /// The same command with `{port}` in place of the port of the base URL, and `{agent_url}` in place of the port
+    /// and the token of the agent: the tests choose them and start the service there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start_anywhere: Option<String>,
+    pub start_on_free_ports: Option<String>,
     /// What is done before every test to bring the first state back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reset: Option<Reset>,
+    pub reset: Option<ResetHook>,
     /// How long a call may take, in milliseconds.
     #[serde(default = "timeout_millis")]
     pub timeout_millis: u64,
@@ -72,11 +72,11 @@ pub struct Service {
 
 /// What stands for the port of the service in a command.
 pub(crate) const PORT: &str = "{port}";
-/// What stands for the port of the row endpoint, and the token that its callers need, in a command.
-pub(crate) const ROW_ENDPOINT: &str = "{row_endpoint}";
+/// What stands for the port at which the agent takes rows, and the token that callers need there, in a command.
+pub(crate) const AGENT_PORT: &str = "{agent_url}";
 
 /// The port of a URL, between what comes before and after it.
-pub(crate) fn around_port(url: &str) -> Option<(&str, &str, &str)> {
+pub(crate) fn split_at_port(url: &str) -> Option<(&str, &str, &str)> {
     let host = url.find("://")? + 3;
     let end = url[host..]
         .find('/')
@@ -90,7 +90,7 @@ pub(crate) fn around_port(url: &str) -> Option<(&str, &str, &str)> {
 /// How the first state of a service is brought back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reset {
+pub enum ResetHook {
     /// A call, which must be answered with a status below 400.
     Call(Box<Request>),
     /// A shell command, which must succeed.
@@ -105,7 +105,7 @@ pub struct User {
     /// Texts that are made up anew each time the user logs in. The calls below use them by their
     /// variables, as if they had been captured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fresh: Vec<Fresh>,
+    pub unique_values: Vec<UniqueValue>,
     /// A call that creates the user first, before each log-in. It must be answered with a status
     /// below 400.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ pub struct User {
 
 /// A text that no other run has used: a fixed beginning and end around hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fresh {
+pub struct UniqueValue {
     /// The name, e.g. `user_name`.
     pub variable: String,
     /// How it begins.
@@ -156,9 +156,9 @@ pub struct Login {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Token {
     /// Where the answer to the log-in has it.
-    pub from: Source,
+    pub from: ValueSource,
     /// The header or query parameter it is sent in.
-    pub send: Sending,
+    pub send: TokenPlacement,
     /// The value sent, with `{token}` where the token goes, e.g. `Bearer {token}`.
     pub template: String,
 }
@@ -166,7 +166,7 @@ pub struct Token {
 /// Where a token is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sending {
+pub enum TokenPlacement {
     /// In this header.
     Header(String),
     /// In this query parameter.
@@ -175,7 +175,7 @@ pub enum Sending {
 
 /// The database behind the service, for tests that bring rows of their own or look at those that calls leave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Database {
+pub struct SuiteDatabase {
     /// The environment variable that names the connection.
     pub variable: String,
     /// The SQL the statements are written in.
@@ -183,7 +183,7 @@ pub struct Database {
     /// For a database in the memory of the service, where the agent inside takes statements by HTTP; the variable may name
     /// another such place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub row_endpoint: Option<String>,
+    pub agent_url: Option<String>,
     /// Statements that put the first rows back, run before every test, after the reset hook.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,
@@ -214,12 +214,12 @@ pub struct HttpTest {
     pub rows: Vec<TestRow>,
     /// What outside services answer, each kind of call in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<TestAnswer>,
+    pub mocks: Vec<MockedResponse>,
     /// What is called, in order.
     pub steps: Vec<HttpStep>,
     /// What must be in the database after the calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub state: Vec<RowState>,
+    pub expected_rows: Vec<ExpectedRow>,
 }
 
 /// A fault that a test shows.
@@ -245,7 +245,7 @@ pub struct HttpStep {
     /// The call.
     pub request: Request,
     /// What must happen.
-    pub expect: Outcome,
+    pub expect: ExpectedOutcome,
     /// What later steps use of the answer, and its own checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<Capture>,
@@ -254,9 +254,9 @@ pub struct HttpStep {
 /// What must come of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum ExpectedOutcome {
     /// An answer like this.
-    Answer(Answer),
+    Response(ExpectedResponse),
     /// The connection ends without a whole answer.
     Dropped,
     /// No answer within the time of the service.
@@ -269,7 +269,7 @@ pub struct Capture {
     /// The name, e.g. `boat_id`.
     pub variable: String,
     /// Where the answer has it.
-    pub from: Source,
+    pub from: ValueSource,
     /// The value that was seen; it tells writers what may occur in one (and whether a path needs
     /// percent-encoding), and is not expected again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -279,9 +279,9 @@ pub struct Capture {
 /// A place in an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum ValueSource {
     /// In the JSON of the body.
-    Body(Place),
+    Body(JsonPath),
     /// The value of this header, e.g. `Location`.
     Header(String),
     /// The last segment of the path in this header, decoded: the id that a `Location` ends with.
@@ -309,10 +309,10 @@ impl HttpSuite {
             seed: 0,
             version: env!("CARGO_PKG_VERSION").into(),
             command: None,
-            service: Service::at(base_url),
+            service: ServiceUnderTest::at(base_url),
             users: Vec::new(),
             database: None,
-            outside: Vec::new(),
+            external_services: Vec::new(),
             tests: Vec::new(),
         }
     }
@@ -340,7 +340,7 @@ impl HttpSuite {
     /// Takes the values of all secrets out, so that tests must find them in their variables; says which they were.
     pub fn take_secrets(&mut self) -> BTreeMap<String, String> {
         let mut secrets = BTreeMap::new();
-        if let Some(Reset::Call(request)) = &mut self.service.reset {
+        if let Some(ResetHook::Call(request)) = &mut self.service.reset {
             secrets.extend(request.take_secrets());
         }
         for user in &mut self.users {
@@ -372,39 +372,41 @@ impl User {
     pub fn new(name: impl Into<String>, auth: Auth) -> Self {
         User {
             name: name.into(),
-            fresh: Vec::new(),
+            unique_values: Vec::new(),
             create: None,
             auth,
         }
     }
 }
 
-impl Service {
+impl ServiceUnderTest {
     /// A service at `base_url` that is neither started nor reset by the tests.
     pub fn at(base_url: impl Into<String>) -> Self {
-        Service {
+        ServiceUnderTest {
             base_url_variable: base_url_variable(),
             base_url: base_url.into(),
             start: None,
-            start_anywhere: None,
+            start_on_free_ports: None,
             reset: None,
             timeout_millis: timeout_millis(),
         }
     }
 
-    /// Lets the tests start the service by a command in which `{port}` and `{row_endpoint}` are chosen by the
-    /// tests. Where there is nothing to choose, the ports of the base URL and of the row endpoint are taken.
-    pub fn start_anywhere(&mut self, command: &str, row_endpoint: Option<&str>) {
+    /// Lets the tests start the service by a command in which `{port}` and `{agent_url}` are chosen by the tests.
+    /// Where there is nothing to choose, the ports of the base URL and of the agent are taken.
+    pub fn start_on_free_ports(&mut self, command: &str, agent_url: Option<&str>) {
         let mut fixed = command.to_owned();
-        let base_url = Some(self.base_url.as_str());
         let mut is_free = false;
-        for (hole, url) in [(PORT, base_url), (ROW_ENDPOINT, row_endpoint)] {
-            if let Some((_, port, _)) = url.and_then(around_port) {
-                is_free |= command.contains(hole);
-                fixed = fixed.replace(hole, port);
+        for (placeholder, url) in [
+            (PORT, Some(self.base_url.as_str())),
+            (AGENT_PORT, agent_url),
+        ] {
+            if let Some((_, port, _)) = url.and_then(split_at_port) {
+                is_free |= command.contains(placeholder);
+                fixed = fixed.replace(placeholder, port);
             }
         }
-        self.start_anywhere = is_free.then(|| command.to_owned());
+        self.start_on_free_ports = is_free.then(|| command.to_owned());
         self.start = Some(fixed);
     }
 }
@@ -412,28 +414,28 @@ impl Service {
 impl HttpSuite {
     /// What stands before and after the port in the base URL, where the tests choose that port.
     pub(crate) fn free_url(&self) -> Option<(&str, &str)> {
-        let start = self.service.start_anywhere.as_ref()?;
-        let (before, _, after) = around_port(&self.service.base_url)?;
+        let start = self.service.start_on_free_ports.as_ref()?;
+        let (before, _, after) = split_at_port(&self.service.base_url)?;
         start.contains(PORT).then_some((before, after))
     }
 
     /// Whether the tests choose ports that are free.
     pub(crate) fn chooses_ports(&self) -> bool {
-        self.free_url().is_some() || self.free_row_endpoint().is_some()
+        self.free_url().is_some() || self.free_agent_port().is_some()
     }
 
-    /// The same of the row endpoint of the database.
-    pub(crate) fn free_row_endpoint(&self) -> Option<(&str, &str)> {
-        let start = self.service.start_anywhere.as_ref()?;
-        let row_endpoint = self.database.as_ref()?.row_endpoint.as_deref()?;
-        let (before, _, after) = around_port(row_endpoint)?;
-        start.contains(ROW_ENDPOINT).then_some((before, after))
+    /// The same of the agent that takes rows.
+    pub(crate) fn free_agent_port(&self) -> Option<(&str, &str)> {
+        let start = self.service.start_on_free_ports.as_ref()?;
+        let agent_url = self.database.as_ref()?.agent_url.as_deref()?;
+        let (before, _, after) = split_at_port(agent_url)?;
+        start.contains(AGENT_PORT).then_some((before, after))
     }
 }
 
 impl HttpStep {
     /// A call with its expected outcome.
-    pub fn new(request: Request, expect: impl Into<Outcome>) -> Self {
+    pub fn new(request: Request, expect: impl Into<ExpectedOutcome>) -> Self {
         HttpStep {
             name: None,
             comment: None,
@@ -445,7 +447,7 @@ impl HttpStep {
 
     /// The same step, which keeps a value of the answer.
     #[must_use]
-    pub fn capture(mut self, variable: impl Into<String>, from: Source) -> Self {
+    pub fn capture(mut self, variable: impl Into<String>, from: ValueSource) -> Self {
         self.captures.push(Capture {
             variable: variable.into(),
             from,
@@ -455,27 +457,27 @@ impl HttpStep {
     }
 }
 
-impl From<Answer> for Outcome {
-    fn from(answer: Answer) -> Self {
-        Outcome::Answer(answer)
+impl From<ExpectedResponse> for ExpectedOutcome {
+    fn from(answer: ExpectedResponse) -> Self {
+        ExpectedOutcome::Response(answer)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::{Body, Hole, Piece, Secret};
+    use crate::http::{Body, Placeholder, Secret, TextPiece};
 
     #[test]
     fn secrets_are_taken_out_wherever_they_stand() {
         let secret = |variable: &str| {
-            Text(vec![Piece::Secret(Secret {
+            Text(vec![TextPiece::Secret(Secret {
                 variable: variable.into(),
                 value: Some(format!("planted in {variable}")),
             })])
         };
         let mut suite = HttpSuite::new("boats", "http://localhost");
-        suite.service.reset = Some(Reset::Call(Box::new(
+        suite.service.reset = Some(ResetHook::Call(Box::new(
             Request::new("POST", "/reset").header("Key", secret("RESET_KEY")),
         )));
         let headers = vec![("Key".to_owned(), secret("ADA_KEY"))];
@@ -496,14 +498,14 @@ mod tests {
         });
         let step = Request::new("POST", "/boats").body(Body::Json {
             value: serde_json::json!({ "key": "planted in STEP_KEY" }),
-            holes: vec![Hole {
+            placeholders: vec![Placeholder {
                 at: "/key".into(),
                 value: secret("STEP_KEY"),
             }],
             content_type: "application/json".into(),
         });
         suite.tests.push(HttpTest {
-            steps: vec![HttpStep::new(step, Outcome::Dropped)],
+            steps: vec![HttpStep::new(step, ExpectedOutcome::Dropped)],
             ..HttpTest::default()
         });
         let taken = suite.take_secrets();
@@ -523,25 +525,25 @@ mod tests {
 
     #[test]
     fn a_command_for_any_port_is_also_kept_with_those_of_the_run() {
-        let mut service = Service::at("http://127.0.0.1:8640/api");
-        service.start_anywhere(
-            "env PORT={port} ROW_ENDPOINT={row_endpoint} run",
+        let mut service = ServiceUnderTest::at("http://127.0.0.1:8640/api");
+        service.start_on_free_ports(
+            "env PORT={port} AGENT={agent_url} run",
             Some("http://127.0.0.1:9640"),
         );
         assert_eq!(
             service.start.as_deref(),
-            Some("env PORT=8640 ROW_ENDPOINT=9640 run")
+            Some("env PORT=8640 AGENT=9640 run")
         );
-        assert!(service.start_anywhere.is_some());
+        assert!(service.start_on_free_ports.is_some());
     }
 
     #[test]
     fn a_url_without_a_port_leaves_nothing_to_choose() {
-        let mut service = Service::at("http://[::1]/api:80");
-        service.start_anywhere("run {port}", None);
-        assert_eq!(service.start_anywhere, None);
+        let mut service = ServiceUnderTest::at("http://[::1]/api:80");
+        service.start_on_free_ports("run {port}", None);
+        assert_eq!(service.start_on_free_ports, None);
         assert_eq!(
-            around_port("http://[::1]:80"),
+            split_at_port("http://[::1]:80"),
             Some(("http://[::1]:", "80", ""))
         );
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::model::{ConstraintView, Mutation, RunReport, TableView};
 use super::mutants;
 use super::page::{self, escape, meter, snippet};
-use crate::suite::{Expect, Step, Test};
+use crate::suite::{Expectation, Step, Test};
 use crate::writer::text::{bare, expectation};
 
 /// The report as one offline page.
@@ -73,7 +73,7 @@ fn summary(out: &mut String, report: &RunReport) {
         }
         more.extend(
             mutation
-                .left_out
+                .excluded
                 .iter()
                 .map(|(why, n)| format!("{n} {why}")),
         );
@@ -156,8 +156,8 @@ fn notes(out: &mut String, report: &RunReport) {
         if limitation.count > 1 {
             let _ = write!(text, " ({} times)", limitation.count);
         }
-        if let Some(place) = &limitation.place {
-            let _ = write!(text, " at <code>{}</code>", escape(place));
+        if let Some(location) = &limitation.location {
+            let _ = write!(text, " at <code>{}</code>", escape(location));
         }
         if !limitation.quote.is_empty() {
             let _ = write!(
@@ -219,13 +219,13 @@ fn tables(out: &mut String, report: &RunReport) {
         .iter()
         .map(|table| (table.name.as_str(), Some(table), Vec::new()))
         .collect();
-    let mut place: std::collections::BTreeMap<&str, usize> = groups
+    let mut location: std::collections::BTreeMap<&str, usize> = groups
         .iter()
         .enumerate()
         .map(|(idx, (name, ..))| (*name, idx))
         .collect();
     for (idx, test) in report.tests.iter().enumerate() {
-        let at = *place.entry(test.group.as_str()).or_insert_with(|| {
+        let at = *location.entry(test.group.as_str()).or_insert_with(|| {
             groups.push((&test.group, None, Vec::new()));
             groups.len() - 1
         });
@@ -324,8 +324,8 @@ fn example(out: &mut String, class: &str, label: &str, statements: &[String]) {
 
 fn test(out: &mut String, idx: usize, test: &Test) {
     let verdict = match test.steps.last().map(|step| &step.expect) {
-        Some(Expect::Rejected(_)) => ("rejected", "rejects"),
-        Some(Expect::Rows { .. }) => ("accepted", "leaves rows"),
+        Some(Expectation::Rejected(_)) => ("rejected", "rejects"),
+        Some(Expectation::Rows { .. }) => ("accepted", "leaves rows"),
         _ => ("accepted", "accepts"),
     };
     let _ = writeln!(
@@ -354,7 +354,7 @@ fn step(sql: &mut String, step: &Step) {
     if !step.sql.is_empty() {
         sql.push_str(&script(step.sql.iter().map(String::as_str)));
         let words = match &step.expect {
-            Expect::Rejected(rejection) => {
+            Expectation::Rejected(rejection) => {
                 let state = rejection.sqlstate.clone();
                 let code = state.or_else(|| rejection.code.map(|code| code.to_string()));
                 let code = code.map(|code| format!(" ({code})"));
@@ -364,7 +364,7 @@ fn step(sql: &mut String, step: &Step) {
         };
         let _ = writeln!(sql, " <i>-- {}</i>", escape(&words));
     }
-    if let Expect::Rows { query, rows } = &step.expect {
+    if let Expectation::Rows { query, rows } = &step.expect {
         let _ = write!(sql, "{};\n<i>", escape(bare(query)));
         for row in rows {
             let cells: Vec<&str> = row

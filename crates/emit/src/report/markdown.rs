@@ -63,7 +63,7 @@ fn totals(out: &mut String, report: &RunReport) {
         rows.push(("Mutants", mutation.mutants.to_string()));
         rows.push(("Killed", mutation.killed.to_string()));
         rows.push(("Equivalent", mutation.equivalent.to_string()));
-        for (why, count) in &mutation.left_out {
+        for (why, count) in &mutation.excluded {
             rows.push((why, count.to_string()));
         }
     }
@@ -159,8 +159,8 @@ fn limitations(out: &mut String, report: &RunReport) {
         if !limitation.quote.is_empty() {
             let _ = write!(out, ": {}", code(&limitation.quote));
         }
-        if let Some(place) = &limitation.place {
-            let _ = write!(out, " at {}", code(place));
+        if let Some(location) = &limitation.location {
+            let _ = write!(out, " at {}", code(location));
         }
         if limitation.count > 1 {
             let _ = write!(out, " ({} times)", limitation.count);

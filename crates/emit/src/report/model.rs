@@ -37,7 +37,7 @@ pub struct RunReport {
     /// Input we do not support, once per kind.
     pub limitations: Vec<LimitationView>,
     /// What is odd in the design.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<DesignFinding>,
     /// Where engines disagree.
     pub disagreements: Vec<Disagreement>,
     /// The specification by example, table by table.
@@ -81,7 +81,7 @@ pub struct Mutation {
     /// Mutants proven to behave like the original.
     pub equivalent: usize,
     /// Mutants left out for other reasons, e.g. `("still-born", 3)`.
-    pub left_out: Vec<(String, usize)>,
+    pub excluded: Vec<(String, usize)>,
     /// Every mutant, table by table, with what became of it.
     pub all: Vec<MutantView>,
 }
@@ -97,7 +97,7 @@ pub struct MutantView {
     /// What it changes, as a sentence.
     pub description: String,
     /// What became of it.
-    pub fate: Fate,
+    pub status: MutantResult,
     /// The name of the first test that notices it.
     pub killed_by: Option<String>,
     /// Why it does not count, or could not be judged.
@@ -107,7 +107,7 @@ pub struct MutantView {
 /// What became of a mutant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fate {
+pub enum MutantResult {
     /// A test notices it.
     Killed,
     /// No test does.
@@ -125,7 +125,7 @@ pub enum Fate {
     Redundant,
 }
 
-impl Fate {
+impl MutantResult {
     /// All, in the order to be shown: what asks for attention first.
     pub const ALL: [Self; 7] = [
         Self::Alive,
@@ -154,7 +154,9 @@ impl Fate {
 impl Mutation {
     /// The mutants that count and that no test is known to notice.
     pub fn alive(&self) -> impl Iterator<Item = &MutantView> {
-        let is_alive = |mutant: &&MutantView| matches!(mutant.fate, Fate::Alive | Fate::Unjudged);
+        let is_alive = |mutant: &&MutantView| {
+            matches!(mutant.status, MutantResult::Alive | MutantResult::Unjudged)
+        };
         self.all.iter().filter(is_alive)
     }
 }
@@ -192,7 +194,7 @@ pub struct LimitationView {
     /// The input, quoted.
     pub quote: String,
     /// Where it stands: `shop.sql:12:3`.
-    pub place: Option<String>,
+    pub location: Option<String>,
     /// How many times it was met.
     pub count: usize,
 }
@@ -200,7 +202,7 @@ pub struct LimitationView {
 /// Something odd in the design of the schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Finding {
+pub struct DesignFinding {
     /// What kind: `redundant CHECK`, `subsumed UNIQUE`, `contradiction`, `cycle`, ….
     pub kind: String,
     /// The table.

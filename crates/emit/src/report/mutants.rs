@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::model::{Fate, MutantView, Mutation};
+use super::model::{MutantResult, MutantView, Mutation};
 use super::page::escape;
 use crate::suite::Test;
 
@@ -33,8 +33,8 @@ pub(super) fn section(out: &mut String, mutation: &Mutation, tests: &[Test]) {
     for (idx, test) in tests.iter().enumerate() {
         places.entry(&test.name).or_insert(idx);
     }
-    for fate in Fate::ALL {
-        let mutants = mutation.all.iter().filter(|mutant| mutant.fate == fate);
+    for status in MutantResult::ALL {
+        let mutants = mutation.all.iter().filter(|mutant| mutant.status == status);
         mutants.for_each(|mutant| row(out, mutant, &places));
     }
     out.push_str("</tbody></table></div>\n</details>\n");
@@ -51,10 +51,14 @@ fn tools(out: &mut String, mutation: &Mutation) {
          placeholder=\"table, operator, words of a change or test\">\n\
          <label for=\"mutant-fate\">Fate</label>\n<select id=\"mutant-fate\">\n<option value=\"\">all ({n})</option>\n"
     );
-    for fate in Fate::ALL {
-        let count = mutation.all.iter().filter(|one| one.fate == fate).count();
+    for status in MutantResult::ALL {
+        let count = mutation
+            .all
+            .iter()
+            .filter(|one| one.status == status)
+            .count();
         if count > 0 {
-            let word = fate.as_str();
+            let word = status.as_str();
             let _ = writeln!(out, "<option value=\"{word}\">{word} ({count})</option>");
         }
     }
@@ -67,10 +71,10 @@ fn tools(out: &mut String, mutation: &Mutation) {
 }
 
 fn row(out: &mut String, mutant: &MutantView, places: &BTreeMap<&str, usize>) {
-    let fate = mutant.fate.as_str();
+    let status = mutant.status.as_str();
     let _ = write!(
         out,
-        "<tr data-kind=\"{fate}\"><td><span class=\"verdict {fate}\">{fate}</span></td><td><code>{}</code></td>\
+        "<tr data-kind=\"{status}\"><td><span class=\"verdict {status}\">{status}</span></td><td><code>{}</code></td>\
          <th scope=\"row\">{}</th><td>{}</td><td>",
         escape(&mutant.table),
         escape(&mutant.description),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::query::Given;
+use crate::query::GivenRows;
 use crate::suite::ReadError;
 
 /// The report of one run over queries.
@@ -33,11 +33,11 @@ pub struct QueryReport {
     /// The queries.
     pub queries: Vec<QueryView>,
     /// Queries that could not be read.
-    pub unreadable: Vec<Unreadable>,
+    pub unreadable: Vec<UnreadableQuery>,
     /// Where our evaluator and the engine disagree, which is a fault of ours.
     pub disagreements: Vec<String>,
     /// What else is to be said.
-    pub remarks: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// One query and what became of its targets.
@@ -47,7 +47,7 @@ pub struct QueryView {
     /// Its name.
     pub id: String,
     /// Where it stands: `queries.sql:12`.
-    pub place: String,
+    pub location: String,
     /// Its text.
     pub sql: String,
     /// Its parts that targets are about, in order of appearance.
@@ -83,18 +83,18 @@ pub struct TargetView {
     /// The rule that made it.
     pub rule: String,
     /// What it asks for.
-    pub says: String,
+    pub description: String,
     /// What became of it.
-    pub verdict: Verdict,
+    pub verdict: StatusView,
     /// The rows of its fixture that cover it, by table; none when all of them do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rows: Vec<Given>,
+    pub rows: Vec<GivenRows>,
 }
 
 /// What became of a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum StatusView {
     /// A fixture covers it.
     Covered {
         /// The fixture's index.
@@ -112,7 +112,7 @@ pub enum Verdict {
     },
 }
 
-impl Default for Verdict {
+impl Default for StatusView {
     fn default() -> Self {
         Self::Uncovered { why: String::new() }
     }
@@ -123,7 +123,7 @@ impl Default for Verdict {
 #[serde(default)]
 pub struct FixtureView {
     /// The rows, by table.
-    pub given: Vec<Given>,
+    pub given: Vec<GivenRows>,
     /// The parameters as written, with their values.
     pub parameters: Vec<(String, Value)>,
     /// The columns of the result.
@@ -135,18 +135,18 @@ pub struct FixtureView {
 /// A query that could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Unreadable {
+pub struct UnreadableQuery {
     /// Its name.
     pub id: String,
     /// Where: `queries.sql:12:3`.
-    pub place: String,
+    pub location: String,
     /// What is wrong.
     pub why: String,
 }
 
 /// Counts of targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct TargetCounts {
     /// All of them.
     pub targets: usize,
     /// Covered.
@@ -155,7 +155,7 @@ pub struct Counts {
     pub infeasible: usize,
 }
 
-impl Counts {
+impl TargetCounts {
     /// Neither covered nor proven infeasible.
     pub fn open(self) -> usize {
         self.targets - self.covered - self.infeasible
@@ -166,9 +166,9 @@ impl Counts {
         for target in targets {
             counts.targets += 1;
             match target.verdict {
-                Verdict::Covered { .. } => counts.covered += 1,
-                Verdict::Infeasible { .. } => counts.infeasible += 1,
-                Verdict::Uncovered { .. } => {}
+                StatusView::Covered { .. } => counts.covered += 1,
+                StatusView::Infeasible { .. } => counts.infeasible += 1,
+                StatusView::Uncovered { .. } => {}
             }
         }
         counts
@@ -177,15 +177,15 @@ impl Counts {
 
 impl ClauseView {
     /// What became of its targets.
-    pub fn counts(&self) -> Counts {
-        Counts::of(self.targets.iter())
+    pub fn counts(&self) -> TargetCounts {
+        TargetCounts::of(self.targets.iter())
     }
 }
 
 impl QueryView {
     /// What became of its targets.
-    pub fn counts(&self) -> Counts {
-        Counts::of(self.clauses.iter().flat_map(|clause| &clause.targets))
+    pub fn counts(&self) -> TargetCounts {
+        TargetCounts::of(self.clauses.iter().flat_map(|clause| &clause.targets))
     }
 
     /// How many rows all fixtures have.
@@ -197,9 +197,9 @@ impl QueryView {
 
 impl QueryReport {
     /// What became of all targets.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> TargetCounts {
         let clauses = self.queries.iter().flat_map(|query| &query.clauses);
-        Counts::of(clauses.flat_map(|clause| &clause.targets))
+        TargetCounts::of(clauses.flat_map(|clause| &clause.targets))
     }
 
     /// Reads a report that was stored as JSON.

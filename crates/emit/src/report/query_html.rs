@@ -5,8 +5,10 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::page::{self, escape, fact, meter, snippet, tile};
-use super::query::{ClauseView, Counts, FixtureView, QueryReport, QueryView, TargetView, Verdict};
-use crate::query::Given;
+use super::query::{
+    ClauseView, FixtureView, QueryReport, QueryView, StatusView, TargetCounts, TargetView,
+};
+use crate::query::GivenRows;
 
 /// The report as one offline page.
 pub fn query_html(report: &QueryReport) -> String {
@@ -118,7 +120,7 @@ fn notes(out: &mut String, report: &QueryReport) {
         format!(
             "<strong>{}</strong> at <code>{}</code><br>{}",
             escape(&query.id),
-            escape(&query.place),
+            escape(&query.location),
             sentence(&query.why)
         )
     });
@@ -129,8 +131,8 @@ fn notes(out: &mut String, report: &QueryReport) {
         "Where we and the engine disagree",
         disagreements.collect(),
     );
-    let remarks = report.remarks.iter().map(|remark| sentence(remark));
-    note(out, "Remarks", remarks.collect());
+    let notes = report.notes.iter().map(|remark| sentence(remark));
+    note(out, "Remarks", notes.collect());
 }
 
 fn note(out: &mut String, title: &str, items: Vec<String>) {
@@ -153,7 +155,7 @@ fn plural(n: usize, word: &str) -> String {
 }
 
 /// How well a part is covered, as a class and in words.
-fn state(counts: Counts) -> (&'static str, String) {
+fn state(counts: TargetCounts) -> (&'static str, String) {
     let class = match (counts.covered, counts.open(), counts.infeasible) {
         (0, 0, _) => "infeasible",
         (_, 0, _) => "covered",
@@ -179,7 +181,7 @@ fn query(out: &mut String, number: usize, query: &QueryView, open: bool) {
         if open { " open" } else { "" },
         escape(&query.id),
         plural(query.rows(), "row"),
-        escape(&query.place)
+        escape(&query.location)
     );
     let _ = writeln!(
         out,
@@ -257,26 +259,26 @@ fn clause(out: &mut String, number: usize, index: usize, clause: &ClauseView, qu
 
 fn target(out: &mut String, number: usize, target: &TargetView, query: &QueryView) {
     let (class, label, why) = match &target.verdict {
-        Verdict::Covered { .. } => ("covered", "covered", ""),
-        Verdict::Infeasible { proof } => ("infeasible", "infeasible", proof.as_str()),
-        Verdict::Uncovered { why } => ("open", "not covered", why.as_str()),
+        StatusView::Covered { .. } => ("covered", "covered", ""),
+        StatusView::Infeasible { proof } => ("infeasible", "infeasible", proof.as_str()),
+        StatusView::Uncovered { why } => ("open", "not covered", why.as_str()),
     };
-    let says = if target.says.is_empty() {
+    let description = if target.description.is_empty() {
         &target.sql
     } else {
-        &target.says
+        &target.description
     };
     let _ = writeln!(
         out,
         "<details class=\"test\"><summary><span class=\"verdict {class}\">{label}</span> {} \
          <span class=\"count\">{}</span></summary>",
-        sentence(says),
+        sentence(description),
         escape(&target.rule)
     );
     if !why.is_empty() {
         let _ = writeln!(out, "<p class=\"remark\">{}</p>", sentence(why));
     }
-    if let Verdict::Covered { fixture: at } = target.verdict
+    if let StatusView::Covered { fixture: at } = target.verdict
         && let Some(fixture) = query.fixtures.get(at)
     {
         out.push_str("<div class=\"rows\">\n");
@@ -331,7 +333,7 @@ fn fixture(out: &mut String, number: usize, at: usize, fixture: &FixtureView) {
     out.push_str("</div>\n</section>\n");
 }
 
-fn given(out: &mut String, given: &[Given]) {
+fn given(out: &mut String, given: &[GivenRows]) {
     if given.is_empty() {
         out.push_str("<p class=\"remark\">No table has a row.</p>\n");
     }

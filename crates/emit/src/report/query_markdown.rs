@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::markdown::{code, fenced, inline};
-use super::query::{FixtureView, QueryReport, QueryView, Verdict};
+use super::query::{FixtureView, QueryReport, QueryView, StatusView};
 
 /// The report as GitHub-flavoured Markdown.
 pub fn query_markdown(report: &QueryReport) -> String {
@@ -49,11 +49,11 @@ pub fn query_markdown(report: &QueryReport) -> String {
             out,
             "- **not read**: {} at {}: {}",
             inline(&unreadable.id),
-            code(&unreadable.place),
+            code(&unreadable.location),
             prose(&unreadable.why)
         );
     }
-    for remark in report.disagreements.iter().chain(&report.remarks) {
+    for remark in report.disagreements.iter().chain(&report.notes) {
         let _ = writeln!(out, "- {}", prose(remark));
     }
     for query in &report.queries {
@@ -73,18 +73,18 @@ fn query(out: &mut String, query: &QueryView) {
         };
         let _ = write!(out, "**{}** {text}\n\n", inline(&clause.kind));
         for target in &clause.targets {
-            let says = if target.says.is_empty() {
+            let description = if target.description.is_empty() {
                 code(&target.sql)
             } else {
-                prose(&target.says)
+                prose(&target.description)
             };
             let verdict = match &target.verdict {
-                Verdict::Covered { fixture } => format!("covered by fixture {}", fixture + 1),
-                Verdict::Infeasible { proof } => format!("infeasible: {}", prose(proof)),
-                Verdict::Uncovered { why } if why.is_empty() => "not covered".to_owned(),
-                Verdict::Uncovered { why } => format!("not covered: {}", prose(why)),
+                StatusView::Covered { fixture } => format!("covered by fixture {}", fixture + 1),
+                StatusView::Infeasible { proof } => format!("infeasible: {}", prose(proof)),
+                StatusView::Uncovered { why } if why.is_empty() => "not covered".to_owned(),
+                StatusView::Uncovered { why } => format!("not covered: {}", prose(why)),
             };
-            let _ = writeln!(out, "- {says} — {verdict}");
+            let _ = writeln!(out, "- {description} — {verdict}");
         }
         out.push('\n');
     }

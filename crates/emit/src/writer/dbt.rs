@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::name::{Names, slug, snake};
 use super::text::{bare, header, one_line, sql_literal};
 use super::{File, WriteError, Writer, only_queries};
-use crate::query::{Case, Part, Query};
+use crate::query::{Query, QueryCase, QueryPart};
 use crate::suite::{Suite, Test};
 
 /// Writes a dbt project.
@@ -105,15 +105,15 @@ fn model(source: &str, query: &Query) -> String {
     let n_parts = query.parts.len();
     for (idx, part) in query.parts.iter().enumerate() {
         match part {
-            Part::Text(text) => {
+            QueryPart::Text(text) => {
                 let text = if idx + 1 == n_parts { bare(text) } else { text };
                 out.push_str(&raw(text));
             }
-            Part::Table { name, .. } => {
+            QueryPart::Table { name, .. } => {
                 let name = name.replace('\'', "\\'");
                 let _ = write!(out, "{{{{ source('{source}', '{name}') }}}}");
             }
-            Part::Parameter { index, .. } => {
+            QueryPart::Parameter { index, .. } => {
                 let _ = write!(out, "{{{{ var('{}', 'NULL') }}}}", variable(query, *index));
             }
         }
@@ -159,7 +159,7 @@ fn sources(source: &str, suite: &Suite) -> String {
         .iter()
         .flat_map(|query| &query.parts)
         .filter_map(|part| match part {
-            Part::Table { name, .. } => Some(name.as_str()),
+            QueryPart::Table { name, .. } => Some(name.as_str()),
             _ => None,
         })
         .collect();
@@ -171,7 +171,14 @@ fn sources(source: &str, suite: &Suite) -> String {
     out
 }
 
-fn unit_test(out: &mut String, source: &str, model: &str, query: &Query, case: &Case, test: &Test) {
+fn unit_test(
+    out: &mut String,
+    source: &str,
+    model: &str,
+    query: &Query,
+    case: &QueryCase,
+    test: &Test,
+) {
     let mut about = one_line(&test.name);
     for covered in &test.covers {
         let _ = write!(about, "; covers: {}", one_line(covered));
@@ -196,7 +203,7 @@ fn unit_test(out: &mut String, source: &str, model: &str, query: &Query, case: &
     out.push_str("    given:\n");
     let mut tables: Vec<&str> = Vec::new();
     for part in &query.parts {
-        if let Part::Table { name, .. } = part
+        if let QueryPart::Table { name, .. } = part
             && !tables.contains(&name.as_str())
         {
             tables.push(name);

@@ -6,7 +6,7 @@ use super::name::{Names, snake};
 use super::text::{bare, header, one_line};
 use super::{File, WriteError, Writer, only_queries};
 use crate::query::Query;
-use crate::suite::{Role, Suite, Test};
+use crate::suite::{StepRole, Suite, Test};
 
 /// Writes the rows of each test of a query.
 #[derive(Debug)]
@@ -54,7 +54,10 @@ fn file(suite: &Suite, query: &Query) -> String {
 
 /// The statements that bring a test's rows.
 pub(super) fn rows(test: &Test) -> String {
-    let lead_up = test.steps.iter().filter(|step| step.role == Role::LeadUp);
-    let statements = lead_up.flat_map(|step| &step.sql);
+    let setup = test
+        .steps
+        .iter()
+        .filter(|step| step.role == StepRole::Setup);
+    let statements = setup.flat_map(|step| &step.sql);
     statements.map(|sql| format!("{};\n", bare(sql))).collect()
 }

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::name::{Names, of_test, pascal, slug};
-use super::text::{self, Shared};
+use super::text::{self, SharedQuery};
 use super::{File, WriteError, Writer};
-use crate::suite::{Expect, Role, Step, Suite, SuiteDialect, Test};
+use crate::suite::{Expectation, Step, StepRole, Suite, SuiteDialect, Test};
 
 /// Google's Java line length.
 const WIDTH: usize = 100;
@@ -71,7 +71,7 @@ impl Writer for Junit5 {
                 classes.unique(pascal(group))
             );
             let mut methods = Names::default();
-            let shared = Shared::of(suite, group, &mut constants);
+            let shared = SharedQuery::of(suite, group, &mut constants);
             if let Some(shared) = &shared {
                 let sql = literal(text::bare(shared.sql), 8);
                 let _ = write!(
@@ -267,7 +267,7 @@ fn list(out: &mut String, name: &str, statements: &[String]) {
     });
 }
 
-fn method(out: &mut String, test: &Test, shared: Option<&Shared<'_>>, names: &mut Names) {
+fn method(out: &mut String, test: &Test, shared: Option<&SharedQuery<'_>>, names: &mut Names) {
     let mut name = of_test(test);
     if KEYWORDS.contains(&name.as_str()) {
         name.insert_str(0, "test_");
@@ -283,7 +283,7 @@ fn method(out: &mut String, test: &Test, shared: Option<&Shared<'_>>, names: &mu
     );
     let mut previous = None;
     for step in &test.steps {
-        if previous == Some(Role::LeadUp) && step.role == Role::Act {
+        if previous == Some(StepRole::Setup) && step.role == StepRole::Act {
             out.push('\n');
         }
         previous = Some(step.role);
@@ -292,20 +292,20 @@ fn method(out: &mut String, test: &Test, shared: Option<&Shared<'_>>, names: &mu
     out.push_str("    }\n");
 }
 
-fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) {
+fn step(out: &mut String, step: &Step, shared: Option<&SharedQuery<'_>>) {
     let statements: Vec<String> = step
         .sql
         .iter()
         .map(|sql| literal(text::bare(sql), 10))
         .collect();
     match &step.expect {
-        Expect::Accepted { rows: None } => chain(out, "accepts", &statements, &[]),
-        Expect::Accepted { rows: Some(n) } => {
+        Expectation::Accepted { rows: None } => chain(out, "accepts", &statements, &[]),
+        Expectation::Accepted { rows: Some(n) } => {
             let mut arguments = vec![n.to_string()];
             arguments.extend(statements);
             chain(out, "affects", &arguments, &[]);
         }
-        Expect::Rejected(rejection) => {
+        Expectation::Rejected(rejection) => {
             let mut links = Vec::new();
             if let Some(state) = &rejection.sqlstate {
                 links.push(format!(".sqlState({})", literal(state, 10)));
@@ -321,11 +321,13 @@ fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) {
             }
             chain(out, "rejects", &statements, &links);
         }
-        Expect::Rows { query, rows } => {
+        Expectation::Rows { query, rows } => {
             if !statements.is_empty() {
                 chain(out, "accepts", &statements, &[]);
             }
-            let mut arguments = vec![Shared::or_literal(shared, query, |sql| literal(sql, 10))];
+            let mut arguments = vec![SharedQuery::or_literal(shared, query, |sql| {
+                literal(sql, 10)
+            })];
             arguments.extend(rows.iter().map(|row| {
                 let cells: Vec<String> = row
                     .iter()

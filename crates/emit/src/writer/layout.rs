@@ -3,7 +3,7 @@
 
 /// A piece of an expression.
 #[derive(Clone, Debug)]
-pub(crate) enum Piece {
+pub(crate) enum Layout {
     /// Text that is not broken.
     Atom(String),
     /// A bracketed list.
@@ -11,22 +11,22 @@ pub(crate) enum Piece {
         /// What stands before the items, e.g. `message=[`.
         open: String,
         /// The items.
-        items: Vec<Piece>,
+        items: Vec<Layout>,
         /// The closing bracket.
         close: &'static str,
     },
     /// A list of which only the last item is broken, when the others fit before it.
-    Hug(Box<Piece>),
+    Hug(Box<Layout>),
 }
 
-impl Piece {
+impl Layout {
     /// A list between `open` and `close`.
     pub(crate) fn list(
         open: impl Into<String>,
-        items: impl IntoIterator<Item = Piece>,
+        items: impl IntoIterator<Item = Layout>,
         close: &'static str,
     ) -> Self {
-        Piece::List {
+        Layout::List {
             open: open.into(),
             items: items.into_iter().collect(),
             close,
@@ -34,8 +34,12 @@ impl Piece {
     }
 
     /// A list that keeps all but its last item on the first line, as `f(a, {` … `})`.
-    pub(crate) fn hugging(open: impl Into<String>, items: Vec<Piece>, close: &'static str) -> Self {
-        Piece::Hug(Box::new(Piece::list(open, items, close)))
+    pub(crate) fn hugging(
+        open: impl Into<String>,
+        items: Vec<Layout>,
+        close: &'static str,
+    ) -> Self {
+        Layout::Hug(Box::new(Layout::list(open, items, close)))
     }
 
     /// Appends the piece at `indent` columns, in lines of at most `width` characters where that
@@ -58,10 +62,10 @@ impl Piece {
         self.flat(&mut flat);
         let fits = !flat.contains('\n') && indent + flat.chars().count() + reserve <= width;
         match self {
-            Piece::List { items, .. } if !fits && !items.is_empty() => {
+            Layout::List { items, .. } if !fits && !items.is_empty() => {
                 self.render_broken(step, out, indent, width, reserve);
             }
-            Piece::Hug(list) if !fits => {
+            Layout::Hug(list) if !fits => {
                 if !list.hug(step, out, indent, width, reserve) {
                     list.render_by(step, out, indent, width, reserve);
                 }
@@ -79,10 +83,10 @@ impl Piece {
         width: usize,
         reserve: usize,
     ) -> bool {
-        let Piece::List { open, items, close } = self else {
+        let Layout::List { open, items, close } = self else {
             return false;
         };
-        let Some((last @ Piece::List { open: inner, .. }, before)) = items.split_last() else {
+        let Some((last @ Layout::List { open: inner, .. }, before)) = items.split_last() else {
             return false;
         };
         let mut head = open.clone();
@@ -111,7 +115,7 @@ impl Piece {
         reserve: usize,
     ) {
         match self {
-            Piece::List { open, items, close } if !items.is_empty() => {
+            Layout::List { open, items, close } if !items.is_empty() => {
                 out.push_str(open.trim_end());
                 for item in items {
                     out.push('\n');
@@ -129,9 +133,9 @@ impl Piece {
 
     fn flat(&self, out: &mut String) {
         match self {
-            Piece::Atom(text) => out.push_str(text),
-            Piece::Hug(list) => list.flat(out),
-            Piece::List { open, items, close } => {
+            Layout::Atom(text) => out.push_str(text),
+            Layout::Hug(list) => list.flat(out),
+            Layout::List { open, items, close } => {
                 out.push_str(open);
                 for (idx, item) in items.iter().enumerate() {
                     if idx > 0 {
@@ -151,12 +155,12 @@ mod tests {
 
     #[test]
     fn only_what_does_not_fit_is_broken() {
-        let atom = |text: &str| Piece::Atom(text.into());
-        let call = Piece::list(
+        let atom = |text: &str| Layout::Atom(text.into());
+        let call = Layout::list(
             "f(",
             [
                 atom("first"),
-                Piece::list("x=[", [atom("1"), atom("2")], "]"),
+                Layout::list("x=[", [atom("1"), atom("2")], "]"),
             ],
             ")",
         );

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::name::slug;
 use super::text::{self, bare, dollar_quoted, one_line, sql_literal};
 use super::{File, WriteError, Writer};
-use crate::suite::{Expect, Rejection, Role, Step, Suite, SuiteDialect, Test};
+use crate::suite::{Expectation, Rejection, Step, StepRole, Suite, SuiteDialect, Test};
 
 /// Writes a pgTAP script.
 #[derive(Debug)]
@@ -74,9 +74,9 @@ fn test(out: &mut String, test: &Test) -> usize {
 
 fn step(out: &mut String, name: &str, step: &Step) -> usize {
     match &step.expect {
-        Expect::Accepted { rows } => accepted(out, name, step, *rows),
-        Expect::Rejected(rejection) => rejected(out, name, step, rejection),
-        Expect::Rows { query, rows } => {
+        Expectation::Accepted { rows } => accepted(out, name, step, *rows),
+        Expectation::Rejected(rejection) => rejected(out, name, step, rejection),
+        Expectation::Rows { query, rows } => {
             let n_checks = if step.sql.is_empty() {
                 0
             } else {
@@ -97,7 +97,7 @@ fn step(out: &mut String, name: &str, step: &Step) -> usize {
 fn accepted(out: &mut String, name: &str, step: &Step, rows: Option<u64>) -> usize {
     match (step.sql.as_slice(), rows) {
         // Lead-up rows are not what is tested: an error ends the script, and the plan is not met.
-        ([one], None) if step.role == Role::LeadUp => {
+        ([one], None) if step.role == StepRole::Setup => {
             let _ = writeln!(out, "{};", bare(one));
             0
         }

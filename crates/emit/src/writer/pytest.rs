@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::layout::Piece;
+use super::layout::Layout;
 use super::name::{Names, of_test, slug};
-use super::text::{self, Shared, sentence};
+use super::text::{self, SharedQuery, sentence};
 use super::{File, WriteError, Writer};
-use crate::suite::{Expect, Role, Step, Suite, SuiteDialect, Test};
+use crate::suite::{Expectation, Step, StepRole, Suite, SuiteDialect, Test};
 
 /// Black's line length.
 const WIDTH: usize = 88;
@@ -56,7 +56,7 @@ impl Writer for Pytest {
         }
         for (group, tests) in suite.by_group() {
             let _ = write!(out, "\n\n# {}\n", text::one_line(group));
-            let shared = Shared::of(suite, group, &mut constants);
+            let shared = SharedQuery::of(suite, group, &mut constants);
             if let Some(shared) = &shared {
                 let sql = literal(text::bare(shared.sql));
                 let _ = writeln!(out, "{} = {sql}", shared.name);
@@ -108,14 +108,14 @@ fn database(dialect: SuiteDialect) -> &'static str {
 fn list(out: &mut String, name: &str, statements: &[String]) {
     let items = statements
         .iter()
-        .map(|sql| Piece::Atom(literal(text::bare(sql))));
+        .map(|sql| Layout::Atom(literal(text::bare(sql))));
     // One statement per line reads better than as many as fit.
     let width = if statements.len() > 1 { 0 } else { WIDTH };
-    Piece::list(format!("{name} = ["), items, "]").render(out, 0, width, 0);
+    Layout::list(format!("{name} = ["), items, "]").render(out, 0, width, 0);
     out.push('\n');
 }
 
-fn function(out: &mut String, test: &Test, shared: Option<&Shared<'_>>, names: &mut Names) {
+fn function(out: &mut String, test: &Test, shared: Option<&SharedQuery<'_>>, names: &mut Names) {
     let name = names.unique(format!("test_{}", of_test(test)));
     let _ = write!(out, "\n\ndef {name}(database):\n");
     let title = in_docstring(&sentence(&test.name));
@@ -130,7 +130,7 @@ fn function(out: &mut String, test: &Test, shared: Option<&Shared<'_>>, names: &
     }
     let mut previous = None;
     for step in &test.steps {
-        if previous == Some(Role::LeadUp) && step.role == Role::Act {
+        if previous == Some(StepRole::Setup) && step.role == StepRole::Act {
             out.push('\n');
         }
         previous = Some(step.role);
@@ -141,56 +141,56 @@ fn function(out: &mut String, test: &Test, shared: Option<&Shared<'_>>, names: &
     }
 }
 
-fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) {
+fn step(out: &mut String, step: &Step, shared: Option<&SharedQuery<'_>>) {
     let statements = || {
         step.sql
             .iter()
-            .map(|sql| Piece::Atom(literal(text::bare(sql))))
+            .map(|sql| Layout::Atom(literal(text::bare(sql))))
     };
-    let mut call = |method: &str, items: Vec<Piece>| {
+    let mut call = |method: &str, items: Vec<Layout>| {
         out.push_str("    ");
-        Piece::list(format!("database.{method}("), items, ")").render(out, 4, WIDTH, 0);
+        Layout::list(format!("database.{method}("), items, ")").render(out, 4, WIDTH, 0);
         out.push('\n');
     };
     match &step.expect {
-        Expect::Accepted { rows } => {
-            let mut items: Vec<Piece> = statements().collect();
-            items.extend(rows.map(|n| Piece::Atom(format!("rows={n}"))));
+        Expectation::Accepted { rows } => {
+            let mut items: Vec<Layout> = statements().collect();
+            items.extend(rows.map(|n| Layout::Atom(format!("rows={n}"))));
             call("accepts", items);
         }
-        Expect::Rejected(rejection) => {
-            let mut items: Vec<Piece> = statements().collect();
+        Expectation::Rejected(rejection) => {
+            let mut items: Vec<Layout> = statements().collect();
             if let Some(state) = &rejection.sqlstate {
-                items.push(Piece::Atom(format!("sqlstate={}", literal(state))));
+                items.push(Layout::Atom(format!("sqlstate={}", literal(state))));
             }
             if let Some(code) = rejection.code {
-                items.push(Piece::Atom(format!("code={code}")));
+                items.push(Layout::Atom(format!("code={code}")));
             }
             if let Some(constraint) = &rejection.constraint {
-                items.push(Piece::Atom(format!("constraint={}", literal(constraint))));
+                items.push(Layout::Atom(format!("constraint={}", literal(constraint))));
             }
             if !rejection.message_contains.is_empty() {
                 let parts = rejection.message_contains.iter();
-                let parts = parts.map(|part| Piece::Atom(literal(part)));
-                items.push(Piece::list("message=[", parts, "]"));
+                let parts = parts.map(|part| Layout::Atom(literal(part)));
+                items.push(Layout::list("message=[", parts, "]"));
             }
             call("rejects", items);
         }
-        Expect::Rows { query, rows } => {
+        Expectation::Rows { query, rows } => {
             if !step.sql.is_empty() {
                 call("accepts", statements().collect());
             }
             let rows = rows.iter().map(|row| {
                 let cells = row.iter().map(|cell| {
-                    Piece::Atom(cell.as_deref().map_or_else(|| "None".into(), literal))
+                    Layout::Atom(cell.as_deref().map_or_else(|| "None".into(), literal))
                 });
-                Piece::list("[", cells, "]")
+                Layout::list("[", cells, "]")
             });
-            let rows = Piece::list("[", rows, "]");
+            let rows = Layout::list("[", rows, "]");
             call(
                 "returns",
                 vec![
-                    Piece::Atom(Shared::or_literal(shared, query, literal)),
+                    Layout::Atom(SharedQuery::or_literal(shared, query, literal)),
                     rows,
                 ],
             );

@@ -4,9 +4,9 @@
 use std::fmt::Write;
 
 use super::name::{Names, of_test, slug};
-use super::text::{self, Shared, sentence};
+use super::text::{self, SharedQuery, sentence};
 use super::{File, WriteError, Writer};
-use crate::suite::{Expect, Role, Step, Suite, SuiteDialect, Test};
+use crate::suite::{Expectation, Step, StepRole, Suite, SuiteDialect, Test};
 
 /// Rustfmt keeps a call's arguments, and a chain, on one line up to this length.
 const SHORT: usize = 60;
@@ -37,7 +37,7 @@ impl Writer for Rust {
             let _ = write!(out, "\nmod {module} {{\n    use super::database::open;\n");
             let mut functions = Names::default();
             functions.unique("open".into());
-            let shared = Shared::of(suite, group, &mut Names::default());
+            let shared = SharedQuery::of(suite, group, &mut Names::default());
             if let Some(shared) = &shared {
                 let sql = literal(text::bare(shared.sql));
                 let _ = write!(
@@ -243,13 +243,13 @@ fn list(out: &mut String, name: &str, statements: &[String]) {
     out.push_str("    ];\n");
 }
 
-fn function(out: &mut String, test: &Test, shared: Option<&Shared<'_>>, names: &mut Names) {
+fn function(out: &mut String, test: &Test, shared: Option<&SharedQuery<'_>>, names: &mut Names) {
     let name = names.unique(keyword_free(of_test(test), "test_"));
     let mut body = String::new();
     let mut standard = true;
     let mut previous = None;
     for step in &test.steps {
-        if previous == Some(Role::LeadUp) && step.role == Role::Act {
+        if previous == Some(StepRole::Setup) && step.role == StepRole::Act {
             body.push('\n');
         }
         previous = Some(step.role);
@@ -277,18 +277,18 @@ fn function(out: &mut String, test: &Test, shared: Option<&Shared<'_>>, names: &
 }
 
 /// Writes a step, and says whether rustfmt would write it the same.
-fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) -> bool {
+fn step(out: &mut String, step: &Step, shared: Option<&SharedQuery<'_>>) -> bool {
     let literals: Vec<String> = step
         .sql
         .iter()
         .map(|sql| literal(text::bare(sql)))
         .collect();
     match &step.expect {
-        Expect::Accepted { rows: None } => chain(out, "accepts", &literals, &[]),
-        Expect::Accepted { rows: Some(n) } => {
+        Expectation::Accepted { rows: None } => chain(out, "accepts", &literals, &[]),
+        Expectation::Accepted { rows: Some(n) } => {
             chain(out, "accepts", &literals, &[format!(".rows({n})")])
         }
-        Expect::Rejected(rejection) => {
+        Expectation::Rejected(rejection) => {
             let mut links = Vec::new();
             if let Some(state) = &rejection.sqlstate {
                 links.push(format!(".sqlstate({})", literal(state)));
@@ -304,7 +304,7 @@ fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) -> bool {
             }
             chain(out, "rejects", &literals, &links)
         }
-        Expect::Rows { query, rows } => {
+        Expectation::Rows { query, rows } => {
             let accepted = literals.is_empty() || chain(out, "accepts", &literals, &[]);
             let mut links: Vec<String> = rows
                 .iter()
@@ -320,7 +320,7 @@ fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) -> bool {
                 })
                 .collect();
             links.push(".end()".into());
-            let query = Shared::or_literal(shared, query, literal);
+            let query = SharedQuery::or_literal(shared, query, literal);
             chain(out, "returns", &[query], &links) && accepted
         }
     }

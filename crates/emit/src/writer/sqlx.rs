@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use super::name::{Names, slug};
 use super::rust::{identifier, keyword_free, literal};
-use super::text::{self, Shared, bare, sentence};
+use super::text::{self, SharedQuery, bare, sentence};
 use super::{File, WriteError, Writer, fixtures, name, only_queries};
-use crate::suite::{Expect, Role, Step, Suite, SuiteDialect, Test};
+use crate::suite::{Expectation, Step, StepRole, Suite, SuiteDialect, Test};
 
 /// Writes a Rust integration test with fixtures.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Writer for Sqlx {
         let mut constants = Names::default();
         constants.unique("SESSION".into());
         for (group, tests) in suite.by_group() {
-            let shared = Shared::of(suite, group, &mut constants);
+            let shared = SharedQuery::of(suite, group, &mut constants);
             if let Some(shared) = &shared {
                 let sql = literal(bare(shared.sql));
                 let _ = write!(
@@ -118,7 +118,7 @@ fn function(
     test: &Test,
     name: &str,
     has_rows: bool,
-    shared: Option<&Shared<'_>>,
+    shared: Option<&SharedQuery<'_>>,
 ) {
     let _ = write!(out, "\n/// {}\n", sentence(&test.name));
     if !test.covers.is_empty() {
@@ -137,19 +137,19 @@ fn function(
         "#[rustfmt::skip]\n#[sqlx::test{fixtures}]\nasync fn {name}(pool: Pool<Engine>) {{\n    \
          let mut db = open(&pool).await;\n"
     );
-    for step in test.steps.iter().filter(|step| step.role == Role::Act) {
+    for step in test.steps.iter().filter(|step| step.role == StepRole::Act) {
         self::step(out, step, shared);
     }
     out.push_str("}\n");
 }
 
-fn step(out: &mut String, step: &Step, shared: Option<&Shared<'_>>) {
+fn step(out: &mut String, step: &Step, shared: Option<&SharedQuery<'_>>) {
     for sql in &step.sql {
         let sql = literal(bare(sql));
         let _ = writeln!(out, "    run(&mut db, {sql}).await;");
     }
-    if let Expect::Rows { query, rows } = &step.expect {
-        let query = Shared::or_literal(shared, query, literal);
+    if let Expectation::Rows { query, rows } = &step.expect {
+        let query = SharedQuery::or_literal(shared, query, literal);
         let _ = write!(out, "    returns(&mut db, {query}, &[");
         for row in rows {
             let cells: Vec<String> = row

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::name::Names;
-use crate::suite::{Expect, Rejection, Step, Suite};
+use crate::suite::{Expectation, Rejection, Step, Suite};
 
 /// `text` on one line, without characters that end a comment line or reorder what is shown.
 pub(crate) fn one_line(text: &str) -> String {
@@ -88,14 +88,14 @@ pub(crate) fn bare(sql: &str) -> &str {
 }
 
 /// The expectation as words, for comments.
-pub(crate) fn expectation(expect: &Expect) -> String {
+pub(crate) fn expectation(expect: &Expectation) -> String {
     match expect {
-        Expect::Accepted { rows: None } => "accepted".into(),
-        Expect::Accepted { rows: Some(n) } => {
+        Expectation::Accepted { rows: None } => "accepted".into(),
+        Expectation::Accepted { rows: Some(n) } => {
             format!("accepted, {n} {}", if *n == 1 { "row" } else { "rows" })
         }
-        Expect::Rejected(rejection) => rejected(rejection),
-        Expect::Rows { rows, .. } => {
+        Expectation::Rejected(rejection) => rejected(rejection),
+        Expectation::Rows { rows, .. } => {
             format!(
                 "leaves {} {}",
                 rows.len(),
@@ -123,7 +123,7 @@ pub(crate) fn defers_foreign_keys(suite: &Suite) -> bool {
         || suite
             .tests
             .iter()
-            .any(|test| test.steps.iter().any(Step::is_together))
+            .any(|test| test.steps.iter().any(Step::is_deferred))
 }
 
 /// The scratch database for an engine whose DDL cannot be rolled back.
@@ -135,14 +135,14 @@ pub(crate) fn scratch(suite: &Suite) -> String {
 }
 
 /// The statement by which all tests of a group look at a query's result, as a constant.
-pub(crate) struct Shared<'a> {
+pub(crate) struct SharedQuery<'a> {
     /// The constant's name.
     pub(crate) name: String,
     /// What it holds.
     pub(crate) sql: &'a str,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SharedQuery<'a> {
     /// The constant of a group, when the suite has one for it.
     pub(crate) fn of(suite: &'a Suite, group: &str, names: &mut Names) -> Option<Self> {
         let (id, sql) = suite.assertion(group)?;

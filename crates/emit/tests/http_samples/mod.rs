@@ -4,9 +4,10 @@
 pub(crate) mod echo;
 
 use isobath_emit::http::{
-    Answer, Auth, Body, Capture, Check, Content, FaultMark, Fresh, HeaderCheck, Hole, HttpStep,
-    HttpSuite, HttpTest, JsonType, Login, Outcome, Part, Piece, Place, Request, Reset, Secret,
-    Sending, Source, Text, Token, User,
+    Auth, Body, BodyCheck, Capture, ExpectedOutcome, ExpectedResponse, FaultMark, HeaderCheck,
+    HttpStep, HttpSuite, HttpTest, JsonPath, JsonType, Login, MultipartPart, PartContent,
+    Placeholder, Request, ResetHook, Secret, Text, TextPiece, Token, TokenPlacement, UniqueValue,
+    User, ValueSource,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ pub(crate) fn marina(base_url: &str) -> HttpSuite {
     suite.seed = 7;
     suite.version = "0.0.0".into();
     suite.command = Some("isobath rest openapi.yaml --seed 7".into());
-    suite.service.reset = Some(Reset::Call(Box::new(Request::new("POST", "/reset"))));
+    suite.service.reset = Some(ResetHook::Call(Box::new(Request::new("POST", "/reset"))));
     suite.users = vec![user("ada", "sextant"), user("ben", "compass")];
     suite.tests = vec![
         lists_berths(),
@@ -34,10 +35,10 @@ pub(crate) fn marina(base_url: &str) -> HttpSuite {
 
 fn user(name: &str, password: &str) -> User {
     let mut login = Request::new("POST", "/login").json(json!({"user": name, "password": ""}));
-    if let Some(Body::Json { holes, .. }) = &mut login.body {
-        holes.push(Hole {
-            at: Place::from_pointer("/password"),
-            value: Text(vec![Piece::Secret(Secret {
+    if let Some(Body::Json { placeholders, .. }) = &mut login.body {
+        placeholders.push(Placeholder {
+            at: JsonPath::from_pointer("/password"),
+            value: Text(vec![TextPiece::Secret(Secret {
                 variable: format!("MARINA_{}_PASSWORD", name.to_uppercase()),
                 value: Some(password.into()),
             })]),
@@ -46,8 +47,8 @@ fn user(name: &str, password: &str) -> User {
     let auth = Auth::Login(Box::new(Login {
         request: login,
         token: Some(Token {
-            from: Source::Body("/token".into()),
-            send: Sending::Header("Authorization".into()),
+            from: ValueSource::Body("/token".into()),
+            send: TokenPlacement::Header("Authorization".into()),
             template: "Bearer {token}".into(),
         }),
         cookies: false,
@@ -66,26 +67,26 @@ fn named(id: &str, group: &str, steps: Vec<HttpStep>) -> HttpTest {
 }
 
 fn lists_berths() -> HttpTest {
-    let answer = Answer::status(200)
+    let answer = ExpectedResponse::status(200)
         .as_json()
-        .check(Check::Length {
-            at: Place::root(),
+        .check(BodyCheck::Length {
+            at: JsonPath::root(),
             items: 2,
         })
         .equals("/0/pier", "A")
         .equals("/0/power", true)
-        .check(Check::Type {
+        .check(BodyCheck::Type {
             at: "/0/id".into(),
             is: JsonType::Integer,
         })
-        .check(Check::Includes {
-            at: Place::root(),
+        .check(BodyCheck::Includes {
+            at: JsonPath::root(),
             value: json!({"id": 2, "pier": "A", "number": 2, "length": 1200, "power": true}),
         })
-        .check(Check::Absent {
+        .check(BodyCheck::Absent {
             at: "/0/owner".into(),
         })
-        .check(Check::Present {
+        .check(BodyCheck::Present {
             at: "/1/number".into(),
         });
     let request = Request::new("GET", "/berths")
@@ -104,13 +105,13 @@ fn lists_berths() -> HttpTest {
 }
 
 fn refuses_anonymous() -> HttpTest {
-    let answer = Answer::status(401)
+    let answer = ExpectedResponse::status(401)
         .as_json()
         .equals("", json!({"status": 401, "detail": "log in first"}))
-        .check(Check::Contains {
+        .check(BodyCheck::Contains {
             text: "\"log in first\"".into(),
         });
-    let answer = Answer {
+    let answer = ExpectedResponse {
         headers: vec![
             HeaderCheck {
                 name: "WWW-Authenticate".into(),
@@ -140,12 +141,12 @@ fn creates_boat() -> HttpStep {
         "draft": 120,
         "tags": ["blue", "old"]
     }));
-    let answer = Answer::status(201)
+    let answer = ExpectedResponse::status(201)
         .as_json()
         .equals("/name", "Gull \"of\" 'Ålesund' {x} %d ${y}")
         .equals("/tags", json!(["blue", "old"]));
-    let whole = Check::Equals {
-        at: Place::root(),
+    let whole = BodyCheck::Equals {
+        at: JsonPath::root(),
         value: json!({
             "name": "Gull \"of\" 'Ålesund' {x} %d ${y}",
             "id": 0,
@@ -154,15 +155,15 @@ fn creates_boat() -> HttpStep {
             "draft": 120,
             "tags": ["blue", "old"]
         }),
-        holes: vec![Hole {
+        placeholders: vec![Placeholder {
             at: "/id".into(),
             value: Text::captured("boat_id"),
         }],
     };
     let answer = answer.check(whole);
     let mut step = HttpStep::new(request, answer)
-        .capture("boat_id", Source::Body("/id".into()))
-        .capture("location", Source::Header("Location".into()));
+        .capture("boat_id", ValueSource::Body("/id".into()))
+        .capture("location", ValueSource::Header("Location".into()));
     step.captures[0].sample = Some(json!(1));
     step
 }
@@ -171,13 +172,13 @@ fn fetches_created() -> HttpTest {
     let by_location = Request::new("GET", Text::captured("location")).by("ada");
     let by_id = Request::new(
         "GET",
-        Text::from("/boats/").then(Piece::captured("boat_id")),
+        Text::from("/boats/").then(TextPiece::captured("boat_id")),
     );
-    let same = Check::Same {
+    let same = BodyCheck::Same {
         at: "/id".into(),
         variable: "boat_id".into(),
     };
-    let answer = Answer::status(200)
+    let answer = ExpectedResponse::status(200)
         .as_json()
         .check(same.clone())
         .equals("/length", 850)
@@ -188,8 +189,8 @@ fn fetches_created() -> HttpTest {
         vec![
             creates_boat(),
             HttpStep::new(by_id.clone().by("ada"), answer),
-            HttpStep::new(by_location, Answer::status(200).check(same)),
-            HttpStep::new(by_id.by("ben"), Answer::status(404)),
+            HttpStep::new(by_location, ExpectedResponse::status(200).check(same)),
+            HttpStep::new(by_id.by("ben"), ExpectedResponse::status(404)),
         ],
     );
     test.steps[3].comment = Some("Others do not see it.".into());
@@ -198,7 +199,7 @@ fn fetches_created() -> HttpTest {
 }
 
 fn deletes_created() -> HttpTest {
-    let path = Text::from("/boats/").then(Piece::captured("boat_id"));
+    let path = Text::from("/boats/").then(TextPiece::captured("boat_id"));
     named(
         "a_boat_is_gone_after_it_was_deleted",
         "DELETE /boats/{boatId}",
@@ -206,19 +207,22 @@ fn deletes_created() -> HttpTest {
             creates_boat(),
             HttpStep::new(
                 Request::new("DELETE", path.clone()).by("ada"),
-                Answer::status(204).check(Check::Empty),
+                ExpectedResponse::status(204).check(BodyCheck::Empty),
             ),
-            HttpStep::new(Request::new("GET", path).by("ada"), Answer::status(404)),
+            HttpStep::new(
+                Request::new("GET", path).by("ada"),
+                ExpectedResponse::status(404),
+            ),
         ],
     )
 }
 
 fn filters_boats() -> HttpTest {
     let request = Request::new("GET", "/boats").by("ada").query("limit", "0");
-    let answer = Answer::status(400)
+    let answer = ExpectedResponse::status(400)
         .as_json()
         .equals("/status", 400)
-        .check(Check::Type {
+        .check(BodyCheck::Type {
             at: "/detail".into(),
             is: JsonType::String,
         });
@@ -236,7 +240,10 @@ fn shows_broken_search() -> HttpTest {
     let mut test = named(
         "search_fails_on_a_quote",
         "GET /search",
-        vec![HttpStep::new(request, Answer::status(500).as_json())],
+        vec![HttpStep::new(
+            request,
+            ExpectedResponse::status(500).as_json(),
+        )],
     );
     test.faults = vec![FaultMark {
         code: "server-error".into(),
@@ -250,27 +257,27 @@ fn shows_dropped_payment() -> HttpTest {
     let stay =
         json!({"boatId": 1, "berthId": 1, "arrival": "2026-07-01", "departure": "2026-07-04"});
     let mut book = Request::new("POST", "/bookings").by("ada").json(stay);
-    if let Some(Body::Json { holes, .. }) = &mut book.body {
-        holes.push(Hole {
+    if let Some(Body::Json { placeholders, .. }) = &mut book.body {
+        placeholders.push(Placeholder {
             at: "/boatId".into(),
             value: Text::captured("boat_id"),
         });
     }
     let with = |before: &str, variable: &str, after: &str| {
         Text::from(before)
-            .then(Piece::captured(variable))
-            .then(Piece::literal(after))
+            .then(TextPiece::captured(variable))
+            .then(TextPiece::literal(after))
     };
     let id = |variable: &str| Capture {
         variable: variable.into(),
-        from: Source::Body("/id".into()),
+        from: ValueSource::Body("/id".into()),
         sample: Some(json!(1)),
     };
-    let mut booked = HttpStep::new(book, Answer::status(201));
+    let mut booked = HttpStep::new(book, ExpectedResponse::status(201));
     booked.name = Some("booked".into());
     booked.captures.push(id("booking_id"));
     let invoice = Request::new("POST", with("/bookings/", "booking_id", "/invoice")).by("ada");
-    let mut invoiced = HttpStep::new(invoice, Answer::status(201));
+    let mut invoiced = HttpStep::new(invoice, ExpectedResponse::status(201));
     invoiced.captures.push(id("invoice_id"));
     let pay = Request::new("POST", with("/invoices/", "invoice_id", "/payments"))
         .by("ada")
@@ -282,7 +289,7 @@ fn shows_dropped_payment() -> HttpTest {
             creates_boat(),
             booked,
             invoiced,
-            HttpStep::new(pay, Outcome::Dropped),
+            HttpStep::new(pay, ExpectedOutcome::Dropped),
         ],
     );
     test.faults = vec![FaultMark {
@@ -302,7 +309,7 @@ pub(crate) fn echo(base_url: &str) -> HttpSuite {
             "static user",
             Auth::Headers(vec![(
                 "X-Key".into(),
-                Text::from("key ").then(Piece::Secret(Secret {
+                Text::from("key ").then(TextPiece::Secret(Secret {
                     variable: "ECHO_KEY".into(),
                     value: Some("s3cr\"et'".into()),
                 })),
@@ -313,8 +320,8 @@ pub(crate) fn echo(base_url: &str) -> HttpSuite {
             Auth::Login(Box::new(Login {
                 request: Request::new("POST", "/login"),
                 token: Some(Token {
-                    from: Source::Header("X-Token".into()),
-                    send: Sending::Query("token".into()),
+                    from: ValueSource::Header("X-Token".into()),
+                    send: TokenPlacement::Query("token".into()),
                     template: "<{token}>".into(),
                 }),
                 cookies: true,
@@ -334,7 +341,7 @@ pub(crate) fn echo(base_url: &str) -> HttpSuite {
         last_segment(),
         unusual_method(),
     ];
-    let slow = HttpStep::new(Request::new("GET", "/slow"), Outcome::TimedOut);
+    let slow = HttpStep::new(Request::new("GET", "/slow"), ExpectedOutcome::TimedOut);
     let mut times_out = named("a_slow_answer_times_out", "GET /slow", vec![slow]);
     times_out.faults = vec![FaultMark::default()];
     tests.push(times_out);
@@ -345,14 +352,14 @@ pub(crate) fn echo(base_url: &str) -> HttpSuite {
 /// Somebody whom every test creates under a new name.
 fn newcomer() -> User {
     let mut create = Request::new("POST", "/people").json(json!({"name": "", "note": "x"}));
-    if let Some(Body::Json { holes, .. }) = &mut create.body {
-        holes.push(Hole {
+    if let Some(Body::Json { placeholders, .. }) = &mut create.body {
+        placeholders.push(Placeholder {
             at: "/name".into(),
             value: Text::captured("user name"),
         });
-        holes.push(Hole {
+        placeholders.push(Placeholder {
             at: "/note".into(),
-            value: Text::from("I am ").then(Piece::captured("user name")),
+            value: Text::from("I am ").then(TextPiece::captured("user name")),
         });
     }
     let login = Request::new("POST", "/people/log-in").body(Body::Form(vec![(
@@ -360,7 +367,7 @@ fn newcomer() -> User {
         Text::captured("user name"),
     )]));
     User {
-        fresh: vec![Fresh {
+        unique_values: vec![UniqueValue {
             variable: "user name".into(),
             prefix: "n '\"$-".into(),
             suffix: "@x".into(),
@@ -372,8 +379,8 @@ fn newcomer() -> User {
             Auth::Login(Box::new(Login {
                 request: login,
                 token: Some(Token {
-                    from: Source::LastSegment("Location".into()),
-                    send: Sending::Header("X-Me".into()),
+                    from: ValueSource::LastSegment("Location".into()),
+                    send: TokenPlacement::Header("X-Me".into()),
                     template: "{token}".into(),
                 }),
                 cookies: false,
@@ -386,20 +393,20 @@ fn newcomer() -> User {
 fn last_segment() -> HttpTest {
     let mut made = HttpStep::new(
         Request::new("POST", "/things").by("newcomer"),
-        Answer::status(201),
+        ExpectedResponse::status(201),
     )
-    .capture("thing_id", Source::LastSegment("location".into()));
+    .capture("thing_id", ValueSource::LastSegment("location".into()));
     made.captures[0].sample = Some(json!("a b/c+d"));
     let mut fetch = Request::new(
         "PUT",
         Text::from("/echo/")
-            .then(Piece::captured("thing_id"))
-            .then(Piece::literal("/x")),
+            .then(TextPiece::captured("thing_id"))
+            .then(TextPiece::literal("/x")),
     )
     .by("newcomer")
     .json(json!({"id": ""}));
-    if let Some(Body::Json { holes, .. }) = &mut fetch.body {
-        holes.push(Hole {
+    if let Some(Body::Json { placeholders, .. }) = &mut fetch.body {
+        placeholders.push(Placeholder {
             at: "/id".into(),
             value: Text::captured("thing_id"),
         });
@@ -415,15 +422,15 @@ fn last_segment() -> HttpTest {
 }
 
 fn echoed(request: Request) -> HttpStep {
-    HttpStep::new(request, Answer::status(200).as_json())
+    HttpStep::new(request, ExpectedResponse::status(200).as_json())
 }
 
 fn expecting(mut step: HttpStep, at: &str, value: impl Into<Value>) -> HttpStep {
-    if let Outcome::Answer(answer) = &mut step.expect {
-        answer.body.push(Check::Equals {
+    if let ExpectedOutcome::Response(answer) = &mut step.expect {
+        answer.body.push(BodyCheck::Equals {
             at: at.into(),
             value: value.into(),
-            holes: Vec::new(),
+            placeholders: Vec::new(),
         });
     }
     step
@@ -447,7 +454,7 @@ fn json_bodies(odd: &str) -> HttpTest {
     );
     let patch = Request::new("PATCH", "/echo").body(Body::Json {
         value: json!({"a": [1.5, "x"]}),
-        holes: vec![],
+        placeholders: vec![],
         content_type: "application/merge-patch+json".into(),
     });
     let patch = expecting(echoed(patch), "/json", json!({"a": [1.5, "x"]}));
@@ -482,23 +489,23 @@ fn form_and_query(odd: &str) -> HttpTest {
 
 fn multipart(odd: &str) -> HttpTest {
     let body = Body::Multipart(vec![
-        Part {
+        MultipartPart {
             name: "note".into(),
             file_name: None,
             content_type: None,
-            content: Content::Text("just text".into()),
+            content: PartContent::Text("just text".into()),
         },
-        Part {
+        MultipartPart {
             name: "file".into(),
             file_name: Some("a.bin".into()),
             content_type: Some("application/x-thing".into()),
-            content: Content::Base64("AAH/YQ==".into()),
+            content: PartContent::Base64("AAH/YQ==".into()),
         },
-        Part {
+        MultipartPart {
             name: "doc".into(),
             file_name: Some("a.txt".into()),
             content_type: Some("text/plain".into()),
-            content: Content::Text(odd.into()),
+            content: PartContent::Text(odd.into()),
         },
     ]);
     let step = echoed(Request::new("POST", "/echo").body(body));
@@ -525,17 +532,17 @@ fn texts(odd: &str) -> HttpTest {
     let broken = expecting(broken, "/headers/content-type", "application/json");
     let mut plainly = HttpStep::new(
         Request::new("GET", "/plain"),
-        Answer {
+        ExpectedResponse {
             content_type: Some("text/plain".into()),
-            ..Answer::status(200)
+            ..ExpectedResponse::status(200)
         },
     );
-    if let Outcome::Answer(answer) = &mut plainly.expect {
+    if let ExpectedOutcome::Response(answer) = &mut plainly.expect {
         answer.body = vec![
-            Check::TextEquals {
+            BodyCheck::TextEquals {
                 text: "grüße \"you\"\nand {me}".into(),
             },
-            Check::Contains {
+            BodyCheck::Contains {
                 text: "\"you\"".into(),
             },
         ];
@@ -583,14 +590,14 @@ fn users() -> HttpTest {
         json!([["n", "1"], ["token", "<t-1>"]]),
     );
     let mut nobody = echoed(Request::new("GET", "/echo"));
-    if let Outcome::Answer(answer) = &mut nobody.expect {
-        answer.body.push(Check::Absent {
+    if let ExpectedOutcome::Response(answer) = &mut nobody.expect {
+        answer.body.push(BodyCheck::Absent {
             at: "/headers/x-key".into(),
         });
-        answer.body.push(Check::Equals {
+        answer.body.push(BodyCheck::Equals {
             at: "/cookies".into(),
             value: json!({}),
-            holes: Vec::new(),
+            placeholders: Vec::new(),
         });
     }
     named(
@@ -601,31 +608,31 @@ fn users() -> HttpTest {
 }
 
 fn captured() -> HttpTest {
-    let give = HttpStep::new(Request::new("GET", "/give"), Answer::status(200))
-        .capture("type", Source::Body("/odd".into()))
-        .capture("id", Source::Body("/list/0/id".into()))
-        .capture("token", Source::Cookie("crumb".into()))
-        .capture("id", Source::Body("/list/1/id".into()));
+    let give = HttpStep::new(Request::new("GET", "/give"), ExpectedResponse::status(200))
+        .capture("type", ValueSource::Body("/odd".into()))
+        .capture("id", ValueSource::Body("/list/0/id".into()))
+        .capture("token", ValueSource::Cookie("crumb".into()))
+        .capture("id", ValueSource::Body("/list/1/id".into()));
     let path = Text::from("/echo/")
-        .then(Piece::captured("type"))
-        .then(Piece::literal("/x"));
+        .then(TextPiece::captured("type"))
+        .then(TextPiece::literal("/x"));
     let mut request = Request::new("POST", path)
         .header("X-Id", Text::captured("id"))
         .query("crumb", Text::captured("token"))
         .query(
             "both",
             Text::from("<")
-                .then(Piece::captured("id"))
-                .then(Piece::literal(">\"")),
+                .then(TextPiece::captured("id"))
+                .then(TextPiece::literal(">\"")),
         )
         .json(json!({"id": 0, "text": "", "list": [null]}));
-    if let Some(Body::Json { holes, .. }) = &mut request.body {
+    if let Some(Body::Json { placeholders, .. }) = &mut request.body {
         for (at, value) in [
             ("/id", Text::captured("id")),
-            ("/text", Text::from("n° ").then(Piece::captured("id"))),
+            ("/text", Text::from("n° ").then(TextPiece::captured("id"))),
             ("/list/0", Text::captured("type")),
         ] {
-            holes.push(Hole {
+            placeholders.push(Placeholder {
                 at: at.into(),
                 value,
             });
@@ -643,8 +650,8 @@ fn captured() -> HttpTest {
         json!([["crumb", "yes"], ["both", "<42>\""]]),
     );
     let mut step = expecting(step, "/headers/x-id", "42");
-    if let Outcome::Answer(answer) = &mut step.expect {
-        answer.body.push(Check::Same {
+    if let ExpectedOutcome::Response(answer) = &mut step.expect {
+        answer.body.push(BodyCheck::Same {
             at: "/json/list/0".into(),
             variable: "type".into(),
         });
@@ -676,7 +683,7 @@ pub(crate) fn all_wrong(suite: &HttpSuite) -> HttpSuite {
                 let mut test = test.clone();
                 test.steps.truncate(idx + 1);
                 test.steps[idx].expect = outcome;
-                if !matches!(test.steps[idx].expect, Outcome::Answer(_)) {
+                if !matches!(test.steps[idx].expect, ExpectedOutcome::Response(_)) {
                     test.steps[idx].captures.clear();
                 }
                 test.id = format!("{}_step_{idx}_wrong_{nth}", test.id);
@@ -687,16 +694,16 @@ pub(crate) fn all_wrong(suite: &HttpSuite) -> HttpSuite {
     wrong
 }
 
-fn wrong_outcomes(expect: &Outcome) -> Vec<Outcome> {
-    let Outcome::Answer(right) = expect else {
-        return vec![Outcome::Answer(Answer::status(200))];
+fn wrong_outcomes(expect: &ExpectedOutcome) -> Vec<ExpectedOutcome> {
+    let ExpectedOutcome::Response(right) = expect else {
+        return vec![ExpectedOutcome::Response(ExpectedResponse::status(200))];
     };
-    let mut all = vec![Answer {
+    let mut all = vec![ExpectedResponse {
         status: right.status + 1,
         ..right.clone()
     }];
     if right.content_type.is_some() {
-        all.push(Answer {
+        all.push(ExpectedResponse {
             content_type: Some("text/x-wrong".into()),
             ..right.clone()
         });
@@ -718,24 +725,24 @@ fn wrong_outcomes(expect: &Outcome) -> Vec<Outcome> {
             all.push(wrong);
         }
     }
-    let mut all: Vec<Outcome> = all.into_iter().map(Outcome::Answer).collect();
-    all.push(Outcome::Dropped);
+    let mut all: Vec<ExpectedOutcome> = all.into_iter().map(ExpectedOutcome::Response).collect();
+    all.push(ExpectedOutcome::Dropped);
     all
 }
 
-fn wrong_checks(check: &Check) -> Vec<Check> {
+fn wrong_checks(check: &BodyCheck) -> Vec<BodyCheck> {
     let mut check = check.clone();
     let other = match &mut check {
-        Check::Equals { value, .. } | Check::Includes { value, .. } => {
+        BodyCheck::Equals { value, .. } | BodyCheck::Includes { value, .. } => {
             wrong_value(value);
             vec![]
         }
-        Check::Same { at, .. } => vec![Check::Equals {
+        BodyCheck::Same { at, .. } => vec![BodyCheck::Equals {
             at: at.clone(),
             value: "wrong".into(),
-            holes: Vec::new(),
+            placeholders: Vec::new(),
         }],
-        Check::Type { is, .. } => {
+        BodyCheck::Type { is, .. } => {
             *is = match is {
                 JsonType::Integer => JsonType::Boolean,
                 JsonType::Boolean => JsonType::Integer,
@@ -743,26 +750,26 @@ fn wrong_checks(check: &Check) -> Vec<Check> {
             };
             vec![]
         }
-        Check::Length { items, .. } => {
+        BodyCheck::Length { items, .. } => {
             *items += 1;
             vec![]
         }
-        Check::Present { at } => vec![
-            Check::Absent { at: at.clone() },
-            Check::Present {
+        BodyCheck::Present { at } => vec![
+            BodyCheck::Absent { at: at.clone() },
+            BodyCheck::Present {
                 at: at.clone().name("not"),
             },
         ],
-        Check::Absent { at } => vec![Check::Present { at: at.clone() }],
-        Check::Contains { text } => {
+        BodyCheck::Absent { at } => vec![BodyCheck::Present { at: at.clone() }],
+        BodyCheck::Contains { text } => {
             text.push_str("not");
-            vec![check.clone(), Check::Empty]
+            vec![check.clone(), BodyCheck::Empty]
         }
-        Check::TextEquals { text } => {
+        BodyCheck::TextEquals { text } => {
             text.push('x');
             vec![]
         }
-        Check::Empty => vec![Check::Contains { text: "x".into() }],
+        BodyCheck::Empty => vec![BodyCheck::Contains { text: "x".into() }],
     };
     if other.is_empty() { vec![check] } else { other }
 }

@@ -6,7 +6,9 @@ pub(crate) mod queries;
 pub(crate) mod query_report;
 pub(crate) mod report;
 
-use isobath_emit::{Expect, Rejection, RejectionKind, Role, Step, Suite, SuiteDialect, Test};
+use isobath_emit::{
+    Expectation, Rejection, RejectionKind, Step, StepRole, Suite, SuiteDialect, Test,
+};
 
 /// Text that is special somewhere: SQL, Python, Java, Rust, TAP, psql, comments.
 pub(crate) const NASTY: &str =
@@ -29,13 +31,13 @@ pub(crate) fn shop(dialect: SuiteDialect) -> Suite {
         test(
             "customer accepts a row",
             "customer",
-            vec![Step::act(customer, Expect::Accepted { rows: Some(1) })],
+            vec![Step::act(customer, Expectation::Accepted { rows: Some(1) })],
         ),
         test(
             "customer rejects a second row with the same id",
             "customer",
             vec![
-                Step::lead_up(customer),
+                Step::setup(customer),
                 Step::act(
                     "INSERT INTO customer (id, email) VALUES (1, 'c@d')",
                     primary_key(dialect, "customer", "id"),
@@ -70,8 +72,8 @@ pub(crate) fn shop(dialect: SuiteDialect) -> Suite {
             "customer cannot go while orders has it",
             "orders",
             vec![
-                Step::lead_up(customer),
-                Step::lead_up("INSERT INTO orders (order_id, customer_id) VALUES (1, 1)"),
+                Step::setup(customer),
+                Step::setup("INSERT INTO orders (order_id, customer_id) VALUES (1, 1)"),
                 Step::act(
                     "DELETE FROM customer",
                     foreign_key(dialect, "orders_customer"),
@@ -82,10 +84,10 @@ pub(crate) fn shop(dialect: SuiteDialect) -> Suite {
             "orders fills quantity with 1",
             "orders",
             vec![
-                Step::lead_up(customer),
+                Step::setup(customer),
                 Step::act(
                     "INSERT INTO orders (order_id, customer_id) VALUES (5, 1)",
-                    Expect::Rows {
+                    Expectation::Rows {
                         query: format!(
                             "SELECT CAST(order_id AS {0}), CAST(quantity AS {0}), note \
                              FROM orders ORDER BY order_id",
@@ -105,7 +107,7 @@ pub(crate) fn shop(dialect: SuiteDialect) -> Suite {
             "orders",
             vec![Step::act(
                 "DELETE FROM orders",
-                Expect::Rows {
+                Expectation::Rows {
                     query: "SELECT note FROM orders".into(),
                     rows: vec![],
                 },
@@ -123,7 +125,7 @@ pub(crate) fn shop(dialect: SuiteDialect) -> Suite {
                     quoted.name("odd \"$ */"),
                     quoted.text(NASTY)
                 ),
-                Expect::Rows {
+                Expectation::Rows {
                     query: format!("SELECT note FROM {}", quoted.name("class")),
                     rows: vec![vec![Some(NASTY.into())]],
                 },
@@ -136,7 +138,7 @@ pub(crate) fn shop(dialect: SuiteDialect) -> Suite {
                 "class rejects a second row",
                 "class",
                 vec![
-                    Step::lead_up(format!(
+                    Step::setup(format!(
                         "INSERT INTO {} VALUES (1, NULL)",
                         quoted.name("class")
                     )),
@@ -153,12 +155,12 @@ pub(crate) fn shop(dialect: SuiteDialect) -> Suite {
                 "hen and egg come together",
                 "hen",
                 vec![Step {
-                    role: Role::Act,
+                    role: StepRole::Act,
                     sql: vec![
                         "INSERT INTO hen VALUES (1, 1)".into(),
                         "INSERT INTO egg VALUES (1, 1)".into(),
                     ],
-                    expect: Expect::accepted(),
+                    expect: Expectation::accepted(),
                 }],
             )
         },
@@ -169,7 +171,7 @@ pub(crate) fn shop(dialect: SuiteDialect) -> Suite {
             "hen does not come with the egg of another",
             "hen",
             vec![Step {
-                role: Role::Act,
+                role: StepRole::Act,
                 sql: vec![
                     "INSERT INTO hen VALUES (1, 2)".into(),
                     "INSERT INTO egg VALUES (1, 1)".into(),
@@ -185,7 +187,7 @@ pub(crate) fn shop(dialect: SuiteDialect) -> Suite {
 pub(crate) fn wrong(dialect: SuiteDialect) -> Vec<(String, Suite)> {
     let good = shop(dialect);
     let mut all = Vec::new();
-    let mut add = |what: &str, test_idx: usize, change: &dyn Fn(&mut Expect)| {
+    let mut add = |what: &str, test_idx: usize, change: &dyn Fn(&mut Expectation)| {
         let mut suite = good.clone();
         let step = suite.tests[test_idx].steps.last_mut().unwrap();
         let before = step.expect.clone();
@@ -196,16 +198,16 @@ pub(crate) fn wrong(dialect: SuiteDialect) -> Vec<(String, Suite)> {
         all.push((what.to_owned(), suite));
     };
     add("an accepted row is expected to be rejected", 0, &|expect| {
-        *expect = Expect::Rejected(Rejection::new(RejectionKind::Check));
+        *expect = Expectation::Rejected(Rejection::new(RejectionKind::Check));
     });
     add("a wrong number of rows", 0, &|expect| {
-        *expect = Expect::Accepted { rows: Some(2) };
+        *expect = Expectation::Accepted { rows: Some(2) };
     });
     add("a rejected row is expected to be accepted", 2, &|expect| {
-        *expect = Expect::accepted();
+        *expect = Expectation::accepted();
     });
     add("a foreign key is expected to accept", 4, &|expect| {
-        *expect = Expect::accepted();
+        *expect = Expectation::accepted();
     });
     let other = if dialect == SuiteDialect::Postgres {
         "email_has_dot"
@@ -213,12 +215,12 @@ pub(crate) fn wrong(dialect: SuiteDialect) -> Vec<(String, Suite)> {
         "nothing_like_it"
     };
     add("another constraint", 2, &move |expect| {
-        if let Expect::Rejected(rejection) = expect {
+        if let Expectation::Rejected(rejection) = expect {
             rejection.constraint = Some(other.into());
         }
     });
     add("another code", 2, &move |expect| {
-        if let Expect::Rejected(rejection) = expect {
+        if let Expectation::Rejected(rejection) = expect {
             if dialect == SuiteDialect::Postgres {
                 rejection.sqlstate = Some("23505".into());
             } else {
@@ -227,28 +229,28 @@ pub(crate) fn wrong(dialect: SuiteDialect) -> Vec<(String, Suite)> {
         }
     });
     add("text that the message lacks", 2, &|expect| {
-        if let Expect::Rejected(rejection) = expect {
+        if let Expectation::Rejected(rejection) = expect {
             rejection.message_contains.push("no such words".into());
         }
     });
     add("another value", 6, &|expect| {
-        if let Expect::Rows { rows, .. } = expect {
+        if let Expectation::Rows { rows, .. } = expect {
             rows[0][1] = Some("2".into());
         }
     });
     add("a row too many", 7, &|expect| {
-        if let Expect::Rows { rows, .. } = expect {
+        if let Expectation::Rows { rows, .. } = expect {
             rows.push(vec![None]);
         }
     });
     add("a row too few", 6, &|expect| {
-        if let Expect::Rows { rows, .. } = expect {
+        if let Expectation::Rows { rows, .. } = expect {
             rows.clear();
         }
     });
     if dialect != SuiteDialect::Mysql {
         add("a broken cycle is expected to be accepted", 11, &|expect| {
-            *expect = Expect::accepted();
+            *expect = Expectation::accepted();
         });
     }
     all
@@ -316,33 +318,33 @@ fn rejected(
     rejection
 }
 
-fn primary_key(dialect: SuiteDialect, table: &str, column: &str) -> Expect {
+fn primary_key(dialect: SuiteDialect, table: &str, column: &str) -> Expectation {
     let mut rejection = rejected(dialect, RejectionKind::PrimaryKey, "23505", 1062, 1555);
     match dialect {
         SuiteDialect::Sqlite => rejection.message_contains.push(format!("{table}.{column}")),
         SuiteDialect::Postgres => rejection.constraint = Some(format!("{table}_pkey")),
         SuiteDialect::Mysql => rejection.constraint = Some("PRIMARY".into()),
     }
-    Expect::Rejected(rejection)
+    Expectation::Rejected(rejection)
 }
 
-fn check(dialect: SuiteDialect, name: &str) -> Expect {
+fn check(dialect: SuiteDialect, name: &str) -> Expectation {
     let mut rejection = rejected(dialect, RejectionKind::Check, "23514", 4025, 275);
     rejection.constraint = Some(name.into());
-    Expect::Rejected(rejection)
+    Expectation::Rejected(rejection)
 }
 
-fn not_null(dialect: SuiteDialect, table: &str, column: &str) -> Expect {
+fn not_null(dialect: SuiteDialect, table: &str, column: &str) -> Expectation {
     let mut rejection = rejected(dialect, RejectionKind::NotNull, "23502", 1048, 1299);
     rejection.message_contains.push(match dialect {
         SuiteDialect::Sqlite => format!("{table}.{column}"),
         SuiteDialect::Postgres => format!("\"{column}\""),
         SuiteDialect::Mysql => format!("'{column}'"),
     });
-    Expect::Rejected(rejection)
+    Expectation::Rejected(rejection)
 }
 
-fn foreign_key(dialect: SuiteDialect, name: &str) -> Expect {
+fn foreign_key(dialect: SuiteDialect, name: &str) -> Expectation {
     let mut rejection = rejected(dialect, RejectionKind::ForeignKey, "23503", 1452, 787);
     match dialect {
         SuiteDialect::Sqlite => {}
@@ -353,7 +355,7 @@ fn foreign_key(dialect: SuiteDialect, name: &str) -> Expect {
             rejection.code = None;
         }
     }
-    Expect::Rejected(rejection)
+    Expectation::Rejected(rejection)
 }
 
 struct Quotes(SuiteDialect);

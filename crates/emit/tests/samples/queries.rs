@@ -1,7 +1,7 @@
 //! A small suite about queries, with results that are hard on every test language.
 
-use isobath_emit::query::{Case, Given, Part, Query, TargetText};
-use isobath_emit::{Expect, Role, Step, Suite, SuiteDialect, Test};
+use isobath_emit::query::{CaseTarget, GivenRows, Query, QueryCase, QueryPart};
+use isobath_emit::{Expectation, Step, StepRole, Suite, SuiteDialect, Test};
 use serde_json::json;
 
 use super::NASTY;
@@ -54,18 +54,18 @@ fn paid(suite: &mut Suite) {
     let none = returns(&[], &[], &assertion, Vec::new());
     suite.queries.push(Query {
         id: "PaidByPerson".into(),
-        place: "shop.sql:1".into(),
+        location: "shop.sql:1".into(),
         parts: vec![
-            Part::Text("SELECT p.name, p.since, m.amount\nFROM ".into()),
+            QueryPart::Text("SELECT p.name, p.since, m.amount\nFROM ".into()),
             table("people"),
-            Part::Text(" p LEFT JOIN ".into()),
+            QueryPart::Text(" p LEFT JOIN ".into()),
             table("payments"),
-            Part::Text(" m ON m.person = p.id".into()),
+            QueryPart::Text(" m ON m.person = p.id".into()),
         ],
         parameters: Vec::new(),
         assertion: Some(assertion),
         cases: vec![
-            Case {
+            QueryCase {
                 test: "paid_by_person_both".into(),
                 given: vec![
                     given(
@@ -84,7 +84,7 @@ fn paid(suite: &mut Suite) {
                 columns: columns.map(str::to_owned).into(),
                 ordered: false,
             },
-            Case {
+            QueryCase {
                 test: "paid_by_person_none".into(),
                 given: Vec::new(),
                 parameters: Vec::new(),
@@ -110,19 +110,19 @@ fn named(suite: &mut Suite) {
     let steps = returns(&[&insert, BOB], &[], &query, vec![cells(&[Some("1")])]);
     suite.queries.push(Query {
         id: "a person's name".into(),
-        place: "shop.sql:4".into(),
+        location: "shop.sql:4".into(),
         parts: vec![
-            Part::Text("SELECT id FROM ".into()),
+            QueryPart::Text("SELECT id FROM ".into()),
             table("people"),
-            Part::Text(" WHERE name = ".into()),
-            Part::Parameter {
+            QueryPart::Text(" WHERE name = ".into()),
+            QueryPart::Parameter {
                 index: 0,
                 written: ":name".into(),
             },
         ],
         parameters: vec![":name".into()],
         assertion: None,
-        cases: vec![Case {
+        cases: vec![QueryCase {
             test: "a_person_by_name".into(),
             given: vec![given(
                 "people",
@@ -153,15 +153,15 @@ fn forgive(suite: &mut Suite) {
     );
     suite.queries.push(Query {
         id: "Forgive".into(),
-        place: "shop.sql:5".into(),
+        location: "shop.sql:5".into(),
         parts: vec![
-            Part::Text("UPDATE ".into()),
+            QueryPart::Text("UPDATE ".into()),
             table("payments"),
-            Part::Text(" SET amount = NULL WHERE person = 1".into()),
+            QueryPart::Text(" SET amount = NULL WHERE person = 1".into()),
         ],
         parameters: Vec::new(),
         assertion: None,
-        cases: vec![Case {
+        cases: vec![QueryCase {
             test: "forgive_one".into(),
             given: Vec::new(),
             parameters: Vec::new(),
@@ -197,7 +197,7 @@ pub(crate) fn wrong(dialect: SuiteDialect) -> Vec<(String, Suite)> {
 /// Another value where there is a row, a row where there is none.
 fn spoil(test: &mut Test) {
     for step in &mut test.steps {
-        if let Expect::Rows { rows, .. } = &mut step.expect {
+        if let Expectation::Rows { rows, .. } = &mut step.expect {
             match rows.last_mut().and_then(|row| row.last_mut()) {
                 Some(cell @ None) => *cell = Some("0".into()),
                 Some(cell) => *cell = None,
@@ -229,11 +229,11 @@ fn returns(
     query: &str,
     rows: Vec<Vec<Option<String>>>,
 ) -> Vec<Step> {
-    let mut steps: Vec<Step> = inserts.iter().map(|sql| Step::lead_up(*sql)).collect();
+    let mut steps: Vec<Step> = inserts.iter().map(|sql| Step::setup(*sql)).collect();
     steps.push(Step {
-        role: Role::Act,
+        role: StepRole::Act,
         sql: run.iter().map(|sql| (*sql).to_owned()).collect(),
-        expect: Expect::Rows {
+        expect: Expectation::Rows {
             query: query.into(),
             rows,
         },
@@ -255,25 +255,25 @@ fn cells(cells: &[Option<&str>]) -> Vec<Option<String>> {
     cells.iter().map(|cell| cell.map(str::to_owned)).collect()
 }
 
-fn table(name: &str) -> Part {
-    Part::Table {
+fn table(name: &str) -> QueryPart {
+    QueryPart::Table {
         name: name.into(),
         written: name.into(),
     }
 }
 
-fn given(table: &str, columns: &[&str], rows: serde_json::Value) -> Given {
-    Given {
+fn given(table: &str, columns: &[&str], rows: serde_json::Value) -> GivenRows {
+    GivenRows {
         table: table.into(),
         columns: columns.iter().map(|column| (*column).to_owned()).collect(),
         rows: serde_json::from_value(rows).unwrap(),
     }
 }
 
-fn target(says: &str) -> TargetText {
-    TargetText {
+fn target(description: &str) -> CaseTarget {
+    CaseTarget {
         sql: "SELECT 1".into(),
         rule: "WT".into(),
-        says: says.into(),
+        description: description.into(),
     }
 }

@@ -1,8 +1,8 @@
 //! A report of one query with a target of every fate.
 
-use isobath_emit::query::Given;
+use isobath_emit::query::GivenRows;
 use isobath_emit::report::query::{
-    ClauseView, FixtureView, QueryReport, QueryView, TargetView, Unreadable, Verdict,
+    ClauseView, FixtureView, QueryReport, QueryView, StatusView, TargetView, UnreadableQuery,
 };
 use serde_json::json;
 
@@ -19,27 +19,27 @@ pub(crate) fn shop() -> QueryReport {
         command: Some("isobath query shop-queries.sql --schema shop.sql".into()),
         millis: 1.5,
         queries: vec![query()],
-        unreadable: vec![Unreadable {
+        unreadable: vec![UnreadableQuery {
             id: "shop:9".into(),
-            place: "shop.sql:9:8".into(),
+            location: "shop.sql:9:8".into(),
             why: "unknown column `oops`".into(),
         }],
         disagreements: Vec::new(),
-        remarks: vec!["Paid: its result depends on NOW".into()],
+        notes: vec!["Paid: its result depends on NOW".into()],
     }
 }
 
 fn query() -> QueryView {
-    let target = |says: &str, rule: &str, verdict: Verdict| TargetView {
+    let target = |description: &str, rule: &str, verdict: StatusView| TargetView {
         sql: "SELECT id FROM orders WHERE total < 5".into(),
         rule: rule.into(),
-        says: says.into(),
+        description: description.into(),
         verdict,
         rows: Vec::new(),
     };
     QueryView {
         id: "Paid".into(),
-        place: "shop.sql:3".into(),
+        location: "shop.sql:3".into(),
         sql: "SELECT id FROM orders\nWHERE total < 5 AND state = 'paid'".into(),
         clauses: vec![
             ClauseView {
@@ -49,12 +49,16 @@ fn query() -> QueryView {
                 targets: vec![
                     TargetView {
                         rows: vec![orders(vec![json!(1), json!(4), json!("paid")])],
-                        ..target("`total < 5` is true", "WT", Verdict::Covered { fixture: 0 })
+                        ..target(
+                            "`total < 5` is true",
+                            "WT",
+                            StatusView::Covered { fixture: 0 },
+                        )
                     },
                     target(
                         "`total` is NULL",
                         "WN",
-                        Verdict::Infeasible {
+                        StatusView::Infeasible {
                             proof: "orders.total is NOT NULL".into(),
                         },
                     ),
@@ -68,12 +72,12 @@ fn query() -> QueryView {
                     target(
                         "`state = 'paid'` is true",
                         "WT",
-                        Verdict::Covered { fixture: 0 },
+                        StatusView::Covered { fixture: 0 },
                     ),
                     target(
                         "`state = 'paid'` is false",
                         "WF",
-                        Verdict::Uncovered {
+                        StatusView::Uncovered {
                             why: "the nearest miss is 1 | x".into(),
                         },
                     ),
@@ -81,7 +85,7 @@ fn query() -> QueryView {
             },
         ],
         fixtures: vec![FixtureView {
-            given: vec![Given {
+            given: vec![GivenRows {
                 rows: vec![
                     vec![json!(1), json!(4), json!("paid")],
                     vec![json!(2), json!(4), json!(null)],
@@ -97,8 +101,8 @@ fn query() -> QueryView {
     }
 }
 
-fn orders(row: Vec<serde_json::Value>) -> Given {
-    Given {
+fn orders(row: Vec<serde_json::Value>) -> GivenRows {
+    GivenRows {
         table: "orders".into(),
         columns: ["id", "total", "state"].map(str::to_owned).into(),
         rows: vec![row],

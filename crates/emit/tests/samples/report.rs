@@ -1,8 +1,8 @@
 //! A report with something in every section.
 
 use isobath_emit::report::{
-    ColumnView, ConstraintView, Disagreement, Fate, Finding, Infeasible, LimitationView,
-    MutantView, Mutation, RunReport, TableView, Totals, Uncovered,
+    ColumnView, ConstraintView, DesignFinding, Disagreement, Infeasible, LimitationView,
+    MutantResult, MutantView, Mutation, RunReport, TableView, Totals, Uncovered,
 };
 use isobath_emit::{Suite, SuiteDialect};
 
@@ -39,13 +39,13 @@ pub(crate) fn shop() -> RunReport {
             mutants: 50,
             killed: 49,
             equivalent: 4,
-            left_out: vec![("still-born".into(), 2)],
+            excluded: vec![("still-born".into(), 2)],
             all: vec![
                 MutantView {
                     operator: "not-null-remove".into(),
                     table: "customer".into(),
                     description: "`email` may be NULL".into(),
-                    fate: Fate::Killed,
+                    status: MutantResult::Killed,
                     killed_by: Some(suite.tests[0].name.clone()),
                     why: None,
                 },
@@ -59,7 +59,7 @@ pub(crate) fn shop() -> RunReport {
                     operator: "check-removal".into(),
                     table: "orders".into(),
                     description: "CHECK (quantity > 0) is gone".into(),
-                    fate: Fate::Equivalent,
+                    status: MutantResult::Equivalent,
                     killed_by: None,
                     why: Some("quantity BETWEEN 1 AND 9 implies it".into()),
                 },
@@ -78,10 +78,10 @@ pub(crate) fn shop() -> RunReport {
         limitations: vec![LimitationView {
             what: "triggers are not understood".into(),
             quote: "CREATE TRIGGER t <script>alert(1)</script>".into(),
-            place: Some("shop.sql:12:3".into()),
+            location: Some("shop.sql:12:3".into()),
             count: 2,
         }],
-        findings: vec![Finding {
+        findings: vec![DesignFinding {
             kind: "redundant CHECK".into(),
             table: "orders".into(),
             explanation: "quantity > 0 follows from quantity BETWEEN 1 AND 9.".into(),

@@ -62,7 +62,7 @@ impl Address {
         }
     }
 
-    /// The address as [`connect`] and [`writable`](super::writable) take it, password included: never for messages.
+    /// The address as [`connect`] and [`connect_writable`](super::writable) take it, password included: never for messages.
     pub fn with_password(&self) -> String {
         match self {
             Self::SqliteMemory => "sqlite::memory:".to_owned(),
@@ -78,7 +78,7 @@ impl Address {
     /// [`DatabaseError::Address`] when it is none.
     pub fn parse(text: &str) -> Result<Self, DatabaseError> {
         let wrong = |why: &str| DatabaseError::Address {
-            address: masked(text),
+            address: mask_password(text),
             why: why.to_owned(),
         };
         let Some((scheme, rest)) = text.trim().split_once(':') else {
@@ -112,7 +112,7 @@ impl Address {
 /// Without its password.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&masked(&self.with_password()))
+        f.write_str(&mask_password(&self.with_password()))
     }
 }
 
@@ -126,7 +126,7 @@ fn plain_host(host: &str) -> &str {
 /// Opens a connection that can read, and nothing else.
 ///
 /// Only a database in memory, which nobody else has, can also be written to;
-/// see [`writable`](super::writable) for all others.
+/// see [`connect_writable`](super::writable) for all others.
 ///
 /// # Errors
 ///
@@ -140,7 +140,7 @@ pub fn connect(address: &str) -> Result<Box<dyn Database>, DatabaseError> {
         Address::MariaDb(_) => "SET SESSION TRANSACTION READ ONLY",
     };
     let mut database = open(address)?;
-    database.command(read_only)?;
+    database.execute_required(read_only)?;
     Ok(database)
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn open(address: &str) -> Result<Box<dyn Database>, DatabaseError> {
 }
 
 /// An address with `***` in place of its password, fit for messages.
-pub fn masked(address: &str) -> String {
+pub fn mask_password(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else {
         return address.to_owned();
     };
@@ -164,7 +164,7 @@ pub fn masked(address: &str) -> String {
         None => (rest, None),
     };
     // A password may hold '/', '@' or ':' unescaped by mistake, so everything up to the last '@' counts.
-    let mut masked = match before_query.rsplit_once('@') {
+    let mut mask_password = match before_query.rsplit_once('@') {
         Some((login, place)) => match login.split_once(':') {
             Some((user, _)) => format!("{scheme}://{user}:***@{place}"),
             None => format!("{scheme}://{login}@{place}"),
@@ -186,10 +186,10 @@ pub fn masked(address: &str) -> String {
                 _ => part.to_owned(),
             })
             .collect();
-        masked.push('?');
-        masked.push_str(&parts.join("&"));
+        mask_password.push('?');
+        mask_password.push_str(&parts.join("&"));
     }
-    masked
+    mask_password
 }
 
 #[cfg(test)]
@@ -212,7 +212,7 @@ mod tests {
             ("postgres://me:sec?ret@host/db", "postgres://***@host/db"),
             ("sqlite:a@b.db", "sqlite:a@b.db"),
         ] {
-            assert_eq!(masked(address), shown);
+            assert_eq!(mask_password(address), shown);
         }
     }
 
@@ -250,7 +250,7 @@ mod tests {
         ] {
             let address = Address::parse(text).unwrap();
             assert_eq!(address.with_password(), text);
-            assert_eq!(address.to_string(), masked(text));
+            assert_eq!(address.to_string(), mask_password(text));
             assert!(address.is_local(), "{text}");
         }
         for text in [

@@ -107,7 +107,7 @@ impl DatabaseError {
     pub(crate) fn refused(place: &str, sql: &str, refusal: Refusal) -> Self {
         Self::Refused {
             place: place.to_owned(),
-            statement: shortened(sql),
+            statement: shorten(sql),
             refusal: Box::new(refusal),
         }
     }
@@ -116,14 +116,14 @@ impl DatabaseError {
     pub(crate) fn lost(place: &str, sql: &str, why: impl ToString) -> Self {
         Self::Lost {
             place: place.to_owned(),
-            statement: shortened(sql),
+            statement: shorten(sql),
             why: why.to_string(),
         }
     }
 }
 
 /// A statement on one line, cut where it gets long.
-pub(crate) fn shortened(sql: &str) -> String {
+pub(crate) fn shorten(sql: &str) -> String {
     const LONGEST: usize = 80;
     let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(LONGEST) {

@@ -1,26 +1,26 @@
 //! Connections to databases, and what databases answer.
 
 mod address;
-mod answer;
+mod batch;
+mod blocking;
+mod driver_database;
 mod error;
-mod gate;
-mod inside;
 pub(crate) mod mariadb;
+mod outcome;
 pub(crate) mod postgres;
 mod refusal;
 pub(crate) mod sqlite;
-mod stream;
-mod waiting;
+mod write_access;
 
 use isobath_sql::DialectName;
 
 pub(crate) use address::open;
-pub use address::{Address, connect, masked};
-pub use answer::{Answer, Rows};
+pub use address::{Address, connect, mask_password};
+pub(crate) use driver_database::DriverDatabase;
 pub use error::DatabaseError;
-pub use gate::writable;
-pub(crate) use inside::Inside;
+pub use outcome::{ResultSet, StatementOutcome};
 pub use refusal::{Refusal, RefusalKind};
+pub use write_access::connect_writable;
 
 /// An open connection.
 ///
@@ -28,27 +28,27 @@ pub use refusal::{Refusal, RefusalKind};
 /// with a driver in it.
 ///
 /// Every method blocks. An error means that the connection is of no more use;
-/// a statement that the database refuses is an [`Answer`].
+/// a statement that the database refuses is an [`StatementOutcome`].
 pub trait Database: Send {
     /// How this database differs from others.
     fn dialect(&self) -> DialectName;
 
     /// The address without its password, for messages.
-    fn place(&self) -> &str;
+    fn display_address(&self) -> &str;
 
     /// Runs one statement.
     ///
     /// # Errors
     ///
     /// When the connection is lost or the database does not answer in time.
-    fn execute(&mut self, sql: &str) -> Result<Answer, DatabaseError>;
+    fn execute(&mut self, sql: &str) -> Result<StatementOutcome, DatabaseError>;
 
     /// Runs one query and returns its rows, or why it was refused.
     ///
     /// # Errors
     ///
     /// When the connection is lost or the database does not answer in time.
-    fn query(&mut self, sql: &str) -> Result<Result<Rows, Refusal>, DatabaseError>;
+    fn query(&mut self, sql: &str) -> Result<Result<ResultSet, Refusal>, DatabaseError>;
 
     /// Runs independent cases, each a list of statements, and undoes each one afterwards.
     ///
@@ -61,14 +61,17 @@ pub trait Database: Send {
     /// # Errors
     ///
     /// When the connection is lost or the database does not answer in time.
-    fn isolated(&mut self, cases: &[Vec<String>]) -> Result<Vec<Vec<Answer>>, DatabaseError>;
+    fn run_isolated(
+        &mut self,
+        cases: &[Vec<String>],
+    ) -> Result<Vec<Vec<StatementOutcome>>, DatabaseError>;
 
     /// Drops every table, view and type, so that the database is as good as new.
     ///
     /// # Errors
     ///
     /// When the connection is lost, or something cannot be dropped.
-    fn clear(&mut self) -> Result<(), DatabaseError>;
+    fn drop_all_objects(&mut self) -> Result<(), DatabaseError>;
 
     /// Lets triggers act on what this connection writes, or not, where that can be said (SQLite).
     ///
@@ -81,7 +84,7 @@ pub trait Database: Send {
     }
 
     /// The definitions of its tables as SQL, where they were told when it was opened; else its catalogue is asked.
-    fn told_definitions(&self) -> Option<&[String]> {
+    fn known_definitions(&self) -> Option<&[String]> {
         None
     }
 
@@ -90,7 +93,7 @@ pub trait Database: Send {
     /// # Errors
     ///
     /// When the connection is lost, or rows cannot be put back.
-    fn put_back(&mut self) -> Result<bool, DatabaseError> {
+    fn snapshot_or_reset(&mut self) -> Result<bool, DatabaseError> {
         Ok(false)
     }
 
@@ -99,7 +102,7 @@ pub trait Database: Send {
     /// # Errors
     ///
     /// When the connection is lost.
-    fn writes(&mut self) -> Result<Option<u64>, DatabaseError> {
+    fn write_count(&mut self) -> Result<Option<u64>, DatabaseError> {
         Ok(None)
     }
 
@@ -109,7 +112,7 @@ pub trait Database: Send {
     ///
     /// When the connection is lost, or a transaction is open already.
     fn begin(&mut self) -> Result<(), DatabaseError> {
-        self.command("BEGIN")
+        self.execute_required("BEGIN")
     }
 
     /// Undoes the open transaction.
@@ -118,7 +121,7 @@ pub trait Database: Send {
     ///
     /// When the connection is lost, or no transaction is open.
     fn rollback(&mut self) -> Result<(), DatabaseError> {
-        self.command("ROLLBACK")
+        self.execute_required("ROLLBACK")
     }
 
     /// Runs a statement that must not be refused.
@@ -126,10 +129,12 @@ pub trait Database: Send {
     /// # Errors
     ///
     /// As [`execute`](Self::execute), and [`DatabaseError::Refused`].
-    fn command(&mut self, sql: &str) -> Result<(), DatabaseError> {
+    fn execute_required(&mut self, sql: &str) -> Result<(), DatabaseError> {
         match self.execute(sql)? {
-            Answer::Done { .. } => Ok(()),
-            Answer::Refused(refusal) => Err(DatabaseError::refused(self.place(), sql, refusal)),
+            StatementOutcome::Done { .. } => Ok(()),
+            StatementOutcome::Refused(refusal) => {
+                Err(DatabaseError::refused(self.display_address(), sql, refusal))
+            }
         }
     }
 
@@ -138,8 +143,8 @@ pub trait Database: Send {
     /// # Errors
     ///
     /// As [`query`](Self::query), and [`DatabaseError::Refused`].
-    fn rows(&mut self, sql: &str) -> Result<Rows, DatabaseError> {
+    fn query_required(&mut self, sql: &str) -> Result<ResultSet, DatabaseError> {
         self.query(sql)?
-            .map_err(|refusal| DatabaseError::refused(self.place(), sql, refusal))
+            .map_err(|refusal| DatabaseError::refused(self.display_address(), sql, refusal))
     }
 }

@@ -3,20 +3,21 @@
 use std::time::Duration;
 
 use isobath_protocol::{
-    ChannelError, Command, Event, Map, MapError, Reached, Table, VERSION, channel,
+    ChannelError, Command, CoverageMap, Event, MapError, ReachedTarget, TargetTable, VERSION,
+    channel,
 };
 
 use super::stream::Stream;
 
 /// How long a driver may take to tell its events.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A driver inside a running service.
 #[derive(Debug)]
 pub struct Driver {
     stream: Stream,
-    map: Map,
-    table: Table,
+    map: CoverageMap,
+    table: TargetTable,
     unwatched: Vec<String>,
     language: String,
     process: u32,
@@ -29,13 +30,13 @@ pub struct Driver {
 }
 
 /// What a statement returned: rows of texts.
-pub type Rows = Vec<Vec<Option<String>>>;
+pub type TextRows = Vec<Vec<Option<String>>>;
 
 impl Driver {
     pub(super) fn new(
         stream: Stream,
-        map: Map,
-        table: Table,
+        map: CoverageMap,
+        table: TargetTable,
         language: String,
         process: u32,
     ) -> Self {
@@ -54,7 +55,7 @@ impl Driver {
     }
 
     /// The targets of the service.
-    pub fn table(&self) -> &Table {
+    pub fn table(&self) -> &TargetTable {
         &self.table
     }
 
@@ -84,7 +85,7 @@ impl Driver {
     }
 
     /// Appends what was reached since the candidate began.
-    pub fn read(&self, reached: &mut Vec<Reached>) {
+    pub fn read(&self, reached: &mut Vec<ReachedTarget>) {
         self.map.read(reached);
     }
 
@@ -122,7 +123,7 @@ impl Driver {
     /// # Errors
     ///
     /// When the service is gone or does not answer.
-    pub fn writes(&mut self) -> Result<u64, DriverError> {
+    pub fn write_count(&mut self) -> Result<u64, DriverError> {
         self.sync()?;
         Ok(self.writes)
     }
@@ -132,7 +133,7 @@ impl Driver {
     /// # Errors
     ///
     /// When the service is gone, or its driver or database refuses.
-    pub fn run_sql(&mut self, text: &str) -> Result<Rows, DriverError> {
+    pub fn run_sql(&mut self, text: &str) -> Result<TextRows, DriverError> {
         self.request += 1;
         let request = self.request;
         let command = Command::RunSql {
@@ -169,7 +170,7 @@ impl Driver {
         Ok(rows.into_iter().flatten().flatten().collect())
     }
 
-    fn answer(&mut self, request: u32) -> Result<Rows, DriverError> {
+    fn answer(&mut self, request: u32) -> Result<TextRows, DriverError> {
         let answers =
             |event: &Event| matches!(event, Event::Answer { request: r, .. } if *r == request);
         match self.until(answers)? {
@@ -196,7 +197,7 @@ impl Driver {
     /// Takes events in until one of them is the last.
     fn until(&mut self, last: impl Fn(&Event) -> bool) -> Result<Event, DriverError> {
         self.stream
-            .set_read_timeout(PATIENCE)
+            .set_read_timeout(TIMEOUT)
             .map_err(|error| DriverError::Channel(error.into()))?;
         loop {
             match channel::receive(&mut self.stream)? {
@@ -257,5 +258,5 @@ pub enum DriverError {
     Channel(#[from] ChannelError),
     /// There is no shared memory.
     #[error(transparent)]
-    Map(#[from] MapError),
+    CoverageMap(#[from] MapError),
 }

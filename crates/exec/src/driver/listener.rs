@@ -11,13 +11,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use isobath_protocol::{Command, Event, Map, Table, VERSION, channel as wire};
+use isobath_protocol::{Command, CoverageMap, Event, TargetTable, VERSION, channel as wire};
 
 use super::connection::{Driver, DriverError};
 use super::stream::Stream;
 
 /// A driver that does not finish its greeting in this time is let go.
-const GREETING: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The bytes of a token.
 const TOKEN: usize = 16;
@@ -34,12 +34,12 @@ pub struct Listener {
 }
 
 /// What is listened at.
-enum Door {
+enum Endpoint {
     Unix(UnixListener),
     Tcp(TcpListener, String),
 }
 
-impl Door {
+impl Endpoint {
     fn next(&self) -> io::Result<Stream> {
         match self {
             Self::Unix(listener) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
@@ -69,7 +69,7 @@ impl Listener {
     pub fn open() -> io::Result<Self> {
         let folder = folder()?;
         let listener = UnixListener::bind(folder.path().join("socket"))?;
-        Self::listen(folder, Door::Unix(listener), None)
+        Self::listen(folder, Endpoint::Unix(listener), None)
     }
 
     /// Opens the place on the loopback interface, for drivers that know no Unix sockets. They
@@ -83,13 +83,13 @@ impl Listener {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let token = token()?;
-        let door = Door::Tcp(listener, token.clone());
+        let door = Endpoint::Tcp(listener, token.clone());
         Self::listen(folder, door, Some((address, token)))
     }
 
     fn listen(
         folder: tempfile::TempDir,
-        door: Door,
+        door: Endpoint,
         loopback: Option<(SocketAddr, String)>,
     ) -> io::Result<Self> {
         let (send, connected) = channel();
@@ -161,10 +161,10 @@ impl Listener {
     /// # Errors
     ///
     /// When none connects in time, or one does that cannot be used.
-    pub fn accept(&self, patience: Duration) -> Result<Driver, DriverError> {
-        match self.connected.recv_timeout(patience) {
+    pub fn accept(&self, timeout: Duration) -> Result<Driver, DriverError> {
+        match self.connected.recv_timeout(timeout) {
             Ok(driver) => driver,
-            Err(RecvTimeoutError::Timeout) => Err(DriverError::Absent(patience)),
+            Err(RecvTimeoutError::Timeout) => Err(DriverError::Absent(timeout)),
             Err(RecvTimeoutError::Disconnected) => Err(DriverError::Absent(Duration::ZERO)),
         }
     }
@@ -211,7 +211,7 @@ fn token() -> io::Result<String> {
 
 fn greet(mut stream: Stream, token: Option<&str>, path: &Path) -> Result<Driver, DriverError> {
     stream
-        .set_read_timeout(GREETING)
+        .set_read_timeout(HANDSHAKE_TIMEOUT)
         .map_err(|error| DriverError::Channel(error.into()))?;
     if let Some(token) = token {
         let mut line = vec![0; token.len() + 1];
@@ -232,7 +232,7 @@ fn greet(mut stream: Stream, token: Option<&str>, path: &Path) -> Result<Driver,
     if version != VERSION {
         return Err(DriverError::Version { driver, version });
     }
-    let mut table = Table::new();
+    let mut table = TargetTable::new();
     let cells = loop {
         match wire::receive(&mut stream)? {
             Event::Targets { targets } => table.extend(targets),
@@ -240,7 +240,7 @@ fn greet(mut stream: Stream, token: Option<&str>, path: &Path) -> Result<Driver,
             _ => return Err(DriverError::Unexpected("an event before it was ready")),
         }
     };
-    let map = Map::create(path, cells.max(table.cells()))?;
+    let map = CoverageMap::create(path, cells.max(table.cells()))?;
     let welcome = Command::Welcome {
         version: VERSION,
         map: path.display().to_string(),

@@ -10,8 +10,10 @@ mod listener;
 mod shared;
 mod stream;
 
-pub use connection::{Driver, DriverError, Rows};
+pub use connection::{Driver, DriverError, TextRows};
 pub use listener::Listener;
-pub use shared::{Current, SharedDriver};
+pub use shared::{CurrentDriver, SharedDriver};
 
-pub use isobath_protocol::{Event, Kind, Place, Reached, Role, Table, Target};
+pub use isobath_protocol::{
+    Event, InputLocation, InputUse, ReachedTarget, Target, TargetKind, TargetTable,
+};

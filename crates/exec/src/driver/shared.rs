@@ -8,12 +8,12 @@ use super::{Driver, DriverError, Listener};
 /// The driver of a service, also after the service was started again.
 #[derive(Clone, Debug)]
 pub struct SharedDriver {
-    current: Arc<Mutex<Current>>,
+    current: Arc<Mutex<CurrentDriver>>,
 }
 
 /// The driver that is connected now, and where the next one will be.
 #[derive(Debug)]
-pub struct Current {
+pub struct CurrentDriver {
     listener: Listener,
     /// Nothing while the service is gone.
     pub driver: Option<Driver>,
@@ -25,9 +25,9 @@ impl SharedDriver {
     /// # Errors
     ///
     /// When no driver connects in time, or one that cannot be used.
-    pub fn accept(listener: Listener, patience: Duration) -> Result<Self, DriverError> {
-        let driver = listener.accept(patience)?;
-        let current = Current {
+    pub fn accept(listener: Listener, timeout: Duration) -> Result<Self, DriverError> {
+        let driver = listener.accept(timeout)?;
+        let current = CurrentDriver {
             listener,
             driver: Some(driver),
         };
@@ -37,14 +37,14 @@ impl SharedDriver {
     }
 
     /// What is connected, for one at a time.
-    pub fn lock(&self) -> MutexGuard<'_, Current> {
+    pub fn lock(&self) -> MutexGuard<'_, CurrentDriver> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Current {
+impl CurrentDriver {
     /// Takes up the driver of a service that was started again, if it was.
-    pub fn renew(&mut self) {
+    pub fn reconnect(&mut self) {
         while let Ok(driver) = self.listener.accept(Duration::ZERO) {
             self.driver = Some(driver);
         }

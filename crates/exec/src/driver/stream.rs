@@ -15,10 +15,10 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    pub(super) fn set_read_timeout(&self, patience: Duration) -> io::Result<()> {
+    pub(super) fn set_read_timeout(&self, timeout: Duration) -> io::Result<()> {
         match self {
-            Self::Unix(stream) => stream.set_read_timeout(Some(patience)),
-            Self::Tcp(stream) => stream.set_read_timeout(Some(patience)),
+            Self::Unix(stream) => stream.set_read_timeout(Some(timeout)),
+            Self::Tcp(stream) => stream.set_read_timeout(Some(timeout)),
         }
     }
 }

@@ -7,13 +7,13 @@ use ::http::header::CONTENT_ENCODING;
 use bytes::{Buf, Bytes};
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
-use super::call::Completeness;
+use super::call::BodyCompleteness;
 
 /// Encodings on top of each other beyond this are not a body but an attack.
 const MAX_LAYERS: usize = 3;
 
-/// Undoes the `Content-Encoding` of a body that is all here, up to `limit` bytes.
-pub(super) fn decode(headers: &HeaderMap, body: Bytes, limit: usize) -> (Bytes, Completeness) {
+/// Undoes the `TableImage-Encoding` of a body that is all here, up to `limit` bytes.
+pub(super) fn decode(headers: &HeaderMap, body: Bytes, limit: usize) -> (Bytes, BodyCompleteness) {
     let named = headers.get_all(CONTENT_ENCODING).iter();
     let named = named.filter_map(|value| value.to_str().ok());
     let layers: Vec<String> = named
@@ -22,24 +22,24 @@ pub(super) fn decode(headers: &HeaderMap, body: Bytes, limit: usize) -> (Bytes, 
         .filter(|name| !name.is_empty() && name != "identity")
         .collect();
     if layers.is_empty() || body.is_empty() {
-        return (body, Completeness::Complete);
+        return (body, BodyCompleteness::Complete);
     }
     if layers.len() > MAX_LAYERS {
-        return (body, Completeness::Undecodable);
+        return (body, BodyCompleteness::Undecodable);
     }
     let mut decoded = body.clone();
     // The last one named was applied last.
     for layer in layers.iter().rev() {
         match undo(layer, &decoded, limit) {
-            Ok((bytes, Completeness::Complete)) => decoded = bytes.into(),
+            Ok((bytes, BodyCompleteness::Complete)) => decoded = bytes.into(),
             Ok((bytes, cut)) => return (bytes.into(), cut),
-            Err(_) => return (body, Completeness::Undecodable),
+            Err(_) => return (body, BodyCompleteness::Undecodable),
         }
     }
-    (decoded, Completeness::Complete)
+    (decoded, BodyCompleteness::Complete)
 }
 
-fn undo(layer: &str, bytes: &[u8], limit: usize) -> io::Result<(Vec<u8>, Completeness)> {
+fn undo(layer: &str, bytes: &[u8], limit: usize) -> io::Result<(Vec<u8>, BodyCompleteness)> {
     match layer {
         "gzip" | "x-gzip" => read_bounded(MultiGzDecoder::new(bytes), limit),
         // Servers disagree on whether deflate has the zlib frame that the standard asks for.
@@ -55,15 +55,15 @@ fn undo(layer: &str, bytes: &[u8], limit: usize) -> io::Result<(Vec<u8>, Complet
     }
 }
 
-fn read_bounded(decoder: impl Read, limit: usize) -> io::Result<(Vec<u8>, Completeness)> {
+fn read_bounded(decoder: impl Read, limit: usize) -> io::Result<(Vec<u8>, BodyCompleteness)> {
     let mut bytes = Vec::new();
     // One more than allowed shows that there is more.
     decoder.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > limit {
         bytes.truncate(limit);
-        return Ok((bytes, Completeness::TooLarge));
+        return Ok((bytes, BodyCompleteness::TooLarge));
     }
-    Ok((bytes, Completeness::Complete))
+    Ok((bytes, BodyCompleteness::Complete))
 }
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
 
     fn check(encoding: &'static str, body: Vec<u8>) {
         let (decoded, completeness) = decode(&headers(encoding), body.into(), 1_000);
-        assert_eq!(completeness, Completeness::Complete, "{encoding}");
+        assert_eq!(completeness, BodyCompleteness::Complete, "{encoding}");
         assert_eq!(decoded, TEXT, "{encoding}");
     }
 
@@ -122,7 +122,7 @@ mod tests {
         let (decoded, completeness) = decode(&headers("gzip"), bomb.into(), 1_000);
         assert_eq!(
             (decoded.len(), completeness),
-            (1_000, Completeness::TooLarge)
+            (1_000, BodyCompleteness::TooLarge)
         );
     }
 
@@ -137,7 +137,7 @@ mod tests {
             "gzip,gzip,gzip,gzip",
         ] {
             let (body, completeness) = decode(&headers(encoding), TEXT.into(), 1_000);
-            assert_eq!(completeness, Completeness::Undecodable, "{encoding}");
+            assert_eq!(completeness, BodyCompleteness::Undecodable, "{encoding}");
             assert_eq!(body, TEXT);
         }
     }

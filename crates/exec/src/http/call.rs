@@ -10,7 +10,7 @@ use bytes::Bytes;
 #[derive(Clone, Debug)]
 pub struct Call {
     /// What came back.
-    pub outcome: Outcome,
+    pub outcome: CallOutcome,
     /// How long the last attempt took, from its first byte out to its last byte in.
     pub elapsed: Duration,
     /// Whether the request was sent a second time, because the kept-alive connection was closed under it.
@@ -25,11 +25,11 @@ pub struct Call {
 
 /// What came back.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// An answer, at least its head.
     Answered(Response),
     /// No answer.
-    Failed(Failure),
+    Failed(CallFailure),
 }
 
 /// An answer.
@@ -42,12 +42,12 @@ pub struct Response {
     /// The body, decoded; at most as long as the limit.
     pub body: Bytes,
     /// Whether that is all of it.
-    pub completeness: Completeness,
+    pub completeness: BodyCompleteness,
 }
 
 /// Whether a body is all that the service sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Completeness {
+pub enum BodyCompleteness {
     /// All of it is here.
     Complete,
     /// It was cut at the limit, as sent or as decoded.
@@ -56,13 +56,13 @@ pub enum Completeness {
     Dropped,
     /// The rest did not come in time.
     TimedOut,
-    /// It is not what its `Content-Encoding` says, and is here as it was sent.
+    /// It is not what its `TableImage-Encoding` says, and is here as it was sent.
     Undecodable,
 }
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum CallFailure {
     /// The request cannot be written down as HTTP.
     Unsendable(String),
     /// Nobody listens.
@@ -87,8 +87,8 @@ impl Call {
     /// The answer, if there is one.
     pub fn response(&self) -> Option<&Response> {
         match &self.outcome {
-            Outcome::Answered(response) => Some(response),
-            Outcome::Failed(_) => None,
+            CallOutcome::Answered(response) => Some(response),
+            CallOutcome::Failed(_) => None,
         }
     }
 
@@ -98,10 +98,10 @@ impl Call {
     }
 
     /// Why there is no answer, if there is none.
-    pub fn failure(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&CallFailure> {
         match &self.outcome {
-            Outcome::Answered(_) => None,
-            Outcome::Failed(failure) => Some(failure),
+            CallOutcome::Answered(_) => None,
+            CallOutcome::Failed(failure) => Some(failure),
         }
     }
 }
@@ -131,7 +131,7 @@ impl Response {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CallFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsendable(why) => write!(f, "the request cannot be sent: {why}"),
@@ -147,4 +147,4 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for CallFailure {}

@@ -12,17 +12,17 @@ use bytes::Bytes;
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
-use super::call::{Call, Failure, Outcome, Response};
-use super::request::{Addressed, Request};
+use super::call::{Call, CallFailure, CallOutcome, Response};
+use super::pool::{ConnectionPool, Exchange};
+use super::request::{ParsedRequest, Request};
 use super::retry_after;
-use super::wire::{Exchanged, Wire};
 
 /// How often a wait looks whether it should go on.
-const PULSE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How to call.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct ClientConfig {
     /// How long an attempt may take, all in all.
     pub timeout: Duration,
     /// How many bytes of a body are read, as sent and as decoded; the rest is cut.
@@ -30,7 +30,7 @@ pub struct Config {
     /// How many redirections are followed; none unless asked for.
     pub redirects: usize,
     /// The longest `Retry-After` that is waited for; a longer one is handed to the caller.
-    pub longest_wait: Duration,
+    pub max_retry_after: Duration,
     /// How often one call waits.
     pub waits: u32,
     /// Whether to talk to a service whose certificate nobody vouches for.
@@ -39,13 +39,13 @@ pub struct Config {
     pub interrupt: Option<Arc<AtomicBool>>,
 }
 
-impl Default for Config {
+impl Default for ClientConfig {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(10),
             body_limit: 4 << 20,
             redirects: 0,
-            longest_wait: Duration::from_secs(5),
+            max_retry_after: Duration::from_secs(5),
             waits: 3,
             accept_any_certificate: false,
             interrupt: None,
@@ -55,9 +55,9 @@ impl Default for Config {
 
 /// An HTTP client; for several workers, make one each.
 pub struct Client {
-    config: Config,
+    config: ClientConfig,
     runtime: Runtime,
-    wire: Wire,
+    pool: ConnectionPool,
 }
 
 impl Client {
@@ -66,22 +66,22 @@ impl Client {
     /// # Errors
     ///
     /// When the system has no resources for it.
-    pub fn new(config: Config) -> io::Result<Self> {
+    pub fn new(config: ClientConfig) -> io::Result<Self> {
         Ok(Self {
             config,
             runtime: Builder::new_current_thread().enable_all().build()?,
-            wire: Wire::new(),
+            pool: ConnectionPool::new(),
         })
     }
 
     /// How it calls.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &ClientConfig {
         &self.config
     }
 
     /// Sends a request and says what became of it.
     pub fn call(&mut self, request: &Request) -> Call {
-        let mut call = self.patiently(request);
+        let mut call = self.call_with_retries(request);
         if self.config.redirects == 0 {
             return call;
         }
@@ -92,13 +92,13 @@ impl Client {
         {
             let mut hops = std::mem::take(&mut call.hops);
             if hops.len() >= self.config.redirects {
-                call.outcome = Outcome::Failed(Failure::TooManyRedirects);
+                call.outcome = CallOutcome::Failed(CallFailure::TooManyRedirects);
                 call.hops = hops;
                 return call;
             }
             hops.push(next.url.clone());
             let (waited, repeated) = (call.waited, call.repeated);
-            call = self.patiently(&next);
+            call = self.call_with_retries(&next);
             call.hops = hops;
             call.waited += waited;
             call.repeated |= repeated;
@@ -112,30 +112,30 @@ impl Client {
     /// # Errors
     ///
     /// Why no connection is possible.
-    pub fn knock(&mut self, url: &str) -> Result<(), Failure> {
+    pub fn open_connection(&mut self, url: &str) -> Result<(), CallFailure> {
         let request = Request::get(url);
-        let addressed = Addressed::new(&request)?;
+        let addressed = ParsedRequest::new(&request)?;
         self.runtime
-            .block_on(self.wire.knock(&addressed, &self.config))
+            .block_on(self.pool.open_connection(&addressed, &self.config))
     }
 
     /// Calls, and calls again after the wait that the service asks for.
-    fn patiently(&mut self, request: &Request) -> Call {
+    fn call_with_retries(&mut self, request: &Request) -> Call {
         let mut waited = Duration::ZERO;
         let mut waits = 0;
         loop {
-            let mut call = self.once(request);
+            let mut call = self.call_once(request);
             let asked = call
                 .response()
                 .and_then(|response| retry_after::asked_for(response, SystemTime::now()));
             match asked {
-                Some(wait) if wait <= self.config.longest_wait && waits < self.config.waits => {
+                Some(wait) if wait <= self.config.max_retry_after && waits < self.config.waits => {
                     waits += 1;
                     waited += wait;
                     if self.pause(wait) {
                         continue;
                     }
-                    call.outcome = Outcome::Failed(Failure::Interrupted);
+                    call.outcome = CallOutcome::Failed(CallFailure::Interrupted);
                 }
                 _ => {}
             }
@@ -144,17 +144,17 @@ impl Client {
         }
     }
 
-    fn once(&mut self, request: &Request) -> Call {
+    fn call_once(&mut self, request: &Request) -> Call {
         let started = Instant::now();
-        let exchanged = match Addressed::new(request) {
+        let exchanged = match ParsedRequest::new(request) {
             Ok(addressed) => self
                 .runtime
-                .block_on(self.wire.exchange(&addressed, &self.config)),
+                .block_on(self.pool.exchange(&addressed, &self.config)),
             Err(failure) => Err(failure),
         };
         let (outcome, repeated) = match exchanged {
-            Ok(Exchanged { response, repeated }) => (Outcome::Answered(response), repeated),
-            Err(failure) => (Outcome::Failed(failure), false),
+            Ok(Exchange { response, repeated }) => (CallOutcome::Answered(response), repeated),
+            Err(failure) => (CallOutcome::Failed(failure), false),
         };
         Call {
             outcome,
@@ -177,7 +177,7 @@ impl Client {
             if left.is_zero() {
                 return true;
             }
-            thread::sleep(left.min(PULSE));
+            thread::sleep(left.min(POLL_INTERVAL));
         }
     }
 }
@@ -220,7 +220,7 @@ impl fmt::Debug for Client {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::call::Completeness;
+    use crate::http::call::BodyCompleteness;
 
     fn check(method: Method, status: u16, location: &'static str) -> Option<String> {
         let request = Request::new(method, "http://a.test/x/y")
@@ -234,7 +234,7 @@ mod tests {
             status,
             headers,
             body: Bytes::new(),
-            completeness: Completeness::Complete,
+            completeness: BodyCompleteness::Complete,
         };
         let next = redirected(&request, &response)?;
         let names: Vec<&str> = next.headers.iter().map(|(name, _)| name.as_str()).collect();

@@ -6,7 +6,7 @@ use ::http::{Method, Uri};
 use bytes::Bytes;
 use http_body_util::Full;
 
-use super::call::Failure;
+use super::call::CallFailure;
 
 /// What to send.
 #[derive(Clone, Debug)]
@@ -61,15 +61,15 @@ pub(super) struct Origin {
 
 /// A request whose address was understood.
 #[derive(Debug)]
-pub(super) struct Addressed<'a> {
+pub(super) struct ParsedRequest<'a> {
     request: &'a Request,
     uri: Uri,
     pub(super) origin: Origin,
 }
 
-impl<'a> Addressed<'a> {
-    pub(super) fn new(request: &'a Request) -> Result<Self, Failure> {
-        let unsendable = |why: String| Failure::Unsendable(why);
+impl<'a> ParsedRequest<'a> {
+    pub(super) fn new(request: &'a Request) -> Result<Self, CallFailure> {
+        let unsendable = |why: String| CallFailure::Unsendable(why);
         let uri: Uri = request
             .url
             .parse()
@@ -105,7 +105,7 @@ impl<'a> Addressed<'a> {
     pub(super) fn message(
         &self,
         user_agent: &HeaderValue,
-    ) -> Result<::http::Request<Full<Bytes>>, Failure> {
+    ) -> Result<::http::Request<Full<Bytes>>, CallFailure> {
         let target = self.uri.path_and_query().cloned();
         let target = target.unwrap_or_else(|| PathAndQuery::from_static("/"));
         let mut message = ::http::Request::new(Full::new(self.request.body.clone()));
@@ -114,7 +114,7 @@ impl<'a> Addressed<'a> {
         let headers = message.headers_mut();
         for (name, value) in &self.request.headers {
             let bad = |what: &str| {
-                Failure::Unsendable(format!("the {what} of the header `{name}` is not allowed"))
+                CallFailure::Unsendable(format!("the {what} of the header `{name}` is not allowed"))
             };
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad("name"))?;
             let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| bad("value"))?;
@@ -127,7 +127,7 @@ impl<'a> Addressed<'a> {
                 text.rsplit_once('@').map_or(text, |(_, host)| host)
             });
             let value = HeaderValue::from_str(authority)
-                .map_err(|error| Failure::Unsendable(error.to_string()))?;
+                .map_err(|error| CallFailure::Unsendable(error.to_string()))?;
             headers.insert(HOST, value);
         }
         if !headers.contains_key(USER_AGENT) {
@@ -143,7 +143,7 @@ mod tests {
 
     fn check(url: &str) -> String {
         let request = Request::get(url).header("X-A", "1").header("x-a", "2");
-        let addressed = match Addressed::new(&request) {
+        let addressed = match ParsedRequest::new(&request) {
             Ok(addressed) => addressed,
             Err(failure) => return failure.to_string(),
         };
@@ -168,7 +168,7 @@ mod tests {
         insta::assert_snapshot!(check("/only/path"), @"the request cannot be sent: `/only/path` is neither http nor https");
         assert!(check("http://a/b c").starts_with("the request cannot be sent"));
         let request = Request::get("http://a/").header("a", "line\nbreak");
-        let failure = Addressed::new(&request)
+        let failure = ParsedRequest::new(&request)
             .unwrap()
             .message(&HeaderValue::from_static("us"))
             .unwrap_err();

@@ -23,7 +23,7 @@ pub(super) fn asked_for(response: &Response, now: SystemTime) -> Option<Duration
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::call::Completeness;
+    use crate::http::call::BodyCompleteness;
 
     fn check(status: u16, value: &'static str) -> Option<u64> {
         let mut headers = ::http::HeaderMap::new();
@@ -32,7 +32,7 @@ mod tests {
             status,
             headers,
             body: bytes::Bytes::new(),
-            completeness: Completeness::Complete,
+            completeness: BodyCompleteness::Complete,
         };
         // Sun, 06 Nov 1994 08:49:30 GMT.
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);

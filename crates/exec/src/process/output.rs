@@ -25,7 +25,7 @@ struct Log {
 
 /// A place in the output of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct OutputPosition {
     life: u64,
     at: u64,
 }
@@ -33,9 +33,9 @@ pub struct Mark {
 impl Output {
     /// The end of what was said so far.
     #[must_use]
-    pub fn mark(&self) -> Mark {
+    pub fn position(&self) -> OutputPosition {
         let log = self.lock();
-        Mark {
+        OutputPosition {
             life: log.life,
             at: log.length(),
         }
@@ -43,7 +43,7 @@ impl Output {
 
     /// The last lines that were said since a mark; nothing when that was in another life of the service.
     #[must_use]
-    pub fn since(&self, mark: Mark) -> String {
+    pub fn since(&self, mark: OutputPosition) -> String {
         let log = self.lock();
         let end = log.length();
         let Some(file) = log
@@ -108,10 +108,10 @@ mod tests {
     fn what_is_said_between_two_moments_is_heard_and_bounded() {
         let mut log = tempfile::NamedTempFile::new().expect("a file");
         let output = Output::default();
-        assert_eq!(output.since(output.mark()), "");
+        assert_eq!(output.since(output.position()), "");
         output.follow(log.reopen().ok());
         writeln!(log, "before").expect("there is room");
-        let mark = output.mark();
+        let mark = output.position();
         assert_eq!(output.since(mark), "");
         writeln!(log, "one\n\ntwo").expect("there is room");
         assert_eq!(output.since(mark), "one\ntwo");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::guarded::{GRACE, Plan, Surroundings};
+use super::child_process::{GRACE, LaunchPlan, ProcessEnvironment};
 use super::program;
 use super::running::Login;
 
@@ -10,7 +10,7 @@ use super::running::Login;
 pub(super) const ACCOUNTS: [&str; 2] = ["mysql", "mariadb"];
 
 /// How to start it, or `None` where it is not installed.
-pub(super) fn plan(directory: &Path, login: &Login) -> Option<Plan> {
+pub(super) fn plan(directory: &Path, login: &Login) -> Option<LaunchPlan> {
     let server = program::find(&["mariadbd", "mysqld"])?;
     let installer = program::find(&["mariadb-install-db", "mysql_install_db"])?;
     let Login {
@@ -61,13 +61,13 @@ pub(super) fn plan(directory: &Path, login: &Login) -> Option<Plan> {
         "CREATE USER '{user}'@'127.0.0.1' IDENTIFIED BY '{password}';\n\
          GRANT ALL PRIVILEGES ON *.* TO '{user}'@'127.0.0.1' WITH GRANT OPTION;\n"
     );
-    Some(Plan {
+    Some(LaunchPlan {
         files: vec![("users.sql", users)],
         prepare: vec![prepare],
         serve,
         // One process without children, whose data nobody will miss.
         signal: "KILL",
         grace: GRACE,
-        surroundings: Surroundings::Own,
+        surroundings: ProcessEnvironment::Own,
     })
 }

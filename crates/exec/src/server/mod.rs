@@ -3,13 +3,13 @@
 //! this process is killed.
 
 mod account;
-pub(crate) mod guarded;
-mod left_out;
+pub(crate) mod child_process;
 mod mariadb;
 mod postgres;
 mod program;
 mod running;
+mod skip;
 
-pub use left_out::{REQUIRE_SERVERS, or_left_out};
 pub use program::find as find_program;
 pub use running::{Server, ServerError, shared, start};
+pub use skip::{REQUIRE_SERVERS, or_skip};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::guarded::{GRACE, Plan, Surroundings};
+use super::child_process::{GRACE, LaunchPlan, ProcessEnvironment};
 use super::program;
 use super::running::Login;
 
@@ -10,7 +10,7 @@ use super::running::Login;
 pub(super) const ACCOUNTS: [&str; 1] = ["postgres"];
 
 /// How to start it, or `None` where it is not installed.
-pub(super) fn plan(directory: &Path, login: &Login) -> Option<Plan> {
+pub(super) fn plan(directory: &Path, login: &Login) -> Option<LaunchPlan> {
     let programs = program::directory_with(&["initdb", "postgres"])?;
     let program = |name: &str| programs.join(name).display().to_string();
     let path = |name: &str| directory.join(name).display().to_string();
@@ -49,13 +49,13 @@ pub(super) fn plan(directory: &Path, login: &Login) -> Option<Plan> {
     ] {
         serve.extend(["-c".to_owned(), setting]);
     }
-    Some(Plan {
+    Some(LaunchPlan {
         files: vec![("password", login.password.clone())],
         prepare: vec![prepare.to_vec()],
         serve,
         // Backends are processes of their own, which a killed server would leave behind.
         signal: "QUIT",
         grace: GRACE,
-        surroundings: Surroundings::Own,
+        surroundings: ProcessEnvironment::Own,
     })
 }

@@ -9,15 +9,15 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::guarded::{self, Guarded};
+use super::child_process::{self, ChildProcess};
 use super::{account, mariadb, postgres};
 use crate::database::{DatabaseError, open};
 use crate::engine::Engine;
 
 /// How long a server may take to come up; slow machines and cold disks included.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// How often to ask whether it is up.
-const PULSE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How often to try another port, when somebody else was quicker to take the free one.
 const ATTEMPTS: usize = 3;
 
@@ -33,12 +33,12 @@ pub enum ServerError {
         packages: &'static str,
     },
     /// It does not come up.
-    #[error("the {engine} server does not start:\n{last_words}")]
+    #[error("the {engine} server does not start:\n{last_output}")]
     DoesNotStart {
         /// Which server.
         engine: Engine,
         /// The end of its log.
-        last_words: String,
+        last_output: String,
     },
     /// The system does not let us start anything.
     #[error("the {engine} server cannot be started")]
@@ -67,7 +67,7 @@ pub(super) struct Login {
 pub struct Server {
     engine: Engine,
     login: Login,
-    process: Guarded,
+    process: ChildProcess,
     databases: AtomicU64,
     /// Empty databases that were given back; creating one takes longer than emptying one.
     spare: Mutex<Vec<String>>,
@@ -83,9 +83,9 @@ pub fn start(engine: Engine) -> Result<Server, ServerError> {
     let mut attempt = 1;
     loop {
         match attempt_start(engine) {
-            Err(ServerError::DoesNotStart { last_words, .. })
+            Err(ServerError::DoesNotStart { last_output, .. })
                 if attempt < ATTEMPTS
-                    && last_words
+                    && last_output
                         .to_ascii_lowercase()
                         .contains("address already in use") =>
             {
@@ -168,15 +168,15 @@ impl Server {
             return Ok(address);
         }
         let name = format!("scratch_{}", self.databases.fetch_add(1, Ordering::Relaxed));
-        open(&self.address(front_door(self.engine)))?
-            .command(&format!("CREATE DATABASE {name}"))?;
+        open(&self.address(maintenance_database(self.engine)))?
+            .execute_required(&format!("CREATE DATABASE {name}"))?;
         Ok(self.address(&name))
     }
 }
 
 impl Server {
     /// Takes back a database that is empty again.
-    pub(crate) fn give_back(&self, address: String) {
+    pub(crate) fn return_database(&self, address: String) {
         self.spares().push(address);
     }
 
@@ -186,7 +186,7 @@ impl Server {
 }
 
 /// The database that every server has.
-pub(crate) fn front_door(engine: Engine) -> &'static str {
+pub(crate) fn maintenance_database(engine: Engine) -> &'static str {
     match engine {
         Engine::Postgres => "postgres",
         Engine::MariaDb | Engine::Sqlite => "mysql",
@@ -225,7 +225,7 @@ fn attempt_start(engine: Engine) -> Result<Server, ServerError> {
         Engine::MariaDb => (&mariadb::ACCOUNTS, mariadb::plan),
     };
     let account = account::for_server(accounts);
-    let directory = guarded::directory(account).map_err(system)?;
+    let directory = child_process::directory(account).map_err(system)?;
     let Some(plan) = plan(&directory, &login) else {
         let _ = std::fs::remove_dir_all(&directory);
         return Err(not_installed(engine));
@@ -233,7 +233,7 @@ fn attempt_start(engine: Engine) -> Result<Server, ServerError> {
     let server = Server {
         engine,
         login,
-        process: Guarded::start(directory, account, &plan).map_err(system)?,
+        process: ChildProcess::start(directory, account, &plan).map_err(system)?,
         databases: AtomicU64::new(0),
         spare: Mutex::default(),
     };
@@ -244,20 +244,20 @@ fn attempt_start(engine: Engine) -> Result<Server, ServerError> {
 impl Server {
     fn wait_until_up(&self) -> Result<(), ServerError> {
         let started = Instant::now();
-        let address = self.address(front_door(self.engine));
+        let address = self.address(maintenance_database(self.engine));
         loop {
             let last = match open(&address) {
                 Ok(_) => return Ok(()),
                 Err(error) => error,
             };
-            if self.process.has_ended() || started.elapsed() > PATIENCE {
-                let last_words = format!("{}\n({last})", self.process.last_words());
+            if self.process.has_ended() || started.elapsed() > TIMEOUT {
+                let last_output = format!("{}\n({last})", self.process.last_output());
                 return Err(ServerError::DoesNotStart {
                     engine: self.engine,
-                    last_words,
+                    last_output,
                 });
             }
-            thread::sleep(PULSE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }

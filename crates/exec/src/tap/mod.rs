@@ -10,18 +10,18 @@
 //! service is pointed at the tap.
 
 pub mod environment;
+mod listener;
 mod mysql;
-mod overheard;
 mod postgres;
 mod reader;
 mod record;
 mod relay;
+mod replay;
 mod statement;
-mod tapped;
 
-pub use overheard::{Sender, overheard};
-pub use statement::{Statement, Touched};
-pub use tapped::{Counts, Tap, TapError};
+pub use listener::{Counts, Tap, TapError};
+pub use replay::{Sender, replay};
+pub use statement::{RowEffect, Statement};
 
 use record::Recorded;
 
@@ -29,15 +29,15 @@ use record::Recorded;
 ///
 /// Implementors: PostgreSQL and MySQL. Bytes may come in any pieces. Whatever they are, they are
 /// passed on; a conversation that is not understood any more is passed on unseen.
-pub(crate) trait Conversation: Send {
+pub(crate) trait Session: Send {
     /// Bytes of the service, sent at this moment of the run.
-    fn client_says(&mut self, bytes: &[u8], stamp: u64) -> Passed;
+    fn on_client_bytes(&mut self, bytes: &[u8], stamp: u64) -> Forwarded;
 
     /// Bytes of the database.
-    fn server_says(&mut self, bytes: &[u8]) -> Passed;
+    fn on_server_bytes(&mut self, bytes: &[u8]) -> Forwarded;
 
-    /// Moves statements that were answered, and what else is worth saying, to the end of `heard`.
-    fn tell(&mut self, heard: &mut Heard);
+    /// Moves statements that were answered, and what else is worth saying, to the end of `observed`.
+    fn drain_into(&mut self, observed: &mut Observed);
 
     /// Statements that wait for their answers.
     fn unanswered(&self) -> Vec<Recorded>;
@@ -46,21 +46,21 @@ pub(crate) trait Conversation: Send {
     fn client_left(&mut self) {}
 
     /// How to tell the service, in its protocol, that there is no database; `None` until it has said enough.
-    fn excuse(&mut self, why: &str) -> Option<Vec<u8>>;
+    fn unavailable_reply(&mut self, why: &str) -> Option<Vec<u8>>;
 }
 
 /// What becomes of bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Passed {
+pub(crate) struct Forwarded {
     /// What is passed on in place of them, if not they themselves.
-    pub(crate) onward: Option<Vec<u8>>,
+    pub(crate) forward: Option<Vec<u8>>,
     /// What is said to whoever sent them.
     pub(crate) back: Vec<u8>,
 }
 
 /// What a conversation has to tell.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct Observed {
     /// Statements that were answered.
     pub(crate) statements: Vec<Recorded>,
     /// Messages that were not understood.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use isobath_sql::{DialectName, text as sql};
+use isobath_sql::{DialectName, statement_text as sql};
 
-use super::statement::{Statement, Touched};
+use super::statement::{RowEffect, Statement};
 use super::{mysql, postgres};
 use crate::database::Refusal;
-use crate::statement::Failure;
+use crate::statement::StatementFailure;
 
 /// A statement as it passed. Its values are made readable only when somebody asks for it.
 #[derive(Clone, Debug)]
@@ -116,11 +116,11 @@ impl Recorded {
             sent: sent.to_owned(),
             parameters,
             touched: match (self.returned, self.affected) {
-                (Some(rows), _) => Touched::Returned(rows),
-                (None, Some(rows)) => Touched::Changed(rows),
-                (None, None) => Touched::Nothing,
+                (Some(rows), _) => RowEffect::Returned(rows),
+                (None, Some(rows)) => RowEffect::Changed(rows),
+                (None, None) => RowEffect::Nothing,
             },
-            failure: self.failure.clone().map(Failure),
+            failure: self.failure.clone().map(StatementFailure),
         }
     }
 }

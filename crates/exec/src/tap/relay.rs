@@ -13,19 +13,19 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::tapped::Recorder;
-use super::{Conversation, Passed};
+use super::listener::Recorder;
+use super::{Forwarded, Session};
 
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 /// The threads do little, and there may be many of them.
 const STACK: usize = 256 << 10;
 /// How long a connection over which bytes passed is looked at before its thread sleeps.
-const PATIENCE: Duration = Duration::from_micros(200);
+const TIMEOUT: Duration = Duration::from_micros(200);
 
 /// A connection that passes.
-pub(super) struct Link {
-    pub(super) conversation: Mutex<Box<dyn Conversation>>,
+pub(super) struct RelayedConnection {
+    pub(super) session: Mutex<Box<dyn Session>>,
     client: TcpStream,
     server: TcpStream,
 }
@@ -48,18 +48,18 @@ impl Side {
 
 /// Bytes that one side could not take yet.
 #[derive(Default)]
-struct Owed {
+struct PendingBytes {
     bytes: Vec<u8>,
     paid: usize,
 }
 
-impl Owed {
+impl PendingBytes {
     fn is_empty(&self) -> bool {
         self.paid == self.bytes.len()
     }
 
     /// Writes what can be written now.
-    fn pay(&mut self, mut to: &TcpStream) -> io::Result<()> {
+    fn flush(&mut self, mut to: &TcpStream) -> io::Result<()> {
         while !self.is_empty() {
             match now(|| to.write(&self.bytes[self.paid..]))? {
                 Some(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -101,21 +101,21 @@ fn now(mut work: impl FnMut() -> io::Result<usize>) -> io::Result<Option<usize>>
 }
 
 /// What one look at a side came to.
-enum Looked {
+enum PollResult {
     /// Bytes passed.
-    Passed,
+    Forwarded,
     /// There was nothing, or the other side cannot take more.
     Nothing,
     /// It has no more.
     Ended,
 }
 
-impl Link {
+impl RelayedConnection {
     /// A connection between two ends.
     pub(super) fn new(
         client: TcpStream,
         server: TcpStream,
-        conversation: Box<dyn Conversation>,
+        session: Box<dyn Session>,
     ) -> io::Result<Self> {
         for end in [&client, &server] {
             // A small message must not wait for more.
@@ -123,7 +123,7 @@ impl Link {
             end.set_nonblocking(true)?;
         }
         Ok(Self {
-            conversation: Mutex::new(conversation),
+            session: Mutex::new(session),
             client,
             server,
         })
@@ -154,26 +154,26 @@ impl Link {
     /// Passes bytes on until a side has no more; who that was, and whether it broke.
     fn pass(&self, recorder: &Recorder) -> (Side, io::Result<()>) {
         let mut chunk = vec![0; CHUNK];
-        let mut owed = [Owed::default(), Owed::default()];
+        let mut owed = [PendingBytes::default(), PendingBytes::default()];
         let mut side = Side::Client;
         let mut spoke = Instant::now();
         // How many sides in a row had nothing to say.
         let mut silent = 0;
         loop {
-            match self.look(side, &mut chunk, &mut owed, recorder) {
-                Ok(Looked::Passed) => {
+            match self.poll(side, &mut chunk, &mut owed, recorder) {
+                Ok(PollResult::Forwarded) => {
                     spoke = Instant::now();
                     silent = 0;
                 }
-                Ok(Looked::Nothing) => silent += 1,
-                Ok(Looked::Ended) => return (side, Ok(())),
+                Ok(PollResult::Nothing) => silent += 1,
+                Ok(PollResult::Ended) => return (side, Ok(())),
                 Err(error) => return (side, Err(error)),
             }
             side = side.other();
             if silent < 2 {
                 continue;
             }
-            if spoke.elapsed() < PATIENCE {
+            if spoke.elapsed() < TIMEOUT {
                 // Whoever can do something meanwhile shall.
                 thread::yield_now();
             } else {
@@ -196,48 +196,45 @@ impl Link {
     }
 
     /// Passes on what a side says now, when the other one can take it.
-    fn look(
+    fn poll(
         &self,
         side: Side,
         chunk: &mut [u8],
-        owed: &mut [Owed; 2],
+        owed: &mut [PendingBytes; 2],
         recorder: &Recorder,
-    ) -> io::Result<Looked> {
+    ) -> io::Result<PollResult> {
         let (mut from, to) = (self.end(side), self.end(side.other()));
         let onwards = &mut owed[side.other() as usize];
-        onwards.pay(to)?;
+        onwards.flush(to)?;
         if !onwards.is_empty() {
-            return Ok(Looked::Nothing);
+            return Ok(PollResult::Nothing);
         }
         let bytes = match now(|| from.read(chunk))? {
-            None => return Ok(Looked::Nothing),
-            Some(0) => return Ok(Looked::Ended),
+            None => return Ok(PollResult::Nothing),
+            Some(0) => return Ok(PollResult::Ended),
             Some(length) => &chunk[..length],
         };
-        let Passed { onward, back } = {
-            let mut conversation = self
-                .conversation
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+        let Forwarded { forward, back } = {
+            let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
             let passed = match side {
-                Side::Client => conversation.client_says(bytes, recorder.now()),
-                Side::Server => conversation.server_says(bytes),
+                Side::Client => session.on_client_bytes(bytes, recorder.now()),
+                Side::Server => session.on_server_bytes(bytes),
             };
-            recorder.listen(&mut **conversation);
+            recorder.listen(&mut **session);
             passed
         };
-        onwards.add(onward.as_deref().unwrap_or(bytes), to)?;
+        onwards.add(forward.as_deref().unwrap_or(bytes), to)?;
         if !back.is_empty() {
             owed[side as usize].add(&back, from)?;
         }
-        Ok(Looked::Passed)
+        Ok(PollResult::Forwarded)
     }
 
     /// Sleeps until a side speaks or can take what it is owed; whom to look at first, and whether it broke.
-    fn wait(&self, owed: &[Owed; 2]) -> (Side, io::Result<()>) {
+    fn wait(&self, owed: &[PendingBytes; 2]) -> (Side, io::Result<()>) {
         let [owed_client, owed_server] = owed;
         // A side is not listened to while the other one cannot take more.
-        let interest = |mine: &Owed, others: &Owed| {
+        let interest = |mine: &PendingBytes, others: &PendingBytes| {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::OUT, !mine.is_empty());
             flags.set(PollFlags::IN, others.is_empty());
@@ -283,8 +280,8 @@ mod tests {
         let server = TcpStream::connect(at(&inner)).expect("it listens");
         let (taken, _) = outer.accept().expect("somebody connected");
         let (served, _) = inner.accept().expect("somebody connected");
-        let conversation = Box::new(postgres::Conversation::default());
-        let link = Link::new(taken, server, conversation).expect("both ends are open");
+        let session = Box::new(postgres::Session::default());
+        let link = RelayedConnection::new(taken, server, session).expect("both ends are open");
         Arc::new(link)
             .run(&Arc::new(Recorder::default()))
             .expect("a thread more");
@@ -303,16 +300,18 @@ mod tests {
             let _ = io::copy(&mut from, &mut echo);
         });
         let said: Vec<u8> = (0..LENGTH).map(|at| (at * 31 / 7) as u8).collect();
-        let mut heard = vec![0; LENGTH];
+        let mut observed = vec![0; LENGTH];
         thread::scope(|scope| {
             let writes = scope.spawn(|| (&client).write_all(&said));
-            (&client).read_exact(&mut heard).expect("all of it returns");
+            (&client)
+                .read_exact(&mut observed)
+                .expect("all of it returns");
             writes
                 .join()
                 .expect("no panic")
                 .expect("all of it is taken");
         });
-        assert!(said == heard, "bytes are the same in the same order");
+        assert!(said == observed, "bytes are the same in the same order");
     }
 
     #[test]
@@ -321,22 +320,22 @@ mod tests {
             let last = vec![7; 4 << 20];
             server.write_all(&last).expect("the client reads");
         });
-        let mut heard = Vec::new();
-        (&client).read_to_end(&mut heard).expect("the end comes");
-        assert_eq!(heard.len(), 4 << 20);
+        let mut observed = Vec::new();
+        (&client).read_to_end(&mut observed).expect("the end comes");
+        assert_eq!(observed.len(), 4 << 20);
     }
 
     #[test]
     fn a_client_that_is_gone_ends_the_connection_to_the_server() {
-        let (tell, told) = std::sync::mpsc::channel();
+        let (drain_into, told) = std::sync::mpsc::channel();
         let client = linked(move |mut server| {
-            let mut heard = Vec::new();
-            let _ = server.read_to_end(&mut heard);
-            let _ = tell.send(heard);
+            let mut observed = Vec::new();
+            let _ = server.read_to_end(&mut observed);
+            let _ = drain_into.send(observed);
         });
         (&client).write_all(b"last words").expect("it is open");
         drop(client);
-        let heard = told.recv_timeout(Duration::from_secs(20));
-        assert_eq!(heard.expect("the server is told"), b"last words");
+        let observed = told.recv_timeout(Duration::from_secs(20));
+        assert_eq!(observed.expect("the server is told"), b"last words");
     }
 }

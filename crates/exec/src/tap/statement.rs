@@ -3,7 +3,7 @@
 use isobath_protocol::Event;
 use isobath_sql::DialectName;
 
-use crate::statement::Failure;
+use crate::statement::StatementFailure;
 
 /// A statement that a service sent to its database, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,14 +21,14 @@ pub struct Statement {
     /// The text with values in place of placeholders, as far as they could be read.
     pub text: String,
     /// The rows that it touched.
-    pub touched: Touched,
+    pub touched: RowEffect,
     /// Why it failed.
-    pub failure: Option<Failure>,
+    pub failure: Option<StatementFailure>,
 }
 
 /// Which rows a statement touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touched {
+pub enum RowEffect {
     /// So many came back.
     Returned(u64),
     /// So many were inserted, updated or deleted.
@@ -37,7 +37,7 @@ pub enum Touched {
     Nothing,
 }
 
-impl Touched {
+impl RowEffect {
     /// How many rows.
     #[must_use]
     pub fn rows(self) -> u64 {

@@ -2,7 +2,7 @@
 
 use crate::engines::on_each;
 use isobath_exec::engine::Engine;
-use isobath_exec::{Answer, Database, RefusalKind};
+use isobath_exec::{Database, RefusalKind, StatementOutcome};
 
 /// One table or two per kind of refusal, in words that all three engines know.
 const TABLES: &str = "
@@ -28,21 +28,21 @@ fn create(database: &mut dyn Database) {
             // MariaDB names no primary keys.
             sql = sql.replace("CONSTRAINT parent_key PRIMARY", "PRIMARY");
         }
-        database.command(&sql).unwrap();
+        database.execute_required(&sql).unwrap();
     }
     database
-        .command("INSERT INTO parent VALUES (1, 'one')")
+        .execute_required("INSERT INTO parent VALUES (1, 'one')")
         .unwrap();
     database
-        .command("INSERT INTO child (id, parent_id, small) VALUES (1, 1, 1)")
+        .execute_required("INSERT INTO child (id, parent_id, small) VALUES (1, 1, 1)")
         .unwrap();
 }
 
 /// kind | sqlstate or code | constraint | table | columns, per engine.
 fn told(database: &mut dyn Database, sql: &str) -> String {
     match database.execute(sql).unwrap() {
-        Answer::Done { rows } => format!("done {rows}"),
-        Answer::Refused(refusal) => {
+        StatementOutcome::Done { rows } => format!("done {rows}"),
+        StatementOutcome::Refused(refusal) => {
             let code = refusal.code.map(|code| code.to_string());
             format!(
                 "{} | {} | {} | {} | {}",
@@ -216,13 +216,15 @@ fn an_unknown_table_is_another_kind_of_refusal() {
 #[test]
 fn a_strict_sqlite_table_refuses_the_wrong_type_and_names_the_column() {
     let mut database = isobath_exec::connect("sqlite::memory:").unwrap();
-    database.command("CREATE TABLE s (a INT) STRICT").unwrap();
+    database
+        .execute_required("CREATE TABLE s (a INT) STRICT")
+        .unwrap();
     assert_eq!(
         told(database.as_mut(), "INSERT INTO s VALUES ('x')"),
         "wrong type | 3091 | - | s | a"
     );
     database
-        .command("CREATE TABLE r (a INTEGER PRIMARY KEY)")
+        .execute_required("CREATE TABLE r (a INTEGER PRIMARY KEY)")
         .unwrap();
     assert_eq!(
         told(database.as_mut(), "INSERT INTO r VALUES ('x')"),
@@ -233,7 +235,7 @@ fn a_strict_sqlite_table_refuses_the_wrong_type_and_names_the_column() {
 #[test]
 fn an_sqlite_unique_index_over_an_expression_is_named() {
     let mut database = isobath_exec::connect("sqlite::memory:").unwrap();
-    database.command("CREATE TABLE t (a); CREATE UNIQUE INDEX low ON t (lower(a)); INSERT INTO t VALUES ('x')").unwrap();
+    database.execute_required("CREATE TABLE t (a); CREATE UNIQUE INDEX low ON t (lower(a)); INSERT INTO t VALUES ('x')").unwrap();
     assert_eq!(
         told(database.as_mut(), "INSERT INTO t VALUES ('X')"),
         "UNIQUE | 2067 | low | - | "
@@ -244,7 +246,7 @@ fn an_sqlite_unique_index_over_an_expression_is_named() {
 fn a_restricted_delete_in_sqlite_is_a_foreign_key_refusal() {
     let mut database = isobath_exec::connect("sqlite::memory:").unwrap();
     database
-        .command(
+        .execute_required(
             "CREATE TABLE p (a INTEGER PRIMARY KEY); INSERT INTO p VALUES (1); \
              CREATE TABLE c (a REFERENCES p ON DELETE RESTRICT); INSERT INTO c VALUES (1)",
         )

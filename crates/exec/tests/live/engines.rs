@@ -1,20 +1,20 @@
 //! The same test on every engine that there is.
 
 use isobath_exec::Database;
-use isobath_exec::engine::{Engine, Provisioned, provision};
-use isobath_exec::server::or_left_out;
+use isobath_exec::engine::{Engine, ProvisionedDatabase, provision};
+use isobath_exec::server::or_skip;
 
 /// Runs `test` in an empty database of each engine.
 pub(crate) fn on_each(what: &str, mut test: impl FnMut(Engine, &mut dyn Database)) {
     for engine in Engine::ALL {
         let title = format!("{what} on {engine}");
-        if let Some(mut provisioned) = or_left_out(&title, provision(engine)) {
+        if let Some(mut provisioned) = or_skip(&title, provision(engine)) {
             test(engine, provisioned.database());
         }
     }
 }
 
 /// Another empty database of an engine that is there.
-pub(crate) fn second(engine: Engine) -> Provisioned {
+pub(crate) fn second(engine: Engine) -> ProvisionedDatabase {
     provision(engine).expect("the engine gave a database before")
 }

@@ -3,8 +3,8 @@
 use std::net::TcpListener;
 
 use isobath_exec::engine::Engine;
-use isobath_exec::server::{Server, or_left_out, shared, start};
-use isobath_exec::{DatabaseError, connect, writable};
+use isobath_exec::server::{Server, or_skip, shared, start};
+use isobath_exec::{DatabaseError, connect, connect_writable};
 
 use crate::servers::kill;
 
@@ -21,7 +21,7 @@ fn address(server: &Server, user: &str, password: &str, database: &str) -> Strin
 
 fn on_each_server(what: &str, test: impl Fn(&Server)) {
     for engine in SERVERS {
-        if let Some(server) = or_left_out(&format!("{what} on {engine}"), shared(engine)) {
+        if let Some(server) = or_skip(&format!("{what} on {engine}"), shared(engine)) {
             test(server);
         }
     }
@@ -118,18 +118,17 @@ fn a_file_that_is_no_database_is_said() {
 #[test]
 fn a_server_that_dies_ends_the_run_with_a_clear_message() {
     for engine in SERVERS {
-        let Some(server) = or_left_out(&format!("a dying server on {engine}"), start(engine))
-        else {
+        let Some(server) = or_skip(&format!("a dying server on {engine}"), start(engine)) else {
             continue;
         };
         let address = server.create_database().unwrap();
-        let mut database = writable(&address, std::slice::from_ref(&address)).unwrap();
-        database.command("CREATE TABLE t (a INT)").unwrap();
+        let mut database = connect_writable(&address, std::slice::from_ref(&address)).unwrap();
+        database.execute_required("CREATE TABLE t (a INT)").unwrap();
         kill(server.pid().unwrap());
         let cases = vec![vec!["INSERT INTO t VALUES (1)".to_owned()]; 100];
         // A few answers may still be on their way.
         let error = loop {
-            if let Err(error) = database.isolated(&cases) {
+            if let Err(error) = database.run_isolated(&cases) {
                 break error;
             }
         };

@@ -2,7 +2,7 @@
 
 use crate::engines::on_each;
 use isobath_exec::engine::Engine;
-use isobath_exec::{Answer, Database, RefusalKind};
+use isobath_exec::{Database, RefusalKind, StatementOutcome};
 use isobath_sql::Value;
 
 fn cases(cases: &[&[&str]]) -> Vec<Vec<String>> {
@@ -13,25 +13,25 @@ fn cases(cases: &[&[&str]]) -> Vec<Vec<String>> {
 }
 
 /// One word per statement: rows or the kind of refusal.
-fn told(answers: &[Answer]) -> String {
+fn told(answers: &[StatementOutcome]) -> String {
     let words: Vec<String> = answers
         .iter()
         .map(|answer| match answer {
-            Answer::Done { rows } => rows.to_string(),
-            Answer::Refused(refusal) => refusal.kind.to_string(),
+            StatementOutcome::Done { rows } => rows.to_string(),
+            StatementOutcome::Refused(refusal) => refusal.kind.to_string(),
         })
         .collect();
     words.join(", ")
 }
 
 fn run(database: &mut dyn Database, of: &[&[&str]]) -> Vec<String> {
-    let answers = database.isolated(&cases(of)).unwrap();
+    let answers = database.run_isolated(&cases(of)).unwrap();
     answers.iter().map(|answers| told(answers)).collect()
 }
 
 fn count(database: &mut dyn Database, table: &str) -> Value {
     database
-        .rows(&format!("SELECT count(*) FROM {table}"))
+        .query_required(&format!("SELECT count(*) FROM {table}"))
         .unwrap()
         .rows[0][0]
         .clone()
@@ -41,7 +41,7 @@ fn count(database: &mut dyn Database, table: &str) -> Value {
 fn nothing_of_one_case_is_seen_by_the_next_or_left_behind() {
     on_each("cases leave nothing behind", |engine, database| {
         database
-            .command("CREATE TABLE t (a INT PRIMARY KEY)")
+            .execute_required("CREATE TABLE t (a INT PRIMARY KEY)")
             .unwrap();
         let insert: &[&str] = &["INSERT INTO t VALUES (1)"];
         assert_eq!(
@@ -57,7 +57,7 @@ fn nothing_of_one_case_is_seen_by_the_next_or_left_behind() {
 fn a_case_goes_on_after_a_refusal_with_what_was_there_before() {
     on_each("cases go on after a refusal", |engine, database| {
         database
-            .command("CREATE TABLE t (a INT PRIMARY KEY, CONSTRAINT few CHECK (a < 9))")
+            .execute_required("CREATE TABLE t (a INT PRIMARY KEY, CONSTRAINT few CHECK (a < 9))")
             .unwrap();
         let told = run(
             database,
@@ -90,7 +90,9 @@ fn a_case_goes_on_after_a_refusal_with_what_was_there_before() {
 #[test]
 fn text_that_is_not_sql_spoils_only_its_own_statement() {
     on_each("cases that are not SQL", |engine, database| {
-        database.command("CREATE TABLE t (a VARCHAR(9))").unwrap();
+        database
+            .execute_required("CREATE TABLE t (a VARCHAR(9))")
+            .unwrap();
         let told = run(
             database,
             &[
@@ -114,7 +116,7 @@ fn text_that_is_not_sql_spoils_only_its_own_statement() {
 fn several_statements_in_one_text_stand_and_fall_together() {
     on_each("statements that go together", |engine, database| {
         database
-            .command("CREATE TABLE t (a INT PRIMARY KEY)")
+            .execute_required("CREATE TABLE t (a INT PRIMARY KEY)")
             .unwrap();
         let told = run(
             database,
@@ -135,7 +137,7 @@ fn a_deferred_key_speaks_at_the_end_of_its_statement() {
             return; // It has none.
         }
         database
-            .command(
+            .execute_required(
                 "CREATE TABLE t (a INT PRIMARY KEY, b INT REFERENCES t (a) DEFERRABLE INITIALLY DEFERRED)",
             )
             .unwrap();
@@ -165,7 +167,7 @@ fn cases_within_a_transaction_see_its_tables_and_leave_it_open() {
         }
         database.begin().unwrap();
         database
-            .command("CREATE TABLE t (a INT PRIMARY KEY)")
+            .execute_required("CREATE TABLE t (a INT PRIMARY KEY)")
             .unwrap();
         let twice: &[&str] = &["INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (1)"];
         assert_eq!(
@@ -186,7 +188,7 @@ fn cases_within_a_transaction_see_its_tables_and_leave_it_open() {
 fn conflict_clauses_that_end_the_transaction_do_not_end_the_case() {
     let mut database = isobath_exec::connect("sqlite::memory:").unwrap();
     database
-        .command("CREATE TABLE t (a INTEGER PRIMARY KEY, b UNIQUE ON CONFLICT ROLLBACK)")
+        .execute_required("CREATE TABLE t (a INTEGER PRIMARY KEY, b UNIQUE ON CONFLICT ROLLBACK)")
         .unwrap();
     let told = run(
         database.as_mut(),
@@ -203,7 +205,7 @@ fn conflict_clauses_that_end_the_transaction_do_not_end_the_case() {
 fn many_cases_are_answered_in_order_and_each_by_itself() {
     on_each("many cases", |engine, database| {
         database
-            .command("CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(20) NOT NULL, CONSTRAINT few CHECK (a < 5000))")
+            .execute_required("CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(20) NOT NULL, CONSTRAINT few CHECK (a < 5000))")
             .unwrap();
         let cases: Vec<Vec<String>> = (0..2000)
             .map(|number| {
@@ -215,7 +217,7 @@ fn many_cases_are_answered_in_order_and_each_by_itself() {
                 }
             })
             .collect();
-        let answers = database.isolated(&cases).unwrap();
+        let answers = database.run_isolated(&cases).unwrap();
         assert_eq!(answers.len(), cases.len());
         for (number, answers) in answers.iter().enumerate() {
             let expected = ["1, 1", "1, PRIMARY KEY", "1, CHECK, 1"][number % 3];
@@ -229,27 +231,35 @@ fn a_cleared_database_is_as_good_as_new() {
     on_each("clearing", |engine, database| {
         for _ in 0..2 {
             database
-                .command("CREATE TABLE a (x INT PRIMARY KEY, y INT)")
+                .execute_required("CREATE TABLE a (x INT PRIMARY KEY, y INT)")
                 .unwrap();
             database
-                .command("CREATE TABLE b (x INT PRIMARY KEY, FOREIGN KEY (x) REFERENCES a (x))")
+                .execute_required(
+                    "CREATE TABLE b (x INT PRIMARY KEY, FOREIGN KEY (x) REFERENCES a (x))",
+                )
                 .unwrap();
             if engine != Engine::Sqlite {
                 database
-                    .command("ALTER TABLE a ADD CONSTRAINT back FOREIGN KEY (y) REFERENCES b (x)")
+                    .execute_required(
+                        "ALTER TABLE a ADD CONSTRAINT back FOREIGN KEY (y) REFERENCES b (x)",
+                    )
                     .unwrap();
             }
             database
-                .command("CREATE VIEW v AS SELECT x FROM a")
+                .execute_required("CREATE VIEW v AS SELECT x FROM a")
                 .unwrap();
-            database.command("INSERT INTO a VALUES (1, NULL)").unwrap();
-            database.command("INSERT INTO b VALUES (1)").unwrap();
+            database
+                .execute_required("INSERT INTO a VALUES (1, NULL)")
+                .unwrap();
+            database
+                .execute_required("INSERT INTO b VALUES (1)")
+                .unwrap();
             if engine == Engine::Postgres {
                 database
-                    .command("CREATE TYPE mood AS ENUM ('good')")
+                    .execute_required("CREATE TYPE mood AS ENUM ('good')")
                     .unwrap();
             }
-            database.clear().unwrap();
+            database.drop_all_objects().unwrap();
         }
     });
 }

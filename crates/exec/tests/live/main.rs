@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod answers;
-mod catalogue;
+mod catalog;
 mod engines;
 mod failures;
 mod isolated;

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use isobath_exec::engine::{Engine, provision_at};
-use isobath_exec::server::{Server, or_left_out, shared, start};
+use isobath_exec::server::{Server, or_skip, shared, start};
 use isobath_exec::{DatabaseError, connect};
 
 const SERVERS: [Engine; 2] = [Engine::Postgres, Engine::MariaDb];
@@ -34,8 +34,7 @@ fn is_alive(pid: u32) -> bool {
 #[test]
 fn a_dropped_server_leaves_no_process_and_no_file() {
     for engine in SERVERS {
-        let Some(server) = or_left_out(&format!("a dropped server on {engine}"), start(engine))
-        else {
+        let Some(server) = or_skip(&format!("a dropped server on {engine}"), start(engine)) else {
             continue;
         };
         let (pid, directory) = (server.pid().unwrap(), server.directory().to_owned());
@@ -52,7 +51,7 @@ fn a_dropped_server_leaves_no_process_and_no_file() {
 #[test]
 fn the_server_of_a_killed_process_is_gone_too() {
     for engine in SERVERS {
-        if or_left_out(&format!("a killed process on {engine}"), shared(engine)).is_none() {
+        if or_skip(&format!("a killed process on {engine}"), shared(engine)).is_none() {
             continue;
         }
         let mut child = Command::new(std::env::current_exe().unwrap())
@@ -115,7 +114,7 @@ fn comes_true(condition: impl Fn() -> bool) -> bool {
 #[test]
 fn a_server_listens_on_loopback_only_and_keeps_its_files_to_itself() {
     for engine in SERVERS {
-        let Some(server) = or_left_out(
+        let Some(server) = or_skip(
             &format!("privacy of the server on {engine}"),
             shared(engine),
         ) else {
@@ -148,7 +147,7 @@ fn listens_beyond_loopback(server: &Server) -> bool {
 #[test]
 fn a_scratch_database_on_a_named_server_is_made_and_dropped() {
     for engine in SERVERS {
-        let Some(server) = or_left_out(&format!("scratch databases on {engine}"), shared(engine))
+        let Some(server) = or_skip(&format!("scratch databases on {engine}"), shared(engine))
         else {
             continue;
         };
@@ -159,7 +158,7 @@ fn a_scratch_database_on_a_named_server_is_made_and_dropped() {
         for provisioned in [&mut first, &mut second] {
             provisioned
                 .database()
-                .command("CREATE TABLE t (a INT)")
+                .execute_required("CREATE TABLE t (a INT)")
                 .unwrap();
         }
         let address = first.address().to_owned();

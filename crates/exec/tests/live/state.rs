@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use isobath_exec::engine::{Engine, Provisioned, provision};
-use isobath_exec::server::or_left_out;
-use isobath_exec::state::{Reference, State, Tables};
-use isobath_exec::{Database, DatabaseError, RefusalKind, writable};
+use isobath_exec::engine::{Engine, ProvisionedDatabase, provision};
+use isobath_exec::server::or_skip;
+use isobath_exec::test_database::{Reference, Tables, TestDatabase};
+use isobath_exec::{Database, DatabaseError, RefusalKind, connect_writable};
 use isobath_sql::row::{Cell, Row};
 use isobath_sql::{ConstraintKind, Value};
 
@@ -14,17 +14,17 @@ struct Place {
     engine: Engine,
     address: String,
     service: Box<dyn Database>,
-    _kept: (Option<Provisioned>, tempfile::TempDir),
+    _kept: (Option<ProvisionedDatabase>, tempfile::TempDir),
 }
 
 impl Place {
-    fn state(&self) -> State {
-        State::open(&self.address, std::slice::from_ref(&self.address)).unwrap()
+    fn state(&self) -> TestDatabase {
+        TestDatabase::open(&self.address, std::slice::from_ref(&self.address)).unwrap()
     }
 
     fn run(&mut self, statements: &[&str]) {
         for sql in statements {
-            self.service.command(sql).unwrap();
+            self.service.execute_required(sql).unwrap();
         }
     }
 
@@ -32,7 +32,7 @@ impl Place {
     fn rows(&mut self, table: &str) -> Vec<String> {
         let rows = self
             .service
-            .rows(&format!("SELECT * FROM {table} ORDER BY 1"))
+            .query_required(&format!("SELECT * FROM {table} ORDER BY 1"))
             .unwrap();
         rows.rows
             .iter()
@@ -56,12 +56,12 @@ fn on_each(what: &str, mut test: impl FnMut(Place)) {
             )
         } else {
             let title = format!("{what} on {engine}");
-            let Some(provisioned) = or_left_out(&title, provision(engine)) else {
+            let Some(provisioned) = or_skip(&title, provision(engine)) else {
                 continue;
             };
             (provisioned.address().to_owned(), Some(provisioned))
         };
-        let service = writable(&address, std::slice::from_ref(&address)).unwrap();
+        let service = connect_writable(&address, std::slice::from_ref(&address)).unwrap();
         test(Place {
             engine,
             address,
@@ -91,14 +91,14 @@ fn shop(place: &mut Place) {
     ]);
 }
 
-fn tables(state: &State, names: &[&str]) -> Tables {
+fn tables(state: &TestDatabase, names: &[&str]) -> Tables {
     names
         .iter()
         .map(|name| state.schema().table_index(name).unwrap())
         .collect()
 }
 
-fn told(state: &State, difference: &isobath_exec::state::Difference) -> Vec<String> {
+fn told(state: &TestDatabase, difference: &isobath_exec::test_database::RowDiff) -> Vec<String> {
     assert!(difference.unknown.is_empty());
     let row = |row: &Option<Vec<Value>>| match row {
         Some(row) => row
@@ -136,7 +136,7 @@ fn a_reset_brings_back_rows_and_counters_of_written_tables_exactly() {
         for _ in 0..2 {
             place.run(&changes);
             place.run(&["DELETE FROM plain WHERE a = 1"]);
-            let written = state.written_by(changes);
+            let written = state.tables_written_by(changes);
             assert_eq!(written, tables(&state, &["maker", "item"]), "{engine}");
             let reset = state.reset(&written).unwrap();
             assert_eq!(reset.tables, written, "{engine}");
@@ -214,7 +214,7 @@ fn first_rows_that_were_told_come_back_when_the_connection_that_kept_them_is_gon
         shop(&mut place);
         let engine = place.engine;
         let before = [place.rows("maker"), place.rows("item"), place.rows("plain")];
-        let first = place.state().first();
+        let first = place.state().snapshot();
         place.run(&[
             "INSERT INTO maker (name) VALUES ('left')",
             "INSERT INTO item (maker) VALUES (3)",
@@ -223,7 +223,7 @@ fn first_rows_that_were_told_come_back_when_the_connection_that_kept_them_is_gon
             "CREATE TABLE later (a INT)",
         ]);
         let mut state = place.state();
-        let (changed, unknown) = state.bring_back(&first).unwrap();
+        let (changed, unknown) = state.restore_snapshot(&first).unwrap();
         assert_eq!(changed.len(), 3, "{engine}: {changed:?}");
         assert_eq!(unknown.len(), 1, "{engine}: {unknown:?}");
         for round in 0..2 {
@@ -236,7 +236,7 @@ fn first_rows_that_were_told_come_back_when_the_connection_that_kept_them_is_gon
             state.reset_all(&Tables::new()).unwrap();
         }
         // Nothing to do, and nothing done.
-        let (changed, _) = place.state().bring_back(&first).unwrap();
+        let (changed, _) = place.state().restore_snapshot(&first).unwrap();
         assert_eq!(changed, Vec::<String>::new(), "{engine}");
         assert_eq!(place.rows("maker"), before[0], "{engine}");
     });
@@ -249,13 +249,16 @@ fn a_look_tells_what_others_changed_since_the_last_one() {
         let engine = place.engine;
         let mut state = place.state();
         let none = Tables::new();
-        assert!(state.look(&none).unwrap().is_nothing(), "{engine}");
+        assert!(
+            state.detect_changes(&none).unwrap().is_nothing(),
+            "{engine}"
+        );
         place.run(&[
             "UPDATE item SET label = 'other' WHERE id = 1",
             "INSERT INTO plain VALUES (1, 'x')",
             "DELETE FROM plain WHERE a = 2",
         ]);
-        let difference = state.look(&none).unwrap();
+        let difference = state.detect_changes(&none).unwrap();
         let column = difference
             .changes
             .iter()
@@ -270,16 +273,25 @@ fn a_look_tells_what_others_changed_since_the_last_one() {
             ],
             "{engine}"
         );
-        assert!(state.look(&none).unwrap().is_nothing(), "{engine}");
+        assert!(
+            state.detect_changes(&none).unwrap().is_nothing(),
+            "{engine}"
+        );
         // What is undone never was.
         place.run(&["BEGIN", "DELETE FROM item", "ROLLBACK"]);
-        assert!(state.look(&none).unwrap().is_nothing(), "{engine}");
+        assert!(
+            state.detect_changes(&none).unwrap().is_nothing(),
+            "{engine}"
+        );
         // What is not committed yet is seen when it is.
         if engine != Engine::Sqlite {
             place.run(&["BEGIN", "DELETE FROM item"]);
-            assert!(state.look(&none).unwrap().is_nothing(), "{engine}");
+            assert!(
+                state.detect_changes(&none).unwrap().is_nothing(),
+                "{engine}"
+            );
             place.run(&["COMMIT"]);
-            let gone = state.look(&none).unwrap();
+            let gone = state.detect_changes(&none).unwrap();
             assert_eq!(told(&state, &gone), ["item: 1|1|other > -"], "{engine}");
         }
     });
@@ -321,7 +333,7 @@ fn inserted_rows_come_back_with_their_keys_and_refer_to_each_other() {
             "{engine}"
         );
         assert!(
-            state.look(&Tables::new()).unwrap().is_nothing(),
+            state.detect_changes(&Tables::new()).unwrap().is_nothing(),
             "{engine}: our own"
         );
         let before = place.rows("maker");
@@ -357,7 +369,7 @@ fn a_database_that_was_not_named_is_never_opened() {
             }
         };
         for named in [&[][..], &[other]] {
-            let refused = State::open(&place.address, named).unwrap_err();
+            let refused = TestDatabase::open(&place.address, named).unwrap_err();
             assert!(
                 matches!(refused, DatabaseError::NotATestDatabase { .. }),
                 "{refused}"
@@ -375,18 +387,21 @@ fn other_databases_of_the_server_and_other_tables_stay_as_they_are() {
         let mut other = provision(place.engine).unwrap();
         other
             .database()
-            .command("CREATE TABLE maker (id INT)")
+            .execute_required("CREATE TABLE maker (id INT)")
             .unwrap();
         other
             .database()
-            .command("INSERT INTO maker VALUES (7)")
+            .execute_required("INSERT INTO maker VALUES (7)")
             .unwrap();
         shop(&mut place);
         let mut state = place.state();
         place.run(&["DELETE FROM maker"]);
         state.reset_all(&Tables::new()).unwrap();
         assert_eq!(place.rows("maker").len(), 2);
-        let rows = other.database().rows("SELECT id FROM maker").unwrap();
+        let rows = other
+            .database()
+            .query_required("SELECT id FROM maker")
+            .unwrap();
         assert_eq!(rows.rows, [[Value::Int(7)]]);
     });
 }
@@ -413,8 +428,8 @@ fn triggers_do_not_act_on_rows_that_are_put_back() {
         let insert = "INSERT INTO maker (name) VALUES ('new')";
         place.run(&[insert]);
         assert_eq!(place.rows("item").len(), 2, "the trigger acts");
-        let written = state.written_by([insert]);
-        assert_eq!(written, state.all());
+        let written = state.tables_written_by([insert]);
+        assert_eq!(written, state.all_tables());
         state.reset(&written).unwrap();
         assert_eq!(place.rows("item"), ["1|1|first"], "{}", place.engine);
         place.run(&[insert]);
@@ -439,7 +454,7 @@ fn a_login_that_may_not_switch_keys_off_also_puts_back_the_tables_that_refer() {
         ]);
         let (_, at) = place.address.rsplit_once('@').unwrap();
         let address = format!("postgres://{role}:plain@{at}");
-        let mut state = State::open(&address, std::slice::from_ref(&address)).unwrap();
+        let mut state = TestDatabase::open(&address, std::slice::from_ref(&address)).unwrap();
         place.run(&["DELETE FROM maker", "DELETE FROM plain"]);
         let reset = state.reset(&tables(&state, &["maker"])).unwrap();
         assert_eq!(reset.tables, tables(&state, &["maker", "item"]));
@@ -450,7 +465,13 @@ fn a_login_that_may_not_switch_keys_off_also_puts_back_the_tables_that_refer() {
         // The server drops the temporary tables of a login after it has gone, while its role is still in use.
         let there = format!("SELECT 1 FROM pg_stat_activity WHERE usename = '{role}'");
         for _ in 0..500 {
-            if place.service.rows(&there).unwrap().rows.is_empty() {
+            if place
+                .service
+                .query_required(&there)
+                .unwrap()
+                .rows
+                .is_empty()
+            {
                 break;
             }
             std::thread::sleep(std::time::Duration::from_millis(10));
@@ -541,6 +562,6 @@ fn the_schema_is_that_of_the_catalogue() {
         let keys =
             keys.filter(|constraint| matches!(constraint.kind, ConstraintKind::ForeignKey(_)));
         assert_eq!(keys.count(), 1, "{}", place.engine);
-        assert_eq!(state.baseline().iter().count(), 3);
+        assert_eq!(state.initial_image().iter().count(), 3);
     });
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures_util::SinkExt;
 use isobath_exec::database::Address;
 use isobath_exec::engine::{Engine, provision};
-use isobath_exec::server::{Server, or_left_out, shared, start};
-use isobath_exec::tap::{Statement, Tap, Touched, environment};
+use isobath_exec::server::{Server, or_skip, shared, start};
+use isobath_exec::tap::{RowEffect, Statement, Tap, environment};
 use mysql_async::prelude::Queryable;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls};
@@ -27,7 +27,7 @@ fn wait<T>(work: impl Future<Output = T>) -> T {
 
 /// An empty database with a tap in front of it, if there is such a server.
 fn tapped(what: &str, engine: Engine) -> Option<(Tap, String)> {
-    let server = or_left_out(&format!("{what} on {engine}"), shared(engine))?;
+    let server = or_skip(&format!("{what} on {engine}"), shared(engine))?;
     Some(tap(server))
 }
 
@@ -56,9 +56,9 @@ async fn mysql(url: &str) -> mysql_async::Conn {
 fn lines(statements: &[Statement]) -> String {
     let lines = statements.iter().map(|statement| {
         let touched = match statement.touched {
-            Touched::Returned(rows) => format!("returned {rows}"),
-            Touched::Changed(rows) => format!("changed {rows}"),
-            Touched::Nothing => "nothing".to_owned(),
+            RowEffect::Returned(rows) => format!("returned {rows}"),
+            RowEffect::Changed(rows) => format!("changed {rows}"),
+            RowEffect::Nothing => "nothing".to_owned(),
         };
         let failure = statement.failure.as_ref();
         let failure = failure
@@ -72,7 +72,7 @@ fn lines(statements: &[Statement]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn heard(tap: &Tap) -> String {
+fn observed(tap: &Tap) -> String {
     let (statements, dropped) = tap.statements();
     assert_eq!(dropped, 0);
     assert_eq!(tap.counts().not_understood, 0);
@@ -228,7 +228,7 @@ fn values_of_all_common_types_are_seen_on_mariadb() {
         results.drop_result().await.unwrap();
         conn.disconnect().await.unwrap();
     });
-    insta::assert_snapshot!(heard(&tap), @r"
+    insta::assert_snapshot!(observed(&tap), @r"
     4 | INSERT INTO t VALUES ((-1), 18446744073709551615, 'it''s \\ ☃', 2.5e0, 5e-1, X'ff00', TIMESTAMP '2024-02-29 00:00:00', TIMESTAMP '2024-02-29 01:02:03.45', TIME '23:59:58', '12.50', '{}', 'glad', NULL) | changed 1
     4 | SELECT * FROM t WHERE a = (-1) AND c = '?' | returned 0
     4 | UPDATE t SET m = 'x;y' | changed 1
@@ -348,7 +348,7 @@ fn pipelines_transactions_and_copies_pass_untouched() {
         assert_eq!(portal.query_portal(&bound, 3).await.unwrap().len(), 1);
         portal.commit().await.unwrap();
     });
-    insta::assert_snapshot!(heard(&tap), @r#"
+    insta::assert_snapshot!(observed(&tap), @r#"
     0 | INSERT INTO t VALUES (1) | changed 1
     0 | INSERT INTO t VALUES (1) | nothing | 23505: duplicate key value violates unique constraint "t_pkey" (UNIQUE: constraint "t_pkey", table "t", column "a")
     0 | INSERT INTO t VALUES (2) | changed 1
@@ -392,13 +392,13 @@ fn a_statement_that_hangs_is_told_and_can_be_cancelled() {
         // A request that overtakes the statement has no effect.
         let error = loop {
             token.cancel_query(NoTls).await.unwrap();
-            let patience = Duration::from_millis(100);
-            if let Ok(ended) = tokio::time::timeout(patience, &mut hanging).await {
+            let timeout = Duration::from_millis(100);
+            if let Ok(ended) = tokio::time::timeout(timeout, &mut hanging).await {
                 break ended.unwrap().unwrap_err();
             }
         };
         assert_eq!(error.code().unwrap().code(), "57014");
-        assert_eq!(heard(&tap), "");
+        assert_eq!(observed(&tap), "");
         holder.batch_execute("ROLLBACK").await.unwrap();
     });
 }
@@ -445,7 +445,7 @@ fn a_database_that_is_not_there_is_said_in_the_words_of_the_protocol() {
 #[test]
 fn a_server_that_dies_ends_its_statement_and_not_the_tap() {
     for engine in [Engine::Postgres, Engine::MariaDb] {
-        let Some(server) = or_left_out(
+        let Some(server) = or_skip(
             &format!("a killed server behind a tap on {engine}"),
             start(engine),
         ) else {

@@ -20,7 +20,7 @@ fn told(values: &[Value]) -> String {
 fn check(engine: Engine, sql: &str, expected: &str) {
     on_each(sql, |this, database| {
         if this == engine {
-            let rows = database.rows(sql).unwrap();
+            let rows = database.query_required(sql).unwrap();
             assert_eq!(told(&rows.rows[0]), expected, "{engine}");
         }
     });
@@ -78,7 +78,7 @@ fn a_refused_query_is_data() {
             "{engine}"
         );
         assert_eq!(
-            database.rows("SELECT 1").unwrap().rows,
+            database.query_required("SELECT 1").unwrap().rows,
             [[Value::Int(1)]],
             "{engine}"
         );

@@ -5,12 +5,12 @@ use std::time::Duration;
 use isobath_exec::document::{LoadError, load};
 use isobath_suts::bad_day::{self, Manner};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[test]
 fn a_document_is_fetched_with_what_the_server_says_it_is() {
     let service = bad_day::start(Manner::Fine);
-    let document = load(&service.url, PATIENCE).expect("the service is fine");
+    let document = load(&service.url, TIMEOUT).expect("the service is fine");
     assert_eq!(document.text, "fine");
     assert_eq!(document.media_type.as_deref(), Some("text/plain"));
     assert_eq!(document.location, service.url);
@@ -20,7 +20,7 @@ fn a_document_is_fetched_with_what_the_server_says_it_is() {
 fn what_is_no_document_says_why() {
     let check = |manner| {
         let service = bad_day::start(manner);
-        let error = load(&service.url, PATIENCE).expect_err("it has no document");
+        let error = load(&service.url, TIMEOUT).expect_err("it has no document");
         error.to_string().replace(&service.url, "URL")
     };
     insta::assert_snapshot!(check(Manner::CloseUnanswered), @"failed to fetch URL: the connection was closed without an answer");

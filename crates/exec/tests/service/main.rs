@@ -2,21 +2,21 @@
 
 mod bad_days;
 mod documents;
-mod outside;
+mod external;
 mod processes;
 mod tls;
 
-use isobath_exec::http::{Client, Config, Request};
+use isobath_exec::http::{Client, ClientConfig, Request};
 
 /// A client that gives up early.
 fn client() -> Client {
-    client_with(Config {
+    client_with(ClientConfig {
         body_limit: 1 << 20,
-        ..Config::default()
+        ..ClientConfig::default()
     })
 }
 
-fn client_with(config: Config) -> Client {
+fn client_with(config: ClientConfig) -> Client {
     Client::new(config).expect("the system has resources for a client")
 }
 

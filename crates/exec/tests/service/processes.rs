@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use isobath_exec::process::{Launch, Ready, Service, StartError, wait_for};
+use isobath_exec::process::{Launch, ReadyCheck, Service, StartError, wait_for};
 use isobath_suts::bad_day::{self, Manner};
 
 fn free_port() -> u16 {
@@ -32,7 +32,7 @@ fn is_alive(pid: u32) -> bool {
 #[test]
 fn a_service_is_started_restarted_and_ended() {
     let port = free_port();
-    let ready = Ready::Url(format!("http://127.0.0.1:{port}/"));
+    let ready = ReadyCheck::Url(format!("http://127.0.0.1:{port}/"));
     let launch = Launch::new(listen(port), ready.clone());
     let mut service = Service::start(launch).expect("it comes up");
     let first = service.pid().expect("it runs");
@@ -48,7 +48,7 @@ fn a_service_is_started_restarted_and_ended() {
 #[test]
 fn its_death_is_noticed() {
     let port = free_port();
-    let launch = Launch::new(listen(port), Ready::Port("127.0.0.1".to_owned(), port));
+    let launch = Launch::new(listen(port), ReadyCheck::Port("127.0.0.1".to_owned(), port));
     let service = Service::start(launch).expect("it comes up");
     let pid = service.pid().expect("it runs").to_string();
     let killed = Command::new("kill").args(["-9", &pid]).status();
@@ -64,7 +64,7 @@ fn what_a_service_started_ends_with_it() {
     let port = free_port();
     let folder = tempfile::tempdir().expect("there is room");
     let command = format!("sleep 600 & echo $! > child; {}", listen(port));
-    let mut launch = Launch::new(command, Ready::Port("127.0.0.1".to_owned(), port));
+    let mut launch = Launch::new(command, ReadyCheck::Port("127.0.0.1".to_owned(), port));
     launch.directory = Some(folder.path().to_owned());
     let service = Service::start(launch).expect("it comes up");
     let child = std::fs::read_to_string(folder.path().join("child")).expect("it wrote that");
@@ -81,7 +81,7 @@ fn a_service_that_ends_instead_of_coming_up_is_quoted() {
     let port = free_port();
     let mut launch = Launch::new(
         "echo cannot find $WHAT >&2; exit 3",
-        Ready::Port("127.0.0.1".to_owned(), port),
+        ReadyCheck::Port("127.0.0.1".to_owned(), port),
     );
     launch
         .variables
@@ -100,11 +100,11 @@ fn a_service_that_does_not_come_up_in_time_is_ended() {
     let folder = tempfile::tempdir().expect("there is room");
     let mut launch = Launch::new(
         "echo $$ > pid; echo loading; exec sleep 600",
-        Ready::Url(format!("http://127.0.0.1:{port}/")),
+        ReadyCheck::Url(format!("http://127.0.0.1:{port}/")),
     );
     launch.directory = Some(folder.path().to_owned());
     // Long enough for the shell to say its line.
-    launch.patience = Duration::from_millis(500);
+    launch.timeout = Duration::from_millis(500);
     let error = Service::start(launch).expect_err("it does not come up");
     let message = error.to_string().replace(&port.to_string(), "PORT");
     insta::assert_snapshot!(message, @"
@@ -120,7 +120,7 @@ fn a_service_that_does_not_come_up_in_time_is_ended() {
 #[test]
 fn nothing_is_started_where_somebody_else_answers() {
     let other = bad_day::start(Manner::Fine);
-    let launch = Launch::new("echo not reached", Ready::Url(other.url.clone()));
+    let launch = Launch::new("echo not reached", ReadyCheck::Url(other.url.clone()));
     let error = Service::start(launch).expect_err("the place is taken");
     assert!(matches!(error, StartError::Occupied { .. }), "{error}");
 }
@@ -128,7 +128,7 @@ fn nothing_is_started_where_somebody_else_answers() {
 #[test]
 fn waiting_can_be_interrupted() {
     let port = free_port();
-    let mut launch = Launch::new("sleep 600", Ready::Port("127.0.0.1".to_owned(), port));
+    let mut launch = Launch::new("sleep 600", ReadyCheck::Port("127.0.0.1".to_owned(), port));
     launch.interrupt = Some(Arc::new(AtomicBool::new(true)));
     launch.grace = Duration::ZERO;
     let error = Service::start(launch).expect_err("it is interrupted");

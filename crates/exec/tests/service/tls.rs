@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 
-use isobath_exec::http::{Config, Failure, Request};
+use isobath_exec::http::{CallFailure, ClientConfig, Request};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -54,14 +54,14 @@ fn serve(n_connections: usize) -> String {
 #[test]
 fn a_certificate_of_its_own_making_is_accepted_only_when_we_say_so() {
     let url = serve(2);
-    let strict = client_with(Config::default()).call(&Request::get(&url));
+    let strict = client_with(ClientConfig::default()).call(&Request::get(&url));
     assert!(
-        matches!(strict.failure(), Some(Failure::Tls(_))),
+        matches!(strict.failure(), Some(CallFailure::Tls(_))),
         "{strict:?}"
     );
-    let mut lenient = client_with(Config {
+    let mut lenient = client_with(ClientConfig {
         accept_any_certificate: true,
-        ..Config::default()
+        ..ClientConfig::default()
     });
     // Twice, over the same connection: the service takes no third one.
     for _ in 0..2 {

@@ -57,20 +57,30 @@ impl<'a> Matcher<'a> {
                 self.text[start..].starts_with(&**literal) && next(self, start + literal.len())
             }
             PartKind::Class(set) => match self.text[start..].chars().next() {
-                Some(c) if set.contains(c) => self.mark(id, start, start + c.len_utf8(), next),
+                Some(c) if set.contains(c) => {
+                    self.set_taint_marker(id, start, start + c.len_utf8(), next)
+                }
                 _ => false,
             },
             PartKind::Look(look) => self.looks(*look, start) && next(self, start),
             PartKind::Repeat { sub, min, max } => self.repeat(id, (*sub, *min, *max), start, next),
             PartKind::Concat(subs) => self.sequence(subs, start, next),
             PartKind::Alternation(subs) => subs.iter().any(|&sub| {
-                self.part(sub, start, &mut |this, end| this.mark(id, start, end, next))
+                self.part(sub, start, &mut |this, end| {
+                    this.set_taint_marker(id, start, end, next)
+                })
             }),
         }
     }
 
     /// Goes on with the span noted, and takes the note back if that fails.
-    fn mark(&mut self, part: PartId, start: usize, end: usize, next: Next<'_, 'a>) -> bool {
+    fn set_taint_marker(
+        &mut self,
+        part: PartId,
+        start: usize,
+        end: usize,
+        next: Next<'_, 'a>,
+    ) -> bool {
         let n = self.spans.len();
         self.spans.push(Span { part, start, end });
         let matched = next(self, end);
@@ -119,7 +129,7 @@ impl<'a> Matcher<'a> {
                         end: pair[1],
                     });
                 }
-                if self.mark(id, start, ends[n], next) {
+                if self.set_taint_marker(id, start, ends[n], next) {
                     return true;
                 }
                 if self.steps > MAX_STEPS {
@@ -145,7 +155,7 @@ impl<'a> Matcher<'a> {
                 (end > start || n < min)
                     && this.again(id, (sub, min, max), (first, end, n + 1), next)
             });
-        more || (n >= min && self.mark(id, first, start, next))
+        more || (n >= min && self.set_taint_marker(id, first, start, next))
     }
 
     fn looks(&self, look: Look, at: usize) -> bool {

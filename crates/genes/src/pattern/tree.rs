@@ -12,12 +12,12 @@ pub(super) type PartId = u32;
 
 /// The parts of a pattern; children stand before their parents, the last is the root.
 pub(super) struct Tree {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<PatternPart>,
     pub(super) root: PartId,
 }
 
 /// One part of a pattern.
-pub(super) struct Part {
+pub(super) struct PatternPart {
     pub(super) kind: PartKind,
     /// Least number of characters.
     pub(super) min: u32,
@@ -102,7 +102,7 @@ impl Tree {
         Ok(tree)
     }
 
-    pub(super) fn part(&self, id: PartId) -> &Part {
+    pub(super) fn part(&self, id: PartId) -> &PatternPart {
         &self.parts[id as usize]
     }
 
@@ -151,7 +151,7 @@ impl Tree {
         if min > LONGEST || self.parts.len() > 200_000 {
             return Err(PatternError::TooLong);
         }
-        self.parts.push(Part { kind, min, max });
+        self.parts.push(PatternPart { kind, min, max });
         Ok(
             PartId::try_from(self.parts.len() - 1)
                 .expect("fewer parts than the check above allows"),

@@ -8,7 +8,9 @@ mod style;
 pub mod undocumented;
 mod xml;
 
-use isobath_genes::{Breach, Change, Domain, Gene, Model, NodeId, Rule, Tuning, Value};
+use isobath_genes::{
+    Domain, Gene, GeneConfig, Model, Mutation, NodeId, Rule, RuleViolation, Value,
+};
 
 use fastrand::Rng;
 
@@ -37,7 +39,7 @@ pub struct Action {
 impl Action {
     /// Draws inputs for an operation; `None` if the API has no such operation.
     #[must_use]
-    pub fn sample(api: &Api, operation: usize, rng: &mut Rng, tuning: &Tuning) -> Option<Self> {
+    pub fn sample(api: &Api, operation: usize, rng: &mut Rng, tuning: &GeneConfig) -> Option<Self> {
         let input = api.operations.get(operation)?.input;
         Some(Self {
             operation,
@@ -47,7 +49,7 @@ impl Action {
     }
 
     /// Changes the inputs in one place; `None` if the operation has none that can change.
-    pub fn mutate(&mut self, rng: &mut Rng, tuning: &Tuning) -> Option<Change> {
+    pub fn mutate(&mut self, rng: &mut Rng, tuning: &GeneConfig) -> Option<Mutation> {
         if !self.extras.is_empty()
             && rng.f64() < 0.3
             && let Some(change) = self.mutate_extra(rng, tuning)
@@ -58,7 +60,7 @@ impl Action {
         change.or_else(|| self.mutate_extra(rng, tuning))
     }
 
-    fn mutate_extra(&mut self, rng: &mut Rng, tuning: &Tuning) -> Option<Change> {
+    fn mutate_extra(&mut self, rng: &mut Rng, tuning: &GeneConfig) -> Option<Mutation> {
         if self.extras.is_empty() {
             return None;
         }
@@ -69,7 +71,7 @@ impl Action {
     /// Exchanges inputs with another call of the same operation; does nothing with others.
     pub fn cross(&mut self, other: &mut Self, rng: &mut Rng) {
         if self.operation == other.operation {
-            self.gene.cross(&mut other.gene, rng);
+            self.gene.crossover(&mut other.gene, rng);
         }
     }
 
@@ -78,13 +80,13 @@ impl Action {
     /// Outside a body of JSON all values are text: a number is as good as text there, nothing is
     /// null, and a path without one of its values is another path.
     #[must_use]
-    pub fn breaches(&self, api: &Api) -> Vec<Breach> {
+    pub fn breaches(&self, api: &Api) -> Vec<RuleViolation> {
         let Some(operation) = api.operations.get(self.operation) else {
             return Vec::new();
         };
         let is_json = self.media(operation) == Some(MediaKind::Json);
         self.gene
-            .breaches()
+            .violations()
             .into_iter()
             .filter(|breach| {
                 let mut segments = breach.pointer.split('/').skip(1);
@@ -109,10 +111,15 @@ impl Action {
 
     /// A copy that breaks exactly this rule; `None` if it cannot be broken here.
     #[must_use]
-    pub fn breach(&self, breach: &Breach, rng: &mut Rng, tuning: &Tuning) -> Option<Self> {
+    pub fn breach(
+        &self,
+        breach: &RuleViolation,
+        rng: &mut Rng,
+        tuning: &GeneConfig,
+    ) -> Option<Self> {
         Some(Self {
             operation: self.operation,
-            gene: self.gene.breach(breach, rng, tuning)?,
+            gene: self.gene.violate(breach, rng, tuning)?,
             extras: self.extras.clone(),
         })
     }

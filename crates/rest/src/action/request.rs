@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use isobath_genes::Resolve;
+use isobath_genes::Resolver;
 use serde_json::{Map, Value as Json};
 
 use super::style::{Escape, encode, inline, join, pairs};
@@ -54,7 +54,7 @@ impl Action {
     /// # Panics
     /// If the action is not one of this API.
     #[must_use]
-    pub fn request(&self, api: &Api, resolve: &dyn Resolve) -> Request {
+    pub fn request(&self, api: &Api, resolve: &dyn Resolver) -> Request {
         let operation = &api.operations[self.operation];
         let mut input = self.gene.to_json(resolve);
         if let Some(input) = &mut input {

@@ -1,5 +1,5 @@
 use fastrand::Rng;
-use isobath_genes::{Rule, Tuning, Unresolved};
+use isobath_genes::{GeneConfig, Rule, Unresolved};
 use serde_json::{Value as Json, json};
 
 use super::*;
@@ -464,7 +464,7 @@ fn breaches_are_those_that_a_server_can_see() {
     let mut rng = Rng::with_seed(1);
     let targets: Vec<String> = breaches
         .iter()
-        .filter_map(|breach| action.breach(breach, &mut rng, &Tuning::default()))
+        .filter_map(|breach| action.breach(breach, &mut rng, &GeneConfig::default()))
         .map(|action| action.request(&api, &Unresolved).target())
         .collect();
     assert_eq!(
@@ -479,7 +479,7 @@ fn requests_are_the_same_for_the_same_seed() {
     let api = pets();
     let run = || {
         let mut rng = Rng::with_seed(9);
-        let tuning = Tuning::robust();
+        let tuning = GeneConfig::robust();
         let mut action = Action::sample(&api, 0, &mut rng, &tuning).expect("there is one");
         let mut other = Action::sample(&api, 0, &mut rng, &tuning).expect("there is one");
         action.cross(&mut other, &mut rng);

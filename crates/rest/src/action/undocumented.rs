@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use fastrand::Rng;
 use isobath_genes::{
-    Domain, Gene, IntegerDomain, Model, ModelBuilder, NodeId, Resolve, TextDomain, Tuning,
+    Domain, Gene, GeneConfig, IntegerDomain, Model, ModelBuilder, NodeId, Resolver, TextDomain,
 };
 use serde_json::{Map, Value as Json};
 
@@ -99,7 +99,12 @@ static MODELS: LazyLock<BodyModels> = LazyLock::new(|| {
 impl UndocumentedInput {
     /// Draws a value.
     #[must_use]
-    pub fn sample(kind: UndocumentedKind, name: Arc<str>, rng: &mut Rng, tuning: &Tuning) -> Self {
+    pub fn sample(
+        kind: UndocumentedKind,
+        name: Arc<str>,
+        rng: &mut Rng,
+        tuning: &GeneConfig,
+    ) -> Self {
         let (model, node) = kind.shape(&name);
         Self {
             kind,
@@ -129,7 +134,7 @@ impl UndocumentedInput {
     }
 
     /// Puts it into a request.
-    pub(super) fn write(&self, request: &mut Request, resolve: &dyn Resolve) {
+    pub(super) fn write(&self, request: &mut Request, resolve: &dyn Resolver) {
         let Some(json) = self.gene.to_json(resolve) else {
             return;
         };
@@ -260,7 +265,7 @@ mod tests {
     use super::*;
 
     fn extra(kind: UndocumentedKind, name: &str, value: &str) -> UndocumentedInput {
-        let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+        let (mut rng, tuning) = (Rng::with_seed(1), GeneConfig::default());
         let mut extra = UndocumentedInput::sample(kind, name.into(), &mut rng, &tuning);
         assert!(extra.gene.set_json("", &json!(value)));
         extra
@@ -339,7 +344,7 @@ mod tests {
     #[test]
     fn a_body_is_what_its_type_allows() {
         let schema = r#"{"type":"object","properties":{"n":{"type":"integer","format":"int32"},"size":{"type":"string","enum":["S","L"]}}}"#;
-        let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+        let (mut rng, tuning) = (Rng::with_seed(1), GeneConfig::default());
         for _ in 0..50 {
             let extra =
                 UndocumentedInput::sample(UndocumentedKind::Body, schema.into(), &mut rng, &tuning);
@@ -363,7 +368,7 @@ mod tests {
     #[test]
     fn a_body_fills_in_what_is_missing_and_lists_stand_alone() {
         let schema = r#"{"type":"object","required":["x","y"],"properties":{"x":{"const":1},"y":{"const":2}}}"#;
-        let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+        let (mut rng, tuning) = (Rng::with_seed(1), GeneConfig::default());
         let mut sample = |schema: &str| {
             UndocumentedInput::sample(UndocumentedKind::Body, schema.into(), &mut rng, &tuning)
         };

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use isobath_exec::driver::Event;
-use isobath_exec::statement::Failure;
+use isobath_exec::statement::StatementFailure;
 use isobath_exec::{Refusal, RefusalKind};
 use isobath_sql::{ConstraintKind, Schema};
 use regex::Regex;
@@ -21,7 +21,7 @@ pub(crate) fn violated(exchange: &Exchange) -> Option<Refusal> {
             Event::Statement {
                 failure: Some(failure),
                 ..
-            } => Some(Failure::read(failure).0).filter(is_constraint),
+            } => Some(StatementFailure::read(failure).0).filter(is_constraint),
             _ => None,
         });
     told.or_else(|| {

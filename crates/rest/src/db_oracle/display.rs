@@ -1,6 +1,6 @@
 //! Rows and their differences in words.
 
-use isobath_exec::state::Change;
+use isobath_exec::test_database::RowChange;
 use isobath_sql::{Schema, Value};
 use serde_json::Value as Json;
 
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 const LONGEST: usize = 60;
 
 /// One line that says what became of a row.
-pub(super) fn change(schema: &Schema, change: &Change) -> String {
+pub(super) fn change(schema: &Schema, change: &RowChange) -> String {
     let Some(table) = schema.tables.get(change.table) else {
         return String::new();
     };

@@ -1,13 +1,13 @@
 //! What one call did to the rows.
 
-use isobath_exec::state::Change;
+use isobath_exec::test_database::RowChange;
 use isobath_sql::Value;
 
 /// What one call did to the rows of the database.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallEffect {
     /// Rows that are new, gone or changed.
-    pub changes: Vec<Change>,
+    pub changes: Vec<RowChange>,
     /// Whether all of it is known; nothing can be said of tables that are too large.
     pub is_complete: bool,
     /// The row that the path names, as it was before the call.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobath_exec::state::Snapshot;
+use isobath_exec::test_database::RowImage;
 use isobath_sql::eval::verdict;
 use isobath_sql::render::{constraint_name, expression};
 use isobath_sql::schema::Filled;
@@ -144,7 +144,7 @@ fn told(schema: &Schema, table: usize, number: usize, dialect: DialectName) -> S
 pub(super) fn attempts(
     schema: &Schema,
     dialect: DialectName,
-    rows: &Snapshot,
+    rows: &RowImage,
     table: usize,
     sent: &Map<String, Json>,
     target: Option<&[Value]>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use isobath_exec::DatabaseError;
-use isobath_exec::state::{Change, Content, Snapshot, State, Tables};
+use isobath_exec::test_database::{RowChange, RowImage, TableImage, Tables, TestDatabase};
 use isobath_sql::{Schema, Value};
 
 use super::display::names;
@@ -51,9 +51,9 @@ struct NamedReference {
 impl RowObserver {
     /// A watch over a database with the rows that it has now.
     #[must_use]
-    pub fn new(state: &State) -> Self {
+    pub fn new(state: &TestDatabase) -> Self {
         let rows = state
-            .baseline()
+            .initial_image()
             .iter()
             .map(|(_, content)| content.rows.len());
         let mut watch = Self {
@@ -62,8 +62,11 @@ impl RowObserver {
             waits: BTreeMap::new(),
         };
         for reference in &mut watch.references {
-            reference.learn(state.baseline());
-            let is_loose = reference.dangling_rows(state.baseline()).next().is_some();
+            reference.learn(state.initial_image());
+            let is_loose = reference
+                .dangling_rows(state.initial_image())
+                .next()
+                .is_some();
             reference.is_loose = is_loose;
         }
         watch
@@ -79,9 +82,9 @@ impl RowObserver {
     /// # Errors
     ///
     /// When the database is gone.
-    pub fn begin(&mut self, state: &mut State) -> Result<(), DatabaseError> {
+    pub fn begin(&mut self, state: &mut TestDatabase) -> Result<(), DatabaseError> {
         if self.is_enabled {
-            state.look(&Tables::new())?;
+            state.detect_changes(&Tables::new())?;
         }
         Ok(())
     }
@@ -93,7 +96,7 @@ impl RowObserver {
     /// When the database is gone.
     pub fn look(
         &mut self,
-        state: &mut State,
+        state: &mut TestDatabase,
         api: &Api,
         base: &str,
         exchange: &Exchange,
@@ -108,7 +111,7 @@ impl RowObserver {
             mentions_existing_row(state.schema(), state.image(), of, exchange)
                 || is_repeated(state.image(), exchange);
         let attempts = violations(state, of, target.as_ref(), exchange);
-        let mut difference = state.look(&Tables::new())?;
+        let mut difference = state.detect_changes(&Tables::new())?;
         let promises = exchange.succeeded()
             && match &*of.method {
                 "POST" => exchange.status() == Some(201),
@@ -118,7 +121,7 @@ impl RowObserver {
         if promises && difference.is_nothing() {
             let waits = self.waits.entry(operation).or_default();
             for pause in PAUSES.iter().filter(|_| *waits < WAITS) {
-                difference = state.look_later(*pause)?;
+                difference = state.detect_changes_after(*pause)?;
                 if !difference.is_nothing() {
                     break;
                 }
@@ -137,10 +140,10 @@ impl RowObserver {
     }
 
     /// Rows that refer to nothing since these changes.
-    fn orphans(&mut self, after: &Snapshot, changes: &[Change]) -> Vec<Orphan> {
+    fn orphans(&mut self, after: &RowImage, changes: &[RowChange]) -> Vec<Orphan> {
         let mut orphans = Vec::new();
         for reference in &mut self.references {
-            let concerns = |change: &Change| {
+            let concerns = |change: &RowChange| {
                 (change.table == reference.parent && change.after.is_none())
                     || (change.table == reference.table && change.after.is_some())
             };
@@ -164,12 +167,12 @@ impl RowObserver {
 }
 
 impl NamedReference {
-    fn content<'a>(&self, rows: &'a Snapshot) -> Option<(&'a Content, &'a Content)> {
+    fn content<'a>(&self, rows: &'a RowImage) -> Option<(&'a TableImage, &'a TableImage)> {
         let (own, parent) = (rows.get(self.table)?, rows.get(self.parent)?);
         (own.is_complete && parent.is_complete).then_some((own, parent))
     }
 
-    fn has_parent(&self, parent: &Content, row: &[Value]) -> bool {
+    fn has_parent(&self, parent: &TableImage, row: &[Value]) -> bool {
         let Some(value) = row.get(self.column) else {
             return true;
         };
@@ -177,7 +180,7 @@ impl NamedReference {
         value.is_null() || parent.rows.iter().any(is_it)
     }
 
-    fn learn(&mut self, rows: &Snapshot) {
+    fn learn(&mut self, rows: &RowImage) {
         if let (false, Some((own, parent))) = (self.is_proven, self.content(rows)) {
             self.is_proven = own.rows.iter().any(|row| {
                 row.get(self.column).is_some_and(|value| !value.is_null())
@@ -186,7 +189,7 @@ impl NamedReference {
         }
     }
 
-    fn dangling_rows<'a>(&'a self, rows: &'a Snapshot) -> impl Iterator<Item = &'a Vec<Value>> {
+    fn dangling_rows<'a>(&'a self, rows: &'a RowImage) -> impl Iterator<Item = &'a Vec<Value>> {
         let content = self.content(rows);
         content.into_iter().flat_map(move |(own, parent)| {
             own.rows
@@ -240,7 +243,7 @@ fn references(schema: &Schema) -> Vec<NamedReference> {
 /// The row that the path of a call names, before the call.
 fn target(
     schema: &Schema,
-    rows: &Snapshot,
+    rows: &RowImage,
     operation: &Operation,
     base: &str,
     exchange: &Exchange,
@@ -279,7 +282,7 @@ fn target(
 
 /// The constraints that what was sent would violate if it were stored as it is.
 fn violations(
-    state: &State,
+    state: &TestDatabase,
     operation: &Operation,
     target: Option<&AddressedRow>,
     exchange: &Exchange,
@@ -305,7 +308,7 @@ fn violations(
 }
 
 /// Whether the idempotency key of a request is one that the database knows.
-fn is_repeated(rows: &Snapshot, exchange: &Exchange) -> bool {
+fn is_repeated(rows: &RowImage, exchange: &Exchange) -> bool {
     let headers = exchange.request.headers.iter();
     let mut keys = headers.filter(|(name, _)| plain(name).contains("idempotency"));
     keys.any(|(_, key)| {
@@ -319,7 +322,7 @@ fn is_repeated(rows: &Snapshot, exchange: &Exchange) -> bool {
 /// Whether the answer gives the key of a row that is there already.
 fn mentions_existing_row(
     schema: &Schema,
-    rows: &Snapshot,
+    rows: &RowImage,
     operation: &Operation,
     exchange: &Exchange,
 ) -> bool {

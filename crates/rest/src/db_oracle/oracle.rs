@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use isobath_exec::state::Change;
+use isobath_exec::test_database::RowChange;
 use isobath_sql::Schema;
 
 use super::effect::CallEffect;
@@ -37,7 +37,7 @@ pub(super) struct JudgedCall<'a> {
     pub(super) earlier: &'a [Exchange],
     pub(super) effect: &'a CallEffect,
     /// Changes that are not bookkeeping.
-    pub(super) changes: Vec<&'a Change>,
+    pub(super) changes: Vec<&'a RowChange>,
     /// The body that was sent, where it is a JSON object.
     pub(super) sent: Option<serde_json::Map<String, serde_json::Value>>,
 }
@@ -82,7 +82,7 @@ impl DatabaseOracle {
                 let own = effect.changes.iter().filter(|change| {
                     change.table == target.table && change.before.as_ref() == Some(&target.row)
                 });
-                let columns = own.flat_map(Change::columns);
+                let columns = own.flat_map(RowChange::columns);
                 self.changed.entry(index).or_default().extend(columns);
             }
         }
@@ -118,7 +118,7 @@ impl DatabaseOracle {
     }
 
     /// Whether a change is one that any call may make: to a log, a session, a count.
-    fn is_bookkeeping_change(&self, change: &Change, about: Option<usize>) -> bool {
+    fn is_bookkeeping_change(&self, change: &RowChange, about: Option<usize>) -> bool {
         let Some(table) = self.schema.tables.get(change.table) else {
             return true;
         };
@@ -134,7 +134,7 @@ impl DatabaseOracle {
     }
 
     /// Whether a row changed in nothing but columns that change with use: times, versions, counts.
-    fn is_count(&self, change: &Change) -> bool {
+    fn is_count(&self, change: &RowChange) -> bool {
         let is_bookkeeping = |column: usize| {
             let table = self.schema.tables.get(change.table);
             let column = table.and_then(|table| table.columns.get(column));
@@ -146,7 +146,7 @@ impl DatabaseOracle {
     }
 
     /// Whether rows were made in tables that are no logs by their names.
-    pub(super) fn makes_rows(&self, changes: &[Change]) -> bool {
+    pub(super) fn makes_rows(&self, changes: &[RowChange]) -> bool {
         changes.iter().any(|change| {
             let table = self.schema.tables.get(change.table);
             change.before.is_none() && table.is_some_and(|table| !is_log(&table.name))

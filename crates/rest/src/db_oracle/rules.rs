@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use isobath_exec::state::Change;
+use isobath_exec::test_database::RowChange;
 use isobath_sql::{Schema, Value};
 
 use super::display::{self, names};
@@ -50,7 +50,7 @@ pub(super) fn fault(
     kind: FaultKind,
     place: &str,
     what: &str,
-    changes: &[&Change],
+    changes: &[&RowChange],
 ) -> Fault {
     let name = case.operation.name();
     let mut evidence: Vec<String> = changes
@@ -77,7 +77,7 @@ pub(super) fn fault(
 }
 
 /// The names of the tables of some changes.
-fn tables(schema: &Schema, changes: &[&Change]) -> String {
+fn tables(schema: &Schema, changes: &[&RowChange]) -> String {
     let names: BTreeSet<&str> = changes
         .iter()
         .filter_map(|change| Some(schema.tables.get(change.table)?.name.as_str()))
@@ -127,7 +127,7 @@ fn get_wrote(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
             })
         })
     };
-    let accused: Vec<&Change> = case
+    let accused: Vec<&RowChange> = case
         .changes
         .iter()
         .copied()
@@ -200,7 +200,7 @@ fn failure_wrote(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault>
         .response()
         .map(|response| String::from_utf8_lossy(&response.body).into_owned())?;
     let body: serde_json::Value = serde_json::from_str(&body).unwrap_or(serde_json::Value::Null);
-    let accused: Vec<&Change> = case
+    let accused: Vec<&RowChange> = case
         .changes
         .iter()
         .copied()
@@ -296,35 +296,36 @@ fn took_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
         return None;
     }
     let target = case.effect.target.as_ref()?;
-    let gone: Vec<&Change> = case
+    let gone: Vec<&RowChange> = case
         .changes
         .iter()
         .copied()
         .filter(|change| change.after.is_none())
         .collect();
-    let is_own = |change: &&Change| {
+    let is_own = |change: &&RowChange| {
         change.table == target.table && change.before.as_ref() == Some(&target.row)
     };
     let own = gone.iter().copied().find(is_own)?;
     // Rows that refer to what is gone follow it, and rows that refer to those.
-    let mut related: Vec<&Change> = vec![own];
-    let mut rest: Vec<&Change> = gone
+    let mut related: Vec<&RowChange> = vec![own];
+    let mut rest: Vec<&RowChange> = gone
         .into_iter()
         .filter(|change| !std::ptr::eq(*change, own))
         .collect();
     loop {
-        let (more, others): (Vec<&Change>, Vec<&Change>) = rest.into_iter().partition(|change| {
-            related
-                .iter()
-                .any(|parent| refers(&judge.schema, change, parent))
-        });
+        let (more, others): (Vec<&RowChange>, Vec<&RowChange>) =
+            rest.into_iter().partition(|change| {
+                related
+                    .iter()
+                    .any(|parent| refers(&judge.schema, change, parent))
+            });
         rest = others;
         if more.is_empty() {
             break;
         }
         related.extend(more);
     }
-    let accused: Vec<&Change> = rest
+    let accused: Vec<&RowChange> = rest
         .into_iter()
         .filter(|change| {
             change.table == target.table
@@ -376,7 +377,7 @@ fn reference(schema: &Schema, table: usize, parent: usize) -> Option<(Vec<usize>
 }
 
 /// Whether a row that is gone referred to another one.
-fn refers(schema: &Schema, child: &Change, parent: &Change) -> bool {
+fn refers(schema: &Schema, child: &RowChange, parent: &RowChange) -> bool {
     let (Some(row), Some(of)) = (&child.before, &parent.before) else {
         return false;
     };
@@ -431,13 +432,13 @@ fn duplicate(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
             && earlier.request.body == *body
             && earlier.request.headers.contains(key)
     })?;
-    let made = |changes: &[Change], table: usize| {
+    let made = |changes: &[RowChange], table: usize| {
         changes
             .iter()
             .any(|change| change.table == table && change.before.is_none())
     };
     let before = first.trace.effect.as_ref()?;
-    let accused: Vec<&Change> = case
+    let accused: Vec<&RowChange> = case
         .changes
         .iter()
         .copied()

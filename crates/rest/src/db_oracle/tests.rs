@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use isobath_exec::driver::Event;
-use isobath_exec::http::{Call, Completeness, Method, Outcome, Request, Response};
-use isobath_exec::state::State;
+use isobath_exec::http::{BodyCompleteness, Call, CallOutcome, Method, Request, Response};
+use isobath_exec::test_database::TestDatabase;
 use isobath_sql::ddl::{Source, load};
 use isobath_sql::{DialectName, Schema};
 
@@ -90,11 +90,11 @@ fn drift_is_what_the_document_allows_and_the_column_refuses() {
 /// A call of the only operation, with a status and a body.
 fn exchange(status: u16, body: &str) -> Exchange {
     let call = Call {
-        outcome: Outcome::Answered(Response {
+        outcome: CallOutcome::Answered(Response {
             status,
             headers: Default::default(),
             body: body.to_owned().into(),
-            completeness: Completeness::Complete,
+            completeness: BodyCompleteness::Complete,
         }),
         elapsed: Duration::ZERO,
         repeated: false,
@@ -172,9 +172,9 @@ fn an_input_shows_which_constraint_it_would_violate() {
     let folder = tempfile::tempdir().expect("a folder");
     let address = format!("sqlite:{}", folder.path().join("boats.db").display());
     let named = std::slice::from_ref(&address);
-    let mut database = isobath_exec::writable(&address, named).expect("a test database");
-    database.command(TABLES).expect("tables");
-    let state = State::open(&address, named).expect("a test database");
+    let mut database = isobath_exec::connect_writable(&address, named).expect("a test database");
+    database.execute_required(TABLES).expect("tables");
+    let state = TestDatabase::open(&address, named).expect("a test database");
     let schema = state.schema();
     let boats = schema.table_index("boats").expect("a table");
     let makers = schema.table_index("makers").expect("a table");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use isobath_exec::state::Change;
+use isobath_exec::test_database::RowChange;
 
 use super::display::{self, holds};
 use super::effect::AddressedRow;
@@ -23,7 +23,7 @@ pub(super) fn changed_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> O
         .iter()
         .filter_map(|(name, value)| Some((column_of(schema, target.table, name)?, value)))
         .collect();
-    let others: Vec<&Change> = case
+    let others: Vec<&RowChange> = case
         .changes
         .iter()
         .copied()
@@ -87,7 +87,7 @@ pub(super) fn changed_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> O
 }
 
 /// What became of the row that the path names, if it changed.
-fn own_change<'a>(case: &JudgedCall<'a>, target: &AddressedRow) -> Option<&'a Change> {
+fn own_change<'a>(case: &JudgedCall<'a>, target: &AddressedRow) -> Option<&'a RowChange> {
     case.changes.iter().copied().find(|change| {
         change.table == target.table
             && change.before.as_ref() == Some(&target.row)
@@ -185,7 +185,7 @@ pub(super) fn lost_update(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Opti
     }
     let list = lost.join(", ");
     let what = format!("and {list} of {table} with {key} is not what was sent");
-    let shown: Vec<&Change> = own.into_iter().collect();
+    let shown: Vec<&RowChange> = own.into_iter().collect();
     Some(fault(
         case,
         judge,

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use isobath_exec::driver::{Event, Place};
+use isobath_exec::driver::{Event, InputLocation};
 use isobath_genes::{
-    Domain, Field, FloatDomain, Gene, IntegerDomain, ModelBuilder, NodeId, ObjectDomain,
-    TextDomain, Tuning,
+    Domain, Field, FloatDomain, Gene, GeneConfig, IntegerDomain, ModelBuilder, NodeId,
+    ObjectDomain, TextDomain,
 };
 use isobath_search::Rng;
 
@@ -84,7 +84,7 @@ impl MockCatalog {
                 .iter()
                 .filter_map(|event| match event {
                     Event::Parameter {
-                        place: Place::Field,
+                        place: InputLocation::Field,
                         name,
                         ..
                     } if !name.is_empty() && name.len() <= 100 => Some(name),
@@ -124,7 +124,7 @@ impl MockCatalog {
     pub(crate) fn add_mock_responses(
         &self,
         rng: &mut Rng,
-        tuning: &Tuning,
+        tuning: &GeneConfig,
         candidate: &mut Candidate,
     ) {
         for outbound_request in self.outbound_requests(candidate) {
@@ -141,7 +141,12 @@ impl MockCatalog {
     }
 
     /// Changes the answers of a candidate in one place; false when it has nothing to do with any.
-    pub(crate) fn change(&self, rng: &mut Rng, tuning: &Tuning, candidate: &mut Candidate) -> bool {
+    pub(crate) fn change(
+        &self,
+        rng: &mut Rng,
+        tuning: &GeneConfig,
+        candidate: &mut Candidate,
+    ) -> bool {
         let outbound_requests = self.outbound_requests(candidate);
         if outbound_requests.is_empty() {
             return false;
@@ -205,7 +210,7 @@ impl MockCatalog {
     fn answer(
         &self,
         rng: &mut Rng,
-        tuning: &Tuning,
+        tuning: &GeneConfig,
         outbound_request: &Arc<OutboundRequest>,
     ) -> Option<MockResponse> {
         let known = self.known.get(outbound_request)?;

@@ -31,7 +31,7 @@ impl DocumentedService {
         let own = path.strip_prefix(&self.base)?;
         let fitting = self.api.operations.iter().filter(|operation| {
             operation.method.eq_ignore_ascii_case(method)
-                && isobath_exec::responder::path_fits(&pattern(operation), own)
+                && isobath_exec::mock::path_matches(&pattern(operation), own)
         });
         // The one with the fewest placeholders is meant.
         let operation = fitting.min_by_key(|operation| pattern(operation).matches('*').count())?;
@@ -69,7 +69,7 @@ impl DocumentedService {
                 .unwrap_or_else(|| "application/json".to_owned());
             let body = media
                 .and_then(|media| media.node)
-                .filter(|node| !self.api.model.is_endless(*node))
+                .filter(|node| !self.api.model.is_infinite(*node))
                 .map(|node| (Arc::clone(&self.api.model), node));
             options.push(ResponseOption {
                 status,

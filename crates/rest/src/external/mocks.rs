@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use isobath_exec::responder::{Outgoing, Responder, ResponderError, Station};
+use isobath_exec::mock::{MockEndpoint, MockServer, MockServerError, ReceivedCall};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub struct OutboundTally {
 /// Outside services while candidates run.
 #[derive(Debug)]
 pub struct Mocks {
-    responder: Responder,
+    responder: MockServer,
     described: Vec<DocumentedService>,
     tallies: BTreeMap<OutboundRequest, OutboundTally>,
     n_dropped: u64,
@@ -56,7 +56,7 @@ const LONG_SEGMENT: usize = 32;
 impl Mocks {
     /// Outside services that a responder stands for, some of which are described.
     #[must_use]
-    pub fn new(responder: Responder, described: Vec<DocumentedService>) -> Self {
+    pub fn new(responder: MockServer, described: Vec<DocumentedService>) -> Self {
         Self {
             responder,
             described,
@@ -67,8 +67,8 @@ impl Mocks {
 
     /// Where which service is stood for.
     #[must_use]
-    pub fn stations(&self) -> &[Station] {
-        self.responder.stations()
+    pub fn stations(&self) -> &[MockEndpoint] {
+        self.responder.endpoints()
     }
 
     /// The outside services whose documents are known.
@@ -145,7 +145,7 @@ impl Mocks {
     /// # Errors
     ///
     /// When somebody else still does.
-    pub fn resume(&mut self) -> Result<(), ResponderError> {
+    pub fn resume(&mut self) -> Result<(), MockServerError> {
         self.responder.resume()
     }
 
@@ -162,7 +162,7 @@ impl Mocks {
     fn count(
         &mut self,
         outbound_request: &OutboundRequest,
-        call: &Outgoing,
+        call: &ReceivedCall,
         operation: Option<usize>,
     ) {
         if self.tallies.len() >= MAX_ERRANDS && !self.tallies.contains_key(outbound_request) {
@@ -183,7 +183,7 @@ impl Mocks {
     }
 
     /// What a call asks, with what varies in its path left open.
-    fn outbound_request(&self, call: &Outgoing, sent: Option<&Value>) -> OutboundRequest {
+    fn outbound_request(&self, call: &ReceivedCall, sent: Option<&Value>) -> OutboundRequest {
         let described = self.described.iter();
         let mut described = described.filter(|described| described.name == call.service);
         let path = described

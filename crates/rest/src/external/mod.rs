@@ -15,7 +15,7 @@ mod unmocked;
 
 use std::sync::Arc;
 
-use isobath_exec::responder::{Prepared, Reply};
+use isobath_exec::mock::{MockReply, MockStub};
 use isobath_genes::{Gene, Unresolved, plain};
 
 pub use catalog::MockCatalog;
@@ -92,19 +92,19 @@ impl MockResponse {
     }
 
     /// The answer as the responder gives it.
-    fn prepared(&self) -> Prepared {
+    fn prepared(&self) -> MockStub {
         let status = match self.how {
             MockBehavior::Status(status) => Some(status),
             MockBehavior::Garbled => Some(200),
             MockBehavior::Closed => None,
         };
-        Prepared {
+        MockStub {
             service: self.outbound_request.service.to_string(),
             method: self.outbound_request.method.to_string(),
             path: self.outbound_request.path.to_string(),
             reply: match status {
-                None => Reply::Close,
-                Some(status) => Reply::Answer {
+                None => MockReply::Close,
+                Some(status) => MockReply::Respond {
                     status,
                     content_type: self.content_type.to_string(),
                     body: self.text().into_bytes(),

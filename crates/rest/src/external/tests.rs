@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use isobath_genes::{Gene, Tuning, Unresolved};
+use isobath_genes::{Gene, GeneConfig, Unresolved};
 use isobath_search::Rng;
 use serde_json::json;
 
@@ -55,8 +55,8 @@ fn ran(path: &str) -> (Candidate, Vec<Exchange>) {
     let gene = Gene::read(&model, root, &json!({})).expect("it fits");
     let mut candidate = Candidate::default();
     let id = candidate.push(StepKind::call(0, gene), None);
-    let mut client =
-        isobath_exec::http::Client::new(isobath_exec::http::Config::default()).expect("a client");
+    let mut client = isobath_exec::http::Client::new(isobath_exec::http::ClientConfig::default())
+        .expect("a client");
     // Nobody is there; what matters is what the service is said to have done.
     let request = isobath_exec::http::Request::get("http://127.0.0.1:1/");
     let call = client.call(&request);
@@ -106,7 +106,7 @@ fn answers_are_made_as_the_document_has_them_and_mostly_welcome() {
     let (mut good, mut bad) = (0, 0);
     for _ in 0..200 {
         let mut fresh = candidate.clone();
-        mock_catalog.add_mock_responses(&mut rng, &Tuning::default(), &mut fresh);
+        mock_catalog.add_mock_responses(&mut rng, &GeneConfig::default(), &mut fresh);
         for answer in &fresh.mock_responses {
             match answer.how {
                 MockBehavior::Status(200) => {
@@ -126,7 +126,7 @@ fn answers_are_made_as_the_document_has_them_and_mostly_welcome() {
 fn an_answer_that_nobody_describes_grows_with_what_is_read_of_it() {
     let (model, root) = model_of(&["currency", "rate/value", "rate/day"]);
     let mut rng = Rng::with_seed(2);
-    let gene = Gene::sample(&model, root, &mut rng, &Tuning::default());
+    let gene = Gene::sample(&model, root, &mut rng, &GeneConfig::default());
     let json = gene.to_json(&Unresolved).expect("an object");
     assert!(json.get("currency").is_some());
     assert!(json.pointer("/rate/value").is_some() && json.pointer("/rate/day").is_some());
@@ -140,7 +140,7 @@ fn answers_are_changed_until_they_are_gone_and_come_again() {
     let mut rng = Rng::with_seed(3);
     let mut texts = std::collections::BTreeSet::new();
     for _ in 0..300 {
-        assert!(mock_catalog.change(&mut rng, &Tuning::default(), &mut candidate));
+        assert!(mock_catalog.change(&mut rng, &GeneConfig::default(), &mut candidate));
         texts.extend(candidate.mock_responses.iter().map(MockResponse::text));
         assert!(candidate.mock_responses.len() <= 3);
     }
@@ -152,5 +152,5 @@ fn who_calls_nobody_needs_no_answers() {
     let (mut candidate, _) = ran("/v1/rates/*");
     let mock_catalog = MockCatalog::default();
     let mut rng = Rng::with_seed(4);
-    assert!(!mock_catalog.change(&mut rng, &Tuning::default(), &mut candidate));
+    assert!(!mock_catalog.change(&mut rng, &GeneConfig::default(), &mut candidate));
 }

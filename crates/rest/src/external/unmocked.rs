@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use isobath_exec::driver::Event;
-use isobath_exec::responder::Station;
+use isobath_exec::mock::MockEndpoint;
 use url::Url;
 
 use super::mocks::shape;
@@ -42,7 +42,7 @@ impl UnmockedRequests {
 
     /// What was called and answered by others than us.
     #[must_use]
-    pub fn unanswered(&self, stations: &[Station]) -> Vec<(OutboundRequest, OutboundTally)> {
+    pub fn unanswered(&self, stations: &[MockEndpoint]) -> Vec<(OutboundRequest, OutboundTally)> {
         let by_proxy = stations.iter().any(|station| station.name.is_empty());
         let is_ours = |outbound_request: &OutboundRequest| {
             let mut at = stations.iter();
@@ -70,14 +70,14 @@ fn is_local(origin: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use isobath_exec::http::{Client, Config, Request};
+    use isobath_exec::http::{Client, ClientConfig, Request};
 
     use super::*;
 
     #[test]
     fn what_we_answer_is_not_told_twice() {
         let request = Request::get("http://127.0.0.1:1/");
-        let call = Client::new(Config::default())
+        let call = Client::new(ClientConfig::default())
             .expect("a client")
             .call(&request);
         let mut exchange = Exchange::new(0, Some(0), None, request, call);
@@ -91,14 +91,14 @@ mod tests {
         }
         let mut called = UnmockedRequests::default();
         called.learn(&exchange);
-        let told = |stations: &[Station]| -> Vec<String> {
+        let told = |stations: &[MockEndpoint]| -> Vec<String> {
             let seen = called.unanswered(stations);
             let seen = seen.iter();
             seen.map(|(one, _)| format!("{}{}", one.service, one.path))
                 .collect()
         };
         let at = ([127, 0, 0, 1], 8940).into();
-        let named = |name: &str| Station {
+        let named = |name: &str| MockEndpoint {
             name: name.to_owned(),
             at,
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobath_exec::driver::{Event, Kind, Target as CodeTarget};
+use isobath_exec::driver::{Event, Target as CodeTarget, TargetKind};
 use isobath_search::{Score, TargetId};
 use isobath_sql::DialectName;
 use isobath_sql::query::shape;
@@ -201,13 +201,13 @@ impl CodeTargets {
                 continue;
             };
             let covered = target_state.best >= 1.0;
-            if target.kind == Kind::Fault {
+            if target.kind == TargetKind::Fault {
                 coverage.faults.add(covered);
                 continue;
             }
             let file = coverage.files.entry(target.file.clone()).or_default();
             match target.kind {
-                Kind::Statement => *file.lines.entry(target.line).or_default() |= covered,
+                TargetKind::Statement => *file.lines.entry(target.line).or_default() |= covered,
                 _ => {
                     coverage.branches.add(covered);
                     file.branches.add(covered);

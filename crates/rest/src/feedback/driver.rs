@@ -68,7 +68,7 @@ impl Feedback for DriverFeedback {
 
     fn begin(&mut self, inputs: Vec<String>) {
         let mut current = self.driver.lock();
-        current.renew();
+        current.reconnect();
         if let Some(driver) = &mut current.driver {
             // A driver that is gone is noticed when the candidate ends.
             let _ = driver.track(inputs);

@@ -20,7 +20,7 @@ pub use tap::{CombinedFeedback, TapFeedback};
 
 use std::sync::Arc;
 
-use isobath_exec::driver::{Event, Reached, Target as CodeTarget};
+use isobath_exec::driver::{Event, ReachedTarget, Target as CodeTarget};
 
 use crate::db_oracle::CallEffect;
 use crate::exchange::Exchange;
@@ -66,7 +66,7 @@ pub trait Feedback: std::fmt::Debug + Send {
 #[derive(Clone, Debug, Default)]
 pub struct CandidateTrace {
     /// The targets that were reached, each with the call that came nearest.
-    pub reached: Vec<Reached>,
+    pub reached: Vec<ReachedTarget>,
     /// What else happened, in order.
     pub events: Vec<Event>,
 }

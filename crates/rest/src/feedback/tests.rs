@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use isobath_exec::driver::{Event, Kind, Reached, Target as CodeTarget};
-use isobath_exec::http::{Call, Failure, Outcome, Request};
+use isobath_exec::driver::{Event, ReachedTarget, Target as CodeTarget, TargetKind};
+use isobath_exec::http::{Call, CallFailure, CallOutcome, Request};
 use isobath_search::Score;
 
 use super::{CandidateTrace, CodeTargets, CombinedFeedback, Feedback};
 use crate::exchange::Exchange;
 use crate::target::Targets;
 
-fn target(id: u32, kind: Kind, line: u32) -> CodeTarget {
+fn target(id: u32, kind: TargetKind, line: u32) -> CodeTarget {
     CodeTarget {
         id,
         kind,
@@ -26,7 +26,7 @@ fn target(id: u32, kind: Kind, line: u32) -> CodeTarget {
 
 fn exchanges() -> Vec<Exchange> {
     let call = || Call {
-        outcome: Outcome::Failed(Failure::Dropped),
+        outcome: CallOutcome::Failed(CallFailure::Dropped),
         elapsed: Duration::ZERO,
         repeated: false,
         waited: Duration::ZERO,
@@ -40,7 +40,7 @@ fn exchanges() -> Vec<Exchange> {
 
 #[test]
 fn each_call_gets_what_it_did_and_strays_are_dropped() {
-    let reached = |target, score, action| Reached {
+    let reached = |target, score, action| ReachedTarget {
         target,
         score,
         action,
@@ -70,10 +70,10 @@ fn each_call_gets_what_it_did_and_strays_are_dropped() {
 fn targets_of_the_code_are_scored_counted_and_remember_who_came_nearest() {
     let mut code = CodeTargets::new(
         &[
-            target(2, Kind::True, 4),
-            target(3, Kind::False, 4),
-            target(4, Kind::Statement, 5),
-            target(5, Kind::Statement, 5),
+            target(2, TargetKind::True, 4),
+            target(3, TargetKind::False, 4),
+            target(4, TargetKind::Statement, 5),
+            target(5, TargetKind::Statement, 5),
         ],
         &[],
     );
@@ -177,7 +177,7 @@ fn several_tell_together_and_one_has_the_targets() {
     // A statement of the same database was seen by both.
     for (database, told_by_both) in [("sqlite", true), ("postgresql", false)] {
         let driver = Echo {
-            targets: vec![target(1, Kind::Statement, 3)],
+            targets: vec![target(1, TargetKind::Statement, 3)],
             word: "driver",
             database,
             ..Echo::default()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isobath_genes::{MomentKind, Specialization};
+use isobath_genes::{DateTimeKind, Specialization};
 use serde_json::{Map, Value};
 
 /// What a field must be.
@@ -153,9 +153,9 @@ fn json_type(name: &str) -> Option<Constraint> {
 /// Text of a format by its name.
 pub(crate) fn format(name: &str) -> Option<Constraint> {
     let text = match name {
-        "date-time" | "datetime" => Specialization::Moment(MomentKind::DateTime),
-        "date" => Specialization::Moment(MomentKind::Date),
-        "time" => Specialization::Moment(MomentKind::LocalTime),
+        "date-time" | "datetime" => Specialization::DateTime(DateTimeKind::DateTime),
+        "date" => Specialization::DateTime(DateTimeKind::Date),
+        "time" => Specialization::DateTime(DateTimeKind::LocalTime),
         "uuid" | "guid" => Specialization::Uuid,
         "uri" | "url" => Specialization::Uri,
         "email" => Specialization::Pattern("^[a-z]{1,8}@example\\.(com|org)$".into()),

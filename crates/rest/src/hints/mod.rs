@@ -11,7 +11,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobath_genes::{Gene, SpecialModel, Tuning, Value as GeneValue};
+use isobath_genes::{Gene, GeneConfig, SpecializationModel, Value as GeneValue};
 use isobath_search::Rng;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ pub(crate) struct Hints {
 struct Hint {
     constraint: Constraint,
     /// Made once, for text.
-    model: Option<SpecialModel>,
+    model: Option<SpecializationModel>,
 }
 
 /// A field of an input that was sent.
@@ -101,7 +101,13 @@ impl Hints {
     }
 
     /// Makes an input what the service said it wants, most of the time.
-    pub(crate) fn apply(&self, rng: &mut Rng, tuning: &Tuning, operation: usize, input: &mut Gene) {
+    pub(crate) fn apply(
+        &self,
+        rng: &mut Rng,
+        tuning: &GeneConfig,
+        operation: usize,
+        input: &mut Gene,
+    ) {
         let Some(fields) = self.operations.get(&operation) else {
             return;
         };
@@ -136,7 +142,7 @@ fn places(input: &Gene, stable: &str) -> Vec<String> {
 }
 
 impl Hint {
-    fn apply(&self, rng: &mut Rng, tuning: &Tuning, pointer: &str, input: &mut Gene) {
+    fn apply(&self, rng: &mut Rng, tuning: &GeneConfig, pointer: &str, input: &mut Gene) {
         let current = value_at(input, pointer);
         match &self.constraint {
             Constraint::Required => {
@@ -260,7 +266,7 @@ fn is_special(input: &Gene, pointer: &str) -> bool {
     let mut is_special = false;
     input.walk(|place| {
         if place.pointer == pointer {
-            is_special |= matches!(place.value, GeneValue::Special(_));
+            is_special |= matches!(place.value, GeneValue::Specialized(_));
         }
     });
     is_special

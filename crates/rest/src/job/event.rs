@@ -1,6 +1,6 @@
 //! What a run tells while it goes on.
 
-use isobath_search::{Event as SearchEvent, Phase};
+use isobath_search::{Phase, SearchEvent};
 
 use super::PreviousRun;
 use crate::caller::Service;

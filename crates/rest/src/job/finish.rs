@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
-use isobath_search::{Archive, Minimized, TargetId, minimize};
+use isobath_search::{Archive, MinimizedSuite, TargetId, minimize};
 
 use super::event::{EventReporter, Stage};
 use super::readable::{ObservedRequirement, Requirement};
@@ -301,7 +301,7 @@ impl Finish<'_> {
         shortest
     }
 
-    fn minimize(&mut self, end: f64) -> Minimized<Candidate> {
+    fn minimize(&mut self, end: f64) -> MinimizedSuite<Candidate> {
         let (config, caller, reporter, lost, calls) = (
             self.config,
             &mut self.caller,

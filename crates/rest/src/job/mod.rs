@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use isobath_exec::state::Cost;
+use isobath_exec::test_database::StateCost;
 use isobath_sql::Limitation;
 
 pub use event::{Event, Stage, TimelinePoint};
@@ -37,7 +37,7 @@ use crate::target::Target;
 /// What a run may do and use.
 pub struct Config {
     /// The algorithm, its parameters, and the seed.
-    pub search: isobath_search::Config,
+    pub search: isobath_search::SearchConfig,
     /// The most calls in all.
     pub calls: Option<u64>,
     /// The share of the time that is used, from 0; asked whenever a candidate is to be made.
@@ -86,9 +86,9 @@ impl Config {
     #[must_use]
     pub fn single_worker(seed: u64, calls: u64) -> Self {
         Self {
-            search: isobath_search::Config {
+            search: isobath_search::SearchConfig {
                 seed,
-                ..isobath_search::Config::default()
+                ..isobath_search::SearchConfig::default()
             },
             calls: Some(calls),
             elapsed: Arc::new(|| 0.0),
@@ -128,7 +128,7 @@ pub struct DatabaseFindings {
     /// Where the document allows what a column refuses.
     pub drift: Vec<Drift>,
     /// What resetting and looking cost.
-    pub cost: Cost,
+    pub cost: StateCost,
     /// Tables with too many rows to be put back.
     pub not_kept: Vec<String>,
     /// What decides about rows and is not understood, triggers above all.

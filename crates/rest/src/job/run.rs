@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use isobath_exec::http::Client;
 use isobath_search::{
-    Ending, Event as SearchEvent, Limits, Observer, Search, run as run_alone, run_with_workers,
+    Budget, Observer, Search, SearchEvent, StopReason, run as run_alone, run_with_workers,
 };
 
 use super::event::{Event, EventReporter, Stage, unexplained};
@@ -148,9 +148,9 @@ fn rows(service: &Service, problem: &RestProblem) -> Option<DatabaseFindings> {
     let judge = problem.rows()?;
     service.with_database(|database| {
         let state = &database.state;
-        let tables = state.not_kept().iter();
+        let tables = state.not_snapshotted().iter();
         DatabaseFindings {
-            place: state.place().to_owned(),
+            place: state.display_address().to_owned(),
             constraints: judge.matrix().rows(state.dialect()),
             drift: drift(&service.api, state.schema(), state.dialect()),
             cost: state.cost(),
@@ -193,7 +193,7 @@ fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
         Some(judge) => problem.with_rows(judge),
         None => problem,
     };
-    let mut limits = Limits::default().interrupt(Arc::clone(&config.interrupt));
+    let mut limits = Budget::default().interrupt(Arc::clone(&config.interrupt));
     if let Some(calls) = config.calls {
         limits = limits.cost((calls as f64 * SEARCH_ENDS) as u64);
     }
@@ -208,7 +208,7 @@ fn evaluate(
     service: &Arc<Service>,
     client: &ClientMaker<'_>,
     config: &Config,
-) -> io::Result<Result<Ending, ServiceLost>> {
+) -> io::Result<Result<StopReason, ServiceLost>> {
     let caller = || Ok(Caller::new(Arc::clone(service), client(&config.interrupt)?));
     if config.workers <= 1 {
         // Without a thread of its own for the calls, nobody has to be woken for each of them.

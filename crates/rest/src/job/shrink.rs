@@ -105,13 +105,13 @@ fn shortened(candidate: &Candidate, texts: &[LongText], most: usize) -> Option<C
 mod tests {
     use std::sync::Arc;
 
-    use isobath_genes::{Breach, Gene, Rule};
+    use isobath_genes::{Gene, Rule, RuleViolation};
     use serde_json::json;
 
     use super::*;
     use crate::openapi::{NoLoader, read};
 
-    fn candidate(min_length: usize, breach: Option<Breach>) -> Candidate {
+    fn candidate(min_length: usize, breach: Option<RuleViolation>) -> Candidate {
         let document = format!(
             "openapi: 3.0.3\ninfo: {{title: T, version: '1'}}\npaths:\n  /x:\n    post:\n      requestBody: {{required: true, content: {{application/json: {{schema: {{type: object, properties: {{a: {{type: string, minLength: {min_length}}}, b: {{type: string}}}}}}}}}}}}\n      responses: {{'200': {{description: ok}}}}\n"
         );
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_on_purpose_stays_so() {
-        let breach = Breach {
+        let breach = RuleViolation {
             pointer: "/body/a".into(),
             rule: Rule::MaxLength,
         };

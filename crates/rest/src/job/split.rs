@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use isobath_search::{Minimal, Problem, TargetId};
+use isobath_search::{MinimizedTest, Problem, TargetId};
 
 use super::finish::{ALL_ENDS, Finish};
 use crate::candidate::Candidate;
@@ -12,7 +12,7 @@ impl Finish<'_> {
     /// are cheap to search with, but a test that fails should say what is wrong.
     pub(super) fn split(
         &mut self,
-        suite: Vec<Minimal<Candidate>>,
+        suite: Vec<MinimizedTest<Candidate>>,
     ) -> Vec<(Candidate, Vec<TargetId>)> {
         let mut tests = Vec::new();
         for minimal in suite {
@@ -24,7 +24,10 @@ impl Finish<'_> {
         tests
     }
 
-    fn apart(&mut self, minimal: &Minimal<Candidate>) -> Option<Vec<(Candidate, Vec<TargetId>)>> {
+    fn apart(
+        &mut self,
+        minimal: &MinimizedTest<Candidate>,
+    ) -> Option<Vec<(Candidate, Vec<TargetId>)>> {
         if minimal.candidate.steps.len() < 2 || !self.has_time_to_split() {
             return None;
         }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use isobath_genes::{Domain, Gene, Tuning, Unresolved};
+use isobath_genes::{Domain, Gene, GeneConfig, Unresolved};
 use serde_json::{Value as Json, json};
 
 use super::*;
@@ -29,7 +29,7 @@ fn posting(schema: Json, schemas: Json) -> Api {
 /// Bodies of the only operation, many of them.
 fn bodies(api: &Api) -> Vec<Json> {
     let mut rng = Rng::with_seed(1);
-    let tuning = Tuning::default();
+    let tuning = GeneConfig::default();
     (0..60)
         .map(|_| {
             let gene = Gene::sample(&api.model, api.operations[0].input, &mut rng, &tuning);
@@ -264,9 +264,9 @@ fn examples_of_all_kinds_are_used_by_name() {
         }}},
         "components": {"examples": {"Ada": {"value": {"n": "Ada"}}}},
     }));
-    let tuning = Tuning {
+    let tuning = GeneConfig {
         named_example: Some("ada".into()),
-        ..Tuning::default()
+        ..GeneConfig::default()
     };
     let input = api.operations[0].input;
     let gene = Gene::sample(&api.model, input, &mut Rng::with_seed(1), &tuning);

@@ -7,8 +7,8 @@ mod trace;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use isobath_exec::http::Failure;
-use isobath_genes::Breach;
+use isobath_exec::http::CallFailure;
+use isobath_genes::RuleViolation;
 use regex::Regex;
 
 pub use trace::stack_trace;
@@ -52,13 +52,18 @@ impl Oracle {
     ///
     /// What the answer repeats of the user's secrets is not in them.
     #[must_use]
-    pub fn judge(&self, api: &Api, exchange: &Exchange, breach: Option<&Breach>) -> Vec<Fault> {
+    pub fn judge(
+        &self,
+        api: &Api,
+        exchange: &Exchange,
+        breach: Option<&RuleViolation>,
+    ) -> Vec<Fault> {
         let mut faults = self.look(api, exchange, breach);
         faults.iter_mut().for_each(|fault| fault.redact(exchange));
         faults
     }
 
-    fn look(&self, api: &Api, exchange: &Exchange, breach: Option<&Breach>) -> Vec<Fault> {
+    fn look(&self, api: &Api, exchange: &Exchange, breach: Option<&RuleViolation>) -> Vec<Fault> {
         let Some(index) = exchange.operation else {
             return Vec::new();
         };
@@ -91,8 +96,8 @@ impl Oracle {
         }
         match exchange.failure() {
             // The end of the service says it already.
-            Some(Failure::Dropped) if exchange.fatal.is_some() => {}
-            Some(Failure::Dropped) => {
+            Some(CallFailure::Dropped) if exchange.fatal.is_some() => {}
+            Some(CallFailure::Dropped) => {
                 add(
                     FaultKind::ConnectionDropped,
                     panic.map_or_else(|| name.clone(), |panic| panic.cause()),
@@ -102,14 +107,14 @@ impl Oracle {
                     ),
                 );
             }
-            Some(Failure::Garbage(what)) => {
+            Some(CallFailure::Garbage(what)) => {
                 add(
                     FaultKind::ConnectionDropped,
                     format!("{name} garbage"),
                     format!("{name} answered with what is not HTTP: {what}"),
                 );
             }
-            Some(Failure::TimedOut) => add(
+            Some(CallFailure::TimedOut) => add(
                 FaultKind::TimedOut,
                 name.clone(),
                 format!("{name} did not answer in time"),
@@ -266,7 +271,7 @@ fn server_error_cause(
 }
 
 /// What is wrong with an input, in words.
-fn describe(breach: &Breach) -> String {
+fn describe(breach: &RuleViolation) -> String {
     let place = breach.pointer.trim_start_matches('/').replace('/', ".");
     format!("{place} breaks `{}`", breach.rule)
 }

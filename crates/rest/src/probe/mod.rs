@@ -13,7 +13,7 @@ mod state;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobath_genes::{Gene, Tuning};
+use isobath_genes::{Gene, GeneConfig};
 use isobath_search::{Archive, Rng};
 
 use crate::caller::{Caller, ServiceLost};
@@ -301,7 +301,7 @@ impl Prober<'_> {
     ///
     /// References and path parameters stay, so that the calls are still about the same things.
     fn vary(&mut self, base: &BaseCandidate, last_only: bool) -> Candidate {
-        let tuning = Tuning {
+        let tuning = GeneConfig {
             optional: 0.8,
             spread: 0.5,
             ..self.problem.sampling.tuning.clone()

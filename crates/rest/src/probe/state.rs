@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use isobath_exec::http::Method;
-use isobath_genes::{Gene, Tuning};
+use isobath_genes::{Gene, GeneConfig};
 use serde_json::Value;
 
 use crate::candidate::{Candidate, Step, StepKind};
@@ -400,7 +400,7 @@ impl Prober<'_> {
     /// An update of the same resource: valid as far as the document knows, or with one rule broken.
     fn attempt(&mut self, base: &BaseCandidate, attempt: usize) -> StepKind {
         // With many parts at once, one that is refused comes together with others that are not.
-        let tuning = Tuning {
+        let tuning = GeneConfig {
             optional: 0.9,
             ..self.problem.sampling.tuning.clone()
         };

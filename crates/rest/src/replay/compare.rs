@@ -1,6 +1,6 @@
 //! What an answer must be like, against what it is.
 
-use isobath_emit::http::{Answer, Check, JsonType, Place};
+use isobath_emit::http::{BodyCheck, ExpectedResponse, JsonPath, JsonType};
 use isobath_exec::http::Response;
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::fill::Filler;
 
 /// Says what of an answer is not as it must be.
 pub(super) fn compare(
-    expected: &Answer,
+    expected: &ExpectedResponse,
     answer: &Response,
     captured: &Captured,
 ) -> Result<(), String> {
@@ -51,44 +51,48 @@ pub(super) fn compare(
     Ok(())
 }
 
-fn of_text(check: &Check, text: &str) -> bool {
+fn of_text(check: &BodyCheck, text: &str) -> bool {
     match check {
-        Check::Contains { text: part } => text.contains(part),
-        Check::TextEquals { text: whole } => text == whole,
+        BodyCheck::Contains { text: part } => text.contains(part),
+        BodyCheck::TextEquals { text: whole } => text == whole,
         _ => text.is_empty(),
     }
 }
 
-fn of_json(check: &Check, body: &Value, captured: &Captured) -> Result<bool, String> {
+fn of_json(check: &BodyCheck, body: &Value, captured: &Captured) -> Result<bool, String> {
     Ok(match check {
-        Check::Equals { at, value, holes } => {
-            let wanted = Filler::new("", captured).json(value, holes)?;
+        BodyCheck::Equals {
+            at,
+            value,
+            placeholders,
+        } => {
+            let wanted = Filler::new("", captured).json(value, placeholders)?;
             at.find(body).is_some_and(|found| same(found, &wanted))
         }
-        Check::Same { at, variable } => {
+        BodyCheck::Same { at, variable } => {
             let wanted = captured.get(variable);
             at.find(body)
                 .zip(wanted)
                 .is_some_and(|(found, wanted)| same(found, wanted))
         }
-        Check::Type { at, is } => at.find(body).is_some_and(|found| {
+        BodyCheck::Type { at, is } => at.find(body).is_some_and(|found| {
             let of = JsonType::of(found);
             of == *is || (*is == JsonType::Number && of == JsonType::Integer)
         }),
-        Check::Length { at, items } => at
+        BodyCheck::Length { at, items } => at
             .find(body)
             .and_then(Value::as_array)
             .is_some_and(|found| found.len() == *items),
-        Check::Includes { at, value } => at
+        BodyCheck::Includes { at, value } => at
             .find(body)
             .and_then(Value::as_array)
             .is_some_and(|found| found.iter().any(|item| same(item, value))),
-        Check::Present { at } => at.find(body).is_some(),
-        Check::Absent { at } => {
+        BodyCheck::Present { at } => at.find(body).is_some(),
+        BodyCheck::Absent { at } => {
             let parent = at.split().and_then(|(parent, _)| parent.find(body));
             parent.is_some() && at.find(body).is_none()
         }
-        Check::Contains { .. } | Check::TextEquals { .. } | Check::Empty => true,
+        BodyCheck::Contains { .. } | BodyCheck::TextEquals { .. } | BodyCheck::Empty => true,
     })
 }
 
@@ -112,8 +116,8 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 /// A check that does not hold, in words.
-fn said(check: &Check) -> String {
-    let place = |at: &Place| {
+fn said(check: &BodyCheck) -> String {
+    let place = |at: &JsonPath| {
         if at.is_root() {
             "the body".to_owned()
         } else {
@@ -121,15 +125,15 @@ fn said(check: &Check) -> String {
         }
     };
     match check {
-        Check::Equals { at, value, .. } => format!("{} is not {value}", place(at)),
-        Check::Same { at, variable } => format!("{} is not {variable}", place(at)),
-        Check::Type { at, is } => format!("{} is not of type {is:?}", place(at)),
-        Check::Length { at, items } => format!("{} has not {items} items", place(at)),
-        Check::Includes { at, value } => format!("{value} is not in {}", place(at)),
-        Check::Present { at } => format!("there is no {}", place(at)),
-        Check::Absent { at } => format!("there is {}", place(at)),
-        Check::Contains { text } => format!("the body does not contain `{text}`"),
-        Check::TextEquals { text } => format!("the body is not `{text}`"),
-        Check::Empty => "there is a body".to_owned(),
+        BodyCheck::Equals { at, value, .. } => format!("{} is not {value}", place(at)),
+        BodyCheck::Same { at, variable } => format!("{} is not {variable}", place(at)),
+        BodyCheck::Type { at, is } => format!("{} is not of type {is:?}", place(at)),
+        BodyCheck::Length { at, items } => format!("{} has not {items} items", place(at)),
+        BodyCheck::Includes { at, value } => format!("{value} is not in {}", place(at)),
+        BodyCheck::Present { at } => format!("there is no {}", place(at)),
+        BodyCheck::Absent { at } => format!("there is {}", place(at)),
+        BodyCheck::Contains { text } => format!("the body does not contain `{text}`"),
+        BodyCheck::TextEquals { text } => format!("the body is not `{text}`"),
+        BodyCheck::Empty => "there is a body".to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use isobath_emit::http::{Body, Content, Hole, Part, Piece, Request, Text};
+use isobath_emit::http::{Body, MultipartPart, PartContent, Placeholder, Request, Text, TextPiece};
 use isobath_exec::http::{Method, Request as SentText};
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ impl<'a> Filler<'a> {
     }
 
     fn url(&self, path: &Text) -> Result<String, String> {
-        if let Some(Piece::Captured(_)) = path.0.first() {
+        if let Some(TextPiece::Captured(_)) = path.0.first() {
             let reference = self.text(path)?;
             let base = url::Url::parse(&format!("{}/", self.base))
                 .map_err(|error| format!("{}: {error}", self.base))?;
@@ -64,7 +64,7 @@ impl<'a> Filler<'a> {
         let mut url = String::new();
         for piece in &path.0 {
             match piece {
-                Piece::Literal(text) => url.push_str(text),
+                TextPiece::Literal(text) => url.push_str(text),
                 piece => url.push_str(&percent_encoded(&self.piece(piece)?)),
             }
         }
@@ -80,11 +80,11 @@ impl<'a> Filler<'a> {
         text.0.iter().map(|piece| self.piece(piece)).collect()
     }
 
-    fn piece(&self, piece: &Piece) -> Result<String, String> {
+    fn piece(&self, piece: &TextPiece) -> Result<String, String> {
         match piece {
-            Piece::Literal(text) => Ok(text.clone()),
-            Piece::Captured(variable) => self.variable(variable).map(plain),
-            Piece::Secret(secret) => std::env::var(&secret.variable)
+            TextPiece::Literal(text) => Ok(text.clone()),
+            TextPiece::Captured(variable) => self.variable(variable).map(plain),
+            TextPiece::Secret(secret) => std::env::var(&secret.variable)
                 .ok()
                 .or_else(|| secret.value.clone())
                 .ok_or_else(|| format!("the variable {} must be set", secret.variable)),
@@ -97,7 +97,7 @@ impl<'a> Filler<'a> {
     }
 
     /// JSON with its holes filled in.
-    pub(super) fn json(&self, value: &Value, holes: &[Hole]) -> Result<Value, String> {
+    pub(super) fn json(&self, value: &Value, holes: &[Placeholder]) -> Result<Value, String> {
         let mut value = value.clone();
         for hole in holes {
             let filled = match hole.value.as_captured() {
@@ -114,10 +114,10 @@ impl<'a> Filler<'a> {
         match body {
             Body::Json {
                 value,
-                holes,
+                placeholders,
                 content_type,
             } => {
-                let value = self.json(value, holes)?;
+                let value = self.json(value, placeholders)?;
                 Ok((content_type.clone(), value.to_string().into_bytes()))
             }
             Body::Form(fields) => {
@@ -144,14 +144,14 @@ impl<'a> Filler<'a> {
         }
     }
 
-    fn part(&self, part: &Part) -> Result<crate::action::FormPart, String> {
+    fn part(&self, part: &MultipartPart) -> Result<crate::action::FormPart, String> {
         Ok(crate::action::FormPart {
             name: part.name.clone(),
             file_name: part.file_name.clone(),
             content_type: part.content_type.clone(),
             bytes: match &part.content {
-                Content::Text(text) => self.text(text)?.into_bytes(),
-                Content::Base64(base64) => bytes(base64)?,
+                PartContent::Text(text) => self.text(text)?.into_bytes(),
+                PartContent::Base64(base64) => bytes(base64)?,
             },
         })
     }

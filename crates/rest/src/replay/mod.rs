@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use isobath_emit::http::{
-    Auth, Fresh, HttpStep, HttpSuite, HttpTest, Login, Outcome, Request, Reset, Sending, Source,
-    User,
+    Auth, ExpectedOutcome, HttpStep, HttpSuite, HttpTest, Login, Request, ResetHook,
+    TokenPlacement, UniqueValue, User, ValueSource,
 };
-use isobath_exec::http::{Call, Client, Failure, Response};
+use isobath_exec::http::{Call, CallFailure, Client, Response};
 use isobath_exec::tool::Tool;
 use serde_json::Value;
 
@@ -108,7 +108,11 @@ impl<'s> Replayer<'s> {
                 }
             }
         }
-        let Some(database) = self.database.as_mut().filter(|_| !test.state.is_empty()) else {
+        let Some(database) = self
+            .database
+            .as_mut()
+            .filter(|_| !test.expected_rows.is_empty())
+        else {
             return ReplayVerdict::Held;
         };
         match database.check(test, &captured) {
@@ -124,16 +128,16 @@ impl<'s> Replayer<'s> {
     ) -> Result<(BTreeMap<String, Credentials>, Captured), ReplayStop> {
         match &self.suite.service.reset {
             None => {}
-            Some(Reset::Call(request)) => {
+            Some(ResetHook::Call(request)) => {
                 let request = request.clone();
                 self.must_succeed("the reset", &request, &Captured::new())?;
             }
-            Some(Reset::Command(command)) => {
+            Some(ResetHook::Command(command)) => {
                 let tool = Tool {
                     command: ["sh", "-c", command].map(str::to_owned).to_vec(),
                     directory: std::env::current_dir().unwrap_or_default(),
                     variables: Vec::new(),
-                    patience: PATIENCE,
+                    timeout: PATIENCE,
                     interrupt: None,
                 };
                 let ran = tool.run().map_err(|error| error.to_string())?;
@@ -166,7 +170,7 @@ impl<'s> Replayer<'s> {
 
     fn log_in(&mut self, user: &User) -> Result<Credentials, ReplayStop> {
         let mut captured = Captured::new();
-        for fresh in &user.fresh {
+        for fresh in &user.unique_values {
             let text = self.fresh(fresh);
             captured.insert(fresh.variable.clone(), Value::String(text));
         }
@@ -193,7 +197,7 @@ impl<'s> Replayer<'s> {
         Ok(credentials)
     }
 
-    fn fresh(&mut self, fresh: &Fresh) -> String {
+    fn fresh(&mut self, fresh: &UniqueValue) -> String {
         self.nonce = self.nonce.wrapping_add(1);
         let mut rng = fastrand::Rng::with_seed(self.nonce);
         let digits: String = (0..fresh.digits).map(|_| rng.digit(16)).collect();
@@ -218,12 +222,12 @@ impl<'s> Replayer<'s> {
         let call = self.client.call(request);
         match call.failure() {
             Some(
-                failure @ (Failure::Refused
-                | Failure::Unreachable(_)
-                | Failure::Tls(_)
-                | Failure::Interrupted),
+                failure @ (CallFailure::Refused
+                | CallFailure::Unreachable(_)
+                | CallFailure::Tls(_)
+                | CallFailure::Interrupted),
             ) => Err(ReplayStop::ServiceLost(failure.to_string())),
-            Some(Failure::Unsendable(why)) => Err(ReplayStop::Otherwise(why.clone())),
+            Some(CallFailure::Unsendable(why)) => Err(ReplayStop::Otherwise(why.clone())),
             _ => Ok(call),
         }
     }
@@ -241,23 +245,23 @@ impl<'s> Replayer<'s> {
         }
         let call = self.call(&request)?;
         let answer = match (&step.expect, call.response(), call.failure()) {
-            (Outcome::Dropped, None, Some(Failure::Dropped))
-            | (Outcome::TimedOut, None, Some(Failure::TimedOut)) => return Ok(()),
-            (Outcome::Dropped | Outcome::TimedOut, Some(response), _) => {
+            (ExpectedOutcome::Dropped, None, Some(CallFailure::Dropped))
+            | (ExpectedOutcome::TimedOut, None, Some(CallFailure::TimedOut)) => return Ok(()),
+            (ExpectedOutcome::Dropped | ExpectedOutcome::TimedOut, Some(response), _) => {
                 return Err(format!("answered, with {}", response.status).into());
             }
             (_, None, failure) => {
                 let why = failure.map_or_else(String::new, ToString::to_string);
                 return Err(why.into());
             }
-            (Outcome::Answer(_), Some(response), _) => response,
+            (ExpectedOutcome::Response(_), Some(response), _) => response,
         };
         for capture in &step.captures {
             let value = value(&capture.from, answer)
                 .map_err(|why| format!("there is no `{}`: {why}", capture.variable))?;
             captured.insert(capture.variable.clone(), value);
         }
-        if let Outcome::Answer(expected) = &step.expect {
+        if let ExpectedOutcome::Response(expected) = &step.expect {
             compare(expected, answer, captured)?;
         }
         Ok(())
@@ -285,36 +289,36 @@ fn take(credentials: &mut Credentials, login: &Login, answer: &Response) -> Resu
         let value = value(&token.from, answer)?;
         let value = token.template.replace("{token}", &fill::plain(&value));
         match &token.send {
-            Sending::Header(name) => credentials.headers.push((name.clone(), value)),
-            Sending::Query(name) => credentials.query.push((name.clone(), value)),
+            TokenPlacement::Header(name) => credentials.headers.push((name.clone(), value)),
+            TokenPlacement::Query(name) => credentials.query.push((name.clone(), value)),
         }
     }
     Ok(())
 }
 
 /// A value of an answer.
-fn value(from: &Source, answer: &Response) -> Result<Value, String> {
+fn value(from: &ValueSource, answer: &Response) -> Result<Value, String> {
     let header = |name: &str| {
         answer
             .header(name)
             .ok_or_else(|| format!("the answer has no header `{name}`"))
     };
     match from {
-        Source::Body(place) => {
+        ValueSource::Body(place) => {
             let body: Value = serde_json::from_slice(&answer.body)
                 .map_err(|_| "the answer is not JSON".to_owned())?;
             let found = place.find(&body).cloned();
             found.ok_or_else(|| format!("the answer has nothing at `{place}`"))
         }
-        Source::Header(name) => header(name).map(|text| Value::String(text.to_owned())),
-        Source::LastSegment(name) => {
+        ValueSource::Header(name) => header(name).map(|text| Value::String(text.to_owned())),
+        ValueSource::LastSegment(name) => {
             let text = header(name)?;
             let path = text.split(['?', '#']).next().unwrap_or_default();
             let last = path.trim_end_matches('/').rsplit('/').next();
             let last = percent_encoding::percent_decode_str(last.unwrap_or_default());
             Ok(Value::String(last.decode_utf8_lossy().into_owned()))
         }
-        Source::Cookie(name) => {
+        ValueSource::Cookie(name) => {
             let mut cookies = answer.all_headers("set-cookie");
             let value = cookies.find_map(|cookie| {
                 let (own, value) = cookie.split(';').next()?.split_once('=')?;

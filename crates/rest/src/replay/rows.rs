@@ -3,8 +3,8 @@
 use std::fmt;
 
 use isobath_emit::SuiteDialect;
-use isobath_emit::http::{Database as SuiteDatabase, HttpTest, RowState, Text};
-use isobath_exec::{Database, writable};
+use isobath_emit::http::{ExpectedRow, HttpTest, SuiteDatabase, Text};
+use isobath_exec::{Database, connect_writable};
 use isobath_sql::{DialectName, Value as Cell};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub struct ReplayDatabase {
 impl fmt::Debug for ReplayDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TestDatabase")
-            .field("place", &self.database.place())
+            .field("place", &self.database.display_address())
             .finish_non_exhaustive()
     }
 }
@@ -34,7 +34,7 @@ impl ReplayDatabase {
     /// When it cannot be opened, or is of another kind than that of the suite.
     pub fn open(address: &str, suite: &SuiteDatabase) -> Result<Self, String> {
         let database =
-            writable(address, &[address.to_owned()]).map_err(|error| error.to_string())?;
+            connect_writable(address, &[address.to_owned()]).map_err(|error| error.to_string())?;
         let wanted = match suite.dialect {
             SuiteDialect::Sqlite => DialectName::Sqlite,
             SuiteDialect::Postgres => DialectName::Postgres,
@@ -43,7 +43,7 @@ impl ReplayDatabase {
         if database.dialect() != wanted {
             return Err(format!(
                 "the tests of that run are for {wanted}, and {} is not",
-                database.place()
+                database.display_address()
             ));
         }
         Ok(Self {
@@ -82,11 +82,11 @@ impl ReplayDatabase {
 
     /// Whether the database holds what the calls of a test must leave.
     pub(super) fn check(&mut self, test: &HttpTest, captured: &Captured) -> Result<(), String> {
-        for row in &test.state {
+        for row in &test.expected_rows {
             let query = query(row, captured)?;
             let count = self.ask(&query)?;
             let is_there = !matches!(count, Cell::Int(0));
-            if is_there != row.is_there {
+            if is_there != row.exists {
                 let found = if is_there {
                     "there is still a row"
                 } else {
@@ -122,7 +122,7 @@ impl ReplayDatabase {
 }
 
 /// Counts the rows that are like this.
-fn query(row: &RowState, captured: &Captured) -> Result<String, String> {
+fn query(row: &ExpectedRow, captured: &Captured) -> Result<String, String> {
     let condition = |(column, value): &(String, Text)| {
         let value = match value.as_captured() {
             Some(variable) => {

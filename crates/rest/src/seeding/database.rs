@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use isobath_exec::DatabaseError;
 use isobath_exec::driver::Event;
-use isobath_exec::state::{Cost, Reference, Snapshot, State, Tables};
-use isobath_rows::set::{Ground, NewCell, NewRow};
+use isobath_exec::test_database::{Reference, RowImage, StateCost, Tables, TestDatabase};
+use isobath_rows::set::{ExistingRows, NewCell, NewRow};
 use isobath_sql::query::Relations;
 use isobath_sql::{Cell, Row, Schema, Value};
 use jiff::civil::DateTime;
@@ -21,7 +21,7 @@ use crate::openapi::Api;
 #[derive(Debug)]
 pub struct LiveDatabase {
     /// The connection of our own.
-    pub state: State,
+    pub state: TestDatabase,
     schema: Arc<Schema>,
     now: DateTime,
     config: SeedingConfig,
@@ -33,9 +33,9 @@ pub struct LiveDatabase {
     cost: SeedingCost,
     watch: RowObserver,
     /// The rows before each call of the candidate, where coverage rules are looked at.
-    before: Vec<Arc<Snapshot>>,
+    before: Vec<Arc<RowImage>>,
     /// The rows now, if nothing was written since they were taken.
-    current: Option<Arc<Snapshot>>,
+    current: Option<Arc<RowImage>>,
     /// Where suites bring rows, for a database in the memory of the service.
     row_endpoint: Option<String>,
 }
@@ -65,7 +65,7 @@ pub struct DatabaseReport {
     /// Rows that were brought.
     pub rows: SeedingCost,
     /// What resetting and looking cost.
-    pub cost: Cost,
+    pub cost: StateCost,
     /// The statements, by shape.
     pub seen: Vec<StatementReport>,
     /// Texts whose coverage rules were made.
@@ -73,7 +73,7 @@ pub struct DatabaseReport {
 }
 
 /// Rows of the database as a query finds them.
-struct SnapshotRows<'a>(&'a Snapshot);
+struct SnapshotRows<'a>(&'a RowImage);
 
 impl Relations for SnapshotRows<'_> {
     fn rows(&self, table: usize) -> &[Vec<Value>] {
@@ -88,7 +88,12 @@ impl LiveDatabase {
     /// The database with the rows it has now; `now` is what its clock says, and `sees_statements` whether the statements of
     /// the service are seen.
     #[must_use]
-    pub fn new(state: State, now: DateTime, config: SeedingConfig, sees_statements: bool) -> Self {
+    pub fn new(
+        state: TestDatabase,
+        now: DateTime,
+        config: SeedingConfig,
+        sees_statements: bool,
+    ) -> Self {
         Self {
             schema: Arc::new(state.schema().clone()),
             watch: RowObserver::new(&state),
@@ -160,13 +165,13 @@ impl LiveDatabase {
 
     /// What rows are put on.
     #[must_use]
-    pub fn ground(&self) -> Ground {
-        let baseline = self.state.baseline();
+    pub fn ground(&self) -> ExistingRows {
+        let baseline = self.state.initial_image();
         let there = (0..self.schema.tables.len()).map(|table| {
             let rows = baseline.get(table).map_or(&[][..], |content| &content.rows);
             rows.iter().take(MAX_KNOWN).cloned().collect()
         });
-        Ground::new(
+        ExistingRows::new(
             Arc::clone(&self.schema),
             self.state.dialect(),
             self.now,
@@ -230,11 +235,11 @@ impl LiveDatabase {
                 Event::Statement { text, .. } => Some(text.as_str()),
                 _ => None,
             });
-        let written = self.state.written_by(texts);
+        let written = self.state.tables_written_by(texts);
         if !written.is_empty() {
-            let looked = self.state.look(&written);
+            let looked = self.state.detect_changes(&written);
             // A database in the memory of a service that died is gone with it; what is known of the candidate stays.
-            if looked.is_err() && self.state.is_inside() {
+            if looked.is_err() && self.state.is_in_service() {
                 self.distrust();
             } else {
                 looked?;
@@ -261,7 +266,7 @@ impl LiveDatabase {
                 exchange.trace.queries.extend(observed);
                 if let (true, false, Event::Statement { text, .. }) = (setting.rules, wrote, event)
                 {
-                    wrote = !self.state.written_by([text.as_str()]).is_empty();
+                    wrote = !self.state.tables_written_by([text.as_str()]).is_empty();
                 }
             }
         }
@@ -323,7 +328,7 @@ impl LiveDatabase {
 
     /// What is not known to have been written may have been: the next candidate begins with all tables put back.
     pub fn distrust(&mut self) {
-        self.written = self.state.all();
+        self.written = self.state.all_tables();
     }
 }
 

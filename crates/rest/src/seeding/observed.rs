@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobath_exec::driver::Event;
-use isobath_sql::query::{Compared, Relations, Sought, distance, evaluate_at, shape, sought};
+use isobath_sql::query::{
+    ColumnComparison, Relations, TargetRows, distance, evaluate_at, shape, target_rows,
+};
 use isobath_sql::{DialectName, Schema};
 use jiff::civil::DateTime;
 
@@ -19,7 +21,7 @@ pub struct ObservedQuery {
     /// The text without its values; what it is known by.
     pub shape: Arc<str>,
     /// What it looked for; `None` where we cannot evaluate it.
-    pub sought: Option<Arc<Sought>>,
+    pub sought: Option<Arc<TargetRows>>,
     /// Its constants, as texts.
     pub constants: Arc<[String]>,
     /// Whether it found something.
@@ -92,8 +94,8 @@ struct ParsedStatement {
     text: Arc<str>,
     shape: Arc<str>,
     constants: Arc<[String]>,
-    sought: Option<Arc<Sought>>,
-    compared: Arc<[Compared]>,
+    sought: Option<Arc<TargetRows>>,
+    compared: Arc<[ColumnComparison]>,
     /// Made when they are first asked for.
     rules: Option<Arc<[Arc<CoverageRule>]>>,
 }
@@ -168,12 +170,12 @@ impl Statements {
             return observed;
         };
         let (now, dialect) = (Some(setting.now), setting.dialect.dialect());
-        if observed.found && !sought.always_answers {
+        if observed.found && !sought.always_returns_row {
             observed.distance = Some(0.0);
             return observed;
         }
         match distance(&sought.query, rows, &[], now, dialect) {
-            Ok(far) if sought.always_answers => {
+            Ok(far) if sought.always_returns_row => {
                 observed.found = far == 0.0;
                 observed.distance = Some(far);
             }
@@ -253,7 +255,7 @@ impl Statements {
             }
         };
         self.read += 1;
-        let sought = match sought(text, schema, dialect) {
+        let sought = match target_rows(text, schema, dialect) {
             Ok(None) => return None,
             Ok(Some(sought)) => Some(Arc::new(sought)),
             Err(error) => {
@@ -261,7 +263,9 @@ impl Statements {
                 None
             }
         };
-        let compared = sought.as_ref().map(|sought| sought.query.compared());
+        let compared = sought
+            .as_ref()
+            .map(|sought| sought.query.column_comparisons());
         let known = ParsedStatement {
             text: text.into(),
             compared: compared.unwrap_or_default().into(),

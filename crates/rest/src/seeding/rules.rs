@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobath_sql::coverage::{Criterion, Options, targets};
+use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 use isobath_sql::query::{Query, Relations, distance, parse};
 use isobath_sql::{DialectName, Schema};
 use jiff::civil::DateTime;
@@ -70,8 +70,8 @@ impl CoverageRules {
             text,
             schema,
             dialect,
-            Criterion::default(),
-            Options::default(),
+            QueryCriterion::default(),
+            CoverageOptions::default(),
         );
         let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
         let rules = made.unwrap_or_default().into_iter().filter_map(|target| {
@@ -84,7 +84,7 @@ impl CoverageRules {
             };
             Some(Arc::new(CoverageRule {
                 label: label.into(),
-                description: target.says,
+                description: target.description,
                 query: parse(&target.sql, schema, dialect).ok()?,
             }))
         });

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use isobath_genes::Reference;
-use isobath_rows::set::{self, Ground, Inserted, NewCell, NewRow, Ties};
+use isobath_rows::set::{self, ExistingRows, Inserted, LinkContext, NewCell, NewRow};
 use isobath_search::{Rng, Score, TargetId};
 use isobath_sql::Value;
 use isobath_sql::query::Query;
@@ -33,7 +33,7 @@ const SEED_FOR_RULE: f64 = 0.6;
 /// What candidates lacked, and how rows are made for them.
 #[derive(Debug)]
 pub struct RowSeeder {
-    ground: Ground,
+    ground: ExistingRows,
     pub(super) config: SeedingConfig,
     /// By the number of the candidate.
     pub(super) misses: BTreeMap<u64, MissedQueries>,
@@ -89,7 +89,7 @@ const MAX_HINTS: usize = 100;
 impl RowSeeder {
     /// A supply of rows for tables.
     #[must_use]
-    pub fn new(ground: Ground, config: SeedingConfig) -> Self {
+    pub fn new(ground: ExistingRows, config: SeedingConfig) -> Self {
         Self {
             ground,
             config,
@@ -112,7 +112,7 @@ impl RowSeeder {
             };
             let mut all = Vec::new();
             for (column, definition) in of.columns.iter().enumerate() {
-                for value in ground.values_spoken_of(table, column) {
+                for value in ground.constraint_values_of(table, column) {
                     let text = literal(&value, ground.dialect);
                     let description: Arc<str> =
                         format!("{}.{} = {text}", of.name, definition.name).into();
@@ -188,7 +188,7 @@ impl RowSeeder {
 
     /// What rows are put on.
     #[must_use]
-    pub fn ground(&self) -> &Ground {
+    pub fn ground(&self) -> &ExistingRows {
         &self.ground
     }
 
@@ -410,7 +410,7 @@ impl RowSeeder {
             let keep = |row: u32, column: usize| followed.contains(&(row, column));
             return self
                 .ground
-                .vary(&mut child.rows, &self.hints, &keep, rng)
+                .mutate(&mut child.rows, &self.hints, &keep, rng)
                 .then_some(child);
         }
         None
@@ -474,13 +474,13 @@ impl RowSeeder {
             return false;
         };
         let inputs = &missed.inputs;
-        let ties = Ties {
+        let ties = LinkContext {
             rows: &candidate.rows,
             inserted: &seeded.rows,
             constants: &missed.query.constants,
             is_input: &|text| inputs.iter().any(|(_, input)| input == text),
         };
-        let (rows, tied) = self.ground.tie(&built, &ties, candidate.next_id());
+        let (rows, tied) = self.ground.link(&built, &ties, candidate.next_id());
         let first = candidate.rows.len();
         candidate.rows.extend(rows);
         // What the statement does not ask for may matter to the code that reads it.
@@ -490,7 +490,7 @@ impl RowSeeder {
                 tied.any(|tied| tied.row == row && tied.column == column)
             };
             let new = &mut candidate.rows[first..];
-            self.ground.vary(new, &self.hints, &is_tied, rng);
+            self.ground.mutate(new, &self.hints, &is_tied, rng);
         }
         for tied in tied {
             let reference = Reference {

@@ -1,6 +1,6 @@
 //! The first rows as statements, for suites that put them back without us.
 
-use isobath_exec::state::Tables;
+use isobath_exec::test_database::Tables;
 use isobath_sql::render::{identifier, insert, literal, table_name, table_order};
 use isobath_sql::schema::Filled;
 use isobath_sql::{Cell, DialectName, Row, Schema, Value};
@@ -17,7 +17,7 @@ impl LiveDatabase {
     #[must_use]
     pub fn snapshot_statements(&self, tables: &Tables) -> Vec<String> {
         let (schema, dialect) = (self.schema(), self.state.dialect());
-        let baseline = self.state.baseline();
+        let baseline = self.state.initial_image();
         let order: Vec<usize> = table_order(schema)
             .into_iter()
             .filter(|table| tables.contains(table))

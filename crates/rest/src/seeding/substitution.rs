@@ -3,10 +3,10 @@
 //! A distance leads there, too, step by step; but the rows are known, and a text of twenty letters
 //! is a long way.
 
-use isobath_genes::{Gene, Place, Value as GeneValue, plain};
+use isobath_genes::{Gene, NodeRef, Value as GeneValue, plain};
 use isobath_search::Rng;
 use isobath_sql::Value;
-use isobath_sql::query::{Compared, Comparison, Relations};
+use isobath_sql::query::{ColumnComparison, ComparisonKind, Relations};
 
 use super::{RowSeeder, StatementTarget, json};
 use crate::caller::ResponseResolver;
@@ -26,8 +26,11 @@ const TAKE_FROM_ROW: f64 = 0.5;
 const MIN_TAKE_FROM_ROW: f64 = 0.03;
 
 /// What rows have in place of constants with which a query compares their columns.
-pub(super) fn substitutions(compared: &[Compared], rows: &dyn Relations) -> Vec<RowSubstitution> {
-    let may_be_equal = |compared: &&Compared| compared.how != Comparison::Otherwise;
+pub(super) fn substitutions(
+    compared: &[ColumnComparison],
+    rows: &dyn Relations,
+) -> Vec<RowSubstitution> {
+    let may_be_equal = |compared: &&ColumnComparison| compared.how != ComparisonKind::Otherwise;
     let mut tables: Vec<usize> = compared
         .iter()
         .filter(may_be_equal)
@@ -145,7 +148,7 @@ pub(super) fn inputs_of(
     };
     let resolver = ResponseResolver::new(all, exchange.trace.seeded.as_deref());
     let mut found = Vec::new();
-    input.walk(|place: Place<'_>| {
+    input.walk(|place: NodeRef<'_>| {
         if matches!(
             place.value,
             GeneValue::Absent
@@ -170,8 +173,8 @@ pub(super) fn inputs_of(
 mod tests {
     use super::*;
 
-    fn compared(column: usize, constant: i64, how: Comparison) -> Compared {
-        Compared {
+    fn compared(column: usize, constant: i64, how: ComparisonKind) -> ColumnComparison {
+        ColumnComparison {
             table: 0,
             column,
             constant: Value::from(constant),
@@ -184,11 +187,11 @@ mod tests {
         let row = |x: i64, y: i64| vec![Value::from(x), Value::from(y), Value::Null];
         let rows = vec![vec![row(1, 2), row(5, 7), row(3, 4), row(5, 6)]];
         let observed = [
-            compared(0, 5, Comparison::Equal),
-            compared(1, 6, Comparison::Within),
+            compared(0, 5, ComparisonKind::Equal),
+            compared(1, 6, ComparisonKind::Within),
             // What cannot be met by being equal is no offer, and neither is NULL.
-            compared(1, 9, Comparison::Otherwise),
-            compared(2, 1, Comparison::Equal),
+            compared(1, 9, ComparisonKind::Otherwise),
+            compared(2, 1, ComparisonKind::Equal),
         ];
         let with_constant: Vec<String> = substitutions(&observed, &rows)
             .iter()

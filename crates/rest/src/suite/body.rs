@@ -2,7 +2,9 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use isobath_emit::http::{Body, Content, Hole, Part, Piece, Place, Secret, Text};
+use isobath_emit::http::{
+    Body, JsonPath, MultipartPart, PartContent, Placeholder, Secret, Text, TextPiece,
+};
 use isobath_genes::push_segment;
 use serde_json::Value;
 
@@ -28,13 +30,13 @@ impl Placeholders {
             .min_by_key(|(at, ..)| *at)
         {
             if at > 0 {
-                text = text.then(Piece::literal(&rest[..at]));
+                text = text.then(TextPiece::literal(&rest[..at]));
             }
-            text = text.then(Piece::captured(variable.clone()));
+            text = text.then(TextPiece::captured(variable.clone()));
             rest = &rest[at + holder.len()..];
         }
         if !rest.is_empty() || text.0.is_empty() {
-            text = text.then(Piece::literal(rest));
+            text = text.then(TextPiece::literal(rest));
         }
         text
     }
@@ -46,7 +48,7 @@ impl Placeholders {
             .iter()
             .find(|(field, value, _)| field == name && value == raw);
         match secret {
-            Some((_, value, variable)) => Text(vec![Piece::Secret(Secret {
+            Some((_, value, variable)) => Text(vec![TextPiece::Secret(Secret {
                 variable: variable.clone(),
                 value: Some(value.clone()),
             })]),
@@ -54,7 +56,7 @@ impl Placeholders {
         }
     }
 
-    fn holes(&self, value: &Value, name: &str, at: &mut String, holes: &mut Vec<Hole>) {
+    fn holes(&self, value: &Value, name: &str, at: &mut String, holes: &mut Vec<Placeholder>) {
         let end = at.len();
         match value {
             Value::Object(members) => {
@@ -74,8 +76,8 @@ impl Placeholders {
             Value::String(raw) => {
                 let text = self.field(name, raw);
                 if text.literal().is_none() {
-                    holes.push(Hole {
-                        at: Place::from_pointer(at),
+                    holes.push(Placeholder {
+                        at: JsonPath::from_pointer(at),
                         value: text,
                     });
                 }
@@ -101,13 +103,13 @@ pub(super) fn body(
     if base.ends_with("json")
         && let Ok(value) = serde_json::from_slice::<Value>(bytes)
     {
-        let mut holes: Vec<Hole> = bound
+        let mut holes: Vec<Placeholder> = bound
             .iter()
             .filter_map(|(pointer, variable)| {
                 let at = pointer.strip_prefix("/body")?;
                 value.pointer(at)?;
-                Some(Hole {
-                    at: Place::from_pointer(at),
+                Some(Placeholder {
+                    at: JsonPath::from_pointer(at),
                     value: Text::captured(variable.clone()),
                 })
             })
@@ -118,7 +120,7 @@ pub(super) fn body(
         holes.extend(marked);
         return Body::Json {
             value,
-            holes,
+            placeholders: holes,
             content_type: content_type.to_owned(),
         };
     }
@@ -158,7 +160,7 @@ fn parts(
     bytes: &[u8],
     content_type: &str,
     field: &dyn Fn(&str, &str) -> Text,
-) -> Option<Vec<Part>> {
+) -> Option<Vec<MultipartPart>> {
     let (_, boundary) = content_type.split_once("boundary=")?;
     let fence = format!("--{boundary}");
     let mut parts = Vec::new();
@@ -187,10 +189,10 @@ fn parts(
         };
         let name = quoted("; name=\"")?;
         let content = match std::str::from_utf8(content) {
-            Ok(text) => Content::Text(field(&name, text)),
-            Err(_) => Content::Base64(BASE64_STANDARD.encode(content)),
+            Ok(text) => PartContent::Text(field(&name, text)),
+            Err(_) => PartContent::Base64(BASE64_STANDARD.encode(content)),
         };
-        parts.push(Part {
+        parts.push(MultipartPart {
             name,
             file_name: quoted("; filename=\""),
             content_type: header("content-type"),
@@ -222,17 +224,17 @@ mod tests {
         assert_eq!(
             body,
             Body::Multipart(vec![
-                Part {
+                MultipartPart {
                     name: "note".into(),
                     file_name: None,
                     content_type: None,
-                    content: Content::Text(Text::captured("note_id")),
+                    content: PartContent::Text(Text::captured("note_id")),
                 },
-                Part {
+                MultipartPart {
                     name: "file".into(),
                     file_name: Some("file.bin".into()),
                     content_type: Some("application/octet-stream".into()),
-                    content: Content::Base64("/wANCg==".into()),
+                    content: PartContent::Base64("/wANCg==".into()),
                 },
             ])
         );

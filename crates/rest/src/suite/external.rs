@@ -1,16 +1,16 @@
 //! The outside services of a suite, and what they answer in a test.
 
-use isobath_emit::http::{Outside, TestAnswer, TestReply};
+use isobath_emit::http::{ExternalService, MockedReply, MockedResponse};
 
 use super::Printer;
 use crate::caller::Service;
 use crate::external::{MockBehavior, MockResponse};
 
 /// The outside services that the tests stand for, with the settings still to be filled in.
-pub(super) fn stations(service: &Service) -> Vec<Outside> {
+pub(super) fn stations(service: &Service) -> Vec<ExternalService> {
     let stations = service.with_mocks(|mocks| {
         let stations = mocks.stations().iter();
-        let printed = stations.map(|station| Outside {
+        let printed = stations.map(|station| ExternalService {
             name: station.name.clone(),
             port: station.at.port(),
             settings: Vec::new(),
@@ -22,7 +22,7 @@ pub(super) fn stations(service: &Service) -> Vec<Outside> {
 
 impl Printer<'_> {
     /// What outside services answer in the test.
-    pub(super) fn answers(&self) -> Vec<TestAnswer> {
+    pub(super) fn answers(&self) -> Vec<MockedResponse> {
         let answers = self.test.candidate.mock_responses.iter();
         answers.map(printed).collect()
     }
@@ -46,17 +46,17 @@ impl Printer<'_> {
     }
 }
 
-fn printed(answer: &MockResponse) -> TestAnswer {
+fn printed(answer: &MockResponse) -> MockedResponse {
     let text = answer.text();
     let value = serde_json::from_str(&text).ok();
     let reply = match (answer.how, value) {
-        (MockBehavior::Closed, _) => TestReply::Closed,
+        (MockBehavior::Closed, _) => MockedReply::Closed,
         (MockBehavior::Status(status), Some(value))
             if *answer.content_type == *"application/json" =>
         {
-            TestReply::Json { status, value }
+            MockedReply::Json { status, value }
         }
-        (how, _) => TestReply::Text {
+        (how, _) => MockedReply::Text {
             status: match how {
                 MockBehavior::Status(status) => status,
                 MockBehavior::Garbled | MockBehavior::Closed => 200,
@@ -65,7 +65,7 @@ fn printed(answer: &MockResponse) -> TestAnswer {
             text,
         },
     };
-    TestAnswer {
+    MockedResponse {
         service: answer.outbound_request.service.to_string(),
         method: answer.outbound_request.method.to_string(),
         path: answer.outbound_request.path.to_string(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use isobath_emit::http::{Check, Hole, JsonType, Place, Text};
+use isobath_emit::http::{BodyCheck, JsonPath, JsonType, Placeholder, Text};
 use serde_json::Value;
 
 use crate::compare::is_within;
@@ -93,16 +93,16 @@ pub(super) fn facts(
     body: &Value,
     restless: &BTreeSet<String>,
     same: &BTreeMap<String, String>,
-) -> Vec<Check> {
+) -> Vec<BodyCheck> {
     if restless.iter().all(|place| same.contains_key(place)) && leaves(body) <= MAX_LEAVES {
-        let holes = same.iter().map(|(at, variable)| Hole {
-            at: Place::from_pointer(at),
+        let holes = same.iter().map(|(at, variable)| Placeholder {
+            at: JsonPath::from_pointer(at),
             value: Text::captured(variable.clone()),
         });
-        return vec![Check::Equals {
-            at: Place::root(),
+        return vec![BodyCheck::Equals {
+            at: JsonPath::root(),
             value: body.clone(),
-            holes: holes.collect(),
+            placeholders: holes.collect(),
         }];
     }
     let mut checks = Vec::new();
@@ -113,8 +113,8 @@ pub(super) fn facts(
     };
     collected.add(body, &mut String::new());
     if checks.is_empty() {
-        checks.push(Check::Type {
-            at: Place::root(),
+        checks.push(BodyCheck::Type {
+            at: JsonPath::root(),
             is: JsonType::of(body),
         });
     }
@@ -134,7 +134,7 @@ fn leaves(value: &Value) -> usize {
 struct Collected<'a> {
     restless: &'a BTreeSet<String>,
     same: &'a BTreeMap<String, String>,
-    checks: &'a mut Vec<Check>,
+    checks: &'a mut Vec<BodyCheck>,
 }
 
 impl Collected<'_> {
@@ -143,8 +143,8 @@ impl Collected<'_> {
             return;
         }
         if let Some(variable) = self.same.get(at.as_str()) {
-            self.checks.push(Check::Same {
-                at: Place::from_pointer(at),
+            self.checks.push(BodyCheck::Same {
+                at: JsonPath::from_pointer(at),
                 variable: variable.clone(),
             });
             return;
@@ -155,8 +155,8 @@ impl Collected<'_> {
         let end = at.len();
         match value {
             Value::Array(items) => {
-                self.checks.push(Check::Length {
-                    at: Place::from_pointer(at),
+                self.checks.push(BodyCheck::Length {
+                    at: JsonPath::from_pointer(at),
                     items: items.len(),
                 });
                 for (index, item) in items.iter().take(MAX_ITEMS).enumerate() {
@@ -172,10 +172,10 @@ impl Collected<'_> {
                     at.truncate(end);
                 }
             }
-            value => self.checks.push(Check::Equals {
-                at: Place::from_pointer(at),
+            value => self.checks.push(BodyCheck::Equals {
+                at: JsonPath::from_pointer(at),
                 value: value.clone(),
-                holes: Vec::new(),
+                placeholders: Vec::new(),
             }),
         }
     }
@@ -224,8 +224,8 @@ mod tests {
         let places: Vec<String> = facts(&body, &restless, &BTreeMap::new())
             .into_iter()
             .map(|check| match check {
-                Check::Equals { at, value, .. } => format!("{:?} = {value}", at.0),
-                Check::Length { items, .. } => format!("{items} items"),
+                BodyCheck::Equals { at, value, .. } => format!("{:?} = {value}", at.0),
+                BodyCheck::Length { items, .. } => format!("{items} items"),
                 other => format!("{other:?}"),
             })
             .collect();

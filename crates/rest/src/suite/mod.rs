@@ -11,8 +11,8 @@ mod wording;
 use std::collections::{BTreeMap, BTreeSet};
 
 use isobath_emit::http::{
-    Answer, Capture, Check, FaultMark, HttpStep, HttpSuite, HttpTest, Outcome, Piece, Place,
-    Request, Source, Text,
+    BodyCheck, Capture, ExpectedOutcome, ExpectedResponse, FaultMark, HttpStep, HttpSuite,
+    HttpTest, JsonPath, Request, Text, TextPiece, ValueSource,
 };
 use isobath_exec::http::Method;
 use isobath_genes::{Reference, push_segment};
@@ -46,11 +46,11 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
             .unwrap_or("/")
             .to_owned();
         let request = Request::new(reset.request.method.as_str(), path);
-        suite.service.reset = Some(isobath_emit::http::Reset::Call(Box::new(request)));
+        suite.service.reset = Some(isobath_emit::http::ResetHook::Call(Box::new(request)));
     }
     let database = SuiteDatabaseContext::of(service, tests);
     suite.database = rows::database(service, tests);
-    suite.outside = external::stations(service);
+    suite.external_services = external::stations(service);
     let mut names = BTreeSet::new();
     let checker = ResponseChecker::new(&service.api);
     let now = jiff::Timestamp::now();
@@ -241,8 +241,8 @@ impl Printer<'_> {
             ),
             faults,
             rows,
-            state,
-            answers: self.answers(),
+            expected_rows: state,
+            mocks: self.answers(),
             steps,
         }
     }
@@ -486,14 +486,14 @@ impl Printer<'_> {
             match variable {
                 Some((_, variable)) => {
                     text = text
-                        .then(Piece::literal(std::mem::take(&mut literal)))
-                        .then(Piece::captured(variable.clone()));
+                        .then(TextPiece::literal(std::mem::take(&mut literal)))
+                        .then(TextPiece::captured(variable.clone()));
                 }
                 None => literal.push_str(segment),
             }
         }
         if !literal.is_empty() {
-            text = text.then(Piece::literal(literal));
+            text = text.then(TextPiece::literal(literal));
         }
         text
     }
@@ -530,17 +530,19 @@ impl Printer<'_> {
                 continue;
             };
             let from = match (origin, taken) {
-                (Origin::Body(pointer), _) => Source::Body(Place::from_pointer(pointer)),
-                (Origin::Header(name), _) => Source::Header(name.into()),
-                (Origin::Location, CapturedPart::Whole) => Source::Header("Location".into()),
-                (Origin::Location, CapturedPart::Value) => Source::LastSegment("Location".into()),
+                (Origin::Body(pointer), _) => ValueSource::Body(JsonPath::from_pointer(pointer)),
+                (Origin::Header(name), _) => ValueSource::Header(name.into()),
+                (Origin::Location, CapturedPart::Whole) => ValueSource::Header("Location".into()),
+                (Origin::Location, CapturedPart::Value) => {
+                    ValueSource::LastSegment("Location".into())
+                }
                 // The suite writes these itself.
                 (Origin::Input(_) | Origin::Method | Origin::Status | Origin::Given(_), _) => {
                     continue;
                 }
             };
             let name = match (&from, taken) {
-                (Source::LastSegment(_), _) => "id",
+                (ValueSource::LastSegment(_), _) => "id",
                 _ => &place,
             };
             let variable = self.variable(exchange, name);
@@ -600,15 +602,15 @@ impl Printer<'_> {
         variable
     }
 
-    fn expect(&self, index: usize, step: &Step, again: Option<&Exchange>) -> Outcome {
+    fn expect(&self, index: usize, step: &Step, again: Option<&Exchange>) -> ExpectedOutcome {
         let exchange = &self.test.exchanges[index];
         let Some(response) = exchange.response() else {
             return match exchange.failure() {
-                Some(isobath_exec::http::Failure::TimedOut) => Outcome::TimedOut,
-                _ => Outcome::Dropped,
+                Some(isobath_exec::http::CallFailure::TimedOut) => ExpectedOutcome::TimedOut,
+                _ => ExpectedOutcome::Dropped,
             };
         };
-        let mut answer = Answer::status(response.status);
+        let mut answer = ExpectedResponse::status(response.status);
         // What leads up to the call that the test is about only has to succeed; of a fault, the looks before and
         // after are what shows it.
         let is_last = index + 1 == self.test.exchanges.len();
@@ -623,7 +625,7 @@ impl Printer<'_> {
         if response.body.is_empty() && other.body.is_empty() {
             // What HTTP forbids a body for need not be checked.
             if !matches!(response.status, 204 | 304) {
-                answer.body.push(Check::Empty);
+                answer.body.push(BodyCheck::Empty);
             }
         } else if let (Some(a), Some(b)) =
             (&exchange.body, again.and_then(|again| again.body.as_ref()))
@@ -646,7 +648,7 @@ impl Printer<'_> {
             && exchange.body.is_none()
             && !exchange.is_secret(&response.text())
         {
-            answer.body.push(Check::TextEquals {
+            answer.body.push(BodyCheck::TextEquals {
                 text: response.text().into_owned(),
             });
         }

@@ -2,8 +2,8 @@
 //!
 //! Only what is the same whenever the test is run: not what the database gave out, nor what a clock did.
 
-use isobath_emit::http::{RowState, Text};
-use isobath_exec::state::Tables;
+use isobath_emit::http::{ExpectedRow, Text};
+use isobath_exec::test_database::Tables;
 use isobath_rows::set::NewCell;
 use isobath_sql::Value;
 use isobath_sql::render::{identifier, literal, table_name};
@@ -74,7 +74,7 @@ pub(super) fn bookkeeping(tests: &[Test]) -> Tables {
 impl Printer<'_> {
     /// What must be in the database after the calls, and what must not. Nothing of tests that show faults, for what these leave
     /// may be wrong.
-    pub(super) fn state(&self) -> Vec<RowState> {
+    pub(super) fn state(&self) -> Vec<ExpectedRow> {
         let Some(database) = self.database else {
             return Vec::new();
         };
@@ -87,7 +87,7 @@ impl Printer<'_> {
         ) else {
             return Vec::new();
         };
-        let mut asked: Vec<RowState> = Vec::new();
+        let mut asked: Vec<ExpectedRow> = Vec::new();
         for (is_there, rows, twins) in [
             (true, &net.left, &again.left),
             (false, &net.taken, &again.taken),
@@ -110,13 +110,13 @@ impl Printer<'_> {
                     continue;
                 }
                 let name = |at: usize| identifier(&table.columns[at].name, database.dialect);
-                let state = RowState {
+                let state = ExpectedRow {
                     table: table_name(table, database.dialect),
                     cells: cells
                         .into_iter()
                         .map(|(at, text)| (name(at), text))
                         .collect(),
-                    is_there,
+                    exists: is_there,
                 };
                 if asked.len() < MAX_ASKED && !asked.contains(&state) {
                     asked.push(state);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use isobath_emit::SuiteDialect;
-use isobath_emit::http::{Database, RowKey, TestRow, Text};
+use isobath_emit::http::{RowKey, SuiteDatabase, TestRow, Text};
 use isobath_exec::driver::Event;
-use isobath_exec::state::{Snapshot, Tables};
+use isobath_exec::test_database::{RowImage, Tables};
 use isobath_rows::set::{NewCell, NewRow};
 use isobath_sql::render::{identifier, literal, table_name};
 use isobath_sql::{DialectName, Schema};
@@ -25,7 +25,7 @@ pub(super) struct SuiteDatabaseContext {
     pub(super) schema: Arc<Schema>,
     pub(super) dialect: DialectName,
     /// The rows at the start.
-    pub(super) baseline: Snapshot,
+    pub(super) baseline: RowImage,
     /// Tables about whose rows no test says anything.
     pub(super) bookkeeping: Tables,
 }
@@ -35,14 +35,14 @@ impl SuiteDatabaseContext {
         service.with_database(|database| Self {
             schema: Arc::clone(database.schema()),
             dialect: database.state.dialect(),
-            baseline: database.state.baseline().clone(),
+            baseline: database.state.initial_image().clone(),
             bookkeeping: bookkeeping(tests),
         })
     }
 }
 
 /// The database of a suite, with what puts the rows of its tests back.
-pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
+pub(super) fn database(service: &Service, tests: &[Test]) -> Option<SuiteDatabase> {
     service.with_database(|database| {
         let exchanges = || tests.iter().flat_map(|test| &test.exchanges);
         let events = exchanges().flat_map(|exchange| &exchange.trace.events);
@@ -50,7 +50,7 @@ pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
             Event::Statement { text, .. } => Some(text.as_str()),
             _ => None,
         });
-        let mut tables: Tables = database.state.written_by(texts);
+        let mut tables: Tables = database.state.tables_written_by(texts);
         let rows = tests.iter().flat_map(|test| &test.candidate.rows);
         tables.extend(rows.map(|row| row.table));
         let effects = exchanges().filter_map(|exchange| exchange.trace.effect.as_ref());
@@ -58,14 +58,14 @@ pub(super) fn database(service: &Service, tests: &[Test]) -> Option<Database> {
         tables.extend(changes.map(|change| change.table));
         // Where nothing is written, a suite does not need the agent inside the service.
         let is_needed = database.row_endpoint().is_none() || !tables.is_empty();
-        is_needed.then(|| Database {
+        is_needed.then(|| SuiteDatabase {
             variable: DATABASE_VARIABLE.to_owned(),
             dialect: match database.state.dialect() {
                 DialectName::Sqlite => SuiteDialect::Sqlite,
                 DialectName::MySql => SuiteDialect::Mysql,
                 DialectName::Postgres | DialectName::Ansi => SuiteDialect::Postgres,
             },
-            row_endpoint: database.row_endpoint().map(str::to_owned),
+            agent_url: database.row_endpoint().map(str::to_owned),
             setup: database.snapshot_statements(&tables),
         })
     })?

@@ -1,7 +1,8 @@
 //! The users of a suite: how they are created and log in, without their secrets in sight.
 
 use isobath_emit::http::{
-    Auth, Fresh, Login, Piece, Place, Request, Secret, Sending, Source, Text, Token, User,
+    Auth, JsonPath, Login, Request, Secret, Text, TextPiece, Token, TokenPlacement, UniqueValue,
+    User, ValueSource,
 };
 
 use super::body::{Placeholders, body};
@@ -16,7 +17,7 @@ const MAX_DIGITS: usize = 32;
 /// A user of the service as a user of the suite.
 pub(super) fn user(user: &auth::User) -> User {
     let generators = user.create.iter().flat_map(|create| &create.generators);
-    let fresh: Vec<(&Generator, Fresh)> = generators
+    let fresh: Vec<(&Generator, UniqueValue)> = generators
         .map(|generator| (generator, fresh(generator)))
         .collect();
     let mut marks = Placeholders {
@@ -48,7 +49,7 @@ pub(super) fn user(user: &auth::User) -> User {
                 .map(|(name, value)| {
                     let marked = marks.text(value);
                     let value = if marked.literal().is_some() {
-                        Text(vec![Piece::Secret(Secret {
+                        Text(vec![TextPiece::Secret(Secret {
                             variable: variable(name),
                             value: Some(value.clone()),
                         })])
@@ -63,7 +64,7 @@ pub(super) fn user(user: &auth::User) -> User {
     };
     User {
         name: user.name.clone(),
-        fresh: fresh.into_iter().map(|(_, fresh)| fresh).collect(),
+        unique_values: fresh.into_iter().map(|(_, fresh)| fresh).collect(),
         create: user
             .create
             .as_ref()
@@ -77,12 +78,12 @@ fn log_in(login: &auth::Login, marks: &Placeholders) -> Login {
         LoginCredential::Cookies => (None, true),
         LoginCredential::Token { from, to, template } => {
             let from = match from {
-                TokenSource::Body(pointer) => Source::Body(Place::from_pointer(pointer)),
-                TokenSource::Header(name) => Source::Header(name.clone()),
+                TokenSource::Body(pointer) => ValueSource::Body(JsonPath::from_pointer(pointer)),
+                TokenSource::Header(name) => ValueSource::Header(name.clone()),
             };
             let send = match to {
-                TokenLocation::Header(name) => Sending::Header(name.clone()),
-                TokenLocation::Query(name) => Sending::Query(name.clone()),
+                TokenLocation::Header(name) => TokenPlacement::Header(name.clone()),
+                TokenLocation::Query(name) => TokenPlacement::Query(name.clone()),
             };
             let template = template.clone();
             (
@@ -119,7 +120,7 @@ fn request(call: &auth::AuthCall, marks: &Placeholders) -> Request {
 }
 
 /// What a suite makes up in place of what a generator made here.
-fn fresh(generator: &Generator) -> Fresh {
+fn fresh(generator: &Generator) -> UniqueValue {
     let plain = slug(&generator.place_holder);
     let most = generator.max_length.unwrap_or(usize::MAX);
     let length = |text: &str| text.chars().count();
@@ -137,7 +138,7 @@ fn fresh(generator: &Generator) -> Fresh {
     while length(&prefix) + length(&suffix) + digits > most && !prefix.is_empty() {
         prefix.remove(0);
     }
-    Fresh {
+    UniqueValue {
         variable: if plain.is_empty() {
             "made_up".into()
         } else {
@@ -151,7 +152,7 @@ fn fresh(generator: &Generator) -> Fresh {
 
 #[cfg(test)]
 mod tests {
-    use isobath_emit::http::{Answer, HttpStep, HttpSuite, HttpTest, curl};
+    use isobath_emit::http::{ExpectedResponse, HttpStep, HttpSuite, HttpTest, curl};
 
     use super::*;
     use crate::auth::Format;
@@ -166,7 +167,7 @@ mod tests {
         let call = Request::new("GET", "/me").by(user.name.clone());
         suite.users = vec![user];
         let test = HttpTest {
-            steps: vec![HttpStep::new(call, Answer::status(200))],
+            steps: vec![HttpStep::new(call, ExpectedResponse::status(200))],
             ..HttpTest::default()
         };
         curl(&suite, &test)
@@ -226,11 +227,11 @@ auth:
 "#,
         );
         let lengths: Vec<usize> = made
-            .fresh
+            .unique_values
             .iter()
             .map(|fresh| fresh.prefix.len() + fresh.suffix.len() + fresh.digits)
             .collect();
-        assert_eq!(lengths, [20, 40], "{:?}", made.fresh);
+        assert_eq!(lengths, [20, 40], "{:?}", made.unique_values);
         let shown = script(made);
         insta::assert_snapshot!(shown, @r#"
         BASE_URL="${ISOBATH_BASE_URL:-http://x}"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use isobath_genes::{Breach, Facet, Rule};
+use isobath_genes::{Rule, RuleViolation, ValueClass};
 
 use crate::openapi::Api;
 use crate::target::{JsonShape, Target, facet_words};
@@ -114,10 +114,10 @@ pub(super) fn covers(
 }
 
 /// A property of an input: by its value, where that says more.
-fn input(operation: usize, place: &str, facet: Facet, value: ValueAt<'_>) -> String {
+fn input(operation: usize, place: &str, facet: ValueClass, value: ValueAt<'_>) -> String {
     let by_value = matches!(
         facet,
-        Facet::Member(_) | Facet::Minimum | Facet::Maximum | Facet::Zero
+        ValueClass::Member(_) | ValueClass::Minimum | ValueClass::Maximum | ValueClass::Zero
     );
     match value(operation, place).filter(|_| by_value) {
         Some(value) => format!("{} {value}", plain(place)),
@@ -147,7 +147,7 @@ pub(super) fn plain(pointer: &str) -> String {
 }
 
 /// What is wrong with an input: `body.length is below its minimum`.
-pub(super) fn wrong(breach: &Breach) -> String {
+pub(super) fn wrong(breach: &RuleViolation) -> String {
     let what = match breach.rule {
         Rule::Type => "is of another type",
         Rule::NotNull => "is null",

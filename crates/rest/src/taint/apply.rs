@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use isobath_genes::{Gene, Specialization, Tuning, marker_number};
+use isobath_genes::{Gene, GeneConfig, Specialization, taint_marker_number};
 use isobath_search::Rng;
 
 use super::{InputHint, SentText, TaintTracker, texts};
@@ -22,7 +22,7 @@ impl TaintTracker {
     pub(crate) fn add_mock_responses(
         &mut self,
         rng: &mut Rng,
-        tuning: &Tuning,
+        tuning: &GeneConfig,
         candidate: &mut Candidate,
     ) {
         if !self.enabled {
@@ -41,8 +41,8 @@ impl TaintTracker {
                 let hint = &hints[rng.usize(..hints.len())];
                 gene.specialize(&sent.pointer, &hint.model, rng, tuning);
             } else if rng.f64() < self.marker_rate {
-                let marker = self.marker();
-                gene.mark(&sent.pointer, &marker);
+                let marker = self.taint_marker();
+                gene.set_taint_marker(&sent.pointer, &marker);
             }
         }
         for pair in self.pairs_in(candidate) {
@@ -57,7 +57,7 @@ impl TaintTracker {
     pub(crate) fn direct(
         &mut self,
         rng: &mut Rng,
-        tuning: &Tuning,
+        tuning: &GeneConfig,
         candidate: &mut Candidate,
         aimed: Option<u32>,
     ) -> bool {
@@ -101,8 +101,9 @@ impl TaintTracker {
         if let Some(sent) = pick(rng, &sent)
             && rng.f64() < self.marker_rate * 0.5
         {
-            let marker = self.marker();
-            return gene(candidate, sent).is_some_and(|gene| gene.mark(&sent.pointer, &marker));
+            let marker = self.taint_marker();
+            return gene(candidate, sent)
+                .is_some_and(|gene| gene.set_taint_marker(&sent.pointer, &marker));
         }
         false
     }
@@ -131,7 +132,7 @@ impl TaintTracker {
             .collect()
     }
 
-    fn add_extras(&mut self, rng: &mut Rng, tuning: &Tuning, candidate: &mut Candidate) {
+    fn add_extras(&mut self, rng: &mut Rng, tuning: &GeneConfig, candidate: &mut Candidate) {
         for step in &mut candidate.steps {
             let StepKind::Call {
                 action,
@@ -155,7 +156,7 @@ impl TaintTracker {
                 && rng.f64() < UNNAMED
             {
                 *times += 1;
-                let name = isobath_genes::marker(9_000 + *times);
+                let name = isobath_genes::taint_marker(9_000 + *times);
                 let extra =
                     UndocumentedInput::sample(UndocumentedKind::Query, name.into(), rng, tuning);
                 action.extras.push(extra);
@@ -164,7 +165,7 @@ impl TaintTracker {
     }
 
     /// Adds or removes an input that the document does not name.
-    fn toggle_extra(&self, rng: &mut Rng, tuning: &Tuning, candidate: &mut Candidate) -> bool {
+    fn toggle_extra(&self, rng: &mut Rng, tuning: &GeneConfig, candidate: &mut Candidate) -> bool {
         let steps: Vec<usize> = (0..candidate.steps.len())
             .filter(|&at| {
                 let operation = candidate.steps[at].operation();
@@ -219,7 +220,7 @@ impl InputHint {
 /// The candidate without the inputs whose names are markers, where it has some: these have told all they can after
 /// one call, and whatever is changed in them later is a call for nothing.
 pub(crate) fn without_named_markers(candidate: &Candidate) -> Cow<'_, Candidate> {
-    let is_marker = |extra: &UndocumentedInput| marker_number(&extra.name).is_some();
+    let is_marker = |extra: &UndocumentedInput| taint_marker_number(&extra.name).is_some();
     let has = |step: &Step| match &step.kind {
         StepKind::Call { action, .. } => action.extras.iter().any(is_marker),
         StepKind::Follow(_) => false,
@@ -262,7 +263,7 @@ fn follow(
     sent: &SentText,
     hint: &InputHint,
     rng: &mut Rng,
-    tuning: &Tuning,
+    tuning: &GeneConfig,
 ) -> bool {
     gene(candidate, sent)
         .is_some_and(|gene| gene.specialize(&sent.pointer, &hint.model, rng, tuning))
@@ -283,9 +284,9 @@ mod tests {
     fn names_that_are_markers_are_not_passed_on_to_changed_candidates() {
         let document = "openapi: 3.0.3\npaths:\n  /x:\n    get:\n      responses: {'200': {description: ok}}\n";
         let api = read(document, "api.yaml", &NoLoader).expect("a document");
-        let (mut rng, tuning) = (Rng::with_seed(1), Tuning::default());
+        let (mut rng, tuning) = (Rng::with_seed(1), GeneConfig::default());
         let mut action = Action::sample(&api, 0, &mut rng, &tuning).expect("an operation");
-        for name in ["page", &isobath_genes::marker(9_001)] {
+        for name in ["page", &isobath_genes::taint_marker(9_001)] {
             let extra =
                 UndocumentedInput::sample(UndocumentedKind::Query, name.into(), &mut rng, &tuning);
             action.extras.push(extra);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use isobath_exec::driver::Role;
-use isobath_genes::{MomentKind, Specialization};
+use isobath_exec::driver::InputUse;
+use isobath_genes::{DateTimeKind, Specialization};
 
 use crate::action::is_segment;
 
@@ -13,7 +13,7 @@ use crate::action::is_segment;
 pub(super) fn hint_for(
     text: &str,
     input: &str,
-    role: Role,
+    role: InputUse,
     arguments: &[String],
     marker: &str,
 ) -> Option<Specialization> {
@@ -28,25 +28,25 @@ pub(super) fn hint_for(
     };
     let first = arguments.first()?;
     match role {
-        Role::Equal => wanted(arguments.to_vec()),
-        Role::EqualIgnoringCase => wanted(
+        InputUse::Equal => wanted(arguments.to_vec()),
+        InputUse::EqualIgnoringCase => wanted(
             arguments
                 .iter()
                 .flat_map(|text| [text.clone(), text.to_lowercase(), text.to_uppercase()])
                 .collect(),
         ),
         // What follows, precedes or surrounds is still open, and goes on being watched.
-        Role::StartsWith if !input.starts_with(first.as_str()) => {
+        InputUse::StartsWith if !input.starts_with(first.as_str()) => {
             wanted(vec![format!("{first}{marker}"), first.clone()])
         }
-        Role::EndsWith if !input.ends_with(first.as_str()) => {
+        InputUse::EndsWith if !input.ends_with(first.as_str()) => {
             wanted(vec![format!("{marker}{first}"), first.clone()])
         }
-        Role::Contains if !input.contains(first.as_str()) => {
+        InputUse::Contains if !input.contains(first.as_str()) => {
             wanted(vec![format!("{input}{first}{marker}"), first.clone()])
         }
-        Role::Pattern if text == input => Some(Specialization::Pattern(first.as_str().into())),
-        Role::Parsed => {
+        InputUse::Pattern if text == input => Some(Specialization::Pattern(first.as_str().into())),
+        InputUse::Parsed => {
             let what = parsed(first, arguments.get(1).map(String::as_str))?;
             if text == input {
                 Some(what)
@@ -110,9 +110,9 @@ fn parsed(type_: &str, format: Option<&str>) -> Option<Specialization> {
         "f32" | "f64" | "decimal" | "Decimal" => Some(Specialization::Float),
         "bool" => Some(Specialization::Boolean),
         "char" => Some(Specialization::Pattern("^[ -~]$".into())),
-        "date" => Some(Specialization::Moment(MomentKind::Date)),
-        "time" => Some(Specialization::Moment(MomentKind::LocalTime)),
-        "datetime" => Some(Specialization::Moment(MomentKind::DateTime)),
+        "date" => Some(Specialization::DateTime(DateTimeKind::Date)),
+        "time" => Some(Specialization::DateTime(DateTimeKind::LocalTime)),
+        "datetime" => Some(Specialization::DateTime(DateTimeKind::DateTime)),
         "uuid" => Some(Specialization::Uuid),
         "ip" => Some(Specialization::OneOf(
             ["127.0.0.1", "192.0.2.7", "::1"].map(Arc::from).to_vec(),
@@ -163,8 +163,8 @@ fn examples(what: &Specialization) -> Vec<String> {
         Specialization::Integer { .. } => &["0", "1", "-1", "100"],
         Specialization::Float => &["0", "1.5", "-2"],
         Specialization::Boolean => &["true", "false"],
-        Specialization::Moment(MomentKind::Date) => &["2020-02-29", "2024-01-01"],
-        Specialization::Moment(_) => &["2020-02-29T12:30:59Z"],
+        Specialization::DateTime(DateTimeKind::Date) => &["2020-02-29", "2024-01-01"],
+        Specialization::DateTime(_) => &["2020-02-29T12:30:59Z"],
         Specialization::Uuid => &["123e4567-e89b-12d3-a456-426614174000"],
         Specialization::Uri => &["http://localhost/"],
         Specialization::Pattern(_) => &[],
@@ -178,7 +178,7 @@ mod tests {
 
     const MARKER: &str = "_isobath_1_input";
 
-    fn check(text: &str, input: &str, role: Role, arguments: &[&str], wanted: &[&str]) {
+    fn check(text: &str, input: &str, role: InputUse, arguments: &[&str], wanted: &[&str]) {
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
         let wanted = wanted.iter().map(|text| Arc::from(*text)).collect();
         assert_eq!(
@@ -189,21 +189,39 @@ mod tests {
 
     #[test]
     fn constants_are_wanted_in_place_of_what_was_compared() {
-        check(MARKER, MARKER, Role::Equal, &["a", "b"], &["a", "b"]);
+        check(MARKER, MARKER, InputUse::Equal, &["a", "b"], &["a", "b"]);
         // The service compares a part of the text.
         let text = format!("Token {MARKER}");
-        check(&text, MARKER, Role::Equal, &["abc"], &["Token abc"]);
+        check(&text, MARKER, InputUse::Equal, &["abc"], &["Token abc"]);
         // The service compares more than the text.
         let around = format!("user:{MARKER}");
-        check(MARKER, &around, Role::Equal, &["user:root", "x"], &["root"]);
+        check(
+            MARKER,
+            &around,
+            InputUse::Equal,
+            &["user:root", "x"],
+            &["root"],
+        );
     }
 
     #[test]
     fn what_is_still_open_goes_on_being_watched() {
-        check(MARKER, MARKER, Role::StartsWith, &["ab"], &["abNEW", "ab"]);
-        check(MARKER, MARKER, Role::EndsWith, &[".x"], &["NEW.x", ".x"]);
+        check(
+            MARKER,
+            MARKER,
+            InputUse::StartsWith,
+            &["ab"],
+            &["abNEW", "ab"],
+        );
+        check(
+            MARKER,
+            MARKER,
+            InputUse::EndsWith,
+            &[".x"],
+            &["NEW.x", ".x"],
+        );
         let both = format!("{MARKER}:NEW");
-        check(MARKER, MARKER, Role::Contains, &[":"], &[&both, ":"]);
+        check(MARKER, MARKER, InputUse::Contains, &[":"], &[&both, ":"]);
     }
 
     #[test]
@@ -224,13 +242,13 @@ mod tests {
     fn parsers_want_what_they_read() {
         let of = |arguments: &[&str]| {
             let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-            hint_for(MARKER, MARKER, Role::Parsed, &arguments, "")
+            hint_for(MARKER, MARKER, InputUse::Parsed, &arguments, "")
         };
         let byte = Specialization::Integer { min: 0, max: 255 };
         assert_eq!(of(&["u8"]), Some(byte));
         assert_eq!(
             of(&["date"]),
-            Some(Specialization::Moment(MomentKind::Date))
+            Some(Specialization::DateTime(DateTimeKind::Date))
         );
         let Some(Specialization::Pattern(pattern)) = of(&["date", "%d.%m.%Y"]) else {
             panic!("a format is a pattern");

@@ -16,8 +16,8 @@ use std::sync::Arc;
 pub(crate) use apply::without_named_markers;
 pub(crate) use replace_markers::{WordLength, without_markers};
 
-use isobath_exec::driver::{Event, Place, Role};
-use isobath_genes::{SpecialModel, Specialization, marker, marker_number};
+use isobath_exec::driver::{Event, InputLocation, InputUse};
+use isobath_genes::{Specialization, SpecializationModel, taint_marker, taint_marker_number};
 
 use crate::action::{UndocumentedKind, describes};
 use crate::candidate::{Candidate, StepKind};
@@ -77,7 +77,7 @@ pub(crate) struct TaintTracker {
 #[derive(Clone, Debug)]
 struct InputHint {
     what: Specialization,
-    model: SpecialModel,
+    model: SpecializationModel,
     /// The targets of the code where that was seen.
     targets: BTreeSet<u32>,
 }
@@ -117,9 +117,9 @@ impl TaintTracker {
         };
     }
 
-    fn marker(&mut self) -> String {
+    fn taint_marker(&mut self) -> String {
         self.next_marker = self.next_marker.wrapping_add(1) % 10_000;
-        marker(self.next_marker)
+        taint_marker(self.next_marker)
     }
 
     /// Learns from what a candidate did inside the service.
@@ -135,7 +135,7 @@ impl TaintTracker {
                 exchange.status(),
                 exchange.operation,
             ) {
-                self.expand(api, operation, Place::Field, "");
+                self.expand(api, operation, InputLocation::Field, "");
             }
             for event in &exchange.trace.events {
                 match event {
@@ -159,7 +159,7 @@ impl TaintTracker {
                     }
                     Event::Body { schema, .. } if self.techniques.expansion => {
                         if let Some(operation) = exchange.operation
-                            && !is_about_answers(api, exchange, Place::Field)
+                            && !is_about_answers(api, exchange, InputLocation::Field)
                         {
                             self.expand_body(api, operation, schema);
                         }
@@ -178,10 +178,10 @@ impl TaintTracker {
         candidate: &Candidate,
         exchange: &Exchange,
         input: &str,
-        role: Role,
+        role: InputUse,
         arguments: &[String],
     ) {
-        let wanted = matches!(role, Role::Equal | Role::EqualIgnoringCase);
+        let wanted = matches!(role, InputUse::Equal | InputUse::EqualIgnoringCase);
         let (true, true, Some(operation)) = (wanted, self.techniques.expansion, exchange.operation)
         else {
             return;
@@ -193,9 +193,9 @@ impl TaintTracker {
                 .any(|extra| extra.is(UndocumentedKind::Query, input)),
             StepKind::Follow(_) => false,
         });
-        if is_name && marker_number(input).is_some() {
+        if is_name && taint_marker_number(input).is_some() {
             for name in arguments {
-                self.expand(api, operation, Place::Query, name);
+                self.expand(api, operation, InputLocation::Query, name);
             }
         }
     }
@@ -205,14 +205,14 @@ impl TaintTracker {
         sent: &[SentText],
         exchange: &Exchange,
         input: &str,
-        role: Role,
+        role: InputUse,
         arguments: &[String],
         target: Option<u32>,
     ) {
         let Some(from) = source(sent, exchange, input) else {
             return;
         };
-        if role == Role::Same {
+        if role == InputUse::Same {
             let other = arguments
                 .first()
                 .and_then(|other| source(sent, exchange, other));
@@ -226,8 +226,8 @@ impl TaintTracker {
             }
             return;
         }
-        let marker = self.marker();
-        let hint = hint::hint_for(&from.text, input, role, arguments, &marker);
+        let taint_marker = self.taint_marker();
+        let hint = hint::hint_for(&from.text, input, role, arguments, &taint_marker);
         let hint = if from.key.1.starts_with("/path/") {
             hint.and_then(hint::in_a_path)
         } else {
@@ -295,16 +295,16 @@ impl TaintTracker {
         }
     }
 
-    fn expand(&mut self, api: &Api, operation: usize, place: Place, name: &str) {
+    fn expand(&mut self, api: &Api, operation: usize, place: InputLocation, name: &str) {
         let Some(described) = api.operations.get(operation) else {
             return;
         };
         let kind = match place {
-            Place::Query => UndocumentedKind::Query,
-            Place::Header => UndocumentedKind::Header,
-            Place::Cookie => UndocumentedKind::Cookie,
-            Place::Field => UndocumentedKind::Field,
-            Place::Form => UndocumentedKind::Form,
+            InputLocation::Query => UndocumentedKind::Query,
+            InputLocation::Header => UndocumentedKind::Header,
+            InputLocation::Cookie => UndocumentedKind::Cookie,
+            InputLocation::Field => UndocumentedKind::Field,
+            InputLocation::Form => UndocumentedKind::Form,
         };
         let location = match kind {
             UndocumentedKind::Query => Some(ParameterLocation::Query),
@@ -362,9 +362,9 @@ const OUR_HEADERS: [&str; 9] = [
 ];
 
 /// Whether a field that was read is rather one of an answer of an outside service: the operation has no body.
-fn is_about_answers(api: &Api, exchange: &Exchange, place: Place) -> bool {
+fn is_about_answers(api: &Api, exchange: &Exchange, place: InputLocation) -> bool {
     let described = exchange.operation.and_then(|at| api.operations.get(at));
-    place == Place::Field
+    place == InputLocation::Field
         && !exchange.trace.outgoing.is_empty()
         && described.is_some_and(|operation| operation.body.is_none())
 }
@@ -396,7 +396,7 @@ fn texts(candidate: &Candidate) -> Vec<SentText> {
         let StepKind::Call { action, .. } = &step.kind else {
             continue;
         };
-        let mut add = |extra: Option<usize>, prefix: &str, place: isobath_genes::Place<'_>| {
+        let mut add = |extra: Option<usize>, prefix: &str, place: isobath_genes::NodeRef<'_>| {
             if let Some(text) = place.text() {
                 let key = format!("{prefix}{}", stable_pointer(place.pointer));
                 sent.push(SentText {

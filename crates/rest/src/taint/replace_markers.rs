@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use isobath_genes::marker_number;
+use isobath_genes::taint_marker_number;
 use regex::Regex;
 
 use super::texts;
@@ -40,7 +40,7 @@ pub(crate) fn without_markers(candidate: &Candidate, length: WordLength) -> Vec<
         if let Some(at) = sent.answer {
             let answer = candidate.mock_responses.get_mut(at);
             let body = answer.and_then(|answer| answer.body.as_mut());
-            return body.is_some_and(|body| body.mark(&sent.pointer, text));
+            return body.is_some_and(|body| body.set_taint_marker(&sent.pointer, text));
         }
         let Some(step) = candidate.steps.get_mut(sent.step) else {
             return false;
@@ -51,7 +51,7 @@ pub(crate) fn without_markers(candidate: &Candidate, length: WordLength) -> Vec<
         match sent.extra {
             Some(number) => {
                 let extra = action.extras.get_mut(number);
-                extra.is_some_and(|extra| extra.gene.mark(&sent.pointer, text))
+                extra.is_some_and(|extra| extra.gene.set_taint_marker(&sent.pointer, text))
             }
             // What breaks a rule on purpose must stay as it is.
             None if breach
@@ -60,7 +60,7 @@ pub(crate) fn without_markers(candidate: &Candidate, length: WordLength) -> Vec<
             {
                 false
             }
-            None => action.gene.mark(&sent.pointer, text),
+            None => action.gene.set_taint_marker(&sent.pointer, text),
         }
     };
     let mut all = candidate.clone();
@@ -99,7 +99,7 @@ fn drop_named(candidate: &mut Candidate) -> bool {
             let before = action.extras.len();
             action
                 .extras
-                .retain(|extra| marker_number(&extra.name).is_none());
+                .retain(|extra| taint_marker_number(&extra.name).is_none());
             dropped |= action.extras.len() < before;
         }
     }
@@ -193,7 +193,7 @@ impl Words {
 
 #[cfg(test)]
 mod tests {
-    use isobath_genes::{Domain, Gene, ModelBuilder, TextDomain, Tuning};
+    use isobath_genes::{Domain, Gene, GeneConfig, ModelBuilder, TextDomain};
 
     use super::*;
 
@@ -219,8 +219,8 @@ mod tests {
         let node = builder.add(Domain::Text(TextDomain::any()));
         let model = builder.finish().into();
         let mut rng = fastrand::Rng::with_seed(1);
-        let mut gene = Gene::sample(&model, node, &mut rng, &Tuning::default());
-        assert!(gene.mark("", "a_isobath_1_input"));
+        let mut gene = Gene::sample(&model, node, &mut rng, &GeneConfig::default());
+        assert!(gene.set_taint_marker("", "a_isobath_1_input"));
         let mut candidate = Candidate::default();
         candidate.push(StepKind::call(0, gene), None);
         let without_markers = without_markers(&candidate, WordLength::Short);

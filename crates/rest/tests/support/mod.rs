@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use isobath_emit::http::HttpSuite;
 use isobath_exec::driver::Event as Statement;
-use isobath_exec::http::{Client, Config as HttpConfig, Method, Request};
-use isobath_exec::state::State;
+use isobath_exec::http::{Client, ClientConfig as HttpConfig, Method, Request};
+use isobath_exec::test_database::TestDatabase;
 use isobath_rest::auth::User;
 use isobath_rest::caller::{ResetCall, Service};
 use isobath_rest::feedback::{Feedback, JournalFeedback};
@@ -117,7 +117,7 @@ impl Prepared {
         choice: seeding::SeedingConfig,
         ear: Option<Box<dyn Feedback>>,
     ) -> Self {
-        let state = State::open(address, &[address.to_owned()]).expect("a database");
+        let state = TestDatabase::open(address, &[address.to_owned()]).expect("a database");
         let now = jiff::civil::date(2026, 1, 1).at(0, 0, 0, 0);
         self.service.database = Some(Mutex::new(LiveDatabase::new(
             state,

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use isobath_exec::database::Address;
 use isobath_exec::engine::Engine;
-use isobath_exec::server::{or_left_out, shared};
+use isobath_exec::server::{or_skip, shared};
 use isobath_exec::tap::{Tap, environment};
-use isobath_exec::{Database, writable};
+use isobath_exec::{Database, connect_writable};
 use isobath_rest::feedback::{Feedback, TapFeedback};
 use isobath_suts::Running;
 use tempfile::TempDir;
@@ -33,7 +33,7 @@ impl Place {
             place.folder = Some(folder);
             return Some(place);
         }
-        let server = or_left_out(&format!("{what} on {engine}"), shared(engine))?;
+        let server = or_skip(&format!("{what} on {engine}"), shared(engine))?;
         let address = server.create_database().expect("a database");
         let database = Address::parse(&address).expect("an address");
         let tap = Tap::open(&database, None).expect("a tap");
@@ -60,12 +60,12 @@ impl Place {
 
     /// A connection past the tap.
     pub(crate) fn open(&self) -> Box<dyn Database> {
-        writable(&self.address, std::slice::from_ref(&self.address)).expect("a connection")
+        connect_writable(&self.address, std::slice::from_ref(&self.address)).expect("a connection")
     }
 
     /// The same database with tables.
     pub(crate) fn with(self, tables: &str) -> Self {
-        self.open().command(tables).expect("tables");
+        self.open().execute_required(tables).expect("tables");
         self
     }
 

@@ -1,4 +1,4 @@
 //! Single values of rows under search: how they are drawn, and how they move towards a goal.
 
-pub(crate) mod moves;
+pub(crate) mod avm;
 pub(crate) mod values;

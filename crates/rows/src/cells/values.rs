@@ -14,14 +14,14 @@ const LONGEST: usize = 9;
 
 /// What random values are drawn from.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Profile {
+pub(crate) struct ValuePool {
     numbers: Vec<Decimal>,
     texts: Vec<String>,
     dates: Vec<Date>,
     date_times: Vec<DateTime>,
 }
 
-impl Profile {
+impl ValuePool {
     /// Mines the constants of all CHECKs of a schema, one pool per kind for the whole schema.
     pub(crate) fn mine(schema: &Schema) -> Self {
         let mut profile = Self::default();
@@ -76,7 +76,7 @@ impl Profile {
         self.draw_value(&column.data_type, rng)
     }
 
-    /// As [`Profile::draw`], never NULL.
+    /// As [`ValuePool::draw`], never NULL.
     pub(crate) fn draw_value(&self, data_type: &DataType, rng: &mut fastrand::Rng) -> Value {
         if rng.f64() < 0.25
             && let Some(constant) = self.constant(data_type, rng)
@@ -184,7 +184,7 @@ fn word(length: usize, rng: &mut fastrand::Rng) -> String {
 
 /// A value of a type that we carry as text, where we know any.
 fn carried(name: &str, index: u32) -> Value {
-    isobath_sql::sample::literal(name, index).map_or(Value::Null, Value::Text)
+    isobath_sql::opaque_literals::literal(name, index).map_or(Value::Null, Value::Text)
 }
 
 /// The days of the profile are 1 to 28, so that every month has them.

@@ -65,7 +65,7 @@ pub struct Config {
     pub budget: u64,
     /// Whether rows of several targets share a fixture where all of them stay covered; otherwise each
     /// candidate that was found is one.
-    pub together: bool,
+    pub share_fixtures: bool,
 }
 
 impl Default for Config {
@@ -74,7 +74,7 @@ impl Default for Config {
             algorithm: Algorithm::Default,
             seed: 1,
             budget: 2_000,
-            together: true,
+            share_fixtures: true,
         }
     }
 }

@@ -1,27 +1,27 @@
 //! What has been found so far, for all targets of a query at once.
 
-use isobath_sql::eval::Stop;
-use isobath_sql::query::model::{Body, From};
+use isobath_sql::eval::EvalError;
+use isobath_sql::query::model::{From, QueryBody};
 use isobath_sql::query::{Query, distance};
 
 use super::candidate::Candidate;
-use super::construct::{Setting, complete};
-use super::job::Fate;
+use super::construct::{SolverContext, complete};
+use super::job::TargetStatus;
 use super::minimize::is_monotone;
-use super::target::Target;
+use super::target::QueryTarget;
 
 /// How far a target is that we cannot evaluate over a candidate.
 const UNKNOWN: f64 = 1e9;
 
 /// Candidates that cover something, and what became of each target.
 pub(super) struct Archive<'a> {
-    pub(super) setting: Setting<'a>,
-    pub(super) targets: &'a [Target],
+    pub(super) context: SolverContext<'a>,
+    pub(super) targets: &'a [QueryTarget],
     /// `None` is open.
-    pub(super) fates: Vec<Option<Fate>>,
+    pub(super) statuses: Vec<Option<TargetStatus>>,
     pub(super) found: Vec<Candidate>,
     /// What we could not evaluate, by target.
-    pub(super) unable: Vec<Option<String>>,
+    pub(super) unsupported: Vec<Option<String>>,
     pub(super) evaluations: u64,
     /// Whether a target stays covered when there are more rows.
     monotone: Vec<bool>,
@@ -30,19 +30,19 @@ pub(super) struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    pub(super) fn new(setting: Setting<'a>, targets: &'a [Target]) -> Self {
-        let fates = targets.iter().map(|target| match &target.query {
+    pub(super) fn new(context: SolverContext<'a>, targets: &'a [QueryTarget]) -> Self {
+        let statuses = targets.iter().map(|target| match &target.query {
             Ok(_) => None,
-            Err(error) => Some(Fate::Uncovered {
+            Err(error) => Some(TargetStatus::Uncovered {
                 why: error.to_string(),
             }),
         });
         Self {
-            setting,
+            context,
             targets,
-            fates: fates.collect(),
+            statuses: statuses.collect(),
             found: Vec::new(),
-            unable: vec![None; targets.len()],
+            unsupported: vec![None; targets.len()],
             evaluations: 0,
             relations: targets
                 .iter()
@@ -61,7 +61,7 @@ impl<'a> Archive<'a> {
     }
 
     pub(super) fn is_open(&self, target: usize) -> bool {
-        self.fates[target].is_none()
+        self.statuses[target].is_none()
     }
 
     /// The targets that are neither covered nor proven infeasible.
@@ -78,18 +78,18 @@ impl<'a> Archive<'a> {
         };
         self.evaluations += 1;
         let parameters = &candidate.parameters;
-        let setting = &self.setting;
+        let context = &self.context;
         match distance(
             query,
             candidate,
             parameters,
-            Some(setting.now),
-            setting.dialect,
+            Some(context.now),
+            context.dialect,
         ) {
             Ok(distance) => distance,
             Err(stop) => {
-                if let Stop::Unsupported(_) = stop {
-                    self.unable[target] = Some(stop.to_string());
+                if let EvalError::Unsupported(_) = stop {
+                    self.unsupported[target] = Some(stop.to_string());
                 }
                 UNKNOWN
             }
@@ -101,12 +101,12 @@ impl<'a> Archive<'a> {
     }
 
     /// As [`Archive::distance`], where rows that the database refuses do not count.
-    pub(super) fn lawful_distance(&mut self, target: usize, candidate: &Candidate) -> f64 {
+    pub(super) fn constraint_distance(&mut self, target: usize, candidate: &Candidate) -> f64 {
         let distance = self.distance(target, candidate);
-        if distance > 0.0 || !self.setting.constraints {
+        if distance > 0.0 || !self.context.constraints {
             return distance;
         }
-        match complete(&self.setting, candidate.clone()) {
+        match complete(&self.context, candidate.clone()) {
             Some(completed) if self.covers(target, &completed) => 0.0,
             _ => f64::MIN_POSITIVE,
         }
@@ -115,10 +115,10 @@ impl<'a> Archive<'a> {
     /// Keeps a candidate that covers a target, and asks the other open targets about it.
     pub(super) fn keep(&mut self, target: usize, candidate: Candidate) {
         let number = self.found.len();
-        self.fates[target] = Some(Fate::Covered(number));
+        self.statuses[target] = Some(TargetStatus::Covered(number));
         for other in self.open() {
             if self.covers(other, &candidate) {
-                self.fates[other] = Some(Fate::Covered(number));
+                self.statuses[other] = Some(TargetStatus::Covered(number));
             }
         }
         self.found.push(candidate);
@@ -134,7 +134,7 @@ fn relations(query: &Query) -> Vec<usize> {
 
 fn gather(query: &Query, found: &mut Vec<usize>) {
     match &query.body {
-        Body::Select(select) => {
+        QueryBody::Select(select) => {
             if let Some(from) = &select.from {
                 gather_from(from, found);
             }
@@ -142,11 +142,11 @@ fn gather(query: &Query, found: &mut Vec<usize>) {
                 gather(&subquery.query, found);
             }
         }
-        Body::Set { left, right, .. } => {
+        QueryBody::Set { left, right, .. } => {
             gather(left, found);
             gather(right, found);
         }
-        Body::Values(_) => {}
+        QueryBody::Values(_) => {}
     }
 }
 

@@ -1,20 +1,20 @@
 //! Stored tests against a query as it is now: which rows appear and disappear, which fixtures no
 //! longer load, which targets nothing covers any more.
 
-use isobath_emit::query::{Case, Query, TargetText};
-use isobath_emit::{Role, Suite, Test};
+use isobath_emit::query::{CaseTarget, Query, QueryCase};
+use isobath_emit::{StepRole, Suite, Test};
 use isobath_exec::{Database, DatabaseError};
-use isobath_sql::coverage::{self, Criterion, TargetError};
+use isobath_sql::coverage::{self, QueryCriterion, TargetError};
 use isobath_sql::{DialectName, Schema, Value};
 
-use super::confirm::{bring, spelled};
-use super::job::Outcome;
+use super::confirm::{load_fixture, quote_identifiers};
+use super::job::CoverageOutcome;
 use super::parameter;
-use super::print::{Cells, Covered, Printer, Setting, answered};
+use super::print::{CoveredQuery, PrintContext, Printer, TextRows, observed_rows};
 
 /// A query as it is now.
 #[derive(Clone, Copy, Debug)]
-pub struct Now<'a> {
+pub struct CurrentQuery<'a> {
     /// Its text.
     pub sql: &'a str,
     /// The tables.
@@ -25,20 +25,20 @@ pub struct Now<'a> {
 
 /// What became of a query's tests.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Checked {
+pub struct CheckResult {
     /// How many tests go as before.
     pub same: usize,
     /// Tests whose result is another one.
-    pub changed: Vec<Change>,
+    pub changed: Vec<ResultChange>,
     /// Tests that cannot be run, with the reason.
     pub refused: Vec<(String, String)>,
     /// Targets that a stored fixture covered and none covers now.
-    pub lost: Vec<TargetText>,
+    pub lost: Vec<CaseTarget>,
     /// Targets that are new, and that no stored fixture covers.
-    pub uncovered: Vec<TargetText>,
+    pub uncovered: Vec<CaseTarget>,
 }
 
-impl Checked {
+impl CheckResult {
     /// Whether everything is as before.
     pub fn is_unchanged(&self) -> bool {
         self.changed.is_empty()
@@ -50,15 +50,15 @@ impl Checked {
 
 /// A test whose result is another one.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Change {
+pub struct ResultChange {
     /// The test's name.
     pub test: String,
     /// The columns before and after, when they are not the same.
     pub columns: Option<(Vec<String>, Vec<String>)>,
     /// Rows that the query returned before and does not return now.
-    pub disappeared: Cells,
+    pub disappeared: TextRows,
     /// Rows that the query returns now and did not return before.
-    pub appeared: Cells,
+    pub appeared: TextRows,
     /// Whether the same rows come in another order.
     pub reordered: bool,
 }
@@ -85,16 +85,16 @@ pub enum CheckError {
 pub fn check(
     query: &Query,
     suite: &Suite,
-    now: Now<'_>,
+    now: CurrentQuery<'_>,
     database: &mut dyn Database,
-) -> Result<Checked, CheckError> {
-    let setting = Setting {
+) -> Result<CheckResult, CheckError> {
+    let setting = PrintContext {
         schema: now.schema,
         written: now.written,
         dialect: database.dialect(),
     };
-    let outcome = Outcome::default();
-    let covered = Covered {
+    let outcome = CoverageOutcome::default();
+    let covered = CoveredQuery {
         id: &query.id,
         sql: now.sql,
         place: "",
@@ -103,7 +103,7 @@ pub fn check(
     };
     let printer = Printer::new(now.sql.trim(), &covered, setting).ok_or(CheckError::Statement)?;
     let names = printer.parameter_names();
-    let mut checked = Checked::default();
+    let mut checked = CheckResult::default();
     let mut loaded = Vec::new();
     for case in &query.cases {
         let Some(test) = suite.tests.iter().find(|test| test.id == case.test) else {
@@ -111,8 +111,8 @@ pub fn check(
         };
         let values = values(query, case, &names);
         let inserts = lead_up(test);
-        let look = printer.look_in(case.ordered, &values);
-        match answered(&inserts, &look, database)? {
+        let observe = printer.observe_in(case.ordered, &values);
+        match observed_rows(&inserts, &observe, database)? {
             Err(why) => checked.refused.push((test.name.clone(), why)),
             Ok(rows) => {
                 let before = test.expected_rows().unwrap_or_default();
@@ -132,27 +132,27 @@ pub fn check(
 fn coverage(
     query: &Query,
     suite: &Suite,
-    now: Now<'_>,
+    now: CurrentQuery<'_>,
     loaded: &[(Vec<String>, Vec<Value>)],
     database: &mut dyn Database,
-    checked: &mut Checked,
+    checked: &mut CheckResult,
 ) -> Result<(), CheckError> {
     let criterion = match suite.criterion.as_str() {
-        "fpc" => Some(Criterion::Fpc),
-        "extended" => Some(Criterion::Extended),
+        "fpc" => Some(QueryCriterion::Fpc),
+        "extended" => Some(QueryCriterion::Extended),
         _ => None,
     };
-    let before: Vec<&TargetText> = query.cases.iter().flat_map(|case| &case.targets).collect();
-    let mut targets: Vec<(TargetText, Vec<usize>)> = match criterion {
+    let before: Vec<&CaseTarget> = query.cases.iter().flat_map(|case| &case.targets).collect();
+    let mut targets: Vec<(CaseTarget, Vec<usize>)> = match criterion {
         Some(criterion) => {
-            let options = coverage::Options::default();
+            let options = coverage::CoverageOptions::default();
             coverage::targets(now.sql, now.schema, now.written, criterion, options)?
                 .into_iter()
                 .map(|target| {
-                    let text = TargetText {
+                    let text = CaseTarget {
                         rule: target.label(),
                         sql: target.sql,
-                        says: target.says,
+                        description: target.description,
                     };
                     (text, target.parameters)
                 })
@@ -166,7 +166,7 @@ fn coverage(
     };
     let dialect = database.dialect();
     for (inserts, values) in loaded {
-        if bring(inserts, database)?.is_some() {
+        if load_fixture(inserts, database)?.is_some() {
             database.rollback()?;
             continue;
         }
@@ -174,7 +174,7 @@ fn coverage(
         for (target, numbers) in targets {
             let sql = match criterion {
                 Some(_) => target.sql.clone(),
-                None => spelled(&target.sql, now.schema, dialect),
+                None => quote_identifiers(&target.sql, now.schema, dialect),
             };
             let sql = parameter::bound(&sql, &numbers, values, dialect);
             match database.query(&sql)? {
@@ -184,7 +184,7 @@ fn coverage(
                     open.push((target, numbers));
                     // A refused statement ends the usefulness of a transaction.
                     database.rollback()?;
-                    bring(inserts, database)?;
+                    load_fixture(inserts, database)?;
                 }
             }
         }
@@ -193,8 +193,8 @@ fn coverage(
     }
     for (target, _) in targets {
         // A changed condition changes the text of all targets, but not what most of them ask for.
-        let is = |other: &TargetText| {
-            let says = !target.says.is_empty() && other.says == target.says;
+        let is = |other: &CaseTarget| {
+            let says = !target.description.is_empty() && other.description == target.description;
             other.sql == target.sql || says && other.rule == target.rule
         };
         if before.iter().any(|other| is(other)) {
@@ -207,13 +207,16 @@ fn coverage(
 }
 
 fn lead_up(test: &Test) -> Vec<String> {
-    let steps = test.steps.iter().filter(|step| step.role == Role::LeadUp);
+    let steps = test
+        .steps
+        .iter()
+        .filter(|step| step.role == StepRole::Setup);
     steps.flat_map(|step| step.sql.iter().cloned()).collect()
 }
 
 /// The stored values of the parameters that the query has now: by name, or by position where they
 /// have none.
-fn values(query: &Query, case: &Case, names: &[String]) -> Vec<Value> {
+fn values(query: &Query, case: &QueryCase, names: &[String]) -> Vec<Value> {
     let names = names.iter().enumerate();
     names
         .map(|(index, name)| {
@@ -243,13 +246,13 @@ fn value(stored: &serde_json::Value) -> Value {
 /// How a result differs from the stored one.
 fn change(
     test: &Test,
-    case: &Case,
+    case: &QueryCase,
     before: &[Vec<Option<String>>],
     after: &[Vec<Option<String>>],
     columns: &[String],
-) -> Option<Change> {
-    let mut appeared: Cells = after.to_vec();
-    let mut disappeared: Cells = Vec::new();
+) -> Option<ResultChange> {
+    let mut appeared: TextRows = after.to_vec();
+    let mut disappeared: TextRows = Vec::new();
     for row in before {
         match appeared.iter().position(|other| other == row) {
             Some(at) => {
@@ -261,7 +264,7 @@ fn change(
     let same_rows = appeared.is_empty() && disappeared.is_empty();
     let reordered = same_rows && case.ordered && before != after;
     let columns = (case.columns != columns).then(|| (case.columns.clone(), columns.to_vec()));
-    (!same_rows || reordered || columns.is_some()).then(|| Change {
+    (!same_rows || reordered || columns.is_some()).then(|| ResultChange {
         test: test.name.clone(),
         columns,
         disappeared,

@@ -1,6 +1,6 @@
 //! Targets on a real engine: what does not return a row there does not count.
 
-use isobath_exec::{Answer, Database, DatabaseError};
+use isobath_exec::{Database, DatabaseError, StatementOutcome};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{ConstraintKind, Filled};
 use isobath_sql::{DialectName, Row, Schema, render};
@@ -10,7 +10,7 @@ use super::fixture::Fixture;
 
 /// What an engine said of a target.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum EngineVerdict {
     /// It returns a row.
     Agrees,
     /// It does not, or refuses.
@@ -63,7 +63,7 @@ pub fn prepare(
 ) -> Result<Vec<(String, String)>, DatabaseError> {
     let mut refused = Vec::new();
     for sql in render::create_statements(schema, database.dialect()) {
-        if let Answer::Refused(refusal) = database.execute(&sql)? {
+        if let StatementOutcome::Refused(refusal) = database.execute(&sql)? {
             refused.push((sql, refusal.message));
         }
     }
@@ -80,7 +80,7 @@ pub fn set_clock(database: &mut dyn Database, now: DateTime) -> Result<(), Datab
         && let Ok(zoned) = now.to_zoned(jiff::tz::TimeZone::UTC)
     {
         let second = zoned.timestamp().as_second();
-        database.command(&format!("SET time_zone = '+00:00', timestamp = {second}"))?;
+        database.execute_required(&format!("SET time_zone = '+00:00', timestamp = {second}"))?;
     }
     Ok(())
 }
@@ -88,7 +88,7 @@ pub fn set_clock(database: &mut dyn Database, now: DateTime) -> Result<(), Datab
 /// The INSERTs of a fixture, parents before children; rows that refer to each other in a circle go in
 /// together, the last of all.
 pub fn inserts(fixture: &Fixture, schema: &Schema, dialect: DialectName) -> Vec<String> {
-    let (alone, together) = fixture.rows.split_at(before_circles(fixture, schema));
+    let (alone, together) = fixture.rows.split_at(rows_before_cycles(fixture, schema));
     let alone = alone.iter().map(|row| render::insert(schema, row, dialect));
     let together = match together {
         [] => Vec::new(),
@@ -104,7 +104,7 @@ pub fn inserts(fixture: &Fixture, schema: &Schema, dialect: DialectName) -> Vec<
 }
 
 /// How many rows come before the first that refers to a later one.
-fn before_circles(fixture: &Fixture, schema: &Schema) -> usize {
+fn rows_before_cycles(fixture: &Fixture, schema: &Schema) -> usize {
     let value = |row: &Row, column: usize| row.value(column).cloned();
     let refers = |row: &Row, parent: &Row| {
         let keys = schema.tables.get(row.table).into_iter();
@@ -138,21 +138,21 @@ pub fn confirm(
     targets: &[String],
     schema: &Schema,
     database: &mut dyn Database,
-) -> Result<Vec<Verdict>, DatabaseError> {
+) -> Result<Vec<EngineVerdict>, DatabaseError> {
     let inserts = inserts(fixture, schema, database.dialect());
-    let mut refused = bring(&inserts, database)?;
+    let mut refused = load_fixture(&inserts, database)?;
     let mut verdicts = Vec::new();
     for sql in targets {
-        let disagrees = |actual: String| Verdict::Disagrees { actual };
+        let disagrees = |actual: String| EngineVerdict::Disagrees { actual };
         verdicts.push(match &refused {
             Some(why) => disagrees(format!("the engine refuses a row: {why}")),
             None => match database.query(sql)? {
                 Ok(rows) if rows.rows.is_empty() => disagrees("it returns no row".to_owned()),
-                Ok(_) => Verdict::Agrees,
+                Ok(_) => EngineVerdict::Agrees,
                 Err(refusal) => {
                     // A refused statement ends the usefulness of a transaction.
                     database.rollback()?;
-                    refused = bring(&inserts, database)?;
+                    refused = load_fixture(&inserts, database)?;
                     disagrees(format!("the engine refuses it: {}", refusal.message))
                 }
             },
@@ -163,13 +163,13 @@ pub fn confirm(
 }
 
 /// Begins a transaction with rows in it; returns what the engine said about one that it refused.
-pub(super) fn bring(
+pub(super) fn load_fixture(
     inserts: &[String],
     database: &mut dyn Database,
 ) -> Result<Option<String>, DatabaseError> {
     database.begin()?;
     for sql in inserts {
-        if let Answer::Refused(refusal) = database.execute(sql)? {
+        if let StatementOutcome::Refused(refusal) = database.execute(sql)? {
             return Ok(Some(format!("{sql}: {}", refusal.message)));
         }
     }
@@ -177,7 +177,7 @@ pub(super) fn bring(
 }
 
 /// A target with ANSI quotes as another dialect reads it, tables spelled as the schema spells them.
-pub fn spelled(sql: &str, schema: &Schema, dialect: DialectName) -> String {
+pub fn quote_identifiers(sql: &str, schema: &Schema, dialect: DialectName) -> String {
     let mut spelled = String::with_capacity(sql.len());
     let mut rest = sql.chars().peekable();
     while let Some(c) = rest.next() {
@@ -232,7 +232,7 @@ mod tests {
         let schema = Schema::default();
         let sql = r#"SELECT "A" FROM t WHERE b = 'it''s "x"'"#;
         assert_eq!(
-            spelled(sql, &schema, DialectName::MySql),
+            quote_identifiers(sql, &schema, DialectName::MySql),
             r#"SELECT `A` FROM t WHERE b = 'it''s "x"'"#
         );
     }

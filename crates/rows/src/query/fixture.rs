@@ -1,11 +1,11 @@
 //! What a test needs: rows to insert, values to bind, and what this covers.
 
-use isobath_sql::eval::Stop;
+use isobath_sql::eval::EvalError;
 use isobath_sql::query::{Query, evaluate_at};
 use isobath_sql::{Row, Value};
 
 use super::candidate::Candidate;
-use super::construct::Setting;
+use super::construct::SolverContext;
 
 /// Rows to insert and parameters to bind, and the targets that they cover.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,14 +38,18 @@ impl Fixture {
     /// # Errors
     ///
     /// When a part of the query is outside what we evaluate, or when the database would raise an error.
-    pub fn result(&self, query: &Query, setting: Setting<'_>) -> Result<Vec<Vec<Value>>, Stop> {
+    pub fn result(
+        &self,
+        query: &Query,
+        context: SolverContext<'_>,
+    ) -> Result<Vec<Vec<Value>>, EvalError> {
         let parameters = self.parameters();
         evaluate_at(
             query,
             &self.candidate,
             parameters,
-            Some(setting.now),
-            setting.dialect,
+            Some(context.now),
+            context.dialect,
         )
         .map(|evaluated| evaluated.rows)
     }

@@ -7,21 +7,21 @@ use jiff::civil::DateTime;
 use super::algorithm::{Algorithm, Config};
 use super::archive::Archive;
 use super::candidate::Candidate;
-use super::construct::{Construction, Setting, complete, construct};
+use super::construct::{Construction, SolverContext, complete, construct};
 use super::fixture::Fixture;
 use super::minimize::fixtures;
-use super::search::baseline;
-use super::search::climb::Climb;
-use super::search::draw::Maker;
 use super::search::genetic::Population;
-use super::search::space::Space;
-use super::target::Target;
+use super::search::local_search::LocalSearch;
+use super::search::operators::CandidateFactory;
+use super::search::random;
+use super::search::space::SearchSpace;
+use super::target::QueryTarget;
 
 pub use super::construct::Cause;
 
 /// What became of one target.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Fate {
+pub enum TargetStatus {
     /// The fixture of this number covers it.
     Covered(usize),
     /// No rows can.
@@ -40,31 +40,31 @@ pub enum Fate {
 
 /// What became of a query's targets.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct CoverageOutcome {
     /// What covers the targets.
     pub fixtures: Vec<Fixture>,
     /// One per target.
-    pub fates: Vec<Fate>,
+    pub statuses: Vec<TargetStatus>,
     /// How often a query was run over a candidate.
     pub evaluations: u64,
     /// The time for which rows were found: what NOW and its kin answered.
     pub now: DateTime,
 }
 
-impl Outcome {
+impl CoverageOutcome {
     /// How many targets are covered.
     pub fn covered(&self) -> usize {
-        let covered = self.fates.iter();
+        let covered = self.statuses.iter();
         covered
-            .filter(|fate| matches!(fate, Fate::Covered(_)))
+            .filter(|status| matches!(status, TargetStatus::Covered(_)))
             .count()
     }
 
     /// How many targets are proven infeasible.
     pub fn infeasible(&self) -> usize {
-        let proven = self.fates.iter();
+        let proven = self.statuses.iter();
         proven
-            .filter(|fate| matches!(fate, Fate::Infeasible { .. }))
+            .filter(|status| matches!(status, TargetStatus::Infeasible { .. }))
             .count()
     }
 
@@ -75,13 +75,17 @@ impl Outcome {
 }
 
 /// Covers the targets of a query.
-pub fn run(targets: &[Target], setting: Setting<'_>, config: &Config) -> Outcome {
-    let mut archive = Archive::new(setting, targets);
+pub fn run(
+    targets: &[QueryTarget],
+    context: SolverContext<'_>,
+    config: &Config,
+) -> CoverageOutcome {
+    let mut archive = Archive::new(context, targets);
     match config.algorithm {
         Algorithm::Default => ours(&mut archive, config),
         Algorithm::Ga | Algorithm::Biased | Algorithm::Random => papers(&mut archive, config),
     }
-    fixtures(archive, config.together)
+    fixtures(archive, config.share_fixtures)
 }
 
 /// Builds what can be built, proves what cannot be, and searches for the rest.
@@ -94,9 +98,9 @@ fn ours(archive: &mut Archive<'_>, config: &Config) {
         if !archive.is_open(target) {
             continue;
         }
-        let setting = archive.setting;
+        let context = archive.context;
         let made = archive.found.len();
-        let found = construct(query, setting, made, &mut |candidate| {
+        let found = construct(query, context, made, &mut |candidate| {
             let distance = archive.distance(target, candidate);
             let best = near.get(&target);
             if distance > 0.0 && best.is_none_or(|(least, _)| distance < *least) {
@@ -107,7 +111,7 @@ fn ours(archive: &mut Archive<'_>, config: &Config) {
         match found {
             Construction::Candidate(candidate) => archive.keep(target, candidate),
             Construction::Infeasible { cause, proof } => {
-                archive.fates[target] = Some(Fate::Infeasible { cause, proof });
+                archive.statuses[target] = Some(TargetStatus::Infeasible { cause, proof });
             }
             Construction::Unknown => {}
         }
@@ -126,10 +130,10 @@ fn ours(archive: &mut Archive<'_>, config: &Config) {
             .map(|near| near.1)
             .collect();
         starts.extend(nearest(archive, target));
-        let space = Space::new(query);
+        let space = SearchSpace::new(query);
         let chance = chance(config, 0, target);
-        let mut maker = Maker::new(archive.setting, &space, true, chance);
-        Climb::new(archive, target, &space, config.budget).run(starts, &mut maker);
+        let mut factory = CandidateFactory::new(archive.context, &space, true, chance);
+        LocalSearch::new(archive, target, &space, config.budget).run(starts, &mut factory);
     }
 }
 
@@ -169,26 +173,26 @@ fn papers(archive: &mut Archive<'_>, config: &Config) {
                 continue;
             };
             let share = left / ((open.len() - index) as u64);
-            let space = Space::new(query);
+            let space = SearchSpace::new(query);
             let seeded = config.algorithm != Algorithm::Random;
             let chance = chance(config, round, target);
-            let mut maker = Maker::new(archive.setting, &space, seeded, chance);
-            let mut distance = |candidate: &_| archive.lawful_distance(target, candidate);
+            let mut factory = CandidateFactory::new(archive.context, &space, seeded, chance);
+            let mut distance = |candidate: &_| archive.constraint_distance(target, candidate);
             let (found, spent) = match config.algorithm {
-                Algorithm::Ga => population.evolve(&mut maker, share, &mut distance),
-                _ => baseline::random(&mut maker, share, &mut distance),
+                Algorithm::Ga => population.evolve(&mut factory, share, &mut distance),
+                _ => random::random(&mut factory, share, &mut distance),
             };
             left = left.saturating_sub(spent);
             if let Some(candidate) = found {
-                let setting = archive.setting;
-                let completed = if setting.constraints {
-                    complete(&setting, candidate)
+                let context = archive.context;
+                let completed = if context.constraints {
+                    complete(&context, candidate)
                 } else {
                     Some(candidate)
                 };
                 if let Some(candidate) = completed {
                     let number = archive.found.len();
-                    archive.fates[target] = Some(Fate::Covered(number));
+                    archive.statuses[target] = Some(TargetStatus::Covered(number));
                     archive.found.push(candidate);
                 }
             }

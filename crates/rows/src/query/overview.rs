@@ -1,20 +1,20 @@
 //! What a report shows of a query: its clauses with their targets, and the rows beside them.
 
 use isobath_emit::Suite;
-use isobath_emit::report::query::{ClauseView, FixtureView, QueryView, TargetView, Verdict};
+use isobath_emit::report::query::{ClauseView, FixtureView, QueryView, StatusView, TargetView};
 use isobath_sql::coverage::Clause;
 use isobath_sql::{Schema, Value};
 
-use super::cut::Lines;
 use super::fixture::Fixture;
-use super::job::Fate;
-use super::print::{Covered, Printed, given, json, witness};
-use super::target::Target;
+use super::job::TargetStatus;
+use super::placeholders::Lines;
+use super::print::{CoveredQuery, PrintResult, given, json, witness};
+use super::target::QueryTarget;
 
 /// The view of a query; `suite` is what was printed so far, this query last.
 pub fn overview(
-    covered: &Covered<'_>,
-    printed: &Printed,
+    covered: &CoveredQuery<'_>,
+    printed: &PrintResult,
     suite: &Suite,
     schema: &Schema,
 ) -> QueryView {
@@ -22,7 +22,7 @@ pub fn overview(
     let fixtures = outcome.fixtures.iter().enumerate();
     QueryView {
         id: covered.id.to_owned(),
-        place: covered.place.to_owned(),
+        location: covered.place.to_owned(),
         sql: covered.sql.trim().to_owned(),
         clauses: clauses(covered, schema),
         fixtures: fixtures
@@ -38,7 +38,7 @@ pub fn overview(
 }
 
 /// The targets by the part of the query that they are about, in the order of the text.
-fn clauses(covered: &Covered<'_>, schema: &Schema) -> Vec<ClauseView> {
+fn clauses(covered: &CoveredQuery<'_>, schema: &Schema) -> Vec<ClauseView> {
     let lines = Lines::new(covered.sql);
     let before = covered.sql.len() - covered.sql.trim_start().len();
     let range = |clause: &Clause| {
@@ -47,8 +47,8 @@ fn clauses(covered: &Covered<'_>, schema: &Schema) -> Vec<ClauseView> {
         Some((start.checked_sub(before)?, end.checked_sub(before)?))
     };
     let mut views: Vec<(Option<&Clause>, ClauseView)> = Vec::new();
-    let fates = covered.outcome.fates.iter().enumerate();
-    for (target, (number, fate)) in covered.targets.iter().zip(fates) {
+    let statuses = covered.outcome.statuses.iter().enumerate();
+    for (target, (number, status)) in covered.targets.iter().zip(statuses) {
         let clause = target.clause.as_ref();
         let known = views.iter().position(|(of, _)| *of == clause);
         let at = known.unwrap_or_else(|| {
@@ -61,14 +61,14 @@ fn clauses(covered: &Covered<'_>, schema: &Schema) -> Vec<ClauseView> {
             views.push((clause, view));
             views.len() - 1
         });
-        let fixture = match fate {
-            Fate::Covered(fixture) => covered.outcome.fixtures.get(*fixture),
-            Fate::Infeasible { .. } | Fate::Uncovered { .. } => None,
+        let fixture = match status {
+            TargetStatus::Covered(fixture) => covered.outcome.fixtures.get(*fixture),
+            TargetStatus::Infeasible { .. } | TargetStatus::Uncovered { .. } => None,
         };
         let rows = fixture.map(|fixture| witness(fixture, schema, number));
         views[at].1.targets.push(TargetView {
             rows: rows.unwrap_or_default(),
-            ..view(target, fate)
+            ..view(target, status)
         });
     }
     let mut views: Vec<ClauseView> = views.into_iter().map(|(_, view)| view).collect();
@@ -94,17 +94,17 @@ fn written(text: &str, clause: &str) -> usize {
     end
 }
 
-fn view(target: &Target, fate: &Fate) -> TargetView {
+fn view(target: &QueryTarget, status: &TargetStatus) -> TargetView {
     TargetView {
         sql: target.sql.clone(),
         rule: target.rule.clone(),
-        says: target.says.clone(),
-        verdict: match fate {
-            Fate::Covered(fixture) => Verdict::Covered { fixture: *fixture },
-            Fate::Infeasible { proof, .. } => Verdict::Infeasible {
+        description: target.says.clone(),
+        verdict: match status {
+            TargetStatus::Covered(fixture) => StatusView::Covered { fixture: *fixture },
+            TargetStatus::Infeasible { proof, .. } => StatusView::Infeasible {
                 proof: proof.clone(),
             },
-            Fate::Uncovered { why } => Verdict::Uncovered { why: why.clone() },
+            TargetStatus::Uncovered { why } => StatusView::Uncovered { why: why.clone() },
         },
         rows: Vec::new(),
     }

@@ -7,7 +7,7 @@ use super::parameter;
 
 /// A query that must return a row for something to be covered.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct QueryTarget {
     /// The query's text.
     pub sql: String,
     /// The rule that it comes from, where that is known.
@@ -22,18 +22,18 @@ pub struct Target {
     pub query: Result<Query, ResolveError>,
 }
 
-impl Target {
+impl QueryTarget {
     /// Reads a target that stands for itself; `syntax` is how it is written.
     pub fn read(sql: &str, rule: &str, says: &str, schema: &Schema, syntax: DialectName) -> Self {
         Self::with_parameters(sql, rule, says, parameter::numbers(sql), schema, syntax)
     }
 
     /// A target that a criterion made of a query in this dialect.
-    pub fn of(target: &coverage::Target, schema: &Schema, syntax: DialectName) -> Self {
+    pub fn of(target: &coverage::CoverageTarget, schema: &Schema, syntax: DialectName) -> Self {
         let made = Self::with_parameters(
             &target.sql,
             &target.label(),
-            &target.says,
+            &target.description,
             target.parameters.clone(),
             schema,
             syntax,

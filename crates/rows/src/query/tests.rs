@@ -4,9 +4,9 @@ use isobath_sql::ddl::{Source, load};
 use isobath_sql::{Cell, DialectName, Schema, Value};
 
 use super::algorithm::{Algorithm, Config};
-use super::construct::Setting;
-use super::job::{Fate, Outcome, run};
-use super::target::Target;
+use super::construct::SolverContext;
+use super::job::{CoverageOutcome, TargetStatus, run};
+use super::target::QueryTarget;
 
 const SHOP: &str = "
     CREATE TABLE customers (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL, city VARCHAR(40));
@@ -29,21 +29,21 @@ fn schema(ddl: &str) -> Schema {
     load("shop", &[source], Some(DialectName::Postgres)).schema
 }
 
-fn cover(schema: &Schema, targets: &[&str]) -> Outcome {
+fn cover(schema: &Schema, targets: &[&str]) -> CoverageOutcome {
     cover_by(Config::default(), schema, targets)
 }
 
-fn cover_by(config: Config, schema: &Schema, targets: &[&str]) -> Outcome {
-    let setting = Setting::new(schema, DialectName::Postgres.dialect());
-    let read = |sql: &&str| Target::read(sql, "", "", schema, DialectName::Postgres);
-    let targets: Vec<Target> = targets.iter().map(read).collect();
+fn cover_by(config: Config, schema: &Schema, targets: &[&str]) -> CoverageOutcome {
+    let setting = SolverContext::new(schema, DialectName::Postgres.dialect());
+    let read = |sql: &&str| QueryTarget::read(sql, "", "", schema, DialectName::Postgres);
+    let targets: Vec<QueryTarget> = targets.iter().map(read).collect();
     run(&targets, setting, &config)
 }
 
 #[track_caller]
 fn is_covered(sql: &str) {
     let outcome = cover(&shop(), &[sql]);
-    assert_eq!(outcome.fates, [Fate::Covered(0)], "{sql}");
+    assert_eq!(outcome.statuses, [TargetStatus::Covered(0)], "{sql}");
     assert!(outcome.evaluations <= 20, "{}", outcome.evaluations);
 }
 
@@ -51,9 +51,12 @@ fn is_covered(sql: &str) {
 fn is_infeasible(sql: &str) {
     let outcome = cover(&shop(), &[sql]);
     assert!(
-        matches!(outcome.fates.as_slice(), [Fate::Infeasible { .. }]),
+        matches!(
+            outcome.statuses.as_slice(),
+            [TargetStatus::Infeasible { .. }]
+        ),
         "{sql}: {:?}",
-        outcome.fates
+        outcome.statuses
     );
 }
 
@@ -118,7 +121,7 @@ fn what_no_row_can_meet_is_proven() {
 fn rows_bring_the_parents_that_their_foreign_keys_ask_for() {
     let schema = shop();
     let outcome = cover(&schema, &["SELECT * FROM orders WHERE customer = 7"]);
-    assert_eq!(outcome.fates, [Fate::Covered(0)]);
+    assert_eq!(outcome.statuses, [TargetStatus::Covered(0)]);
     assert_eq!(outcome.fixtures[0].row_count(), 2);
 }
 
@@ -130,7 +133,10 @@ fn one_fixture_serves_several_targets_and_runs_repeat() {
     ];
     let schema = shop();
     let (first, second) = (cover(&schema, &targets), cover(&schema, &targets));
-    assert_eq!(first.fates, [Fate::Covered(0), Fate::Covered(0)]);
+    assert_eq!(
+        first.statuses,
+        [TargetStatus::Covered(0), TargetStatus::Covered(0)]
+    );
     assert_eq!(first.fixtures, second.fixtures);
 }
 
@@ -168,7 +174,10 @@ fn random_search_gives_up_when_its_budget_is_spent() {
         &shop(),
         &["SELECT * FROM orders WHERE state = 'new'"],
     );
-    assert!(matches!(outcome.fates.as_slice(), [Fate::Uncovered { .. }]));
+    assert!(matches!(
+        outcome.statuses.as_slice(),
+        [TargetStatus::Uncovered { .. }]
+    ));
     assert_eq!(outcome.evaluations, 50);
 }
 
@@ -176,7 +185,7 @@ fn random_search_gives_up_when_its_budget_is_spent() {
 fn parameters_are_bound_by_the_numbers_of_the_query() {
     let targets = ["SELECT * FROM orders WHERE total = ? AND state = ? AND total = 7"];
     let outcome = cover(&shop(), &targets);
-    assert_eq!(outcome.fates, [Fate::Covered(0)]);
+    assert_eq!(outcome.statuses, [TargetStatus::Covered(0)]);
     assert_eq!(outcome.fixtures[0].parameters()[0], Value::Int(7));
 }
 
@@ -185,7 +194,7 @@ fn products_of_many_relations_stay_small() {
     let relations: Vec<String> = (0..14).map(|number| format!("orders o{number}")).collect();
     let sql = format!("SELECT * FROM {} WHERE o3.total = 4", relations.join(", "));
     let outcome = cover(&shop(), &[&sql]);
-    assert_eq!(outcome.fates, [Fate::Covered(0)]);
+    assert_eq!(outcome.statuses, [TargetStatus::Covered(0)]);
     assert!(outcome.rows() <= 3, "{:?}", outcome.fixtures);
 }
 

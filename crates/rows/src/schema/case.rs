@@ -1,6 +1,6 @@
 //! Finished tests of one schema, before they are printed.
 
-use isobath_sql::memory::{Memory, Violation, reads_clock};
+use isobath_sql::memory::{MemoryDatabase, Violation, reads_clock};
 use isobath_sql::row::Statement;
 use isobath_sql::{DataType, DialectName, Value};
 
@@ -14,18 +14,18 @@ pub struct TestCase {
     /// Indices of the requirements it covers.
     pub covers: Vec<usize>,
     /// Rows that must be there first, in order; all accepted.
-    pub lead_up: Vec<Statement>,
+    pub setup_rows: Vec<Statement>,
     /// The statement under test.
-    pub act: Statement,
+    pub statement: Statement,
     /// What must become of it.
-    pub expected: Expected,
+    pub expected: ExpectedOutcome,
     /// Rows of tables afterwards, where the test asserts them (defaults, actions of foreign keys).
-    pub after: Vec<After>,
+    pub after: Vec<ExpectedRows>,
 }
 
 /// What must become of the statement under test.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Expected {
+pub enum ExpectedOutcome {
     /// It is carried out.
     Accepted,
     /// It is refused, for this reason and no other.
@@ -34,34 +34,34 @@ pub enum Expected {
 
 /// The content of some columns of a table after the test's statement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct After {
+pub struct ExpectedRows {
     /// The table.
     pub table: usize,
     /// What is asserted of each row.
-    pub columns: Vec<Seen>,
+    pub columns: Vec<ObservedColumn>,
     /// All rows of the table, restricted to that.
     pub rows: Vec<Vec<Value>>,
 }
 
 /// What a test sees of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum ObservedColumn {
     /// Its value.
     Value(usize),
     /// Whether it has one: a value that the clock gives is another one in each run.
     Presence(usize),
 }
 
-impl Seen {
+impl ObservedColumn {
     /// What stands for a value of which only the presence is asserted.
     pub const PRESENT: &'static str = "present";
 }
 
-impl After {
+impl ExpectedRows {
     /// What is in columns of a table now.
-    pub fn now(table: usize, columns: &[usize], memory: &Memory<'_>) -> Self {
+    pub fn now(table: usize, columns: &[usize], memory: &MemoryDatabase<'_>) -> Self {
         let definition = &memory.schema().tables[table];
-        let columns: Vec<Seen> = columns
+        let columns: Vec<ObservedColumn> = columns
             .iter()
             .map(|column| {
                 let of = &definition.columns[*column];
@@ -70,9 +70,9 @@ impl After {
                 let stamp = memory.dialect().name() == DialectName::MySql
                     && matches!(of.data_type, DataType::Timestamp { zoned: true, .. });
                 if by_default || stamp {
-                    Seen::Presence(*column)
+                    ObservedColumn::Presence(*column)
                 } else {
-                    Seen::Value(*column)
+                    ObservedColumn::Value(*column)
                 }
             })
             .collect();
@@ -86,12 +86,12 @@ impl After {
     }
 
     /// What a memory holds where this test looks.
-    pub fn read(&self, memory: &Memory<'_>) -> Vec<Vec<Value>> {
+    pub fn read(&self, memory: &MemoryDatabase<'_>) -> Vec<Vec<Value>> {
         let seen = |row: &Vec<Value>| {
             let values = self.columns.iter().map(|seen| match *seen {
-                Seen::Value(column) => row[column].clone(),
-                Seen::Presence(column) if row[column].is_null() => Value::Null,
-                Seen::Presence(_) => Value::text(Seen::PRESENT),
+                ObservedColumn::Value(column) => row[column].clone(),
+                ObservedColumn::Presence(column) if row[column].is_null() => Value::Null,
+                ObservedColumn::Presence(_) => Value::text(ObservedColumn::PRESENT),
             });
             values.collect()
         };
@@ -102,7 +102,9 @@ impl After {
 impl TestCase {
     /// All statements in order, the one under test last.
     pub fn statements(&self) -> impl Iterator<Item = &Statement> {
-        self.lead_up.iter().chain(std::iter::once(&self.act))
+        self.setup_rows
+            .iter()
+            .chain(std::iter::once(&self.statement))
     }
 
     /// How many rows it inserts.

@@ -1,12 +1,12 @@
 //! The printed suite on a real engine: every expectation checked, every disagreement reported.
 
-use isobath_emit::{Expect, Rejection, RejectionKind, Step, Suite, SuiteDialect, Test};
-use isobath_exec::{Answer, Database, DatabaseError, Refusal, RefusalKind};
+use isobath_emit::{Expectation, Rejection, RejectionKind, Step, Suite, SuiteDialect, Test};
+use isobath_exec::{Database, DatabaseError, Refusal, RefusalKind, StatementOutcome};
 use isobath_sql::{DialectName, Value};
 
 /// Where an engine and the suite do not agree.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Disagreement {
+pub struct EngineDisagreement {
     /// The test's name.
     pub test: String,
     /// The statement.
@@ -23,7 +23,7 @@ pub struct Confirmation {
     /// How many tests went as expected.
     pub agreed: usize,
     /// Where not.
-    pub disagreements: Vec<Disagreement>,
+    pub disagreements: Vec<EngineDisagreement>,
     /// Statements of the set-up that the engine refused, with its message.
     pub refused_setup: Vec<(String, String)>,
 }
@@ -35,9 +35,9 @@ pub struct Confirmation {
 /// When the connection is lost.
 pub fn confirm(suite: &Suite, database: &mut dyn Database) -> Result<Confirmation, DatabaseError> {
     let mut confirmation = Confirmation::default();
-    database.clear()?;
+    database.drop_all_objects()?;
     for sql in &suite.setup {
-        if let Answer::Refused(refusal) = database.execute(sql)? {
+        if let StatementOutcome::Refused(refusal) = database.execute(sql)? {
             confirmation
                 .refused_setup
                 .push((sql.clone(), refusal.message));
@@ -47,7 +47,7 @@ pub fn confirm(suite: &Suite, database: &mut dyn Database) -> Result<Confirmatio
     let (looking, plain): (Vec<&Test>, Vec<&Test>) = suite.tests.iter().partition(|test| {
         test.steps
             .iter()
-            .any(|step| matches!(step.expect, Expect::Rows { .. }))
+            .any(|step| matches!(step.expect, Expectation::Rows { .. }))
     });
     let cases: Vec<Vec<String>> = plain
         .iter()
@@ -59,7 +59,7 @@ pub fn confirm(suite: &Suite, database: &mut dyn Database) -> Result<Confirmatio
         })
         .collect();
     let mut verdicts = Vec::new();
-    for (test, answers) in plain.iter().zip(database.isolated(&cases)?) {
+    for (test, answers) in plain.iter().zip(database.run_isolated(&cases)?) {
         let steps = test.steps.iter().zip(&answers);
         let disagreement = steps
             .into_iter()
@@ -83,7 +83,7 @@ fn look(
     test: &Test,
     dialect: SuiteDialect,
     database: &mut dyn Database,
-) -> Result<Option<Disagreement>, DatabaseError> {
+) -> Result<Option<EngineDisagreement>, DatabaseError> {
     database.begin()?;
     judge_at_once(database.dialect(), database)?;
     let mut found = None;
@@ -92,13 +92,13 @@ fn look(
             let answer = database.execute(&as_one(step, dialect))?;
             found = judge(test, step, &answer);
         }
-        if let (None, Expect::Rows { query, rows }) = (&found, &step.expect) {
+        if let (None, Expectation::Rows { query, rows }) = (&found, &step.expect) {
             let actual = match database.query(query)? {
                 Ok(actual) => texts(&actual.rows),
                 Err(refusal) => vec![vec![Some(refusal.message)]],
             };
             if actual != *rows {
-                found = Some(Disagreement {
+                found = Some(EngineDisagreement {
                     test: test.name.clone(),
                     sql: query.clone(),
                     expected: table(rows),
@@ -151,7 +151,7 @@ pub(super) fn table(rows: &[Vec<Option<String>>]) -> String {
 
 /// The statements of a step as one text; several are run with foreign keys waiting for the last one.
 pub(super) fn as_one(step: &Step, dialect: SuiteDialect) -> String {
-    if !step.is_together() {
+    if !step.is_deferred() {
         return step.sql.join(";\n");
     }
     let statements = step.sql.join(";\n");
@@ -182,22 +182,34 @@ pub fn one_statement(inserts: &[String]) -> String {
     format!("WITH {} {last}", named.join(", "))
 }
 
-fn judge(test: &Test, step: &Step, answer: &Answer) -> Option<Disagreement> {
+fn judge(test: &Test, step: &Step, answer: &StatementOutcome) -> Option<EngineDisagreement> {
     let (expected, actual) = match (&step.expect, answer) {
-        (Expect::Accepted { rows: Some(wanted) }, Answer::Done { rows }) if wanted != rows => (
-            format!("accepted, {wanted} rows"),
-            format!("accepted, {rows} rows"),
-        ),
-        (Expect::Accepted { .. } | Expect::Rows { .. }, Answer::Done { .. }) => return None,
-        (Expect::Accepted { .. } | Expect::Rows { .. }, Answer::Refused(refusal)) => (
+        (Expectation::Accepted { rows: Some(wanted) }, StatementOutcome::Done { rows })
+            if wanted != rows =>
+        {
+            (
+                format!("accepted, {wanted} rows"),
+                format!("accepted, {rows} rows"),
+            )
+        }
+        (
+            Expectation::Accepted { .. } | Expectation::Rows { .. },
+            StatementOutcome::Done { .. },
+        ) => {
+            return None;
+        }
+        (
+            Expectation::Accepted { .. } | Expectation::Rows { .. },
+            StatementOutcome::Refused(refusal),
+        ) => (
             "accepted".to_owned(),
             format!("refused: {}", refusal.message),
         ),
-        (Expect::Rejected(rejection), Answer::Done { .. }) => (
+        (Expectation::Rejected(rejection), StatementOutcome::Done { .. }) => (
             format!("refused by {}", words(rejection)),
             "accepted".to_owned(),
         ),
-        (Expect::Rejected(rejection), Answer::Refused(refusal)) => {
+        (Expectation::Rejected(rejection), StatementOutcome::Refused(refusal)) => {
             let difference = difference(rejection, refusal)?;
             (
                 format!("refused by {}", words(rejection)),
@@ -205,7 +217,7 @@ fn judge(test: &Test, step: &Step, answer: &Answer) -> Option<Disagreement> {
             )
         }
     };
-    Some(Disagreement {
+    Some(EngineDisagreement {
         test: test.name.clone(),
         sql: step.sql.join("; "),
         expected,

@@ -5,19 +5,19 @@
 //! and an example is looked for and run under both. Where it is proven that
 //! there is none, there is no difference, however much the text changed.
 
-mod frame;
+mod mapping;
 
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::memory::{MemoryDatabase, Verdict};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{Constraint, Schema, Table};
 use isobath_sql::{Dialect, Row};
 
-use self::frame::Frame;
+use self::mapping::SchemaMapping;
 use super::case::TestCase;
-use super::ground::{Answer, Ground, seeds};
-use super::lead_up::Seeds;
-use super::mutation::difference::{self, Constraints, Difference, Version};
+use super::mutation::difference::{self, TableVersions, Version, VersionDifference};
 use super::phrase;
+use super::row_finder::{RowFinder, RowSearchResult, seeds};
+use super::setup_rows::SeedRows;
 
 /// The meaning of a change from one schema to another.
 #[derive(Clone, Debug, Default)]
@@ -42,16 +42,16 @@ pub struct RowChange {
     /// Whether the new schema accepts the row.
     pub becomes_accepted: bool,
     /// Rows that must be there first; both versions accept them.
-    pub lead_up: Vec<Statement>,
+    pub setup_rows: Vec<Statement>,
     /// The INSERT whose outcome changes.
-    pub act: Statement,
+    pub statement: Statement,
     /// What the version that refuses it says.
     pub refusal: String,
 }
 
 /// A test of the old suite that no longer passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flip {
+pub struct FailingTest {
     /// Index of the test.
     pub test: usize,
     /// What the new schema does instead, as a fragment.
@@ -60,21 +60,21 @@ pub struct Flip {
 
 /// Compares two versions of a schema under one engine.
 pub fn diff(old: &Schema, new: &Schema, dialect: &'static dyn Dialect) -> Diff {
-    let frame = Frame::new(old, new);
-    let both = frame.both();
+    let mapping = SchemaMapping::new(old, new);
+    let both = mapping.both();
     // Rows that are good under both make the best ground; where there are none, the old ones must do.
     let seeds = [seeds(&both, dialect), seeds(old, dialect)];
-    let mut comparison = Comparison {
-        frame: &frame,
+    let mut comparison = DiffBuilder {
+        mapping: &mapping,
         dialect,
         seeds: &seeds,
         found: Diff {
-            notes: frame.notes(),
+            notes: mapping.notes(),
             ..Diff::default()
         },
     };
     for table in 0..old.tables.len() {
-        if frame.table(table).is_some() {
+        if mapping.table(table).is_some() {
             comparison.compare(table);
         }
     }
@@ -82,31 +82,31 @@ pub fn diff(old: &Schema, new: &Schema, dialect: &'static dyn Dialect) -> Diff {
 }
 
 /// Which tests of a suite for the old schema end otherwise under the new one.
-pub fn flips(
+pub fn failing_tests(
     old: &Schema,
     new: &Schema,
     dialect: &'static dyn Dialect,
     suite: &[TestCase],
-) -> Vec<Flip> {
-    let frame = Frame::new(old, new);
+) -> Vec<FailingTest> {
+    let mapping = SchemaMapping::new(old, new);
     let mut found = Vec::new();
     for (index, test) in suite.iter().enumerate() {
-        let mut before = Memory::new(old, dialect);
-        let mut after = Memory::new(new, dialect);
+        let mut before = MemoryDatabase::new(old, dialect);
+        let mut after = MemoryDatabase::new(new, dialect);
         for statement in test.statements() {
-            let now = match frame.statement(statement) {
+            let now = match mapping.statement(statement) {
                 None => Some("it names a table or column that is gone".to_owned()),
                 Some(translated) => {
                     let verdicts = (before.run(statement), after.run(&translated));
                     match verdicts {
-                        (Ok(before), Ok(after)) => flipped(&before, &after, new, dialect),
+                        (Ok(before), Ok(after)) => failing_test(&before, &after, new, dialect),
                         // What we cannot judge is not called a change.
                         _ => break,
                     }
                 }
             };
             if let Some(now) = now {
-                found.push(Flip { test: index, now });
+                found.push(FailingTest { test: index, now });
                 break;
             }
         }
@@ -114,7 +114,7 @@ pub fn flips(
     found
 }
 
-fn flipped(
+fn failing_test(
     before: &Verdict,
     after: &Verdict,
     schema: &Schema,
@@ -129,20 +129,20 @@ fn flipped(
     }
 }
 
-struct Comparison<'a> {
-    frame: &'a Frame<'a>,
+struct DiffBuilder<'a> {
+    mapping: &'a SchemaMapping<'a>,
     dialect: &'static dyn Dialect,
-    seeds: &'a [Seeds<'a>; 2],
+    seeds: &'a [SeedRows<'a>; 2],
     found: Diff,
 }
 
-impl Comparison<'_> {
+impl DiffBuilder<'_> {
     fn compare(&mut self, table: usize) {
-        let frame = self.frame;
-        let before: &Table = &frame.old.tables[table];
-        let (removed, added) = frame.constraints(table);
+        let mapping = self.mapping;
+        let before: &Table = &mapping.old.tables[table];
+        let (removed, added) = mapping.constraints(table);
         let name = &before.name;
-        let constraints = Constraints {
+        let constraints = TableVersions {
             table,
             before,
             removed: &removed,
@@ -151,7 +151,7 @@ impl Comparison<'_> {
         for constraint in &added {
             let because = format!(
                 "`{name}` now has {}",
-                phrase::constraint(constraint, before, frame.old, self.dialect)
+                phrase::constraint(constraint, before, mapping.old, self.dialect)
             );
             let difference = constraints.newly_refused(constraint, self.dialect);
             self.decide(table, because, &[difference], None);
@@ -160,12 +160,12 @@ impl Comparison<'_> {
             let constraint: &Constraint = &before.constraints[*index];
             let because = format!(
                 "`{name}` no longer has {}",
-                phrase::constraint(constraint, before, frame.old, self.dialect)
+                phrase::constraint(constraint, before, mapping.old, self.dialect)
             );
             let difference = constraints.newly_accepted(*index, self.dialect);
             self.decide(table, because, &[difference], None);
         }
-        for (column, data_type) in frame.changed_types(table) {
+        for (column, data_type) in mapping.changed_types(table) {
             let because = format!(
                 "`{}` of `{name}` is {} and was {}",
                 before.columns[column].name,
@@ -175,10 +175,10 @@ impl Comparison<'_> {
             let mut retyped = before.clone();
             retyped.columns[column].data_type = data_type;
             let differences = difference::of_type((before, &retyped), table, column, self.dialect);
-            let schema = frame.old.with_table(table, retyped);
+            let schema = mapping.old.with_table(table, retyped);
             self.decide(table, because, &differences, Some(&schema));
         }
-        if let Some(because) = frame.unfilled_column(table) {
+        if let Some(because) = mapping.unfilled_column(table) {
             self.try_good_row(table, because);
         }
     }
@@ -188,7 +188,7 @@ impl Comparison<'_> {
         &mut self,
         table: usize,
         because: String,
-        differences: &[Difference],
+        differences: &[VersionDifference],
         retyped: Option<&Schema>,
     ) {
         let mut proofs = Vec::new();
@@ -196,22 +196,22 @@ impl Comparison<'_> {
         for difference in differences {
             let schema = match (difference.stands_on, retyped) {
                 (Version::After, Some(schema)) => schema,
-                _ => self.frame.old,
+                _ => self.mapping.old,
             };
             for seeds in self.seeds {
-                let ground = Ground::new(schema, self.dialect, seeds);
-                match ground.find(table, &difference.predicate, difference.compares) {
-                    Answer::Row { lead_up, row } => {
-                        if self.example(table, &because, lead_up, row) {
+                let row_finder = RowFinder::new(schema, self.dialect, seeds);
+                match row_finder.find(table, &difference.predicate, difference.compares) {
+                    RowSearchResult::Row { setup_rows, row } => {
+                        if self.example(table, &because, setup_rows, row) {
                             examples += 1;
                             break;
                         }
                     }
-                    Answer::Never { proof } if difference.exact => {
+                    RowSearchResult::Never { proof } if difference.exact => {
                         proofs.push(proof);
                         break;
                     }
-                    Answer::Never { .. } | Answer::Unknown => {}
+                    RowSearchResult::Never { .. } | RowSearchResult::Unknown => {}
                 }
             }
         }
@@ -231,11 +231,16 @@ impl Comparison<'_> {
     /// A row that was good and may not be any more.
     fn try_good_row(&mut self, table: usize, because: String) {
         let example = self.seeds.iter().any(|seeds| {
-            let ground = Ground::new(self.frame.old, self.dialect, seeds);
-            let Some(row) = ground.good_row(table) else {
+            let row_finder = RowFinder::new(self.mapping.old, self.dialect, seeds);
+            let Some(row) = row_finder.good_row(table) else {
                 return false;
             };
-            self.example(table, &because, ground.lead_up(table, false), row.clone())
+            self.example(
+                table,
+                &because,
+                row_finder.setup_rows(table, false),
+                row.clone(),
+            )
         });
         if !example {
             self.found.undecided.push(because);
@@ -243,18 +248,24 @@ impl Comparison<'_> {
     }
 
     /// Runs a row under both versions and notes it if they disagree.
-    fn example(&mut self, table: usize, because: &str, lead_up: Vec<Statement>, row: Row) -> bool {
-        let lead_up = self.needed(lead_up, &row);
-        let act = Statement::Insert(row);
-        let Some((before, after)) = self.verdicts(&lead_up, &act) else {
+    fn example(
+        &mut self,
+        table: usize,
+        because: &str,
+        setup_rows: Vec<Statement>,
+        row: Row,
+    ) -> bool {
+        let setup_rows = self.needed(setup_rows, &row);
+        let statement = Statement::Insert(row);
+        let Some((before, after)) = self.verdicts(&setup_rows, &statement) else {
             return false;
         };
         let refusal = match (&before, &after) {
             (Verdict::Accepted, Verdict::Rejected(_)) => {
-                phrase::refusal(&after, self.frame.new, self.dialect)
+                phrase::refusal(&after, self.mapping.new, self.dialect)
             }
             (Verdict::Rejected(_), Verdict::Accepted) => {
-                phrase::refusal(&before, self.frame.old, self.dialect)
+                phrase::refusal(&before, self.mapping.old, self.dialect)
             }
             _ => return false,
         };
@@ -262,43 +273,47 @@ impl Comparison<'_> {
             table,
             because: because.to_owned(),
             becomes_accepted: after.is_accepted(),
-            lead_up,
-            act,
+            setup_rows,
+            statement,
             refusal,
         });
         true
     }
 
     /// The lead-up without rows that make no difference to the two outcomes.
-    fn needed(&self, mut lead_up: Vec<Statement>, row: &Row) -> Vec<Statement> {
-        let act = Statement::Insert(row.clone());
-        let Some(outcomes) = self.verdicts(&lead_up, &act) else {
-            return lead_up;
+    fn needed(&self, mut setup_rows: Vec<Statement>, row: &Row) -> Vec<Statement> {
+        let statement = Statement::Insert(row.clone());
+        let Some(outcomes) = self.verdicts(&setup_rows, &statement) else {
+            return setup_rows;
         };
-        for position in (0..lead_up.len()).rev() {
-            let mut shorter = lead_up.clone();
+        for position in (0..setup_rows.len()).rev() {
+            let mut shorter = setup_rows.clone();
             shorter.remove(position);
-            if self.verdicts(&shorter, &act).as_ref() == Some(&outcomes) {
-                lead_up = shorter;
+            if self.verdicts(&shorter, &statement).as_ref() == Some(&outcomes) {
+                setup_rows = shorter;
             }
         }
-        lead_up
+        setup_rows
     }
 
     /// What both versions say of a row, given rows that both accept.
-    fn verdicts(&self, lead_up: &[Statement], act: &Statement) -> Option<(Verdict, Verdict)> {
-        let mut before = Memory::new(self.frame.old, self.dialect);
-        let mut after = Memory::new(self.frame.new, self.dialect);
-        for statement in lead_up {
-            let translated = self.frame.statement(statement)?;
+    fn verdicts(
+        &self,
+        setup_rows: &[Statement],
+        statement: &Statement,
+    ) -> Option<(Verdict, Verdict)> {
+        let mut before = MemoryDatabase::new(self.mapping.old, self.dialect);
+        let mut after = MemoryDatabase::new(self.mapping.new, self.dialect);
+        for statement in setup_rows {
+            let translated = self.mapping.statement(statement)?;
             let accepted = before.run(statement).ok()?.is_accepted()
                 && after.run(&translated).ok()?.is_accepted();
             if !accepted {
                 return None;
             }
         }
-        let translated = self.frame.statement(act)?;
-        Some((before.run(act).ok()?, after.run(&translated).ok()?))
+        let translated = self.mapping.statement(statement)?;
+        Some((before.run(statement).ok()?, after.run(&translated).ok()?))
     }
 }
 

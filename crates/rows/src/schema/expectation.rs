@@ -2,7 +2,7 @@
 
 use isobath_emit::{Rejection, RejectionKind};
 use isobath_sql::dialect::StoreError;
-use isobath_sql::eval::Raised;
+use isobath_sql::eval::RaisedError;
 use isobath_sql::memory::{Violation, ViolationKind};
 use isobath_sql::render::constraint_name;
 use isobath_sql::schema::{Action, ConstraintKind};
@@ -105,9 +105,11 @@ fn postgres_state(kind: &ViolationKind) -> Option<&'static str> {
             StoreError::WrongType | StoreError::Unknown(_) => return None,
         },
         ViolationKind::Raises(raised) => match raised {
-            Raised::DivisionByZero => "22012",
-            Raised::OutOfRange => "22003",
-            Raised::InvalidText | Raised::InvalidArgument | Raised::TypeMismatch => return None,
+            RaisedError::DivisionByZero => "22012",
+            RaisedError::OutOfRange => "22003",
+            RaisedError::InvalidText | RaisedError::InvalidArgument | RaisedError::TypeMismatch => {
+                return None;
+            }
         },
     })
 }

@@ -6,17 +6,16 @@
 //! [`mutation`] asks what the suite would miss, [`reduce`] makes it smaller,
 //! and [`diff`] says what another version of the schema would change.
 
-pub mod across;
 pub mod case;
 pub mod confirm;
 pub mod criterion;
+pub mod cross_engine;
 pub mod diff;
+pub mod enforced;
 pub mod expectation;
-pub mod extras;
+pub mod extra_tests;
 pub mod generator;
-pub mod ground;
 pub mod job;
-pub mod lead_up;
 pub mod mutation;
 pub mod overview;
 pub mod phrase;
@@ -24,8 +23,9 @@ pub mod predicate;
 pub mod print;
 pub mod reduce;
 pub mod requirement;
-pub mod rule;
-pub mod study;
+pub mod row_finder;
+pub mod run;
+pub mod setup_rows;
 
 #[cfg(test)]
 pub(crate) mod samples;

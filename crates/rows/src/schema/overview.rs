@@ -2,16 +2,16 @@
 
 use isobath_emit::Suite;
 use isobath_emit::report::{
-    ColumnView, ConstraintView, Fate, Finding, Infeasible, LimitationView, MutantView, Mutation,
-    RunReport, TableView, Totals, Uncovered,
+    ColumnView, ConstraintView, DesignFinding, Infeasible, LimitationView, MutantResult,
+    MutantView, Mutation, RunReport, TableView, Totals, Uncovered,
 };
 use isobath_sql::limitation::Limitation;
 use isobath_sql::render;
 use isobath_sql::schema::{ConstraintKind, Filled, Table};
 use isobath_sql::{DialectName, Schema};
 
-use super::case::{Expected, TestCase};
-use super::job::{Outcome, Status};
+use super::case::{ExpectedOutcome, TestCase};
+use super::job::{RequirementStatus, SchemaOutcome};
 use super::mutation::{Analysis, MutantStatus};
 
 /// The report of a run, without what only the caller knows (time, command line, engine versions).
@@ -20,12 +20,12 @@ use super::mutation::{Analysis, MutantStatus};
 pub fn overview(
     schema: &Schema,
     dialect: DialectName,
-    outcome: &Outcome,
+    outcome: &SchemaOutcome,
     suite: Option<&Suite>,
     limitations: &[Limitation],
     analysis: Option<&Analysis>,
 ) -> RunReport {
-    let says = |index: usize| outcome.requirements[index].says.join("; ");
+    let description = |index: usize| outcome.requirements[index].description.join("; ");
     let table_of = |index: usize| {
         schema.tables[outcome.requirements[index].table]
             .name
@@ -39,10 +39,10 @@ pub fn overview(
         findings: outcome
             .findings
             .iter()
-            .map(|finding| Finding {
+            .map(|finding| DesignFinding {
                 kind: "design".to_owned(),
                 table: schema.tables[finding.table].name.clone(),
-                explanation: finding.says.clone(),
+                explanation: finding.description.clone(),
             })
             .collect(),
         ..RunReport::default()
@@ -60,15 +60,15 @@ pub fn overview(
     }
     for (index, status) in outcome.statuses.iter().enumerate() {
         match status {
-            Status::Covered(_) => {}
-            Status::Infeasible { proof } => report.infeasible.push(Infeasible {
+            RequirementStatus::Covered(_) => {}
+            RequirementStatus::Infeasible { proof } => report.infeasible.push(Infeasible {
                 table: table_of(index),
-                requirement: says(index),
+                requirement: description(index),
                 proof: proof.clone(),
             }),
-            Status::Uncovered { why } => report.uncovered.push(Uncovered {
+            RequirementStatus::Uncovered { why } => report.uncovered.push(Uncovered {
                 table: table_of(index),
-                requirement: says(index),
+                requirement: description(index),
                 reason: Some(why.clone()),
             }),
         }
@@ -76,7 +76,7 @@ pub fn overview(
     report
 }
 
-fn totals(schema: &Schema, outcome: &Outcome) -> Totals {
+fn totals(schema: &Schema, outcome: &SchemaOutcome) -> Totals {
     let count = |is: fn(&ConstraintKind) -> bool| {
         schema
             .tables
@@ -112,8 +112,9 @@ fn totals(schema: &Schema, outcome: &Outcome) -> Totals {
             count(|kind| matches!(kind, ConstraintKind::Check { .. })),
         ),
     ];
-    let statuses =
-        |is: fn(&Status) -> bool| outcome.statuses.iter().filter(|status| is(status)).count();
+    let statuses = |is: fn(&RequirementStatus) -> bool| {
+        outcome.statuses.iter().filter(|status| is(status)).count()
+    };
     Totals {
         tables: schema.tables.len(),
         columns: schema.tables.iter().map(|table| table.columns.len()).sum(),
@@ -122,8 +123,8 @@ fn totals(schema: &Schema, outcome: &Outcome) -> Totals {
             .map(|(kind, count)| (kind.to_owned(), count))
             .collect(),
         requirements: outcome.requirements.len(),
-        covered: statuses(|status| matches!(status, Status::Covered(_))),
-        infeasible: statuses(|status| matches!(status, Status::Infeasible { .. })),
+        covered: statuses(|status| matches!(status, RequirementStatus::Covered(_))),
+        infeasible: statuses(|status| matches!(status, RequirementStatus::Infeasible { .. })),
         tests: outcome.tests.len(),
         inserts: outcome.tests.iter().map(TestCase::inserts).sum(),
         millis: None,
@@ -149,7 +150,7 @@ fn mutation(schema: &Schema, analysis: &Analysis, suite: Option<&Suite>) -> Muta
         mutants: analysis.effective(),
         killed: analysis.killed(),
         equivalent: analysis.equivalent(),
-        left_out: left_out
+        excluded: left_out
             .into_iter()
             .map(|(why, count)| (why.to_owned(), count))
             .collect(),
@@ -166,16 +167,19 @@ fn mutant_view(
     suite: Option<&Suite>,
 ) -> MutantView {
     let mutant = &analysis.mutants[index];
-    let (fate, why) = match &analysis.statuses[index] {
-        MutantStatus::Killed { .. } => (Fate::Killed, None),
-        MutantStatus::Alive => (Fate::Alive, None),
-        MutantStatus::Unsupported { what } => (Fate::Unjudged, Some(what.clone())),
-        MutantStatus::Equivalent { proof } => (Fate::Equivalent, Some(proof.clone())),
-        MutantStatus::StillBorn { why } => (Fate::StillBorn, Some(why.clone())),
-        MutantStatus::Impaired { why } => (Fate::Impaired, Some(why.clone())),
+    let (status, why) = match &analysis.statuses[index] {
+        MutantStatus::Killed { .. } => (MutantResult::Killed, None),
+        MutantStatus::Alive => (MutantResult::Alive, None),
+        MutantStatus::Unsupported { what } => (MutantResult::Unjudged, Some(what.clone())),
+        MutantStatus::Equivalent { proof } => (MutantResult::Equivalent, Some(proof.clone())),
+        MutantStatus::StillBorn { why } => (MutantResult::StillBorn, Some(why.clone())),
+        MutantStatus::Impaired { why } => (MutantResult::Impaired, Some(why.clone())),
         MutantStatus::Redundant { same_as } => {
             let first = &analysis.mutants[*same_as].description;
-            (Fate::Redundant, Some(format!("the same as: {first}")))
+            (
+                MutantResult::Redundant,
+                Some(format!("the same as: {first}")),
+            )
         }
     };
     let killed_by = match analysis.statuses[index] {
@@ -188,7 +192,7 @@ fn mutant_view(
         operator: mutant.operator.as_str().to_owned(),
         table: schema.tables[mutant.table].name.clone(),
         description: mutant.description.clone(),
-        fate,
+        status,
         killed_by,
         why,
     }
@@ -203,7 +207,7 @@ fn limitation_views(limitations: &[Limitation]) -> Vec<LimitationView> {
             None => views.push(LimitationView {
                 what: limitation.why.clone(),
                 quote: limitation.input.clone(),
-                place: Some(limitation.place.to_string()),
+                location: Some(limitation.location.to_string()),
                 count: 1,
             }),
         }
@@ -215,7 +219,7 @@ fn table_view(
     schema: &Schema,
     index: usize,
     dialect: DialectName,
-    outcome: &Outcome,
+    outcome: &SchemaOutcome,
     suite: &Suite,
 ) -> TableView {
     let table = &schema.tables[index];
@@ -264,7 +268,7 @@ fn constraint_view(
     table: usize,
     constraint: usize,
     dialect: DialectName,
-    outcome: &Outcome,
+    outcome: &SchemaOutcome,
     suite: &Suite,
 ) -> ConstraintView {
     let definition = &schema.tables[table].constraints[constraint];
@@ -276,10 +280,10 @@ fn constraint_view(
             .collect()
     };
     let rejecting = outcome.tests.iter().position(|case| match &case.expected {
-        Expected::Rejected(violation) => {
+        ExpectedOutcome::Rejected(violation) => {
             violation.table == table && violation.constraint == Some(constraint)
         }
-        Expected::Accepted => false,
+        ExpectedOutcome::Accepted => false,
     });
     // The accepted test that covers a requirement about this very constraint says most; else any of its table.
     let accepting = outcome
@@ -287,7 +291,7 @@ fn constraint_view(
         .iter()
         .position(|case| {
             case.table == table
-                && case.expected == Expected::Accepted
+                && case.expected == ExpectedOutcome::Accepted
                 && case
                     .covers
                     .iter()
@@ -297,7 +301,7 @@ fn constraint_view(
             outcome
                 .tests
                 .iter()
-                .position(|case| case.table == table && case.expected == Expected::Accepted)
+                .position(|case| case.table == table && case.expected == ExpectedOutcome::Accepted)
         });
     ConstraintView {
         name: render::constraint_name(schema, table, constraint, dialect),

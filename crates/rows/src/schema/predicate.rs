@@ -1,7 +1,7 @@
 //! What a requirement asks of one new row, given the rows that are there.
 
-use isobath_sql::eval::{self, Stop};
-use isobath_sql::memory::{Memory, compared_as};
+use isobath_sql::eval::{self, EvalError};
+use isobath_sql::memory::{MemoryDatabase, compared_as};
 use isobath_sql::{DataType, Dialect, Expr, Value};
 
 /// A condition on one new row of a table, in the light of the rows already there.
@@ -23,10 +23,10 @@ pub enum Predicate {
         /// The expression.
         expr: Expr,
         /// The verdict.
-        wanted: Wanted,
+        wanted: RequiredTruth,
     },
     /// The row agrees with, or differs from, rows of a table.
-    Match(Match),
+    Match(RowMatch),
     /// The row repeats, or does not repeat, the key of a row there under a unique constraint that pairs
     /// of columns cannot express: an index over expressions or part of the rows, or NULLs not distinct.
     Duplicate {
@@ -48,7 +48,7 @@ pub enum Predicate {
 
 /// The verdict wanted of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wanted {
+pub enum RequiredTruth {
     /// True.
     True,
     /// False.
@@ -67,7 +67,7 @@ pub enum Wanted {
 /// satisfies the pair, whichever is asked; requirements that care say so with
 /// [`Predicate::Null`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Match {
+pub struct RowMatch {
     /// The table compared with.
     pub with: usize,
     /// Pairs (own column, other column) that are to be equal.
@@ -75,12 +75,12 @@ pub struct Match {
     /// Pairs that are to differ.
     pub differ: Vec<(usize, usize)>,
     /// Whether all pairs of a part must comply, or any.
-    pub mode: Mode,
+    pub mode: MatchMode,
 }
 
-/// How the pairs of one part of a [`Match`] are joined.
+/// How the pairs of one part of a [`RowMatch`] are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum MatchMode {
     /// All must comply.
     All,
     /// One is enough.
@@ -144,13 +144,13 @@ impl Predicate {
         &self,
         table: usize,
         row: &[Value],
-        there: &Memory<'_>,
+        existing: &MemoryDatabase<'_>,
         dialect: &dyn Dialect,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, EvalError> {
         match self {
             Self::And(parts) => {
                 for part in parts {
-                    if !part.holds(table, row, there, dialect)? {
+                    if !part.holds(table, row, existing, dialect)? {
                         return Ok(false);
                     }
                 }
@@ -158,7 +158,7 @@ impl Predicate {
             }
             Self::Or(parts) => {
                 for part in parts {
-                    if part.holds(table, row, there, dialect)? {
+                    if part.holds(table, row, existing, dialect)? {
                         return Ok(true);
                     }
                 }
@@ -168,17 +168,17 @@ impl Predicate {
             Self::Expr { expr, wanted } => {
                 Ok(wanted.is(eval::truth(expr, row, dialect)?.verdict()))
             }
-            Self::Match(wanted) => Ok(wanted.holds(table, row, there, dialect)),
+            Self::Match(wanted) => Ok(wanted.holds(table, row, existing, dialect)),
             Self::Duplicate {
                 constraint,
                 duplicate,
-            } => Ok(there.is_duplicate(table, *constraint, row)? == *duplicate),
+            } => Ok(existing.is_duplicate(table, *constraint, row)? == *duplicate),
             Self::Fits {
                 column,
                 data_type,
                 fits,
             } => {
-                let definition = &there.schema().tables[table];
+                let definition = &existing.schema().tables[table];
                 let mut column_as = definition.columns[*column].clone();
                 column_as.data_type = data_type.clone();
                 let fit = row[*column].is_null()
@@ -191,7 +191,7 @@ impl Predicate {
     }
 }
 
-impl Wanted {
+impl RequiredTruth {
     /// Whether a verdict is the one wanted.
     pub fn is(self, verdict: Option<bool>) -> bool {
         match self {
@@ -203,23 +203,29 @@ impl Wanted {
     }
 }
 
-impl Match {
+impl RowMatch {
     fn holds(
         &self,
         table: usize,
         row: &[Value],
-        there: &Memory<'_>,
+        existing: &MemoryDatabase<'_>,
         dialect: &dyn Dialect,
     ) -> bool {
         let own = (self.with == table && self.crosses()).then_some(row);
-        let others = || there.rows(self.with).iter().map(Vec::as_slice).chain(own);
+        let others = || {
+            existing
+                .rows(self.with)
+                .iter()
+                .map(Vec::as_slice)
+                .chain(own)
+        };
         if self.equal.is_empty() {
-            return others().all(|other| self.differs(table, row, other, there, dialect));
+            return others().all(|other| self.differs(table, row, other, existing, dialect));
         }
         let mut witnessed = false;
         for other in others() {
-            if self.agrees(table, row, other, there, dialect) {
-                if !self.differs(table, row, other, there, dialect) {
+            if self.agrees(table, row, other, existing, dialect) {
+                if !self.differs(table, row, other, existing, dialect) {
                     return false;
                 }
                 witnessed = true;
@@ -242,11 +248,11 @@ impl Match {
         table: usize,
         row: &[Value],
         other: &[Value],
-        there: &Memory<'_>,
+        existing: &MemoryDatabase<'_>,
         dialect: &dyn Dialect,
     ) -> bool {
         self.joined(&self.equal, |pair| {
-            self.equals(pair, table, row, other, there, dialect) != Some(false)
+            self.equals(pair, table, row, other, existing, dialect) != Some(false)
         })
     }
 
@@ -255,19 +261,19 @@ impl Match {
         table: usize,
         row: &[Value],
         other: &[Value],
-        there: &Memory<'_>,
+        existing: &MemoryDatabase<'_>,
         dialect: &dyn Dialect,
     ) -> bool {
         self.joined(&self.differ, |pair| {
-            self.equals(pair, table, row, other, there, dialect) != Some(true)
+            self.equals(pair, table, row, other, existing, dialect) != Some(true)
         })
     }
 
     fn joined(&self, pairs: &[(usize, usize)], complies: impl Fn((usize, usize)) -> bool) -> bool {
         let mut verdicts = pairs.iter().map(|pair| complies(*pair));
         match self.mode {
-            Mode::All => verdicts.all(|complies| complies),
-            Mode::Any => pairs.is_empty() || verdicts.any(|complies| complies),
+            MatchMode::All => verdicts.all(|complies| complies),
+            MatchMode::Any => pairs.is_empty() || verdicts.any(|complies| complies),
         }
     }
 
@@ -278,11 +284,11 @@ impl Match {
         table: usize,
         row: &[Value],
         other: &[Value],
-        there: &Memory<'_>,
+        existing: &MemoryDatabase<'_>,
         dialect: &dyn Dialect,
     ) -> Option<bool> {
         let (a, b) = (&row[own], &other[theirs]);
-        let tables = &there.schema().tables;
+        let tables = &existing.schema().tables;
         let column = compared_as(
             &tables[table].columns[own],
             &tables[self.with].columns[theirs],

@@ -1,12 +1,12 @@
 //! Test cases as a neutral suite, in the words of one engine.
 
-use isobath_emit::{Expect, Role, Step, Suite, SuiteDialect, Test};
+use isobath_emit::{Expectation, Step, StepRole, Suite, SuiteDialect, Test};
 use isobath_sql::render;
 use isobath_sql::row::Statement;
 use isobath_sql::{DataType, DialectName, Schema, Value};
 use rust_decimal::Decimal;
 
-use super::case::{After, Expected, Seen, TestCase};
+use super::case::{ExpectedOutcome, ExpectedRows, ObservedColumn, TestCase};
 use super::expectation;
 use super::requirement::Requirement;
 
@@ -48,30 +48,30 @@ fn test(
     ids: &mut std::collections::BTreeMap<String, usize>,
 ) -> Test {
     let mut steps: Vec<Step> = case
-        .lead_up
+        .setup_rows
         .iter()
         .map(|statement| step(statement, schema, dialect))
         .collect();
     let expect = match &case.expected {
-        Expected::Accepted => Expect::accepted(),
-        Expected::Rejected(violation) => {
-            Expect::Rejected(expectation::rejection(violation, schema, dialect))
+        ExpectedOutcome::Accepted => Expectation::accepted(),
+        ExpectedOutcome::Rejected(violation) => {
+            Expectation::Rejected(expectation::rejection(violation, schema, dialect))
         }
     };
     steps.push(Step {
-        role: Role::Act,
-        sql: sql(&case.act, schema, dialect),
+        role: StepRole::Act,
+        sql: sql(&case.statement, schema, dialect),
         expect,
     });
     steps.extend(case.after.iter().map(|after| Step {
-        role: Role::Act,
+        role: StepRole::Act,
         sql: Vec::new(),
         expect: rows_after(after, schema, dialect),
     }));
     let covers = case
         .covers
         .iter()
-        .flat_map(|index| requirements[*index].says.iter().cloned())
+        .flat_map(|index| requirements[*index].description.iter().cloned())
         .collect();
     Test {
         id: unique(slug(&case.name), ids),
@@ -85,9 +85,9 @@ fn test(
 /// A statement that must be accepted.
 pub(super) fn step(statement: &Statement, schema: &Schema, dialect: DialectName) -> Step {
     Step {
-        role: Role::LeadUp,
+        role: StepRole::Setup,
         sql: sql(statement, schema, dialect),
-        expect: Expect::accepted(),
+        expect: Expectation::accepted(),
     }
 }
 
@@ -103,7 +103,11 @@ fn sql(statement: &Statement, schema: &Schema, dialect: DialectName) -> Vec<Stri
 }
 
 /// A query of the rows afterwards, every column as text so that all test languages read the same.
-pub(super) fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -> Expect {
+pub(super) fn rows_after(
+    after: &ExpectedRows,
+    schema: &Schema,
+    dialect: DialectName,
+) -> Expectation {
     let table = &schema.tables[after.table];
     let text_type = if dialect == DialectName::MySql {
         "CHAR"
@@ -116,9 +120,9 @@ pub(super) fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -
         .map(|seen| {
             let name = |column: usize| render::identifier(&table.columns[column].name, dialect);
             match *seen {
-                Seen::Value(column) => format!("CAST({} AS {text_type})", name(column)),
-                Seen::Presence(column) => {
-                    let present = Seen::PRESENT;
+                ObservedColumn::Value(column) => format!("CAST({} AS {text_type})", name(column)),
+                ObservedColumn::Presence(column) => {
+                    let present = ObservedColumn::PRESENT;
                     format!(
                         "CASE WHEN {} IS NOT NULL THEN '{present}' END",
                         name(column)
@@ -137,8 +141,12 @@ pub(super) fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -
             let cells = row.iter().zip(&after.columns);
             cells
                 .map(|(value, seen)| match *seen {
-                    Seen::Value(column) => text(value, &table.columns[column].data_type, dialect),
-                    Seen::Presence(_) => (!value.is_null()).then(|| Seen::PRESENT.to_owned()),
+                    ObservedColumn::Value(column) => {
+                        text(value, &table.columns[column].data_type, dialect)
+                    }
+                    ObservedColumn::Presence(_) => {
+                        (!value.is_null()).then(|| ObservedColumn::PRESENT.to_owned())
+                    }
                 })
                 .collect()
         })
@@ -150,7 +158,7 @@ pub(super) fn rows_after(after: &After, schema: &Schema, dialect: DialectName) -
             .map(|cell| (cell.is_none() == nulls_last, cell.clone()))
             .collect()
     });
-    Expect::Rows {
+    Expectation::Rows {
         query: format!(
             "SELECT {} FROM {} ORDER BY {}",
             columns.join(", "),

@@ -7,20 +7,20 @@
 //! test shows what two did. Requirements covered and mutants killed before are
 //! covered and killed afterwards.
 
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::memory::{MemoryDatabase, Verdict};
 use isobath_sql::row::Statement;
 use isobath_sql::{Dialect, Schema};
 
-use super::case::{Expected, TestCase};
-use super::mutation::{Judge, Mutant};
+use super::case::{ExpectedOutcome, TestCase};
+use super::mutation::{Mutant, MutantRunner};
 use super::requirement::Requirement;
 
 /// Intentions that one merged test may carry; more would be hard to read when it fails.
-const MOST_INTENTIONS: usize = 3;
+const MAX_INTENTIONS: usize = 3;
 
 /// What a reduced suite must keep.
 #[derive(Clone, Copy, Debug)]
-pub struct Kept<'a> {
+pub struct ReductionCriteria<'a> {
     /// The schema under test.
     pub schema: &'a Schema,
     /// The engine's dialect.
@@ -32,14 +32,14 @@ pub struct Kept<'a> {
 }
 
 /// Reduces a suite.
-pub fn reduce(kept: Kept<'_>, suite: &[TestCase]) -> Vec<TestCase> {
+pub fn reduce(kept: ReductionCriteria<'_>, suite: &[TestCase]) -> Vec<TestCase> {
     let trimmed = suite.iter().map(|test| kept.trimmed(test)).collect();
     let unique = without_twins(trimmed);
     let chosen = kept.greedy(kept.restored(suite, unique));
     kept.merged(chosen)
 }
 
-impl Kept<'_> {
+impl ReductionCriteria<'_> {
     /// The test without lead-up rows that it does not need, the latest tried first.
     fn trimmed(&self, test: &TestCase) -> TestCase {
         let mut best = test.clone();
@@ -47,9 +47,9 @@ impl Kept<'_> {
             // What is asserted afterwards may be about any row.
             return best;
         }
-        for position in (0..best.lead_up.len()).rev() {
+        for position in (0..best.setup_rows.len()).rev() {
             let mut shorter = best.clone();
-            shorter.lead_up.remove(position);
+            shorter.setup_rows.remove(position);
             if self.passes(&shorter) && self.covers(&shorter, &best.covers) {
                 best = shorter;
             }
@@ -59,21 +59,21 @@ impl Kept<'_> {
 
     /// Whether a test does what it says, under the original.
     fn passes(&self, test: &TestCase) -> bool {
-        let Some(mut memory) = self.led_up(&test.lead_up) else {
+        let Some(mut memory) = self.after_setup(&test.setup_rows) else {
             return false;
         };
-        match (memory.run(&test.act), &test.expected) {
-            (Ok(Verdict::Accepted), Expected::Accepted) => true,
-            (Ok(Verdict::Rejected(violations)), Expected::Rejected(violation)) => {
+        match (memory.run(&test.statement), &test.expected) {
+            (Ok(Verdict::Accepted), ExpectedOutcome::Accepted) => true,
+            (Ok(Verdict::Rejected(violations)), ExpectedOutcome::Rejected(violation)) => {
                 violations == [violation.clone()]
             }
             _ => false,
         }
     }
 
-    fn led_up(&self, lead_up: &[Statement]) -> Option<Memory<'_>> {
-        let mut memory = Memory::new(self.schema, self.dialect);
-        for statement in lead_up {
+    fn after_setup(&self, setup_rows: &[Statement]) -> Option<MemoryDatabase<'_>> {
+        let mut memory = MemoryDatabase::new(self.schema, self.dialect);
+        for statement in setup_rows {
             if !memory.run(statement).ok()?.is_accepted() {
                 return None;
             }
@@ -84,20 +84,20 @@ impl Kept<'_> {
     /// Whether a test's last row is what each of these requirements asks for.
     fn covers(&self, test: &TestCase, requirements: &[usize]) -> bool {
         requirements.is_empty()
-            || self.led_up(&test.lead_up).is_some_and(|memory| {
+            || self.after_setup(&test.setup_rows).is_some_and(|memory| {
                 requirements
                     .iter()
                     .all(|index| self.is_covered(*index, test, &memory))
             })
     }
 
-    fn is_covered(&self, requirement: usize, test: &TestCase, memory: &Memory<'_>) -> bool {
+    fn is_covered(&self, requirement: usize, test: &TestCase, memory: &MemoryDatabase<'_>) -> bool {
         let (Some(requirement), Statement::Insert(row)) =
-            (self.requirements.get(requirement), &test.act)
+            (self.requirements.get(requirement), &test.statement)
         else {
             return false;
         };
-        let accepted = test.expected == Expected::Accepted;
+        let accepted = test.expected == ExpectedOutcome::Accepted;
         if requirement.table != row.table
             || requirement
                 .accepted
@@ -120,9 +120,9 @@ impl Kept<'_> {
         if self.mutants.is_empty() {
             return reduced;
         }
-        let before = Judge::new(self.schema, self.dialect, suite);
+        let before = MutantRunner::new(self.schema, self.dialect, suite);
         let lost: Vec<usize> = {
-            let after = Judge::new(self.schema, self.dialect, &reduced);
+            let after = MutantRunner::new(self.schema, self.dialect, &reduced);
             let first_killers = |mutant| {
                 let killer = before.killers(mutant).first().copied();
                 killer.filter(|_| after.killers(mutant).is_empty())
@@ -151,7 +151,7 @@ impl Kept<'_> {
                 .iter()
                 .copied()
                 .max_by_key(|test| {
-                    let length = suite[*test].lead_up.len();
+                    let length = suite[*test].setup_rows.len();
                     (
                         gain(test),
                         std::cmp::Reverse(length),
@@ -194,7 +194,7 @@ impl Kept<'_> {
         let mut goals: Vec<Vec<usize>> = suite
             .iter()
             .map(|test| {
-                let memory = self.led_up(&test.lead_up);
+                let memory = self.after_setup(&test.setup_rows);
                 let credited = |index: &usize| {
                     test.covers.contains(index)
                         || memory
@@ -204,9 +204,9 @@ impl Kept<'_> {
                 wanted.iter().copied().filter(credited).collect()
             })
             .collect();
-        let judge = Judge::new(self.schema, self.dialect, suite);
+        let runner = MutantRunner::new(self.schema, self.dialect, suite);
         for (index, mutant) in self.mutants.iter().enumerate() {
-            for killer in judge.killers(mutant) {
+            for killer in runner.killers(mutant) {
                 goals[killer].push(self.requirements.len() + index);
             }
         }
@@ -216,18 +216,18 @@ impl Kept<'_> {
     /// Tests joined two by two, where the joint test shows what both did.
     fn merged(&self, suite: Vec<TestCase>) -> Vec<TestCase> {
         let goals = self.goals(&suite);
-        let mut merged: Vec<Merged> = Vec::new();
+        let mut merged: Vec<MergedTest> = Vec::new();
         for (test, goals) in suite.into_iter().zip(goals) {
             let joint = merged
                 .iter()
                 .enumerate()
-                .filter(|(_, earlier)| earlier.intentions < MOST_INTENTIONS)
+                .filter(|(_, earlier)| earlier.intentions < MAX_INTENTIONS)
                 .find_map(|(position, earlier)| {
                     Some((position, self.join(earlier, &test, &goals)?))
                 });
             match joint {
                 Some((position, joint)) => merged[position] = joint,
-                None => merged.push(Merged {
+                None => merged.push(MergedTest {
                     test,
                     goals,
                     intentions: 1,
@@ -238,20 +238,20 @@ impl Kept<'_> {
     }
 
     /// The second test after the first, when the first ends in an accepted row of the same table.
-    fn join(&self, first: &Merged, second: &TestCase, goals: &[usize]) -> Option<Merged> {
+    fn join(&self, first: &MergedTest, second: &TestCase, goals: &[usize]) -> Option<MergedTest> {
         let end = &first.test;
         if end.table != second.table
-            || end.expected != Expected::Accepted
-            || !matches!(end.act, Statement::Insert(_))
+            || end.expected != ExpectedOutcome::Accepted
+            || !matches!(end.statement, Statement::Insert(_))
             || !end.after.is_empty()
             || !second.after.is_empty()
         {
             return None;
         }
-        let mut lead_up: Vec<Statement> = end.statements().cloned().collect();
-        for statement in &second.lead_up {
-            if !lead_up.contains(statement) {
-                lead_up.push(statement.clone());
+        let mut setup_rows: Vec<Statement> = end.statements().cloned().collect();
+        for statement in &second.setup_rows {
+            if !setup_rows.contains(statement) {
+                setup_rows.push(statement.clone());
             }
         }
         let mut covers = end.covers.clone();
@@ -262,8 +262,8 @@ impl Kept<'_> {
             table: second.table,
             name: format!("{}; then {}", end.name, second.name),
             covers,
-            lead_up,
-            act: second.act.clone(),
+            setup_rows,
+            statement: second.statement.clone(),
             expected: second.expected.clone(),
             after: Vec::new(),
         };
@@ -274,15 +274,15 @@ impl Kept<'_> {
         let mut kept: Vec<usize> = first.goals.iter().chain(goals).copied().collect();
         kept.sort_unstable();
         kept.dedup();
-        let judge = Judge::new(self.schema, self.dialect, std::slice::from_ref(&test));
+        let runner = MutantRunner::new(self.schema, self.dialect, std::slice::from_ref(&test));
         let still_dead = |goal: &&usize| match goal.checked_sub(self.requirements.len()) {
-            Some(mutant) => !judge.killers(&self.mutants[mutant]).is_empty(),
+            Some(mutant) => !runner.killers(&self.mutants[mutant]).is_empty(),
             None => true,
         };
         if kept.iter().filter(still_dead).count() != kept.len() {
             return None;
         }
-        Some(Merged {
+        Some(MergedTest {
             test,
             goals: kept,
             intentions: first.intentions + 1,
@@ -290,7 +290,7 @@ impl Kept<'_> {
     }
 }
 
-struct Merged {
+struct MergedTest {
     test: TestCase,
     goals: Vec<usize>,
     intentions: usize,
@@ -301,8 +301,8 @@ fn without_twins(suite: Vec<TestCase>) -> Vec<TestCase> {
     let mut unique: Vec<TestCase> = Vec::new();
     for test in suite {
         let twin = unique.iter_mut().find(|other| {
-            other.act == test.act
-                && other.lead_up == test.lead_up
+            other.statement == test.statement
+                && other.setup_rows == test.setup_rows
                 && other.expected == test.expected
                 && other.after == test.after
         });

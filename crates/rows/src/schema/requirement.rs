@@ -10,7 +10,7 @@ pub struct Requirement {
     /// What it asks of a new row of that table.
     pub predicate: Predicate,
     /// Why it exists, one sentence per criterion that asked for it.
-    pub says: Vec<String>,
+    pub description: Vec<String>,
     /// Whether the row must be accepted; `None` where the criterion does not say.
     pub accepted: Option<bool>,
     /// Whether a row of the same table must be there to compare with.
@@ -34,9 +34,9 @@ impl Requirement {
             (own, theirs) => own.or(theirs),
         };
         self.needs_comparison |= other.needs_comparison;
-        for sentence in other.says {
-            if !self.says.contains(&sentence) {
-                self.says.push(sentence);
+        for sentence in other.description {
+            if !self.description.contains(&sentence) {
+                self.description.push(sentence);
             }
         }
     }

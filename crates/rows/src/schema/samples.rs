@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use isobath_sql::expr::{ColumnUse, CompareOp};
+use isobath_sql::expr::{ColumnRef, CompareOp};
 use isobath_sql::schema::{Action, Filled, ForeignKey};
 use isobath_sql::{
-    Column, Constraint, ConstraintKind, DataType, Expr, Place, Schema, Table, Value,
+    Column, Constraint, ConstraintKind, DataType, Expr, Schema, SourceLocation, Table, Value,
 };
 
 /// A schema of these tables.
@@ -28,7 +28,7 @@ pub(crate) fn table(name: &str, columns: &[&str]) -> Table {
         constraints: Vec::new(),
         strict: false,
         without_rowid: false,
-        place: Place::default(),
+        location: SourceLocation::default(),
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn column(name: &str, data_type: DataType) -> Column {
 }
 
 /// Constraints by column position, chained onto a table.
-pub(crate) trait With: Sized {
+pub(crate) trait TableBuilder: Sized {
     fn with(self, kind: ConstraintKind) -> Self;
     fn typed(self, column: usize, data_type: DataType) -> Self;
 
@@ -88,7 +88,7 @@ pub(crate) trait With: Sized {
     }
 }
 
-impl With for Table {
+impl TableBuilder for Table {
     fn with(mut self, kind: ConstraintKind) -> Self {
         self.constraints.push(Constraint::unnamed(kind));
         self
@@ -107,7 +107,7 @@ pub(crate) fn col(slot: usize, name: &str) -> Expr {
 
 /// A column in an expression.
 pub(crate) fn col_as(slot: usize, name: &str, data_type: DataType) -> Expr {
-    Expr::Column(ColumnUse {
+    Expr::Column(ColumnRef {
         slot,
         name: name.to_owned(),
         data_type,

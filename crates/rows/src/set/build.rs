@@ -4,7 +4,7 @@ use isobath_sql::memory::{Verdict, ViolationKind};
 use isobath_sql::query::{Query, distance, parse};
 use isobath_sql::{ConstraintKind, Value, render};
 
-use super::Ground;
+use super::ExistingRows;
 use crate::query::candidate::Candidate;
 use crate::query::construct::{Construction, checks_hold, construct, omitted};
 
@@ -12,9 +12,9 @@ use crate::query::construct::{Construction, checks_hold, construct, omitted};
 const NUMBERINGS: usize = 3;
 
 /// Candidates that are judged beside the rows that are there, in all.
-const MOST_JUDGED: usize = 60;
+const MAX_JUDGED: usize = 60;
 
-impl Ground {
+impl ExistingRows {
     /// Rows that make a query return a row, beside those that are there and `own` ones, parents first. Rows that are
     /// there already are not among them.
     ///
@@ -30,16 +30,16 @@ impl Ground {
         for numbering in 0..NUMBERINGS {
             let mut built = None;
             let made = made + numbering;
-            let outcome = construct(query, self.setting(), made, &mut |candidate| {
+            let outcome = construct(query, self.solver_context(), made, &mut |candidate| {
                 judged += 1;
-                if judged > MOST_JUDGED {
+                if judged > MAX_JUDGED {
                     return true;
                 }
                 let Some(rows) = self.placed(candidate, own) else {
                     return false;
                 };
-                let together = self.beside(&tables, own.iter().chain(&rows));
-                let far = distance(query, &together, &[], Some(self.now), self.behaviour());
+                let together = self.combined_with(&tables, own.iter().chain(&rows));
+                let far = distance(query, &together, &[], Some(self.now), self.dialect_rules());
                 let is_found = far.is_ok_and(|far| far == 0.0);
                 if is_found {
                     built = Some(rows);
@@ -49,7 +49,7 @@ impl Ground {
             if let Some(rows) = built {
                 return Some(self.with_defaults(query, own, rows));
             }
-            if matches!(outcome, Construction::Infeasible { .. }) || judged > MOST_JUDGED {
+            if matches!(outcome, Construction::Infeasible { .. }) || judged > MAX_JUDGED {
                 return None;
             }
         }
@@ -64,23 +64,25 @@ impl Ground {
         own: &[(usize, Vec<Value>)],
         mut rows: Vec<(usize, Vec<Value>)>,
     ) -> Vec<(usize, Vec<Value>)> {
-        let (setting, tables) = (self.setting(), query.tables());
+        let (solver_context, tables) = (self.solver_context(), query.tables());
         for at in 0..rows.len() {
             let table = rows[at].0;
             for column in 0..rows[at].1.len() {
                 if self.schema.tables[table].columns[column].default.is_none() {
                     continue;
                 }
-                let Some(default) = omitted(&setting, table, column) else {
+                let Some(default) = omitted(&solver_context, table, column) else {
                     continue;
                 };
                 if default.is_null() || default == rows[at].1[column] {
                     continue;
                 }
                 let old = std::mem::replace(&mut rows[at].1[column], default);
-                let together = self.beside(&tables, own.iter().chain(&rows));
-                let far = distance(query, &together, &[], Some(self.now), self.behaviour());
-                if !far.is_ok_and(|far| far == 0.0) || !checks_hold(&setting, table, &rows[at].1) {
+                let together = self.combined_with(&tables, own.iter().chain(&rows));
+                let far = distance(query, &together, &[], Some(self.now), self.dialect_rules());
+                if !far.is_ok_and(|far| far == 0.0)
+                    || !checks_hold(&solver_context, table, &rows[at].1)
+                {
                     rows[at].1[column] = old;
                 }
             }
@@ -99,7 +101,7 @@ impl Ground {
         let name = render::table_name(of, self.dialect);
         let query = parse(&format!("SELECT * FROM {name}"), &self.schema, self.dialect).ok()?;
         let mut built = None;
-        construct(&query, self.setting(), made, &mut |candidate| {
+        construct(&query, self.solver_context(), made, &mut |candidate| {
             built = self
                 .placed(candidate, own)
                 .filter(|rows| rows.iter().any(|(of, _)| *of == table));

@@ -1,25 +1,25 @@
 //! Rows that a test brings along: built for a query, tied together, changed, and repaired.
 //!
 //! A [`NewRow`] has a cell per column; a cell may be left to the database or refer to a cell of an
-//! earlier row, because a number that the database will give out is not known yet. [`Ground`] is
-//! what the rows are put on: the schema, and the rows that are there. [`Ground::build`] makes
-//! rows that a query returns, [`Ground::tie`] makes references of equal keys, [`Ground::vary`]
-//! changes them, and [`Ground::repair`] makes them acceptable again.
+//! earlier row, because a number that the database will give out is not known yet. [`ExistingRows`] is
+//! what the rows are put on: the schema, and the rows that are there. [`ExistingRows::build`] makes
+//! rows that a query returns, [`ExistingRows::link`] makes references of equal keys, [`ExistingRows::mutate`]
+//! changes them, and [`ExistingRows::repair`] makes them acceptable again.
 
 mod build;
-mod ground;
+mod existing_rows;
+mod link;
+mod mutate;
 mod repair;
 #[cfg(test)]
 mod tests;
-mod tie;
-mod vary;
 
 use std::collections::BTreeMap;
 
 use isobath_sql::{Cell, Row, Value};
 
-pub use ground::Ground;
-pub use tie::{Tied, Ties};
+pub use existing_rows::ExistingRows;
+pub use link::{LinkContext, LinkedConstant};
 
 /// A row that a test inserts.
 #[derive(Clone, Debug, PartialEq)]

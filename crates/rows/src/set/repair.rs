@@ -7,26 +7,26 @@
 
 use std::collections::VecDeque;
 
-use isobath_sql::memory::{Memory, Verdict, Violation, ViolationKind};
+use isobath_sql::memory::{MemoryDatabase, Verdict, Violation, ViolationKind};
 use isobath_sql::schema::ForeignKey;
 use isobath_sql::{ConstraintKind, Value};
 
-use super::{Ground, Inserted, NewCell, NewRow};
+use super::{ExistingRows, Inserted, NewCell, NewRow};
 use crate::query::construct::fresh;
 
 /// How often one row is changed.
 const TRIES: usize = 8;
 /// The most rows of a test.
-pub(super) const MOST_ROWS: usize = 40;
+pub(super) const MAX_ROWS: usize = 40;
 
-impl Ground {
+impl ExistingRows {
     /// Makes rows acceptable: changes what would be refused, adds parents that are missing, and leaves out the rest.
     ///
     /// `next` is the first id that is free. Says whether all rows are still there.
     pub fn repair(&self, rows: &mut Vec<NewRow>, next: u32, rng: &mut fastrand::Rng) -> bool {
         let tables = self.with_parents(rows.iter().map(|row| row.table));
-        let mut repair = Repair {
-            ground: self,
+        let mut repair = RowRepair {
+            existing_rows: self,
             memory: self.memory(&tables),
             stored: Inserted::new(),
             done: Vec::with_capacity(rows.len()),
@@ -35,7 +35,7 @@ impl Ground {
         let mut waiting: VecDeque<NewRow> = std::mem::take(rows).into();
         let mut whole = true;
         while let Some(row) = waiting.pop_front() {
-            if repair.done.len() >= MOST_ROWS || !repair.place(row, &mut waiting, rng) {
+            if repair.done.len() >= MAX_ROWS || !repair.place(row, &mut waiting, rng) {
                 whole = false;
                 break;
             }
@@ -45,16 +45,16 @@ impl Ground {
     }
 }
 
-struct Repair<'g> {
-    ground: &'g Ground,
-    memory: Memory<'g>,
+struct RowRepair<'g> {
+    existing_rows: &'g ExistingRows,
+    memory: MemoryDatabase<'g>,
     stored: Inserted,
     done: Vec<NewRow>,
     next: u32,
 }
 
 /// What changing a row came to.
-enum Change {
+enum RepairStep {
     /// It is another row now.
     Changed,
     /// It needs a new row of this table before it, to be referred to by this foreign key of it.
@@ -63,7 +63,7 @@ enum Change {
     Hopeless,
 }
 
-impl Repair<'_> {
+impl RowRepair<'_> {
     /// Puts a row where it belongs, changed where it must be; false when that is impossible.
     fn place(
         &mut self,
@@ -105,10 +105,10 @@ impl Repair<'_> {
                 return false;
             };
             match self.change(&mut row, violation, attempt, rng) {
-                Change::Changed => {}
-                Change::Hopeless => return false,
-                Change::NeedsParent(key) => {
-                    return self.bear(row, &key, waiting);
+                RepairStep::Changed => {}
+                RepairStep::Hopeless => return false,
+                RepairStep::NeedsParent(key) => {
+                    return self.insert_parent(row, &key, waiting);
                 }
             }
         }
@@ -139,8 +139,8 @@ impl Repair<'_> {
         violation: &Violation,
         attempt: usize,
         rng: &mut fastrand::Rng,
-    ) -> Change {
-        let of = &self.ground.schema.tables[row.table];
+    ) -> RepairStep {
+        let of = &self.existing_rows.schema.tables[row.table];
         let rule = violation
             .constraint
             .filter(|_| violation.table == row.table)
@@ -171,44 +171,51 @@ impl Repair<'_> {
                     .find(|key| key.columns.iter().any(|column| columns.contains(column)))
                 {
                     Some(key) if attempt < TRIES / 2 => self.refer(row, key, true, rng),
-                    Some(key) => Change::NeedsParent(key.clone()),
-                    None => Change::Hopeless,
+                    Some(key) => RepairStep::NeedsParent(key.clone()),
+                    None => RepairStep::Hopeless,
                 }
             }
             (ViolationKind::CheckFalse | ViolationKind::Raises(_), Some(rule)) => {
                 let columns = columns_of(rule);
-                self.lawful(row, &columns, rng)
+                self.satisfy_check(row, &columns, rng)
             }
             (ViolationKind::Type { column, .. }, _) => self.redraw(row, &[*column], rng),
             (ViolationKind::GivenGenerated { column }, _) => {
                 row.cells[*column] = NewCell::Default;
-                Change::Changed
+                RepairStep::Changed
             }
-            _ => Change::Hopeless,
+            _ => RepairStep::Hopeless,
         }
     }
 
     /// Gives one of the columns another value.
-    fn redraw(&self, row: &mut NewRow, columns: &[usize], rng: &mut fastrand::Rng) -> Change {
-        let of = &self.ground.schema.tables[row.table];
+    fn redraw(&self, row: &mut NewRow, columns: &[usize], rng: &mut fastrand::Rng) -> RepairStep {
+        let of = &self.existing_rows.schema.tables[row.table];
         let column = columns[rng.usize(..columns.len())];
-        if self.ground.counts(row.table, column) {
+        if self.existing_rows.counts(row.table, column) {
             row.cells[column] = NewCell::Default;
-            return Change::Changed;
+            return RepairStep::Changed;
         }
         let definition = &of.columns[column];
         let drawn = if rng.bool() {
             fresh(&definition.data_type, rng.usize(1..100_000))
         } else {
-            self.ground.profile.draw_value(&definition.data_type, rng)
+            self.existing_rows
+                .profile
+                .draw_value(&definition.data_type, rng)
         };
         row.cells[column] = NewCell::Value(drawn);
-        Change::Changed
+        RepairStep::Changed
     }
 
     /// Gives the columns values that are built for the constraints of the table.
-    fn lawful(&self, row: &mut NewRow, columns: &[usize], rng: &mut fastrand::Rng) -> Change {
-        let built = self.ground.any_row(row.table, &[], rng.usize(..50));
+    fn satisfy_check(
+        &self,
+        row: &mut NewRow,
+        columns: &[usize],
+        rng: &mut fastrand::Rng,
+    ) -> RepairStep {
+        let built = self.existing_rows.any_row(row.table, &[], rng.usize(..50));
         let Some((_, values)) = built
             .iter()
             .flatten()
@@ -217,13 +224,13 @@ impl Repair<'_> {
             return self.redraw(row, columns, rng);
         };
         for &column in columns {
-            if !self.ground.is_generated(row.table, column)
+            if !self.existing_rows.is_generated(row.table, column)
                 && !matches!(row.cells[column], NewCell::Of { .. })
             {
                 row.cells[column] = NewCell::Value(values[column].clone());
             }
         }
-        Change::Changed
+        RepairStep::Changed
     }
 
     /// Lets a foreign key refer to a row that is there, to `another` one than before.
@@ -233,16 +240,20 @@ impl Repair<'_> {
         key: &ForeignKey,
         another: bool,
         rng: &mut fastrand::Rng,
-    ) -> Change {
+    ) -> RepairStep {
         let own: Vec<&NewRow> = self
             .done
             .iter()
             .filter(|other| other.table == key.parent)
             .collect();
-        let there = self.ground.there.get(key.parent).map_or(0, Vec::len);
-        let n = own.len() + there;
+        let existing = self
+            .existing_rows
+            .existing
+            .get(key.parent)
+            .map_or(0, Vec::len);
+        let n = own.len() + existing;
         if n == 0 || (another && n == 1) {
-            return Change::NeedsParent(key.clone());
+            return RepairStep::NeedsParent(key.clone());
         }
         let chosen = rng.usize(..n);
         for (column, of) in key.columns.iter().zip(&key.parent_columns) {
@@ -251,16 +262,21 @@ impl Repair<'_> {
                     row: parent.id,
                     column: *of,
                 },
-                None => {
-                    NewCell::Value(self.ground.there[key.parent][chosen - own.len()][*of].clone())
-                }
+                None => NewCell::Value(
+                    self.existing_rows.existing[key.parent][chosen - own.len()][*of].clone(),
+                ),
             };
         }
-        Change::Changed
+        RepairStep::Changed
     }
 
     /// Has a new parent inserted first, with a key that nobody has, and the row after it.
-    fn bear(&mut self, mut row: NewRow, key: &ForeignKey, waiting: &mut VecDeque<NewRow>) -> bool {
+    fn insert_parent(
+        &mut self,
+        mut row: NewRow,
+        key: &ForeignKey,
+        waiting: &mut VecDeque<NewRow>,
+    ) -> bool {
         let own: Vec<(usize, Vec<Value>)> = self
             .done
             .iter()
@@ -270,22 +286,22 @@ impl Repair<'_> {
                 Some((row.table, values))
             })
             .collect();
-        if self.done.len() + waiting.len() >= MOST_ROWS || row.table == key.parent {
+        if self.done.len() + waiting.len() >= MAX_ROWS || row.table == key.parent {
             return false;
         }
         let made = own.len() + 1;
-        let Some(built) = self.ground.any_row(key.parent, &own, made) else {
+        let Some(built) = self.existing_rows.any_row(key.parent, &own, made) else {
             return false;
         };
         let taken = waiting.iter().map(|row| row.id + 1).max().unwrap_or(0);
         let next = self.next.max(taken).max(row.id + 1);
-        let ties = super::Ties {
+        let links = super::LinkContext {
             rows: &self.done,
             inserted: &self.stored,
             constants: &[],
             is_input: &|_| false,
         };
-        let (parents, _) = self.ground.tie(&built, &ties, next);
+        let (parents, _) = self.existing_rows.link(&built, &links, next);
         let Some(parent) = parents.iter().rfind(|parent| parent.table == key.parent) else {
             return false;
         };

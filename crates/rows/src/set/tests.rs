@@ -6,38 +6,38 @@ use isobath_sql::{DialectName, Value, render};
 
 use super::*;
 
-fn ground(ddl: &str, there: &[(&str, &[Value])]) -> Ground {
+fn existing_rows(ddl: &str, existing: &[(&str, &[Value])]) -> ExistingRows {
     let source = Source {
         name: "test".to_owned(),
         text: ddl.to_owned(),
     };
     let schema = Arc::new(load("test", &[source], Some(DialectName::Sqlite)).schema);
     let mut rows = vec![Vec::new(); schema.tables.len()];
-    for (table, row) in there {
+    for (table, row) in existing {
         rows[schema.table_index(table).expect("a table")].push(row.to_vec());
     }
     let now = jiff::civil::date(2024, 7, 1).at(12, 0, 0, 0);
-    Ground::new(schema, DialectName::Sqlite, now, rows)
+    ExistingRows::new(schema, DialectName::Sqlite, now, rows)
 }
 
 /// The rows that make a statement return a row, as INSERTs; `inputs` are what the test sends.
-fn built(ground: &Ground, sql: &str, inputs: &[&str]) -> String {
-    let query = parse(sql, &ground.schema, ground.dialect).expect("a query");
-    let rows = ground.build(&query, &[], 0).expect("rows");
-    let constants = shape(sql, ground.dialect).constants;
-    let ties = Ties {
+fn built(existing_rows: &ExistingRows, sql: &str, inputs: &[&str]) -> String {
+    let query = parse(sql, &existing_rows.schema, existing_rows.dialect).expect("a query");
+    let rows = existing_rows.build(&query, &[], 0).expect("rows");
+    let constants = shape(sql, existing_rows.dialect).constants;
+    let links = LinkContext {
         rows: &[],
         inserted: &Inserted::new(),
         constants: &constants,
         is_input: &|text| inputs.contains(&text),
     };
-    let (rows, _) = ground.tie(&rows, &ties, 7);
-    shown(ground, &rows)
+    let (rows, _) = existing_rows.link(&rows, &links, 7);
+    shown(existing_rows, &rows)
 }
 
-fn shown(ground: &Ground, rows: &[NewRow]) -> String {
+fn shown(existing_rows: &ExistingRows, rows: &[NewRow]) -> String {
     let line = |row: &NewRow| {
-        let table = &ground.schema.tables[row.table];
+        let table = &existing_rows.schema.tables[row.table];
         let cells = row.cells.iter().zip(&table.columns);
         let cells: Vec<String> = cells
             .map(|(cell, column)| match cell {
@@ -46,7 +46,7 @@ fn shown(ground: &Ground, rows: &[NewRow]) -> String {
                     format!(
                         "{}: {}",
                         column.name,
-                        render::literal(value, ground.dialect)
+                        render::literal(value, existing_rows.dialect)
                     )
                 }
                 NewCell::Of { row, column: of } => format!("{}: #{row}.{of}", column.name),
@@ -62,12 +62,12 @@ const FOO: &str = "CREATE TABLE foo (id INTEGER PRIMARY KEY, x INT NOT NULL, y I
 
 #[test]
 fn rows_are_built_for_what_a_statement_asks_and_tied_by_their_keys() {
-    let ground = ground(FOO, &[]);
-    insta::assert_snapshot!(built(&ground, "SELECT id FROM foo WHERE x = 1177 AND y = 536", &[]), @"#7 foo: id: default, x: 1177, y: 536");
+    let existing_rows = existing_rows(FOO, &[]);
+    insta::assert_snapshot!(built(&existing_rows, "SELECT id FROM foo WHERE x = 1177 AND y = 536", &[]), @"#7 foo: id: default, x: 1177, y: 536");
     // The number that an input names is the database's to give, and the input's to follow.
-    insta::assert_snapshot!(built(&ground, "SELECT * FROM foo WHERE id = 99", &["99"]), @"#7 foo: id: default, x: 0, y: 0");
-    insta::assert_snapshot!(built(&ground, "SELECT * FROM foo WHERE id = 99", &[]), @"#7 foo: id: 99, x: 0, y: 0");
-    insta::assert_snapshot!(built(&ground, "SELECT * FROM bar WHERE y < 20 AND id > 3", &[]), @"
+    insta::assert_snapshot!(built(&existing_rows, "SELECT * FROM foo WHERE id = 99", &["99"]), @"#7 foo: id: default, x: 0, y: 0");
+    insta::assert_snapshot!(built(&existing_rows, "SELECT * FROM foo WHERE id = 99", &[]), @"#7 foo: id: 99, x: 0, y: 0");
+    insta::assert_snapshot!(built(&existing_rows, "SELECT * FROM bar WHERE y < 20 AND id > 3", &[]), @"
     #7 foo: id: default, x: 0, y: 0
     #8 bar: id: #7.0, y: 19
     ");
@@ -75,10 +75,11 @@ fn rows_are_built_for_what_a_statement_asks_and_tied_by_their_keys() {
 
 #[test]
 fn rows_that_are_there_are_used() {
-    let there: &[(&str, &[Value])] = &[("foo", &[Value::from(4), Value::from(1), Value::from(2)])];
-    let ground = ground(FOO, there);
+    let existing: &[(&str, &[Value])] =
+        &[("foo", &[Value::from(4), Value::from(1), Value::from(2)])];
+    let existing_rows = existing_rows(FOO, existing);
     let rows = built(
-        &ground,
+        &existing_rows,
         "SELECT * FROM bar JOIN foo ON foo.id = bar.id WHERE foo.id = 4",
         &[],
     );
@@ -100,7 +101,7 @@ fn row(id: u32, table: usize, cells: &[Option<i64>]) -> NewRow {
 /// The example of the paper: two rows of `bar` want the only row of `foo` as their key.
 #[test]
 fn a_key_that_is_a_reference_gets_a_parent_of_its_own() {
-    let ground = ground(FOO, &[]);
+    let existing_rows = existing_rows(FOO, &[]);
     for seed in 0..10 {
         let mut rows = vec![
             row(0, 0, &[Some(1), Some(5), Some(6)]),
@@ -108,50 +109,50 @@ fn a_key_that_is_a_reference_gets_a_parent_of_its_own() {
             row(2, 1, &[Some(1), Some(12)]),
         ];
         let mut rng = fastrand::Rng::with_seed(seed);
-        assert!(ground.repair(&mut rows, 3, &mut rng), "seed {seed}");
+        assert!(existing_rows.repair(&mut rows, 3, &mut rng), "seed {seed}");
         let of = |table: usize| rows.iter().filter(|row| row.table == table).count();
-        assert_eq!((of(0), of(1)), (2, 2), "{}", shown(&ground, &rows));
+        assert_eq!((of(0), of(1)), (2, 2), "{}", shown(&existing_rows, &rows));
     }
 }
 
 #[test]
 fn what_cannot_be_repaired_is_left_out_with_all_that_follows() {
-    let ground = ground(
+    let existing_rows = existing_rows(
         "CREATE TABLE flag (on_ INT NOT NULL UNIQUE CHECK (on_ IN (0, 1)))",
         &[],
     );
     let mut rows: Vec<NewRow> = (0..4).map(|id| row(id, 0, &[Some(1)])).collect();
-    let whole = ground.repair(&mut rows, 4, &mut fastrand::Rng::with_seed(3));
+    let whole = existing_rows.repair(&mut rows, 4, &mut fastrand::Rng::with_seed(3));
     assert!(!whole);
-    assert_eq!(rows.len(), 2, "{}", shown(&ground, &rows));
+    assert_eq!(rows.len(), 2, "{}", shown(&existing_rows, &rows));
 }
 
 #[test]
 fn changed_rows_are_acceptable_after_repair_and_often_differ() {
-    let ground = ground(FOO, &[]);
+    let existing_rows = existing_rows(FOO, &[]);
     let mut rng = fastrand::Rng::with_seed(1);
     let query = parse(
         "SELECT * FROM bar WHERE y = 15",
-        &ground.schema,
-        ground.dialect,
+        &existing_rows.schema,
+        existing_rows.dialect,
     )
     .expect("a query");
-    let built = ground.build(&query, &[], 0).expect("rows");
+    let built = existing_rows.build(&query, &[], 0).expect("rows");
     let none = Inserted::new();
-    let ties = Ties {
+    let links = LinkContext {
         rows: &[],
         inserted: &none,
         constants: &[],
         is_input: &|_| false,
     };
-    let (first, _) = ground.tie(&built, &ties, 0);
+    let (first, _) = existing_rows.link(&built, &links, 0);
     let mut changed = 0;
     for _ in 0..50 {
         let mut rows = first.clone();
-        ground.vary(&mut rows, &[Value::from(77)], &|_, _| false, &mut rng);
-        ground.repair(&mut rows, 2, &mut rng);
+        existing_rows.mutate(&mut rows, &[Value::from(77)], &|_, _| false, &mut rng);
+        existing_rows.repair(&mut rows, 2, &mut rng);
         changed += usize::from(rows != first);
-        assert_eq!(rows.len(), 2, "{}", shown(&ground, &rows));
+        assert_eq!(rows.len(), 2, "{}", shown(&existing_rows, &rows));
     }
     assert!(changed > 30, "{changed}");
 }
@@ -174,15 +175,15 @@ fn a_row_that_goes_takes_those_along_that_refer_to_it() {
 fn what_is_built_is_returned_by_the_query_beside_what_is_there() {
     let ddl = "CREATE TABLE owner (id INTEGER PRIMARY KEY, mail TEXT NOT NULL UNIQUE);
         CREATE TABLE boat (id INTEGER PRIMARY KEY, owner INT NOT NULL REFERENCES owner (id), name TEXT NOT NULL, length INT CHECK (length BETWEEN 1 AND 50))";
-    let there: &[(&str, &[Value])] = &[("owner", &[Value::from(11), Value::text("l")])];
-    let ground = ground(ddl, there);
+    let existing: &[(&str, &[Value])] = &[("owner", &[Value::from(11), Value::text("l")])];
+    let existing_rows = existing_rows(ddl, existing);
     let sql = "SELECT b.* FROM boat b JOIN owner o ON o.id = b.owner WHERE o.mail = 'ada@x' AND b.name LIKE 'Gu%' AND b.length > 20";
-    let query = parse(sql, &ground.schema, ground.dialect).expect("a query");
-    let rows = ground.build(&query, &[], 0).expect("rows");
+    let query = parse(sql, &existing_rows.schema, existing_rows.dialect).expect("a query");
+    let rows = existing_rows.build(&query, &[], 0).expect("rows");
     assert_eq!(rows.len(), 2);
     let tables: Vec<usize> = (0..2).collect();
-    let together = ground.beside(&tables, &rows);
-    let far = distance(&query, &together, &[], None, ground.behaviour());
+    let together = existing_rows.combined_with(&tables, &rows);
+    let far = distance(&query, &together, &[], None, existing_rows.dialect_rules());
     assert_eq!(far.expect("it is evaluated"), 0.0);
 }
 
@@ -190,25 +191,25 @@ fn what_is_built_is_returned_by_the_query_beside_what_is_there() {
 fn a_row_of_the_test_takes_the_place_of_one_with_its_key() {
     let ddl = "CREATE TABLE site (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE);
         CREATE TABLE item (id INTEGER PRIMARY KEY, site INT NOT NULL REFERENCES site (id), n INT)";
-    let ground = ground(ddl, &[]);
+    let existing_rows = existing_rows(ddl, &[]);
     let sql = "SELECT 1 FROM item i JOIN site s ON s.id = i.site WHERE s.code = 'x' AND i.n > 3";
-    let query = parse(sql, &ground.schema, ground.dialect).expect("a query");
+    let query = parse(sql, &existing_rows.schema, existing_rows.dialect).expect("a query");
     let site = NewRow {
         id: 0,
         table: 0,
         cells: vec![NewCell::Default, NewCell::Value(Value::text("x"))],
     };
     let stored = vec![Value::from(1), Value::text("x")];
-    let rows = ground
+    let rows = existing_rows
         .build(&query, &[(0, stored.clone())], 0)
         .expect("rows");
     let inserted = Inserted::from([(0, stored.into_iter().map(Some).collect())]);
-    let ties = Ties {
+    let links = LinkContext {
         rows: &[site],
         inserted: &inserted,
         constants: &[],
         is_input: &|_| false,
     };
-    let (rows, _) = ground.tie(&rows, &ties, 5);
-    insta::assert_snapshot!(shown(&ground, &rows), @"#5 item: id: default, site: #0.0, n: 4");
+    let (rows, _) = existing_rows.link(&rows, &links, 5);
+    insta::assert_snapshot!(shown(&existing_rows, &rows), @"#5 item: id: default, site: #0.0, n: 4");
 }

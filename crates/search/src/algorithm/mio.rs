@@ -9,11 +9,11 @@
 
 use std::collections::VecDeque;
 
-use super::{Algorithm, Context, Parent, Proposal, Told, sampled};
-use crate::archive::Kept;
+use super::{Algorithm, Context, Evaluated, Parent, Proposal, sampled};
+use crate::archive::ArchivedCandidate;
 use crate::evaluation::Score;
 use crate::event::Phase;
-use crate::problem::{Aim, Problem};
+use crate::problem::{MutationContext, Problem};
 use crate::target::TargetId;
 
 /// Settings of MIO; pairs go from the start of the search to its focused phase.
@@ -81,7 +81,7 @@ pub struct Mio<C> {
 #[derive(Debug)]
 struct Chain<C> {
     target: TargetId,
-    kept: Kept<C>,
+    kept: ArchivedCandidate<C>,
     score: Score,
     /// This mutation included.
     mutations: u64,
@@ -105,7 +105,7 @@ impl<C> Mio<C> {
         context: &mut Context<'_, P>,
         chain: Chain<C>,
     ) -> Proposal<C> {
-        let aim = Aim {
+        let aim = MutationContext {
             target: Some(chain.target),
             progress: context.progress,
             focused: self.focused(context.progress),
@@ -116,7 +116,7 @@ impl<C> Mio<C> {
                 .mutate(context.rng, &chain.kept.candidate, &aim),
             parent: Some(Parent {
                 kept: chain.kept,
-                aim: Some((chain.target, chain.score)),
+                target: Some((chain.target, chain.score)),
             }),
             tag: chain.mutations,
         }
@@ -153,27 +153,31 @@ impl<P: Problem> Algorithm<P> for Mio<P::Candidate> {
         self.step(context, chain)
     }
 
-    fn absorb(&mut self, context: &mut Context<'_, P>, told: &Told<'_, P::Candidate>) {
+    fn on_evaluated(
+        &mut self,
+        context: &mut Context<'_, P>,
+        evaluated: &Evaluated<'_, P::Candidate>,
+    ) {
         let Some(Parent {
             kept,
-            aim: Some((target, score)),
-        }) = told.parent
+            target: Some((target, score)),
+        }) = evaluated.parent
         else {
             return;
         };
-        if told.tag <= 1 || context.archive.is_covered(*target) {
+        if evaluated.tag <= 1 || context.archive.is_covered(*target) {
             return;
         }
-        let child = told.evaluation.score(*target);
+        let child = evaluated.evaluation.score(*target);
         let (kept, score) = match child {
-            Some(child) if child.cmp_quality(score).is_ge() => (told.kept, child),
+            Some(child) if child.cmp_quality(score).is_ge() => (evaluated.kept, child),
             _ => (kept, score),
         };
         self.ready.push_back(Chain {
             target: *target,
             kept: kept.clone(),
             score: *score,
-            mutations: told.tag - 1,
+            mutations: evaluated.tag - 1,
         });
     }
 

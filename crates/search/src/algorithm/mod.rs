@@ -11,7 +11,7 @@ mod wts;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::archive::{Archive, Gain, Kept};
+use crate::archive::{Archive, ArchiveUpdate, ArchivedCandidate};
 use crate::evaluation::{Evaluation, Score};
 use crate::event::Phase;
 use crate::problem::{Problem, Rng};
@@ -30,10 +30,14 @@ pub trait Algorithm<P: Problem> {
     fn propose(&mut self, context: &mut Context<'_, P>) -> Proposal<P::Candidate>;
 
     /// Takes in what became of a proposal, after the archive did.
-    fn absorb(&mut self, context: &mut Context<'_, P>, told: &Told<'_, P::Candidate>);
+    fn on_evaluated(
+        &mut self,
+        context: &mut Context<'_, P>,
+        evaluated: &Evaluated<'_, P::Candidate>,
+    );
 
     /// Takes in that a proposal will never be answered.
-    fn forget(&mut self, _tag: u64) {}
+    fn on_lost(&mut self, _tag: u64) {}
 
     /// How many candidates the archive may keep for a target that is not covered.
     fn population(&self, _progress: f64) -> usize {
@@ -79,31 +83,31 @@ pub enum Proposal<C> {
 #[derive(Debug)]
 pub struct Parent<C> {
     /// The candidate that was mutated.
-    pub kept: Kept<C>,
+    pub kept: ArchivedCandidate<C>,
     /// The target aimed at, with the parent's score for it.
-    pub aim: Option<(TargetId, Score)>,
+    pub target: Option<(TargetId, Score)>,
 }
 
 impl<C> Clone for Parent<C> {
     fn clone(&self) -> Self {
         Self {
             kept: self.kept.clone(),
-            aim: self.aim,
+            target: self.target,
         }
     }
 }
 
 /// What became of a proposal.
 #[derive(Debug)]
-pub struct Told<'a, C> {
+pub struct Evaluated<'a, C> {
     /// The candidate.
-    pub kept: &'a Kept<C>,
+    pub kept: &'a ArchivedCandidate<C>,
     /// What it was made from.
     pub parent: Option<&'a Parent<C>>,
     /// What running it taught us.
     pub evaluation: &'a Evaluation,
     /// What it added to the archive.
-    pub gain: &'a Gain,
+    pub gain: &'a ArchiveUpdate,
     /// The tag of the proposal.
     pub tag: u64,
 }
@@ -169,7 +173,7 @@ impl FromStr for AlgorithmKind {
 
 /// How to search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Config {
+pub struct SearchConfig {
     /// The seed of all chance.
     pub seed: u64,
     /// Which algorithm.
@@ -184,7 +188,7 @@ pub struct Config {
     pub mosa: MosaConfig,
 }
 
-impl Default for Config {
+impl Default for SearchConfig {
     fn default() -> Self {
         Self {
             seed: 0,
@@ -197,7 +201,7 @@ impl Default for Config {
     }
 }
 
-impl Config {
+impl SearchConfig {
     /// The algorithm that is configured.
     pub fn build<P: Problem + 'static>(&self) -> Box<dyn Algorithm<P>> {
         match self.algorithm {
@@ -211,18 +215,18 @@ impl Config {
 
 /// A candidate with its scores, for algorithms that compare whole evaluations.
 #[derive(Debug)]
-pub(crate) struct Tested<C> {
-    pub(crate) kept: Kept<C>,
+pub(crate) struct ScoredCandidate<C> {
+    pub(crate) kept: ArchivedCandidate<C>,
     /// Ordered by target; only targets that were reached.
     pub(crate) scores: Box<[Score]>,
 }
 
-impl<C> Tested<C> {
-    pub(crate) fn new(told: &Told<'_, C>) -> Self {
+impl<C> ScoredCandidate<C> {
+    pub(crate) fn new(evaluated: &Evaluated<'_, C>) -> Self {
         let reached = |score: &&Score| score.value() > 0.0;
         Self {
-            kept: told.kept.clone(),
-            scores: told
+            kept: evaluated.kept.clone(),
+            scores: evaluated
                 .evaluation
                 .scores()
                 .iter()

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use super::ranking::{distinction, fronts};
-use super::{Algorithm, Context, Parent, Proposal, Tested, Told};
-use crate::problem::{Aim, Problem};
+use super::{Algorithm, Context, Evaluated, Parent, Proposal, ScoredCandidate};
+use crate::problem::{MutationContext, Problem};
 use crate::target::TargetId;
 
 /// Settings of MOSA.
@@ -41,8 +41,8 @@ impl Default for MosaConfig {
 pub struct Mosa<C> {
     config: MosaConfig,
     /// Best front first, and within a front the most distinct first.
-    parents: Vec<Arc<Tested<C>>>,
-    offspring: Vec<Arc<Tested<C>>>,
+    parents: Vec<Arc<ScoredCandidate<C>>>,
+    offspring: Vec<Arc<ScoredCandidate<C>>>,
     /// Last first, so that taking the next is cheap.
     fresh: Vec<(C, Option<Parent<C>>)>,
     missing: usize,
@@ -64,12 +64,12 @@ impl<C> Mosa<C> {
     fn select<P: Problem<Candidate = C>>(&mut self, context: &Context<'_, P>) {
         let mut all = std::mem::take(&mut self.parents);
         all.append(&mut self.offspring);
-        let views: Vec<&Tested<C>> = all.iter().map(|tested| &**tested).collect();
+        let views: Vec<&ScoredCandidate<C>> = all.iter().map(|tested| &**tested).collect();
         let is_open = |target: TargetId| {
             !context.archive.is_covered(target)
                 && context
                     .problem
-                    .guard(target)
+                    .prerequisite(target)
                     .is_none_or(|guard| context.archive.is_covered(guard))
         };
         let n = self.config.population.max(1);
@@ -96,9 +96,9 @@ impl<C> Mosa<C> {
     {
         // With more champions than places a generation grows, so that ranking costs the same per candidate.
         let n = self.config.population.max(self.parents.len() / 2).max(1);
-        let aim = Aim {
+        let aim = MutationContext {
             progress: context.progress,
-            ..Aim::default()
+            ..MutationContext::default()
         };
         while self.fresh.len() < n {
             if self.parents.is_empty() || context.rng.f64() < self.config.fresh {
@@ -128,7 +128,7 @@ impl<C> Mosa<C> {
                     let child = context.problem.mutate(context.rng, &kept.candidate, &aim);
                     let parent = Parent {
                         kept: kept.clone(),
-                        aim: None,
+                        target: None,
                     };
                     (child, Some(parent))
                 })
@@ -161,12 +161,17 @@ impl<P: Problem> Algorithm<P> for Mosa<P::Candidate> {
         }
     }
 
-    fn absorb(&mut self, _context: &mut Context<'_, P>, told: &Told<'_, P::Candidate>) {
+    fn on_evaluated(
+        &mut self,
+        _context: &mut Context<'_, P>,
+        evaluated: &Evaluated<'_, P::Candidate>,
+    ) {
         self.missing -= 1;
-        self.offspring.push(Arc::new(Tested::new(told)));
+        self.offspring
+            .push(Arc::new(ScoredCandidate::new(evaluated)));
     }
 
-    fn forget(&mut self, _tag: u64) {
+    fn on_lost(&mut self, _tag: u64) {
         self.missing -= 1;
     }
 }

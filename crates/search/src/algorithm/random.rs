@@ -1,6 +1,6 @@
 //! Fresh candidates only: what every other algorithm has to beat.
 
-use super::{Algorithm, Context, Proposal, Told, sampled};
+use super::{Algorithm, Context, Evaluated, Proposal, sampled};
 use crate::problem::Problem;
 
 /// Samples, and never mutates.
@@ -12,5 +12,6 @@ impl<P: Problem> Algorithm<P> for Random {
         sampled(context, 0)
     }
 
-    fn absorb(&mut self, _context: &mut Context<'_, P>, _told: &Told<'_, P::Candidate>) {}
+    fn on_evaluated(&mut self, _context: &mut Context<'_, P>, _told: &Evaluated<'_, P::Candidate>) {
+    }
 }

@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use super::Tested;
+use super::ScoredCandidate;
 use crate::evaluation::Score;
 use crate::target::TargetId;
 
@@ -19,7 +19,7 @@ pub(super) type Front = Vec<usize>;
 ///
 /// The first front holds the best for each open target; it is empty when none is open.
 pub(super) fn fronts<C>(
-    all: &[&Tested<C>],
+    all: &[&ScoredCandidate<C>],
     is_open: impl Fn(TargetId) -> bool,
     enough: usize,
 ) -> Vec<Front> {
@@ -84,7 +84,7 @@ pub(super) fn fronts<C>(
 }
 
 /// The best candidate for each open target: the highest score, then the smallest candidate.
-fn preferred<C>(all: &[&Tested<C>], open: &[Vec<Score>]) -> Front {
+fn preferred<C>(all: &[&ScoredCandidate<C>], open: &[Vec<Score>]) -> Front {
     let n_targets = n_targets(open);
     let mut best: Vec<Option<(Score, usize)>> = vec![None; n_targets];
     for (index, scores) in open.iter().enumerate() {
@@ -154,7 +154,7 @@ fn dominance(a: &[Score], b: &[Score]) -> Option<Ordering> {
 /// How alone each candidate of a front is in being best at something, from 0 to 1.
 pub(super) fn distinction<C>(
     front: &Front,
-    all: &[&Tested<C>],
+    all: &[&ScoredCandidate<C>],
     is_open: impl Fn(TargetId) -> bool,
 ) -> Vec<f64> {
     let scores = |index: usize| {
@@ -209,11 +209,11 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::archive::Kept;
+    use crate::archive::ArchivedCandidate;
 
-    fn tested(size: usize, scores: &[(usize, f64)]) -> Tested<()> {
-        Tested {
-            kept: Kept {
+    fn tested(size: usize, scores: &[(usize, f64)]) -> ScoredCandidate<()> {
+        ScoredCandidate {
+            kept: ArchivedCandidate {
                 candidate: Arc::new(()),
                 size,
                 trial: 0,
@@ -225,8 +225,8 @@ mod tests {
         }
     }
 
-    fn ranked(all: &[Tested<()>], enough: usize) -> Vec<Front> {
-        let all: Vec<&Tested<()>> = all.iter().collect();
+    fn ranked(all: &[ScoredCandidate<()>], enough: usize) -> Vec<Front> {
+        let all: Vec<&ScoredCandidate<()>> = all.iter().collect();
         fronts(&all, |target| target.index() != 9, enough)
     }
 
@@ -289,7 +289,7 @@ mod tests {
             tested(1, &[(0, 0.4)]),
             tested(1, &[(0, 0.1)]),
         ];
-        let all: Vec<&Tested<()>> = all.iter().collect();
+        let all: Vec<&ScoredCandidate<()>> = all.iter().collect();
         let front = vec![0, 1, 2, 3];
         assert_eq!(distinction(&front, &all, |_| true), [0.75, 0.5, 0.0, 0.0]);
     }

@@ -8,9 +8,9 @@
 
 use std::sync::Arc;
 
-use super::{Algorithm, Context, Parent, Proposal, Tested, Told};
+use super::{Algorithm, Context, Evaluated, Parent, Proposal, ScoredCandidate};
 use crate::archive::Archive;
-use crate::problem::{Aim, Problem, Rng};
+use crate::problem::{MutationContext, Problem, Rng};
 
 /// Settings of the whole test suite approach.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,14 +43,14 @@ impl Default for WtsConfig {
 }
 
 /// A test of a suite; nothing while its answer is missing, or when there is none.
-type Test<C> = Option<Arc<Tested<C>>>;
+type Test<C> = Option<Arc<ScoredCandidate<C>>>;
 
 /// A suite, as individual of the genetic algorithm.
 type Suite<C> = Vec<Test<C>>;
 
 /// A test that must be evaluated.
 #[derive(Debug)]
-struct Fresh<C> {
+struct PendingTest<C> {
     candidate: C,
     parent: Option<Parent<C>>,
     suite: usize,
@@ -63,7 +63,7 @@ pub struct Wts<C> {
     config: WtsConfig,
     suites: Vec<Suite<C>>,
     /// Last first, so that taking the next is cheap.
-    fresh: Vec<Fresh<C>>,
+    fresh: Vec<PendingTest<C>>,
     missing: usize,
     started: bool,
 }
@@ -87,7 +87,7 @@ impl<C> Wts<C> {
             let n_tests = context.rng.usize(1..=self.config.suite.max(1));
             self.suites.push(vec![None; n_tests]);
             for test in 0..n_tests {
-                self.fresh.push(Fresh {
+                self.fresh.push(PendingTest {
                     candidate: context.problem.sample(context.rng),
                     parent: None,
                     suite,
@@ -109,7 +109,7 @@ impl<C> Wts<C> {
             self.start(context);
             return;
         }
-        let mut adding = Adding::default();
+        let mut adding = SuiteFitness::default();
         let fitness: Vec<f64> = parents
             .iter()
             .map(|suite| adding.fitness(suite, context.archive))
@@ -173,28 +173,28 @@ impl<C> Wts<C> {
         if chosen.is_empty() && !changed && !add {
             chosen.push(context.rng.usize(..n_tests));
         }
-        let aim = Aim {
+        let aim = MutationContext {
             progress: context.progress,
-            ..Aim::default()
+            ..MutationContext::default()
         };
         for test in chosen {
             let Some(tested) = suite[test].take() else {
                 continue;
             };
-            self.fresh.push(Fresh {
+            self.fresh.push(PendingTest {
                 candidate: context
                     .problem
                     .mutate(context.rng, &tested.kept.candidate, &aim),
                 parent: Some(Parent {
                     kept: tested.kept.clone(),
-                    aim: None,
+                    target: None,
                 }),
                 suite: suite_idx,
                 test,
             });
         }
         if add {
-            self.fresh.push(Fresh {
+            self.fresh.push(PendingTest {
                 candidate: context.problem.sample(context.rng),
                 parent: None,
                 suite: suite_idx,
@@ -218,12 +218,12 @@ fn cross<T>(rng: &mut Rng, a: &mut Vec<T>, b: &mut Vec<T>) {
 
 /// Adds up the fitness of suites, with one place per target that is used again and again.
 #[derive(Debug, Default)]
-struct Adding {
+struct SuiteFitness {
     best: Vec<f64>,
     touched: Vec<usize>,
 }
 
-impl Adding {
+impl SuiteFitness {
     fn fitness<C>(&mut self, suite: &Suite<C>, archive: &Archive<C>) -> f64 {
         for score in suite.iter().flatten().flat_map(|test| &*test.scores) {
             if archive.is_covered(score.target()) {
@@ -270,13 +270,20 @@ impl<P: Problem> Algorithm<P> for Wts<P::Candidate> {
         }
     }
 
-    fn absorb(&mut self, _context: &mut Context<'_, P>, told: &Told<'_, P::Candidate>) {
+    fn on_evaluated(
+        &mut self,
+        _context: &mut Context<'_, P>,
+        evaluated: &Evaluated<'_, P::Candidate>,
+    ) {
         self.missing -= 1;
-        let (suite, test) = ((told.tag >> 32) as usize, (told.tag & 0xffff_ffff) as usize);
-        self.suites[suite][test] = Some(Arc::new(Tested::new(told)));
+        let (suite, test) = (
+            (evaluated.tag >> 32) as usize,
+            (evaluated.tag & 0xffff_ffff) as usize,
+        );
+        self.suites[suite][test] = Some(Arc::new(ScoredCandidate::new(evaluated)));
     }
 
-    fn forget(&mut self, _tag: u64) {
+    fn on_lost(&mut self, _tag: u64) {
         self.missing -= 1;
     }
 }
@@ -284,7 +291,7 @@ impl<P: Problem> Algorithm<P> for Wts<P::Candidate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archive::{Gain, Kept};
+    use crate::archive::{ArchiveUpdate, ArchivedCandidate};
     use crate::evaluation::{Evaluation, Score};
     use crate::target::TargetId;
 
@@ -297,23 +304,23 @@ mod tests {
             .iter()
             .map(|(index, value)| Score::new(target(*index), *value))
             .collect();
-        let kept = Kept {
+        let kept = ArchivedCandidate {
             candidate: Arc::new(()),
             size: 1,
             trial: 0,
         };
-        Some(Arc::new(Tested { kept, scores }))
+        Some(Arc::new(ScoredCandidate { kept, scores }))
     }
 
     #[test]
     fn a_suite_is_as_near_to_a_target_as_the_nearest_of_its_tests() {
         let suite = vec![test(&[(0, 0.25), (1, 0.5)]), test(&[(0, 0.75)]), None];
-        let mut adding = Adding::default();
+        let mut adding = SuiteFitness::default();
         let mut archive = Archive::default();
         assert_eq!(adding.fitness(&suite, &archive), 1.25);
         let kept = &suite[0].as_ref().unwrap().kept;
         let covered = Evaluation::new(vec![Score::covered(target(1))], 1);
-        archive.record(kept, &covered, 1, &mut Gain::default());
+        archive.record(kept, &covered, 1, &mut ArchiveUpdate::default());
         assert_eq!(adding.fitness(&suite, &archive), 0.75);
     }
 

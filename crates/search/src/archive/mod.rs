@@ -4,7 +4,7 @@
 //! one keeps the smallest candidate that covers it. An evaluation costs work for
 //! the targets that it touched and for no others.
 
-mod turns;
+mod sampling_counters;
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use std::sync::Arc;
 use crate::evaluation::{Evaluation, Score};
 use crate::problem::Rng;
 use crate::target::TargetId;
-use turns::Turns;
+use sampling_counters::SamplingCounters;
 
 /// A candidate that was evaluated.
 #[derive(Debug)]
-pub struct Kept<C> {
+pub struct ArchivedCandidate<C> {
     /// The candidate.
     pub candidate: Arc<C>,
     /// How many parts it has.
@@ -26,7 +26,7 @@ pub struct Kept<C> {
 }
 
 // Derived, it would ask that candidates can be cloned.
-impl<C> Clone for Kept<C> {
+impl<C> Clone for ArchivedCandidate<C> {
     fn clone(&self) -> Self {
         Self {
             candidate: Arc::clone(&self.candidate),
@@ -40,7 +40,7 @@ impl<C> Clone for Kept<C> {
 #[derive(Debug)]
 pub struct Member<C> {
     /// The candidate.
-    pub kept: Kept<C>,
+    pub kept: ArchivedCandidate<C>,
     /// How near it came to the target.
     pub score: Score,
 }
@@ -65,7 +65,7 @@ impl<C> Member<C> {
 
 /// What an evaluation added to the archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gain {
+pub struct ArchiveUpdate {
     /// Targets touched for the first time.
     pub discovered: Vec<TargetId>,
     /// Targets covered for the first time.
@@ -76,7 +76,7 @@ pub struct Gain {
     pub kept: bool,
 }
 
-impl Gain {
+impl ArchiveUpdate {
     fn clear(&mut self) {
         self.discovered.clear();
         self.covered.clear();
@@ -106,8 +106,8 @@ impl<C> Default for Slot<C> {
 #[derive(Debug)]
 pub struct Archive<C> {
     slots: Vec<Slot<C>>,
-    open: Turns,
-    done: Turns,
+    open: SamplingCounters,
+    done: SamplingCounters,
     discovered: usize,
     covered: usize,
 }
@@ -116,8 +116,8 @@ impl<C> Default for Archive<C> {
     fn default() -> Self {
         Self {
             slots: Vec::new(),
-            open: Turns::default(),
-            done: Turns::default(),
+            open: SamplingCounters::default(),
+            done: SamplingCounters::default(),
             discovered: 0,
             covered: 0,
         }
@@ -148,7 +148,7 @@ impl<C> Archive<C> {
     }
 
     /// The smallest candidate that covers a target.
-    pub fn covering(&self, target: TargetId) -> Option<&Kept<C>> {
+    pub fn covering(&self, target: TargetId) -> Option<&ArchivedCandidate<C>> {
         let slot = self.slots.get(target.index())?;
         slot.members
             .first()
@@ -173,8 +173,8 @@ impl<C> Archive<C> {
     }
 
     /// The candidates that cover something, each once with the targets it is kept for, oldest first.
-    pub fn suite(&self) -> Vec<(Kept<C>, Vec<TargetId>)> {
-        let mut tests: Vec<(&Kept<C>, TargetId)> = self
+    pub fn suite(&self) -> Vec<(ArchivedCandidate<C>, Vec<TargetId>)> {
+        let mut tests: Vec<(&ArchivedCandidate<C>, TargetId)> = self
             .targets()
             .filter_map(|target| Some((self.covering(target)?, target)))
             .collect();
@@ -193,10 +193,10 @@ impl<C> Archive<C> {
     /// What it added is written to `gain`, which is emptied first.
     pub fn record(
         &mut self,
-        kept: &Kept<C>,
+        kept: &ArchivedCandidate<C>,
         evaluation: &Evaluation,
         limit: usize,
-        gain: &mut Gain,
+        gain: &mut ArchiveUpdate,
     ) {
         gain.clear();
         for score in evaluation.scores() {
@@ -256,7 +256,7 @@ impl<C> Archive<C> {
 
 impl<C> Slot<C> {
     /// Inserts before members that are as good, so that the older ones give way.
-    fn insert(&mut self, kept: &Kept<C>, score: &Score, limit: usize) -> bool {
+    fn insert(&mut self, kept: &ArchivedCandidate<C>, score: &Score, limit: usize) -> bool {
         let limit = limit.max(1);
         let place = self
             .members
@@ -273,7 +273,7 @@ impl<C> Slot<C> {
     }
 }
 
-fn member<C>(kept: &Kept<C>, score: &Score) -> Member<C> {
+fn member<C>(kept: &ArchivedCandidate<C>, score: &Score) -> Member<C> {
     Member {
         kept: kept.clone(),
         score: *score,

@@ -4,16 +4,16 @@ fn target(index: usize) -> TargetId {
     TargetId::from_index(index)
 }
 
-fn kept(trial: u64, size: usize) -> Kept<u64> {
-    Kept {
+fn kept(trial: u64, size: usize) -> ArchivedCandidate<u64> {
+    ArchivedCandidate {
         candidate: Arc::new(trial),
         size,
         trial,
     }
 }
 
-fn record(archive: &mut Archive<u64>, trial: u64, size: usize, value: f64) -> Gain {
-    let mut gain = Gain::default();
+fn record(archive: &mut Archive<u64>, trial: u64, size: usize, value: f64) -> ArchiveUpdate {
+    let mut gain = ArchiveUpdate::default();
     let evaluation = Evaluation::new(vec![Score::new(target(0), value)], 1);
     archive.record(&kept(trial, size), &evaluation, 3, &mut gain);
     gain
@@ -50,7 +50,7 @@ fn of_equals_the_shorter_comes_first_and_the_newer_drives_out_the_older() {
 #[test]
 fn the_secondary_objective_decides_between_equal_scores() {
     let mut archive = Archive::default();
-    let mut gain = Gain::default();
+    let mut gain = ArchiveUpdate::default();
     for (trial, secondary) in [(0, 9.0), (1, 2.0), (2, 5.0)] {
         let score = Score::new(target(0), 0.5).with_secondary(secondary);
         let evaluation = Evaluation::new(vec![score], 1);
@@ -88,7 +88,7 @@ fn a_target_that_was_seen_but_not_reached_is_known_and_has_no_population() {
 #[test]
 fn covered_targets_are_drawn_only_when_none_is_open() {
     let mut archive = Archive::default();
-    let mut gain = Gain::default();
+    let mut gain = ArchiveUpdate::default();
     let scores = vec![Score::covered(target(0)), Score::new(target(1), 0.5)];
     archive.record(&kept(0, 1), &Evaluation::new(scores, 1), 3, &mut gain);
     let mut rng = Rng::with_seed(1);
@@ -117,7 +117,7 @@ fn drawing_shrinks_a_population_to_the_limit_of_the_day() {
 #[test]
 fn the_suite_names_each_candidate_once_with_what_it_is_kept_for() {
     let mut archive = Archive::default();
-    let mut gain = Gain::default();
+    let mut gain = ArchiveUpdate::default();
     for (trial, covered) in [(0, vec![0, 2]), (1, vec![1, 2])] {
         let scores = covered
             .into_iter()

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use isobath_search::algorithm::{Mosa, Wts};
 use isobath_search::{
-    AlgorithmKind, Config, Event, Limits, MioConfig, MosaConfig, Phase, Search, TargetId,
-    WtsConfig, run,
+    AlgorithmKind, Budget, MioConfig, MosaConfig, Phase, Search, SearchConfig, SearchEvent,
+    TargetId, WtsConfig, run,
 };
 
 use crate::problems::{Numbers, Origin, config, search_numbers};
@@ -34,7 +34,7 @@ fn mio_samples_ever_less_and_not_at_all_once_it_is_focused() {
 
 #[test]
 fn mio_stays_with_a_target_for_ten_mutations_when_it_is_focused() {
-    let focused = Config {
+    let focused = SearchConfig {
         mio: MioConfig {
             focus: 0.0,
             ..MioConfig::default()
@@ -62,10 +62,10 @@ fn the_focused_phase_is_announced_once() {
     let mut search = Search::new(
         Numbers::with_goals(3),
         &config(AlgorithmKind::Mio, 1),
-        Limits::default().evaluations(100),
+        Budget::default().evaluations(100),
     );
-    search.observe(move |event: &Event, _: &Numbers| {
-        if let Event::Phase(phase) = event {
+    search.observe(move |event: &SearchEvent, _: &Numbers| {
+        if let SearchEvent::Phase(phase) = event {
             seen.lock().unwrap().push(*phase);
         }
     });
@@ -80,7 +80,7 @@ fn mosa_mixes_parents_and_keeps_a_champion_for_each_open_target() {
     assert!(made.contains(&Origin::Crossed) && made.contains(&Origin::Mutated));
     // More targets than places in the population: none of them loses what was reached.
     let random = search_numbers(60, &config(AlgorithmKind::Random, 1), 3_000);
-    let nearest = |outcome: &isobath_search::Outcome<Numbers>| {
+    let nearest = |outcome: &isobath_search::SearchResult<Numbers>| {
         let targets = (0..60).map(TargetId::from_index);
         let best = targets.filter_map(|target| outcome.archive.best(target));
         best.map(|member| member.score.value()).sum::<f64>()
@@ -90,7 +90,7 @@ fn mosa_mixes_parents_and_keeps_a_champion_for_each_open_target() {
 
 #[test]
 fn mosa_of_one_candidate_works() {
-    let config = Config {
+    let config = SearchConfig {
         mosa: MosaConfig {
             population: 1,
             ..MosaConfig::default()
@@ -117,7 +117,7 @@ fn wts_starts_with_whole_suites_and_then_breeds() {
 
 #[test]
 fn wts_of_one_suite_with_one_test_works() {
-    let config = Config {
+    let config = SearchConfig {
         wts: WtsConfig {
             population: 1,
             suite: 1,
@@ -134,13 +134,13 @@ fn lost_answers_do_not_stop_an_algorithm() {
         let mut search = Search::new(
             Numbers::with_goals(5),
             &config(algorithm, 1),
-            Limits::default().evaluations(3_000),
+            Budget::default().evaluations(3_000),
         );
         let mut asked = 0;
         while let isobath_search::Ask::Evaluate(trial) = search.ask() {
             asked += 1;
             if trial.number % 3 == 0 {
-                search.lose(trial.number);
+                search.abandon(trial.number);
             } else {
                 search.tell(trial.number, trial.candidate.numbers.clone());
             }
@@ -166,9 +166,10 @@ fn an_algorithm_can_be_brought_along() {
         Box::new(Mosa::new(MosaConfig::default())),
     ];
     for algorithm in algorithms {
-        let limits = Limits::default().evaluations(10);
+        let budget = Budget::default().evaluations(10);
         let problem = Numbers::with_goals(1);
-        let mut search = Search::with_algorithm(problem, algorithm, &Config::default(), limits);
+        let mut search =
+            Search::with_algorithm(problem, algorithm, &SearchConfig::default(), budget);
         run(&mut search, |list| Ok::<_, ()>(list.numbers.clone())).unwrap();
         assert_eq!(search.finish().evaluations, 10);
     }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use isobath_search::{AlgorithmKind, Archive, Gain, Kept, Minimized, Problem, TargetId, minimize};
+use isobath_search::{
+    AlgorithmKind, Archive, ArchiveUpdate, ArchivedCandidate, MinimizedSuite, Problem, TargetId,
+    minimize,
+};
 
 use crate::problems::{List, Numbers, Origin, config, search_numbers};
 
@@ -17,18 +20,18 @@ fn list(numbers: &[i64]) -> List {
 fn archive(problem: &mut Numbers, lists: &[&[i64]]) -> Archive<List> {
     let mut archive = Archive::default();
     for (trial, numbers) in (0..).zip(lists) {
-        let kept = Kept {
+        let kept = ArchivedCandidate {
             candidate: Arc::new(list(numbers)),
             size: numbers.len(),
             trial,
         };
         let evaluation = problem.score(&kept.candidate, numbers.to_vec());
-        archive.record(&kept, &evaluation, 1, &mut Gain::default());
+        archive.record(&kept, &evaluation, 1, &mut ArchiveUpdate::default());
     }
     archive
 }
 
-fn numbers(minimized: &Minimized<List>) -> Vec<Vec<i64>> {
+fn numbers(minimized: &MinimizedSuite<List>) -> Vec<Vec<i64>> {
     let suite = minimized.suite.iter();
     suite.map(|test| test.candidate.numbers.clone()).collect()
 }
@@ -132,12 +135,12 @@ fn a_minimized_suite_covers_what_the_search_covered() {
             let evaluation = outcome
                 .problem
                 .score(&test.candidate, test.candidate.numbers.clone());
-            let kept = Kept {
+            let kept = ArchivedCandidate {
                 candidate: Arc::clone(&test.candidate),
                 size: 1,
                 trial,
             };
-            again.record(&kept, &evaluation, 1, &mut Gain::default());
+            again.record(&kept, &evaluation, 1, &mut ArchiveUpdate::default());
             assert!(test.targets.iter().all(|target| evaluation.covers(*target)));
         }
         assert!(outcome.archive.n_covered() > 0);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isobath_search::{Archive, Evaluation, Gain, Kept, Rng, Score, TargetId};
+use isobath_search::{Archive, ArchiveUpdate, ArchivedCandidate, Evaluation, Rng, Score, TargetId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -25,10 +25,10 @@ proptest! {
     fn the_archive_knows_the_best_of_all_that_it_was_given(steps in steps(), limit in 1_usize..4) {
         let mut archive = Archive::default();
         let mut rng = Rng::with_seed(1);
-        let mut gain = Gain::default();
+        let mut gain = ArchiveUpdate::default();
         let mut n_covered = 0;
         for (trial, (size, scores)) in (0..).zip(&steps) {
-            let kept = Kept { candidate: Arc::new(()), size: *size, trial };
+            let kept = ArchivedCandidate { candidate: Arc::new(()), size: *size, trial };
             archive.record(&kept, &evaluation(scores), limit, &mut gain);
             n_covered += gain.covered.len();
             // Drawing shrinks and counts, and must not lose the best.

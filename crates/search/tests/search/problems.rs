@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 
 use isobath_search::{
-    Aim, AlgorithmKind, Config, Ending, Evaluation, Lesson, Limits, Outcome, Problem, Rng, Score,
-    Search, TargetId, run,
+    AlgorithmKind, Budget, Evaluation, MutationContext, MutationFeedback, Problem, Rng, Score,
+    Search, SearchConfig, SearchResult, StopReason, TargetId, run,
 };
 
 /// How a candidate came to be.
@@ -25,7 +25,7 @@ pub(crate) struct Numbers {
     /// Further targets that lead nowhere: their scores go up and down, and never reach 1.
     pub(crate) n_mirages: usize,
     pub(crate) made: Vec<Origin>,
-    pub(crate) aims: Vec<Aim>,
+    pub(crate) aims: Vec<MutationContext>,
     pub(crate) lessons: usize,
 }
 
@@ -60,9 +60,9 @@ impl Problem for Numbers {
         }
     }
 
-    fn mutate(&mut self, rng: &mut Rng, parent: &List, aim: &Aim) -> List {
+    fn mutate(&mut self, rng: &mut Rng, parent: &List, target: &MutationContext) -> List {
         self.made.push(Origin::Mutated);
-        self.aims.push(*aim);
+        self.aims.push(*target);
         let mut numbers = parent.numbers.clone();
         let place = rng.usize(..numbers.len());
         let step = 1_i64 << rng.u32(0..20);
@@ -115,7 +115,7 @@ impl Problem for Numbers {
         })
     }
 
-    fn learn(&mut self, _lesson: &Lesson<'_, List>) {
+    fn learn(&mut self, _lesson: &MutationFeedback<'_, List>) {
         self.lessons += 1;
     }
 }
@@ -134,7 +134,7 @@ impl Problem for Bits {
         (0..self.n_bits).map(|_| rng.bool()).collect()
     }
 
-    fn mutate(&mut self, rng: &mut Rng, parent: &Vec<bool>, _aim: &Aim) -> Vec<bool> {
+    fn mutate(&mut self, rng: &mut Rng, parent: &Vec<bool>, _aim: &MutationContext) -> Vec<bool> {
         let mut bits = parent.clone();
         let place = rng.usize(..bits.len());
         bits[place] = !bits[place];
@@ -158,48 +158,48 @@ impl Problem for Bits {
         Evaluation::new(scores, 1)
     }
 
-    fn guard(&self, target: TargetId) -> Option<TargetId> {
+    fn prerequisite(&self, target: TargetId) -> Option<TargetId> {
         target.index().checked_sub(1).map(TargetId::from_index)
     }
 }
 
-pub(crate) fn config(algorithm: AlgorithmKind, seed: u64) -> Config {
-    Config {
+pub(crate) fn config(algorithm: AlgorithmKind, seed: u64) -> SearchConfig {
+    SearchConfig {
         seed,
         algorithm,
-        ..Config::default()
+        ..SearchConfig::default()
     }
 }
 
 /// Runs a search on numbers.
 pub(crate) fn search_numbers(
     n_goals: usize,
-    config: &Config,
+    config: &SearchConfig,
     evaluations: u64,
-) -> Outcome<Numbers> {
+) -> SearchResult<Numbers> {
     search_problem(Numbers::with_goals(n_goals), config, evaluations)
 }
 
 /// Runs a search on numbers of one's own.
 pub(crate) fn search_problem(
     problem: Numbers,
-    config: &Config,
+    config: &SearchConfig,
     evaluations: u64,
-) -> Outcome<Numbers> {
-    let limits = Limits::default().evaluations(evaluations);
-    let mut search = Search::new(problem, config, limits);
-    let ending = run(&mut search, |list| {
+) -> SearchResult<Numbers> {
+    let budget = Budget::default().evaluations(evaluations);
+    let mut search = Search::new(problem, config, budget);
+    let stop_reason = run(&mut search, |list| {
         Ok::<_, Infallible>(list.numbers.clone())
     });
-    assert_eq!(ending, Ok(Ending::Budget));
+    assert_eq!(stop_reason, Ok(StopReason::Budget));
     search.finish()
 }
 
 /// Runs a search on bits and says how many are covered.
-pub(crate) fn search_bits(n_bits: usize, config: &Config, evaluations: u64) -> usize {
-    let limits = Limits::default().evaluations(evaluations);
-    let mut search = Search::new(Bits { n_bits }, config, limits);
-    let ending = run(&mut search, |bits| Ok::<_, Infallible>(bits.clone()));
-    assert_eq!(ending, Ok(Ending::Budget));
+pub(crate) fn search_bits(n_bits: usize, config: &SearchConfig, evaluations: u64) -> usize {
+    let budget = Budget::default().evaluations(evaluations);
+    let mut search = Search::new(Bits { n_bits }, config, budget);
+    let stop_reason = run(&mut search, |bits| Ok::<_, Infallible>(bits.clone()));
+    assert_eq!(stop_reason, Ok(StopReason::Budget));
     search.finish().archive.n_covered()
 }

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use isobath_search::{
-    AlgorithmKind, Ask, Config, Ending, Event, Limits, Observer, Outcome, Search, TargetId, run,
-    run_with_workers,
+    AlgorithmKind, Ask, Budget, Observer, Search, SearchConfig, SearchEvent, SearchResult,
+    StopReason, TargetId, run, run_with_workers,
 };
 
 use crate::problems::{List, Numbers, config, search_numbers};
 
 /// All that was found, as text.
-fn digest(outcome: &Outcome<Numbers>) -> String {
+fn digest(outcome: &SearchResult<Numbers>) -> String {
     let suite = outcome.archive.suite();
     let open = outcome.archive.targets().filter_map(|target| {
         let member = outcome.archive.best(target)?;
@@ -35,9 +35,12 @@ fn the_same_seed_finds_the_same() {
 }
 
 /// Runs with answers told in an order chosen by `pick` among those that are missing.
-fn told_in_order(config: &Config, mut pick: impl FnMut(usize) -> usize) -> Outcome<Numbers> {
-    let limits = Limits::default().evaluations(1_000);
-    let mut search = Search::new(Numbers::with_goals(10), config, limits);
+fn told_in_order(
+    config: &SearchConfig,
+    mut pick: impl FnMut(usize) -> usize,
+) -> SearchResult<Numbers> {
+    let budget = Budget::default().evaluations(1_000);
+    let mut search = Search::new(Numbers::with_goals(10), config, budget);
     let mut missing = Vec::new();
     loop {
         match search.ask() {
@@ -58,7 +61,7 @@ fn told_in_order(config: &Config, mut pick: impl FnMut(usize) -> usize) -> Outco
 #[test]
 fn with_several_in_flight_the_order_of_answers_does_not_matter() {
     for algorithm in AlgorithmKind::ALL {
-        let config = Config {
+        let config = SearchConfig {
             in_flight: 4,
             ..config(algorithm, 1)
         };
@@ -75,15 +78,18 @@ fn with_several_in_flight_the_order_of_answers_does_not_matter() {
 #[test]
 fn threads_find_the_same_as_answers_told_by_hand() {
     for algorithm in AlgorithmKind::ALL {
-        let config = Config {
+        let config = SearchConfig {
             in_flight: 4,
             ..config(algorithm, 1)
         };
-        let limits = Limits::default().evaluations(1_000);
-        let mut search = Search::new(Numbers::with_goals(10), &config, limits);
+        let budget = Budget::default().evaluations(1_000);
+        let mut search = Search::new(Numbers::with_goals(10), &config, budget);
         let worker = || |list: &List| Ok::<_, ()>(list.numbers.clone());
         let workers = (0..3).map(|_| worker()).collect();
-        assert_eq!(run_with_workers(&mut search, workers), Ok(Ending::Budget));
+        assert_eq!(
+            run_with_workers(&mut search, workers),
+            Ok(StopReason::Budget)
+        );
         let by_hand = told_in_order(&config, |_| 0);
         assert_eq!(digest(&search.finish()), digest(&by_hand), "{algorithm}");
     }
@@ -91,14 +97,14 @@ fn threads_find_the_same_as_answers_told_by_hand() {
 
 #[test]
 fn all_workers_work() {
-    let config = Config {
+    let config = SearchConfig {
         in_flight: 2,
-        ..Config::default()
+        ..SearchConfig::default()
     };
     let mut search = Search::new(
         Numbers::with_goals(1),
         &config,
-        Limits::default().evaluations(2),
+        Budget::default().evaluations(2),
     );
     // Each of the two waits for the other, so one alone would never end.
     let barrier = std::sync::Barrier::new(2);
@@ -108,7 +114,7 @@ fn all_workers_work() {
     };
     assert_eq!(
         run_with_workers(&mut search, vec![&worker, &worker]),
-        Ok(Ending::Budget)
+        Ok(StopReason::Budget)
     );
     // Both were told, and are judged at the end.
     assert_eq!(search.finish().evaluations, 2);
@@ -117,17 +123,17 @@ fn all_workers_work() {
 #[test]
 fn a_raised_flag_ends_the_search_with_what_it_has() {
     let flag = Arc::new(AtomicBool::new(false));
-    let limits = Limits::default().interrupt(Arc::clone(&flag));
-    let mut search = Search::new(Numbers::with_goals(3), &Config::default(), limits);
+    let budget = Budget::default().interrupt(Arc::clone(&flag));
+    let mut search = Search::new(Numbers::with_goals(3), &SearchConfig::default(), budget);
     let mut n = 0;
-    let ending = run(&mut search, |list| {
+    let stop_reason = run(&mut search, |list| {
         n += 1;
         if n == 700 {
             flag.store(true, Ordering::Relaxed);
         }
         Ok::<_, ()>(list.numbers.clone())
     });
-    assert_eq!(ending, Ok(Ending::Interrupted));
+    assert_eq!(stop_reason, Ok(StopReason::Interrupted));
     let outcome = search.finish();
     assert_eq!(outcome.evaluations, 700);
     assert_eq!(outcome.archive.n_targets(), 3);
@@ -136,12 +142,12 @@ fn a_raised_flag_ends_the_search_with_what_it_has() {
 #[test]
 fn an_interruption_does_not_wait_for_answers() {
     let flag = Arc::new(AtomicBool::new(false));
-    let limits = Limits::default().interrupt(Arc::clone(&flag));
-    let mut search = Search::new(Numbers::with_goals(3), &Config::default(), limits);
+    let budget = Budget::default().interrupt(Arc::clone(&flag));
+    let mut search = Search::new(Numbers::with_goals(3), &SearchConfig::default(), budget);
     assert!(matches!(search.ask(), Ask::Evaluate(_)));
     assert!(matches!(search.ask(), Ask::Wait));
     flag.store(true, Ordering::Relaxed);
-    assert!(matches!(search.ask(), Ask::Done(Ending::Interrupted)));
+    assert!(matches!(search.ask(), Ask::Done(StopReason::Interrupted)));
     assert_eq!(search.finish().evaluations, 0);
 }
 
@@ -149,8 +155,8 @@ fn an_interruption_does_not_wait_for_answers() {
 fn an_error_ends_the_run_and_loses_nothing() {
     let mut search = Search::new(
         Numbers::with_goals(3),
-        &Config::default(),
-        Limits::default(),
+        &SearchConfig::default(),
+        Budget::default(),
     );
     let mut left = 5;
     let error = run(&mut search, |list| {
@@ -169,11 +175,11 @@ fn an_error_ends_the_run_and_loses_nothing() {
 
 #[test]
 fn an_error_of_a_worker_ends_the_run_of_all() {
-    let config = Config {
+    let config = SearchConfig {
         in_flight: 4,
-        ..Config::default()
+        ..SearchConfig::default()
     };
-    let mut search = Search::new(Numbers::with_goals(3), &config, Limits::default());
+    let mut search = Search::new(Numbers::with_goals(3), &config, Budget::default());
     let n = AtomicU64::new(0);
     let worker = |list: &List| {
         if n.fetch_add(1, Ordering::Relaxed) >= 100 {
@@ -191,8 +197,8 @@ fn an_error_of_a_worker_ends_the_run_of_all() {
 
 #[test]
 fn no_candidate_is_handed_out_once_the_cost_is_used_up() {
-    let limits = Limits::default().cost(100);
-    let mut search = Search::new(Numbers::with_goals(3), &Config::default(), limits);
+    let budget = Budget::default().cost(100);
+    let mut search = Search::new(Numbers::with_goals(3), &SearchConfig::default(), budget);
     run(&mut search, |list| Ok::<_, ()>(list.numbers.clone())).unwrap();
     let cost = search.finish().cost;
     // A candidate costs up to three.
@@ -202,13 +208,13 @@ fn no_candidate_is_handed_out_once_the_cost_is_used_up() {
 #[test]
 fn the_clock_of_the_caller_ends_the_search() {
     let mut ticks = 0.0;
-    let limits = Limits::default().elapsed(move || {
+    let budget = Budget::default().elapsed(move || {
         ticks += 0.01;
         ticks
     });
-    let mut search = Search::new(Numbers::with_goals(3), &Config::default(), limits);
-    let ending = run(&mut search, |list| Ok::<_, ()>(list.numbers.clone()));
-    assert_eq!(ending, Ok(Ending::Budget));
+    let mut search = Search::new(Numbers::with_goals(3), &SearchConfig::default(), budget);
+    let stop_reason = run(&mut search, |list| Ok::<_, ()>(list.numbers.clone()));
+    assert_eq!(stop_reason, Ok(StopReason::Budget));
     assert!((95..=100).contains(&search.finish().evaluations));
 }
 
@@ -216,25 +222,28 @@ fn the_clock_of_the_caller_ends_the_search() {
 fn observers_hear_of_every_target_and_every_evaluation() {
     let events = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&events);
-    let limits = Limits::default().evaluations(2_000);
+    let budget = Budget::default().evaluations(2_000);
     let mut search = Search::new(
         Numbers::with_goals(2),
         &config(AlgorithmKind::Mio, 1),
-        limits,
+        budget,
     );
-    search.observe(move |event: &Event, _: &Numbers| heard.lock().unwrap().push(*event));
+    search.observe(move |event: &SearchEvent, _: &Numbers| heard.lock().unwrap().push(*event));
     run(&mut search, |list| Ok::<_, ()>(list.numbers.clone())).unwrap();
     let outcome = search.finish();
     let events = events.lock().unwrap();
-    let count = |is: fn(&Event) -> bool| events.iter().filter(|event| is(event)).count();
-    assert_eq!(count(|event| matches!(event, Event::Discovered { .. })), 2);
-    let covered = count(|event| matches!(event, Event::Covered { .. }));
+    let count = |is: fn(&SearchEvent) -> bool| events.iter().filter(|event| is(event)).count();
+    assert_eq!(
+        count(|event| matches!(event, SearchEvent::Discovered { .. })),
+        2
+    );
+    let covered = count(|event| matches!(event, SearchEvent::Covered { .. }));
     assert_eq!(covered, outcome.archive.n_covered());
-    let is_end = |event: &Event| *event == Event::Ended(Ending::Budget);
+    let is_end = |event: &SearchEvent| *event == SearchEvent::Ended(StopReason::Budget);
     assert_eq!(events.iter().filter(|event| is_end(event)).count(), 1);
     // The last candidate is judged when the search is finished, after the end was announced.
     assert_eq!(
-        count(|event| matches!(event, Event::Evaluated { .. })),
+        count(|event| matches!(event, SearchEvent::Evaluated { .. })),
         2_000
     );
 }
@@ -243,7 +252,7 @@ fn observers_hear_of_every_target_and_every_evaluation() {
 struct Keeping(Arc<Mutex<Vec<List>>>);
 
 impl Observer<Numbers> for Keeping {
-    fn on(&mut self, _event: &Event, _problem: &Numbers) {}
+    fn on(&mut self, _event: &SearchEvent, _problem: &Numbers) {}
 
     fn keep(&mut self, candidate: &List, _problem: &Numbers) {
         let mut kept = self.0.lock().expect("nobody panicked");
@@ -255,13 +264,13 @@ impl Observer<Numbers> for Keeping {
 fn a_search_goes_on_from_what_an_earlier_one_covered() {
     for algorithm in AlgorithmKind::ALL {
         for in_flight in [1, 4] {
-            let config = Config {
+            let config = SearchConfig {
                 in_flight,
                 ..config(algorithm, 1)
             };
             let search = |evaluations| {
-                let limits = Limits::default().evaluations(evaluations);
-                Search::new(Numbers::with_goals(2), &config, limits)
+                let budget = Budget::default().evaluations(evaluations);
+                Search::new(Numbers::with_goals(2), &config, budget)
             };
             let answer = |list: &List| Ok::<_, ()>(list.numbers.clone());
             let kept = Arc::new(Mutex::new(Vec::new()));
@@ -296,9 +305,9 @@ fn a_search_goes_on_from_what_an_earlier_one_covered() {
 
 #[test]
 fn what_an_earlier_search_spent_is_spent() {
-    let limits = Limits::default().cost(1_000);
+    let budget = Budget::default().cost(1_000);
     let config = config(AlgorithmKind::Mio, 1);
-    let mut search = Search::new(Numbers::with_goals(3), &config, limits);
+    let mut search = Search::new(Numbers::with_goals(3), &config, budget);
     search.resume([], 900);
     run(&mut search, |list| Ok::<_, ()>(list.numbers.clone())).unwrap();
     assert!((95..=100).contains(&search.finish().cost));

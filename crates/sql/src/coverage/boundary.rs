@@ -5,28 +5,28 @@ use jiff::civil::{Date, DateTime};
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
 use super::condition::{brief, strip};
-use super::facts::{self, Class};
-use super::mention::Parts;
+use super::expr_parts::ExprParts;
 use super::scope::Scope;
+use super::value_class::{self, ValueClass};
 
 /// An equality that puts a comparison at a point near its boundary.
 #[derive(Debug)]
-pub(super) struct Point {
+pub(super) struct BoundaryPoint {
     /// The equality.
     pub(super) expr: Expr,
     /// Where the point is, for people: `just above 5`.
-    pub(super) says: String,
+    pub(super) description: String,
 }
 
 /// The three points of a comparison of numbers, as SQLFpc has them; `wide` knows more functions.
-pub(super) fn numeric(expr: &Expr, scope: &Scope<'_>, wide: bool) -> Option<Vec<Point>> {
+pub(super) fn numeric(expr: &Expr, scope: &Scope<'_>, wide: bool) -> Option<Vec<BoundaryPoint>> {
     let (left, right) = comparison(expr)?;
     let sides = [
-        facts::class(left, scope, wide),
-        facts::class(right, scope, wide),
+        value_class::class(left, scope, wide),
+        value_class::class(right, scope, wide),
     ];
-    let number = |class: &Class| matches!(class, Class::Number | Class::Parameter);
-    if !sides.iter().all(number) || !sides.contains(&Class::Number) || has_subquery(expr) {
+    let number = |class: &ValueClass| matches!(class, ValueClass::Number | ValueClass::Parameter);
+    if !sides.iter().all(number) || !sides.contains(&ValueClass::Number) || has_subquery(expr) {
         return None;
     }
     // Two columns that must be equal are a link, and a link has no neighbours worth a target.
@@ -48,8 +48,8 @@ pub(super) fn numeric(expr: &Expr, scope: &Scope<'_>, wide: bool) -> Option<Vec<
             (left.clone(), shifted(right, offset))
         };
         let bound = if shift_left { &left } else { &right };
-        Point {
-            says: place(offset, if shift_left { &right } else { &left }, bound, expr),
+        BoundaryPoint {
+            description: location(offset, if shift_left { &right } else { &left }, bound, expr),
             expr: equal(left.clone(), right.clone()),
         }
     };
@@ -57,7 +57,7 @@ pub(super) fn numeric(expr: &Expr, scope: &Scope<'_>, wide: bool) -> Option<Vec<
 }
 
 /// The points of an ordered comparison of a moment with a literal.
-pub(super) fn temporal(expr: &Expr, scope: &Scope<'_>) -> Option<Vec<Point>> {
+pub(super) fn temporal(expr: &Expr, scope: &Scope<'_>) -> Option<Vec<BoundaryPoint>> {
     let (left, right) = comparison(expr)?;
     if matches!(
         expr,
@@ -73,20 +73,20 @@ pub(super) fn temporal(expr: &Expr, scope: &Scope<'_>) -> Option<Vec<Point>> {
     } else {
         (right, left)
     };
-    let class = facts::class(moment, scope, true);
+    let class = value_class::class(moment, scope, true);
     let points = [1, 0, -1].into_iter().filter_map(|offset| {
         let bound = moved(literal, class, offset)?;
-        Some(Point {
-            says: place(offset, moment, &bound, expr),
+        Some(BoundaryPoint {
+            description: location(offset, moment, &bound, expr),
             expr: equal(moment.clone(), bound),
         })
     });
-    let points: Vec<Point> = points.collect();
+    let points: Vec<BoundaryPoint> = points.collect();
     (!points.is_empty()).then_some(points)
 }
 
 /// The points of BETWEEN: outside, on and at both bounds.
-pub(super) fn between(expr: &Expr, scope: &Scope<'_>) -> Option<Vec<Point>> {
+pub(super) fn between(expr: &Expr, scope: &Scope<'_>) -> Option<Vec<BoundaryPoint>> {
     let Expr::Between {
         expr: value,
         low,
@@ -99,21 +99,21 @@ pub(super) fn between(expr: &Expr, scope: &Scope<'_>) -> Option<Vec<Point>> {
     if has_subquery(expr) {
         return None;
     }
-    let class = facts::class(value, scope, true);
+    let class = value_class::class(value, scope, true);
     let bound = |bound: &Expr, offset: i8| match class {
-        Class::Number => {
-            let of = facts::class(bound, scope, true);
-            matches!(of, Class::Number | Class::Parameter).then(|| shifted(bound, offset))
+        ValueClass::Number => {
+            let of = value_class::class(bound, scope, true);
+            matches!(of, ValueClass::Number | ValueClass::Parameter).then(|| shifted(bound, offset))
         }
         _ => moved(bound, class, offset),
     };
     let points = [(low, -1), (low, 0), (high, 0), (high, 1)];
-    let points: Vec<Point> = points
+    let points: Vec<BoundaryPoint> = points
         .into_iter()
         .filter_map(|(of, offset)| {
             let bound = bound(of, offset)?;
-            Some(Point {
-                says: place(offset, value, &bound, expr),
+            Some(BoundaryPoint {
+                description: location(offset, value, &bound, expr),
                 expr: equal(strip(value).clone(), bound),
             })
         })
@@ -121,7 +121,7 @@ pub(super) fn between(expr: &Expr, scope: &Scope<'_>) -> Option<Vec<Point>> {
     (!points.is_empty()).then_some(points)
 }
 
-fn place(offset: i8, value: &Expr, bound: &Expr, whole: &Expr) -> String {
+fn location(offset: i8, value: &Expr, bound: &Expr, whole: &Expr) -> String {
     let (value, whole) = (brief(value), brief(whole));
     match offset {
         0 => format!("`{value}` is exactly `{bound}`, on the boundary of `{whole}`"),
@@ -149,7 +149,7 @@ fn comparison(expr: &Expr) -> Option<(&Expr, &Expr)> {
 }
 
 fn has_subquery(expr: &Expr) -> bool {
-    !Parts::of(expr).subqueries.is_empty()
+    !ExprParts::of(expr).subqueries.is_empty()
 }
 
 fn equal(left: Expr, right: Expr) -> Expr {
@@ -194,7 +194,7 @@ fn shifted(expr: &Expr, offset: i8) -> Expr {
 /// Parentheses where `+ 1` would bind tighter than the expression.
 fn summand(expr: &Expr) -> Expr {
     match expr {
-        Expr::BinaryOp { op, .. } if !facts::is_arithmetic(op) => {
+        Expr::BinaryOp { op, .. } if !value_class::is_arithmetic(op) => {
             Expr::Nested(Box::new(expr.clone()))
         }
         _ => expr.clone(),
@@ -243,23 +243,25 @@ fn text(expr: &Expr) -> Option<&str> {
 }
 
 /// A literal moment moved by a day or a second.
-fn moved(literal: &Expr, class: Class, offset: i8) -> Option<Expr> {
+fn moved(literal: &Expr, class: ValueClass, offset: i8) -> Option<Expr> {
     let text = text(literal)?;
     let moved = match class {
-        Class::Date => {
+        ValueClass::Date => {
             let date: Date = text.parse().ok().filter(|_| text.len() == 10)?;
             date.checked_add(Span::new().days(i64::from(offset)))
                 .ok()?
                 .to_string()
         }
-        Class::Timestamp => {
+        ValueClass::Timestamp => {
             let moment: DateTime = text.replacen(' ', "T", 1).parse().ok()?;
             let moment = moment
                 .checked_add(Span::new().seconds(i64::from(offset)))
                 .ok()?;
             moment.strftime("%Y-%m-%d %H:%M:%S").to_string()
         }
-        Class::Number | Class::Boolean | Class::Parameter | Class::Other => return None,
+        ValueClass::Number | ValueClass::Boolean | ValueClass::Parameter | ValueClass::Other => {
+            return None;
+        }
     };
     if offset == 0 {
         return Some(literal.clone());

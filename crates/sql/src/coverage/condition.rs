@@ -5,8 +5,8 @@ use std::rc::Rc;
 use sqlparser::ast::{BinaryOperator, Expr, Spanned, UnaryOperator};
 
 use super::error::TargetError;
-use super::mention::{Mention, Parts};
-use super::scope::{ColumnId, Found, Scope};
+use super::expr_parts::{ColumnMention, ExprParts};
+use super::scope::{ColumnId, ResolvedColumn, Scope};
 use super::target::Span;
 
 /// A condition.
@@ -14,28 +14,28 @@ use super::target::Span;
 /// Parentheses start a node of their own even under the same operator; around
 /// a single leaf they mean nothing.
 #[derive(Clone, Debug)]
-pub(super) enum Node {
-    All(Vec<Node>),
-    Any(Vec<Node>),
+pub(super) enum ConditionTree {
+    All(Vec<ConditionTree>),
+    Any(Vec<ConditionTree>),
     /// NOT over AND or OR.
-    Not(Box<Node>),
-    Leaf(Rc<Leaf>),
+    Not(Box<ConditionTree>),
+    Leaf(Rc<ConditionLeaf>),
 }
 
 /// A condition without AND, OR and NOT at its top.
 #[derive(Debug)]
-pub(super) struct Leaf {
+pub(super) struct ConditionLeaf {
     /// Its position among the leaves of its tree.
     pub(super) id: usize,
     /// The condition, without parentheses around it.
     pub(super) expr: Expr,
     /// What it is made of.
-    pub(super) parts: Parts,
+    pub(super) parts: ExprParts,
     /// The columns that it mentions, in order, repetitions included.
-    pub(super) columns: Vec<(Mention, Found)>,
+    pub(super) columns: Vec<(ColumnMention, ResolvedColumn)>,
 }
 
-impl Leaf {
+impl ConditionLeaf {
     /// Whether NULL in such a column reaches the condition.
     pub(super) fn depends(&self, matches: impl Fn(&ColumnId) -> bool) -> bool {
         self.columns
@@ -44,8 +44,8 @@ impl Leaf {
     }
 
     /// The distinct columns that can make the condition NULL, in order of appearance.
-    pub(super) fn open_columns(&self) -> Vec<&(Mention, Found)> {
-        let mut columns: Vec<&(Mention, Found)> = Vec::new();
+    pub(super) fn open_columns(&self) -> Vec<&(ColumnMention, ResolvedColumn)> {
+        let mut columns: Vec<&(ColumnMention, ResolvedColumn)> = Vec::new();
         for column in self.columns.iter().filter(|(mention, _)| !mention.guarded) {
             if columns.iter().all(|(_, found)| found.id != column.1.id) {
                 columns.push(column);
@@ -55,10 +55,10 @@ impl Leaf {
     }
 }
 
-impl Node {
+impl ConditionTree {
     /// Reads a condition.
     pub(super) fn read(expr: &Expr, scope: &Scope<'_>) -> Result<Self, TargetError> {
-        Reader { scope, next: 0 }.node(expr)
+        ConditionReader { scope, next: 0 }.node(expr)
     }
 
     /// The condition as SQL again.
@@ -84,11 +84,11 @@ impl Node {
     ///
     /// A node that loses all children disappears, one that keeps a single
     /// child becomes that child.
-    pub(super) fn without(&self, delete: &impl Fn(&Leaf) -> bool) -> Option<Self> {
+    pub(super) fn without(&self, delete: &impl Fn(&ConditionLeaf) -> bool) -> Option<Self> {
         match self {
             Self::Leaf(leaf) => (!delete(leaf)).then(|| self.clone()),
             Self::Not(node) => node.without(delete).map(|node| match node {
-                Self::Leaf(leaf) => Self::Leaf(Rc::new(Leaf {
+                Self::Leaf(leaf) => Self::Leaf(Rc::new(ConditionLeaf {
                     id: leaf.id,
                     expr: negate(&leaf.expr),
                     parts: leaf.parts.clone(),
@@ -118,13 +118,13 @@ impl Node {
     }
 
     /// The leaves, left to right.
-    pub(super) fn leaves(&self) -> Vec<Rc<Leaf>> {
+    pub(super) fn leaves(&self) -> Vec<Rc<ConditionLeaf>> {
         let mut leaves = Vec::new();
         self.collect(&mut leaves);
         leaves
     }
 
-    fn collect(&self, into: &mut Vec<Rc<Leaf>>) {
+    fn collect(&self, into: &mut Vec<Rc<ConditionLeaf>>) {
         match self {
             Self::Leaf(leaf) => into.push(Rc::clone(leaf)),
             Self::Not(node) => node.collect(into),
@@ -137,13 +137,13 @@ impl Node {
     }
 }
 
-struct Reader<'a, 'p> {
+struct ConditionReader<'a, 'p> {
     scope: &'a Scope<'p>,
     next: usize,
 }
 
-impl Reader<'_, '_> {
-    fn node(&mut self, expr: &Expr) -> Result<Node, TargetError> {
+impl ConditionReader<'_, '_> {
+    fn node(&mut self, expr: &Expr) -> Result<ConditionTree, TargetError> {
         match expr {
             Expr::BinaryOp {
                 op: op @ (BinaryOperator::And | BinaryOperator::Or),
@@ -151,13 +151,13 @@ impl Reader<'_, '_> {
             } => {
                 let mut operands = Vec::new();
                 flatten(expr, op, &mut operands);
-                let nodes: Result<Vec<Node>, TargetError> = operands
+                let nodes: Result<Vec<ConditionTree>, TargetError> = operands
                     .into_iter()
                     .map(|operand| self.node(operand))
                     .collect();
                 Ok(match op {
-                    BinaryOperator::And => Node::All(nodes?),
-                    _ => Node::Any(nodes?),
+                    BinaryOperator::And => ConditionTree::All(nodes?),
+                    _ => ConditionTree::Any(nodes?),
                 })
             }
             Expr::Nested(inner) => self.node(inner),
@@ -168,7 +168,7 @@ impl Reader<'_, '_> {
                 Expr::BinaryOp {
                     op: BinaryOperator::And | BinaryOperator::Or,
                     ..
-                } => Ok(Node::Not(Box::new(self.node(inner)?))),
+                } => Ok(ConditionTree::Not(Box::new(self.node(inner)?))),
                 // Two negations cancel each other before anything is read.
                 Expr::UnaryOp {
                     op: UnaryOperator::Not,
@@ -180,8 +180,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn leaf(&mut self, expr: Expr) -> Result<Node, TargetError> {
-        let parts = Parts::of(&expr);
+    fn leaf(&mut self, expr: Expr) -> Result<ConditionTree, TargetError> {
+        let parts = ExprParts::of(&expr);
         let mut columns = Vec::new();
         for mention in &parts.mentions {
             if let Some(found) = self.scope.resolve(mention)? {
@@ -190,7 +190,7 @@ impl Reader<'_, '_> {
         }
         let id = self.next;
         self.next += 1;
-        Ok(Node::Leaf(Rc::new(Leaf {
+        Ok(ConditionTree::Leaf(Rc::new(ConditionLeaf {
             id,
             expr,
             parts,
@@ -263,7 +263,7 @@ pub(super) fn all(terms: impl IntoIterator<Item = Expr>) -> Option<Expr> {
         })
 }
 
-fn chain(nodes: &[Node], op: &BinaryOperator) -> Expr {
+fn chain(nodes: &[ConditionTree], op: &BinaryOperator) -> Expr {
     let mut operands = nodes.iter().map(|node| operand(node.expr(), false));
     let first = operands.next().unwrap_or_else(truth);
     operands.fold(first, |left, right| Expr::BinaryOp {

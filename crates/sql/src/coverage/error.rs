@@ -72,7 +72,7 @@ pub enum TargetError {
 
 impl TargetError {
     /// The place in the query, line and column from one, when there is one.
-    pub fn place(&self) -> Option<(u64, u64)> {
+    pub fn location(&self) -> Option<(u64, u64)> {
         match *self {
             Self::Syntax { line, column, .. }
             | Self::UnknownTable { line, column, .. }

@@ -6,17 +6,17 @@ use sqlparser::ast::{
     BinaryOperator, Expr, Ident, JoinConstraint, JoinOperator, Select, TableFactor, TableWithJoins,
 };
 
-use super::block::{Kind, Part};
 use super::condition;
 use super::error::TargetError;
-use super::facts;
-use super::mention::{Mention, Parts};
+use super::expr_parts::{ColumnMention, ExprParts};
 use super::relation;
-use super::scope::{self, Ctes, Found, Relation, Scope, World};
+use super::scope::{self, CoverageContext, Ctes, FromRelation, ResolvedColumn, Scope};
+use super::select_block::{JoinPart, JoinTreatment};
+use super::value_class;
 
 /// The scope of a SELECT.
 pub(super) fn scope<'p>(
-    world: World<'_>,
+    world: CoverageContext<'_>,
     select: &Select,
     ctes: &Ctes,
     around: Option<&'p Scope<'p>>,
@@ -39,7 +39,7 @@ pub(super) fn scope<'p>(
 }
 
 /// Notes the columns that USING or NATURAL make one.
-fn merge(operator: &JoinOperator, relations: &[Relation], merged: &mut Vec<String>) {
+fn merge(operator: &JoinOperator, relations: &[FromRelation], merged: &mut Vec<String>) {
     match taken(operator).1 {
         JoinConstraint::Using(names) => merged.extend(
             names
@@ -56,8 +56,8 @@ fn merge(operator: &JoinOperator, relations: &[Relation], merged: &mut Vec<Strin
 }
 
 /// The columns that a relation shares with those before it.
-fn common(last: &Relation, before: &[Relation]) -> Vec<String> {
-    let has = |relation: &Relation, name: &str| {
+fn common(last: &FromRelation, before: &[FromRelation]) -> Vec<String> {
+    let has = |relation: &FromRelation, name: &str| {
         let columns = relation.columns.iter().flatten();
         columns
             .into_iter()
@@ -74,7 +74,7 @@ fn common(last: &Relation, before: &[Relation]) -> Vec<String> {
 /// Marks the relations that an outer join may leave without a row.
 ///
 /// The relations are those of this chain only; nested joins count as one.
-pub(super) fn mark_outer(table: &TableWithJoins, relations: &mut [Relation]) {
+pub(super) fn mark_outer(table: &TableWithJoins, relations: &mut [FromRelation]) {
     let mut end = width(&table.relation);
     for join in &table.joins {
         let start = end;
@@ -82,10 +82,10 @@ pub(super) fn mark_outer(table: &TableWithJoins, relations: &mut [Relation]) {
         let (kind, _) = taken(&join.join_operator);
         for (index, relation) in relations.iter_mut().enumerate().take(end) {
             relation.outer |= match kind {
-                Kind::Left => index >= start,
-                Kind::Right => index < start,
-                Kind::Full => true,
-                Kind::Inner | Kind::Fixed(_) => false,
+                JoinTreatment::Left => index >= start,
+                JoinTreatment::Right => index < start,
+                JoinTreatment::Full => true,
+                JoinTreatment::Inner | JoinTreatment::Fixed(_) => false,
             };
         }
     }
@@ -110,21 +110,26 @@ fn width(factor: &TableFactor) -> usize {
 }
 
 /// The kind and condition of a join operator.
-fn taken(operator: &JoinOperator) -> (Kind, JoinConstraint) {
+fn taken(operator: &JoinOperator) -> (JoinTreatment, JoinConstraint) {
     match operator {
         JoinOperator::Join(on)
         | JoinOperator::Inner(on)
         | JoinOperator::StraightJoin(on)
-        | JoinOperator::CrossJoin(on) => (Kind::Inner, on.clone()),
-        JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => (Kind::Left, on.clone()),
-        JoinOperator::Right(on) | JoinOperator::RightOuter(on) => (Kind::Right, on.clone()),
-        JoinOperator::FullOuter(on) => (Kind::Full, on.clone()),
-        other => (Kind::Fixed(Box::new(other.clone())), JoinConstraint::None),
+        | JoinOperator::CrossJoin(on) => (JoinTreatment::Inner, on.clone()),
+        JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => (JoinTreatment::Left, on.clone()),
+        JoinOperator::Right(on) | JoinOperator::RightOuter(on) => {
+            (JoinTreatment::Right, on.clone())
+        }
+        JoinOperator::FullOuter(on) => (JoinTreatment::Full, on.clone()),
+        other => (
+            JoinTreatment::Fixed(Box::new(other.clone())),
+            JoinConstraint::None,
+        ),
     }
 }
 
 /// The items of FROM as one chain of joins.
-pub(super) fn parts(select: &Select) -> (Option<TableFactor>, Vec<Part>) {
+pub(super) fn parts(select: &Select) -> (Option<TableFactor>, Vec<JoinPart>) {
     let mut first = None;
     let mut parts = Vec::new();
     let mut next = 0;
@@ -134,9 +139,9 @@ pub(super) fn parts(select: &Select) -> (Option<TableFactor>, Vec<Part>) {
         if first.is_none() {
             first = Some(table.relation.clone());
         } else {
-            parts.push(Part {
+            parts.push(JoinPart {
                 factor: table.relation.clone(),
-                kind: Kind::Inner,
+                kind: JoinTreatment::Inner,
                 constraint: JoinConstraint::None,
                 relations: start..next,
                 columns: Vec::new(),
@@ -146,7 +151,7 @@ pub(super) fn parts(select: &Select) -> (Option<TableFactor>, Vec<Part>) {
             let start = next;
             next += width(&join.relation);
             let (kind, constraint) = taken(&join.join_operator);
-            parts.push(Part {
+            parts.push(JoinPart {
                 factor: join.relation.clone(),
                 kind,
                 constraint,
@@ -175,11 +180,11 @@ pub(super) fn split(expr: &Expr, into: &mut Vec<Expr>) {
 
 /// A comma join takes the equalities of WHERE that link it with what stands before it.
 pub(super) fn take_links(
-    part: &mut Part,
+    part: &mut JoinPart,
     conjuncts: &mut Vec<Expr>,
     scope: &Scope<'_>,
 ) -> Result<(), TargetError> {
-    if part.kind != Kind::Inner || !matches!(part.constraint, JoinConstraint::None) {
+    if part.kind != JoinTreatment::Inner || !matches!(part.constraint, JoinConstraint::None) {
         return Ok(());
     }
     let mut links = Vec::new();
@@ -210,7 +215,7 @@ fn is_link(expr: &Expr, relations: &Range<usize>, scope: &Scope<'_>) -> Result<b
     };
     let mut sides = Vec::new();
     for side in [left, right] {
-        let Some(mention) = facts::as_mention(side) else {
+        let Some(mention) = value_class::as_mention(side) else {
             return Ok(false);
         };
         match scope.resolve(&mention)? {
@@ -225,11 +230,11 @@ fn is_link(expr: &Expr, relations: &Range<usize>, scope: &Scope<'_>) -> Result<b
 
 /// The columns of a join's condition, each once.
 pub(super) fn join_columns(
-    part: &Part,
+    part: &JoinPart,
     scope: &Scope<'_>,
-) -> Result<Vec<(Mention, Found)>, TargetError> {
-    let mut columns: Vec<(Mention, Found)> = Vec::new();
-    let mut add = |mention: &Mention| -> Result<(), TargetError> {
+) -> Result<Vec<(ColumnMention, ResolvedColumn)>, TargetError> {
+    let mut columns: Vec<(ColumnMention, ResolvedColumn)> = Vec::new();
+    let mut add = |mention: &ColumnMention| -> Result<(), TargetError> {
         if let Some(found) = scope.resolve(mention)?
             && columns.iter().all(|(_, known)| known.id != found.id)
         {
@@ -239,7 +244,7 @@ pub(super) fn join_columns(
     };
     match &part.constraint {
         JoinConstraint::On(on) => {
-            for mention in &Parts::of(on).mentions {
+            for mention in &ExprParts::of(on).mentions {
                 add(mention)?;
             }
         }
@@ -254,7 +259,7 @@ pub(super) fn join_columns(
 }
 
 /// The qualified columns that USING or NATURAL compare.
-fn merged_columns(part: &Part, scope: &Scope<'_>) -> Vec<Mention> {
+fn merged_columns(part: &JoinPart, scope: &Scope<'_>) -> Vec<ColumnMention> {
     let before = &scope.relations[..part.relations.start.min(scope.relations.len())];
     let Some(new) = scope.relations.get(part.relations.start) else {
         return Vec::new();
@@ -269,7 +274,7 @@ fn merged_columns(part: &Part, scope: &Scope<'_>) -> Vec<Mention> {
             names.iter().map(|name| scope.ident(name)).collect()
         }
     };
-    let has = |relation: &Relation, name: &str| {
+    let has = |relation: &FromRelation, name: &str| {
         relation
             .columns
             .iter()
@@ -285,7 +290,7 @@ fn merged_columns(part: &Part, scope: &Scope<'_>) -> Vec<Mention> {
                 Some('\'') => scope.ident(&relation.name),
                 _ => relation.written.clone(),
             };
-            mentions.push(Mention {
+            mentions.push(ColumnMention {
                 path: vec![table, name.clone()],
                 guarded: false,
                 aggregated: false,

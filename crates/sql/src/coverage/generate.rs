@@ -5,15 +5,17 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{Expr, OrderByKind, Query, Select, SetExpr, With, visit_relations};
 
-use super::block::{self, Block};
-use super::condition::{self, Node};
+use super::condition::{self, ConditionTree};
 use super::error::TargetError;
-use super::mcdc::{self, Case, How};
-use super::mention::{self, Parts};
+use super::expr_parts::{self, ExprParts};
+use super::mcdc::{self, McdcCase, RuleSelection};
 use super::parameter;
-use super::scope::{Ctes, Scope, World};
-use super::target::{Clause, ClauseKind, Criterion, Nesting, Options, Rule, Target};
-use super::{choice, grouping, joins, order, read, setop, subquery};
+use super::scope::{CoverageContext, Ctes, Scope};
+use super::select_block::{self, SelectBlock};
+use super::target::{
+    Clause, ClauseKind, CoverageOptions, CoverageRule, CoverageTarget, Nesting, QueryCriterion,
+};
+use super::{conditional, grouping, joins, order, parse, setop, subquery};
 use crate::dialect::DialectName;
 use crate::schema::Schema;
 
@@ -30,15 +32,15 @@ pub fn targets(
     query: &str,
     schema: &Schema,
     dialect: DialectName,
-    criterion: Criterion,
-    options: Options,
-) -> Result<Vec<Target>, TargetError> {
-    let query = read::query(query, dialect)?;
-    let world = World {
+    criterion: QueryCriterion,
+    options: CoverageOptions,
+) -> Result<Vec<CoverageTarget>, TargetError> {
+    let query = parse::query(query, dialect)?;
+    let world = CoverageContext {
         schema,
         dialect: dialect.dialect(),
     };
-    let how = How {
+    let how = RuleSelection {
         criterion,
         boundaries: options.boundaries,
     };
@@ -47,7 +49,7 @@ pub fn targets(
     let mut targets = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let target = draft.finish();
-        if criterion == Criterion::Fpc || seen.insert(target.sql.clone()) {
+        if criterion == QueryCriterion::Fpc || seen.insert(target.sql.clone()) {
             targets.push(target);
         }
     }
@@ -56,18 +58,18 @@ pub fn targets(
 
 /// A target before it is printed.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct TargetDraft {
     pub(super) query: Query,
-    pub(super) rule: Rule,
+    pub(super) rule: CoverageRule,
     pub(super) clause: Clause,
     pub(super) nesting: Vec<Nesting>,
-    pub(super) says: String,
+    pub(super) description: String,
 }
 
-impl Draft {
-    fn finish(self) -> Target {
+impl TargetDraft {
+    fn finish(self) -> CoverageTarget {
         let (sql, parameters) = parameter::unmark(&self.query.to_string());
-        Target {
+        CoverageTarget {
             sql,
             rule: self.rule,
             clause: Clause {
@@ -75,7 +77,7 @@ impl Draft {
                 ..self.clause
             },
             nesting: self.nesting,
-            says: parameter::unmark(&self.says).0,
+            description: parameter::unmark(&self.description).0,
             parameters,
         }
     }
@@ -83,12 +85,12 @@ impl Draft {
 
 /// The targets of a query, its CTEs first.
 pub(super) fn of_query(
-    world: World<'_>,
-    how: How,
+    world: CoverageContext<'_>,
+    how: RuleSelection,
     query: &Query,
     ctes: &Ctes,
     around: Option<&Scope<'_>>,
-) -> Result<Vec<Draft>, TargetError> {
+) -> Result<Vec<TargetDraft>, TargetError> {
     let mut drafts = Vec::new();
     let mut known = ctes.clone();
     if let Some(with) = &query.with {
@@ -123,13 +125,13 @@ pub(super) fn of_query(
 }
 
 fn of_body(
-    world: World<'_>,
-    how: How,
+    world: CoverageContext<'_>,
+    how: RuleSelection,
     body: &SetExpr,
     whole: Option<&Query>,
     ctes: &Ctes,
     around: Option<&Scope<'_>>,
-) -> Result<Vec<Draft>, TargetError> {
+) -> Result<Vec<TargetDraft>, TargetError> {
     match body {
         SetExpr::Select(select) => of_select(world, how, select, whole, ctes, around),
         SetExpr::Query(query) => of_query(world, how, query, ctes, around),
@@ -162,20 +164,20 @@ fn of_body(
 }
 
 fn of_select(
-    world: World<'_>,
-    how: How,
+    world: CoverageContext<'_>,
+    how: RuleSelection,
     select: &Select,
     whole: Option<&Query>,
     ctes: &Ctes,
     around: Option<&Scope<'_>>,
-) -> Result<Vec<Draft>, TargetError> {
-    let block = Block::new(world, select, ctes, around)?;
+) -> Result<Vec<TargetDraft>, TargetError> {
+    let block = SelectBlock::new(world, select, ctes, around)?;
     check_order(&block, whole)?;
     let mut drafts = Vec::new();
     drafts.extend(filter(&block, how));
     drafts.extend(having(&block, how));
     drafts.extend(joins::drafts(&block, how)?);
-    drafts.extend(choice::drafts(&block, how)?);
+    drafts.extend(conditional::drafts(&block, how)?);
     drafts.extend(grouping::groups(&block, how)?);
     drafts.extend(subquery::drafts(world, how, &block, ctes)?);
     drafts.extend(subquery::derived(world, how, &block, ctes)?);
@@ -191,11 +193,11 @@ fn of_select(
 }
 
 /// The targets of WHERE.
-fn filter(block: &Block<'_>, how: How) -> Vec<Draft> {
+fn filter(block: &SelectBlock<'_>, how: RuleSelection) -> Vec<TargetDraft> {
     let Some(node) = &block.filter else {
         return Vec::new();
     };
-    let draft = |case: Case| {
+    let draft = |case: McdcCase| {
         // With INNER joins a join column is never NULL, so the joins stay as they are.
         let keep = case.null.as_ref().is_some_and(|found| {
             let joins = block
@@ -210,12 +212,12 @@ fn filter(block: &Block<'_>, how: How) -> Vec<Draft> {
             block.inner()
         };
         let select = block.rows(from, condition::all(case.terms));
-        Draft {
-            query: block::query(select),
+        TargetDraft {
+            query: select_block::query(select),
             rule: case.rule,
             clause: clause(ClauseKind::Where, &case.leaf),
             nesting: Vec::new(),
-            says: case.says,
+            description: case.description,
         }
     };
     mcdc::cases(node, &block.scope, how)
@@ -225,19 +227,22 @@ fn filter(block: &Block<'_>, how: How) -> Vec<Draft> {
 }
 
 /// The targets of HAVING.
-fn having(block: &Block<'_>, how: How) -> Vec<Draft> {
+fn having(block: &SelectBlock<'_>, how: RuleSelection) -> Vec<TargetDraft> {
     let Some(node) = &block.having else {
         return Vec::new();
     };
-    let draft = |case: Case| {
-        let mut select = block.rows(block.inner(), block.filter.as_ref().map(Node::expr));
+    let draft = |case: McdcCase| {
+        let mut select = block.rows(
+            block.inner(),
+            block.filter.as_ref().map(ConditionTree::expr),
+        );
         select.having = condition::all(case.terms);
-        Draft {
-            query: block::query(select),
+        TargetDraft {
+            query: select_block::query(select),
             rule: case.rule,
             clause: clause(ClauseKind::Having, &case.leaf),
             nesting: Vec::new(),
-            says: format!("for a group, {}", case.says),
+            description: format!("for a group, {}", case.description),
         }
     };
     mcdc::cases(node, &block.scope, how)
@@ -248,8 +253,8 @@ fn having(block: &Block<'_>, how: How) -> Vec<Draft> {
 }
 
 /// No count is negative, and no group is empty.
-fn is_impossible_count(case: &Case, groups: bool) -> bool {
-    let (Rule::Boundary, Some(Expr::BinaryOp { left, right, .. })) =
+fn is_impossible_count(case: &McdcCase, groups: bool) -> bool {
+    let (CoverageRule::Boundary, Some(Expr::BinaryOp { left, right, .. })) =
         (case.rule, case.terms.first())
     else {
         return false;
@@ -257,18 +262,18 @@ fn is_impossible_count(case: &Case, groups: bool) -> bool {
     let Expr::Function(function) = &**left else {
         return false;
     };
-    mention::function_name(&function.name) == "count"
+    expr_parts::function_name(&function.name) == "count"
         && match &**right {
             Expr::UnaryOp { .. } => true,
             Expr::Value(value) => {
-                let all_rows = mention::arguments(function).iter().all(Option::is_none);
+                let all_rows = expr_parts::arguments(function).iter().all(Option::is_none);
                 groups && all_rows && value.to_string() == "0"
             }
             _ => false,
         }
 }
 
-fn clause(kind: ClauseKind, leaf: &condition::Leaf) -> Clause {
+fn clause(kind: ClauseKind, leaf: &condition::ConditionLeaf) -> Clause {
     Clause {
         kind,
         text: leaf.expr.to_string(),
@@ -277,11 +282,11 @@ fn clause(kind: ClauseKind, leaf: &condition::Leaf) -> Clause {
 }
 
 /// ORDER BY has few targets, but unknown names in it are errors all the same.
-fn check_order(block: &Block<'_>, whole: Option<&Query>) -> Result<(), TargetError> {
+fn check_order(block: &SelectBlock<'_>, whole: Option<&Query>) -> Result<(), TargetError> {
     let order = whole.and_then(|query| query.order_by.as_ref());
     if let Some(OrderByKind::Expressions(keys)) = order.map(|order| &order.kind) {
         for key in keys {
-            for mention in &Parts::of(&key.expr).mentions {
+            for mention in &ExprParts::of(&key.expr).mentions {
                 block.scope.resolve(mention)?;
             }
         }

@@ -6,18 +6,21 @@ use sqlparser::ast::{
     TableAlias, TableFactor, TableWithJoins, Value,
 };
 
-use super::block::{self, Block};
-use super::condition::{self, Node};
+use super::condition::{self, ConditionTree};
 use super::error::TargetError;
-use super::facts;
-use super::generate::Draft;
-use super::mcdc::How;
-use super::mention::Parts;
-use super::read;
-use super::target::{Clause, ClauseKind, Rule};
+use super::expr_parts::ExprParts;
+use super::generate::TargetDraft;
+use super::mcdc::RuleSelection;
+use super::parse;
+use super::select_block::{self, SelectBlock};
+use super::target::{Clause, ClauseKind, CoverageRule};
+use super::value_class;
 
 /// The targets of GROUP BY.
-pub(super) fn groups(block: &Block<'_>, how: How) -> Result<Vec<Draft>, TargetError> {
+pub(super) fn groups(
+    block: &SelectBlock<'_>,
+    how: RuleSelection,
+) -> Result<Vec<TargetDraft>, TargetError> {
     let mut drafts = Vec::new();
     if block.keys.is_empty() {
         return Ok(drafts);
@@ -31,12 +34,12 @@ pub(super) fn groups(block: &Block<'_>, how: How) -> Result<Vec<Draft>, TargetEr
     let list = texts(&block.keys);
     let mut select = block.with(block.original(), block.filter());
     select.having = having(block, vec![greater(count(None, false), one())]);
-    let says = format!("a group by {list} has more than one row");
+    let description = format!("a group by {list} has more than one row");
     drafts.push(draft(
         select,
-        Rule::GroupRepeats,
+        CoverageRule::GroupRepeats,
         clause(ClauseKind::GroupBy, &block.keys),
-        says,
+        description,
     ));
     for (index, key) in block.keys.iter().enumerate().filter(|(_, key)| plain(key)) {
         let mut rest = block.keys.clone();
@@ -49,9 +52,14 @@ pub(super) fn groups(block: &Block<'_>, how: How) -> Result<Vec<Draft>, TargetEr
         };
         select.group_by = GroupByExpr::Expressions(rest, Vec::new());
         select.having = having(block, vec![greater(count(Some(key), true), one())]);
-        let says = format!("there is more than one group by `{key}`");
+        let description = format!("there is more than one group by `{key}`");
         let clause = clause(ClauseKind::GroupBy, std::slice::from_ref(key));
-        drafts.push(draft(select, Rule::GroupsDiffer, clause, says));
+        drafts.push(draft(
+            select,
+            CoverageRule::GroupsDiffer,
+            clause,
+            description,
+        ));
         if how.extended() {
             drafts.extend(null_group(block, key)?);
         }
@@ -60,8 +68,8 @@ pub(super) fn groups(block: &Block<'_>, how: How) -> Result<Vec<Draft>, TargetEr
 }
 
 /// A group whose key is NULL.
-fn null_group(block: &Block<'_>, key: &Expr) -> Result<Option<Draft>, TargetError> {
-    let Some(mention) = facts::as_mention(key) else {
+fn null_group(block: &SelectBlock<'_>, key: &Expr) -> Result<Option<TargetDraft>, TargetError> {
+    let Some(mention) = value_class::as_mention(key) else {
         return Ok(None);
     };
     let Some(found) = block.scope.resolve(&mention)? else {
@@ -78,15 +86,27 @@ fn null_group(block: &Block<'_>, key: &Expr) -> Result<Option<Draft>, TargetErro
     let terms = std::iter::once(Expr::IsNull(Box::new(key.clone()))).chain(filter);
     let select = block.with(block.original(), condition::all(terms));
     let clause = clause(ClauseKind::GroupBy, std::slice::from_ref(key));
-    let says = format!("`{key}` is NULL in a group of its own");
-    Ok(Some(draft(select, Rule::GroupNull, clause, says)))
+    let description = format!("`{key}` is NULL in a group of its own");
+    Ok(Some(draft(
+        select,
+        CoverageRule::GroupNull,
+        clause,
+        description,
+    )))
 }
 
 /// The targets of aggregate functions, first those of the select list.
-pub(super) fn aggregates(block: &Block<'_>, how: How) -> Result<Vec<Draft>, TargetError> {
+pub(super) fn aggregates(
+    block: &SelectBlock<'_>,
+    how: RuleSelection,
+) -> Result<Vec<TargetDraft>, TargetError> {
     let mut drafts = Vec::new();
     let mut seen: Vec<Expr> = Vec::new();
-    let leaves = block.having.as_ref().map(Node::leaves).unwrap_or_default();
+    let leaves = block
+        .having
+        .as_ref()
+        .map(ConditionTree::leaves)
+        .unwrap_or_default();
     let listed = block.listed.iter().map(|parts| (ClauseKind::Select, parts));
     let places = listed.chain(leaves.iter().map(|leaf| (ClauseKind::Having, &leaf.parts)));
     for (kind, aggregate) in
@@ -94,7 +114,7 @@ pub(super) fn aggregates(block: &Block<'_>, how: How) -> Result<Vec<Draft>, Targ
     {
         let known = ["count", "sum", "avg", "min", "max"];
         let name = match &aggregate.call {
-            Expr::Function(function) => super::mention::function_name(&function.name),
+            Expr::Function(function) => super::expr_parts::function_name(&function.name),
             _ => continue,
         };
         let Some(argument) = &aggregate.argument else {
@@ -103,7 +123,7 @@ pub(super) fn aggregates(block: &Block<'_>, how: How) -> Result<Vec<Draft>, Targ
         if !how.extended() && !known.contains(&name.as_str()) || seen.contains(argument) {
             continue;
         }
-        let constant = Parts::of(argument).mentions.is_empty();
+        let constant = ExprParts::of(argument).mentions.is_empty();
         if how.extended() && constant {
             continue;
         }
@@ -117,14 +137,14 @@ pub(super) fn aggregates(block: &Block<'_>, how: How) -> Result<Vec<Draft>, Targ
         let repeated = greater(count(Some(argument), false), count(Some(argument), true));
         drafts.push(draft(
             with(vec![repeated, several.clone()]),
-            Rule::AggregateRepeats,
+            CoverageRule::AggregateRepeats,
             clause.clone(),
             format!(
                 "`{}` sees different values of `{argument}` and one of them twice",
                 aggregate.call
             ),
         ));
-        let nullable = match facts::as_mention(argument) {
+        let nullable = match value_class::as_mention(argument) {
             Some(mention) => block
                 .scope
                 .resolve(&mention)?
@@ -135,7 +155,7 @@ pub(super) fn aggregates(block: &Block<'_>, how: How) -> Result<Vec<Draft>, Targ
             let missing = greater(count(None, false), count(Some(argument), false));
             drafts.push(draft(
                 with(vec![missing, several]),
-                Rule::AggregateNull,
+                CoverageRule::AggregateNull,
                 clause.clone(),
                 format!(
                     "`{}` sees different values of `{argument}` and a NULL",
@@ -150,8 +170,13 @@ pub(super) fn aggregates(block: &Block<'_>, how: How) -> Result<Vec<Draft>, Targ
                     having,
                     ..block.with(block.original(), block.filter())
                 };
-                let says = format!("`{}` sees nothing but NULL", aggregate.call);
-                drafts.push(draft(select, Rule::AggregateOnlyNull, clause, says));
+                let description = format!("`{}` sees nothing but NULL", aggregate.call);
+                drafts.push(draft(
+                    select,
+                    CoverageRule::AggregateOnlyNull,
+                    clause,
+                    description,
+                ));
             }
         }
     }
@@ -164,19 +189,19 @@ pub(super) fn aggregates(block: &Block<'_>, how: How) -> Result<Vec<Draft>, Targ
             .flat_map(|parts| &parts.aggregates)
             .next();
         let call: Vec<Expr> = first.map(|of| of.call.clone()).into_iter().collect();
-        let says = "no row meets the condition, so the aggregates see nothing".to_owned();
+        let description = "no row meets the condition, so the aggregates see nothing".to_owned();
         drafts.push(draft(
             select,
-            Rule::AggregateNothing,
+            CoverageRule::AggregateNothing,
             clause(ClauseKind::Select, &call),
-            says,
+            description,
         ));
     }
     Ok(drafts)
 }
 
 /// The targets of DISTINCT: it removes a row, and it keeps two.
-pub(super) fn distinct(block: &Block<'_>) -> Vec<Draft> {
+pub(super) fn distinct(block: &SelectBlock<'_>) -> Vec<TargetDraft> {
     let mut drafts = Vec::new();
     if !matches!(block.select.distinct, Some(Distinct::Distinct)) || block.is_bare_aggregate() {
         return drafts;
@@ -187,20 +212,32 @@ pub(super) fn distinct(block: &Block<'_>) -> Vec<Draft> {
         text: "DISTINCT".to_owned(),
         span: None,
     };
-    let constant = items.iter().all(|item| Parts::of(item).mentions.is_empty());
+    let constant = items
+        .iter()
+        .all(|item| ExprParts::of(item).mentions.is_empty());
     let whole = items.len() == block.select.projection.len() && !constant;
     if whole && !block.groups() && !block.aggregates() {
         let mut select = block.with(block.original(), block.filter());
         select.distinct = None;
         select.group_by = GroupByExpr::Expressions(items, Vec::new());
         select.having = Some(greater(count(None, false), one()));
-        let says = "two rows are the same to DISTINCT".to_owned();
-        drafts.push(draft(select, Rule::DistinctRemoves, clause.clone(), says));
+        let description = "two rows are the same to DISTINCT".to_owned();
+        drafts.push(draft(
+            select,
+            CoverageRule::DistinctRemoves,
+            clause.clone(),
+            description,
+        ));
     }
     let inner = block.with(block.original(), block.filter());
     let select = counted(inner, "distinct_rows", greater(count(None, false), one()));
-    let says = "DISTINCT leaves more than one row".to_owned();
-    drafts.push(draft(select, Rule::DistinctKeeps, clause, says));
+    let description = "DISTINCT leaves more than one row".to_owned();
+    drafts.push(draft(
+        select,
+        CoverageRule::DistinctKeeps,
+        clause,
+        description,
+    ));
     drafts
 }
 
@@ -208,7 +245,7 @@ pub(super) fn distinct(block: &Block<'_>) -> Vec<Draft> {
 pub(super) fn counted(inner: Select, name: &str, having: Expr) -> Select {
     let derived = TableFactor::Derived {
         lateral: false,
-        subquery: Box::new(block::query(unnamed_twice(inner))),
+        subquery: Box::new(select_block::query(unnamed_twice(inner))),
         alias: Some(TableAlias {
             explicit: true,
             name: Ident::new(name),
@@ -222,7 +259,7 @@ pub(super) fn counted(inner: Select, name: &str, having: Expr) -> Select {
         joins: Vec::new(),
     };
     let item = SelectItem::UnnamedExpr(count(None, false));
-    let mut select = read::select(vec![item], vec![from], None);
+    let mut select = parse::select(vec![item], vec![from], None);
     select.having = Some(having);
     select
 }
@@ -253,19 +290,19 @@ fn unnamed_twice(mut select: Select) -> Select {
     select
 }
 
-fn draft(select: Select, rule: Rule, clause: Clause, says: String) -> Draft {
-    Draft {
-        query: block::query(select),
+fn draft(select: Select, rule: CoverageRule, clause: Clause, description: String) -> TargetDraft {
+    TargetDraft {
+        query: select_block::query(select),
         rule,
         clause,
         nesting: Vec::new(),
-        says,
+        description,
     }
 }
 
 /// New conditions of HAVING before the old ones.
-fn having(block: &Block<'_>, mut terms: Vec<Expr>) -> Option<Expr> {
-    terms.extend(block.having.as_ref().map(Node::expr));
+fn having(block: &SelectBlock<'_>, mut terms: Vec<Expr>) -> Option<Expr> {
+    terms.extend(block.having.as_ref().map(ConditionTree::expr));
     condition::all(terms)
 }
 

@@ -2,21 +2,24 @@
 
 use sqlparser::ast::{Expr, JoinConstraint};
 
-use super::block::{self, Block, Kind, Part};
-use super::condition::{self, Node};
+use super::condition::{self, ConditionTree};
 use super::error::TargetError;
-use super::generate::Draft;
-use super::mcdc::{self, How};
-use super::mention::Mention;
-use super::scope::{self, Found};
-use super::target::{Clause, ClauseKind, Rule};
+use super::expr_parts::ColumnMention;
+use super::generate::TargetDraft;
+use super::mcdc::{self, RuleSelection};
+use super::scope::{self, ResolvedColumn};
+use super::select_block::{self, JoinPart, JoinTreatment, SelectBlock};
+use super::target::{Clause, ClauseKind, CoverageRule};
 
-type Column = (Mention, Found);
+type JoinColumn = (ColumnMention, ResolvedColumn);
 
 /// The targets of all joins.
-pub(super) fn drafts(block: &Block<'_>, how: How) -> Result<Vec<Draft>, TargetError> {
+pub(super) fn drafts(
+    block: &SelectBlock<'_>,
+    how: RuleSelection,
+) -> Result<Vec<TargetDraft>, TargetError> {
     let mut drafts = Vec::new();
-    let conditional = block.parts.iter().any(Part::has_condition);
+    let conditional = block.parts.iter().any(JoinPart::has_condition);
     let unfiltered = block.filter.is_none() && block.having.is_none();
     if unfiltered && block.first.is_some() && (conditional || how.extended()) {
         drafts.push(joined(block, conditional));
@@ -33,18 +36,18 @@ pub(super) fn drafts(block: &Block<'_>, how: How) -> Result<Vec<Draft>, TargetEr
 }
 
 /// The query with every join INNER and no condition.
-fn joined(block: &Block<'_>, conditional: bool) -> Draft {
+fn joined(block: &SelectBlock<'_>, conditional: bool) -> TargetDraft {
     let text: Vec<String> = block.inner().iter().map(ToString::to_string).collect();
-    Draft {
-        query: block::query(block.rows(block.inner(), None)),
-        rule: Rule::Joined,
+    TargetDraft {
+        query: select_block::query(block.rows(block.inner(), None)),
+        rule: CoverageRule::Joined,
         clause: Clause {
             kind: ClauseKind::Join,
             text: text.join(", "),
             span: None,
         },
         nesting: Vec::new(),
-        says: if conditional {
+        description: if conditional {
             "every join finds a partner".to_owned()
         } else {
             "there is a row to return".to_owned()
@@ -53,16 +56,16 @@ fn joined(block: &Block<'_>, conditional: bool) -> Draft {
 }
 
 /// Rows without a partner: of what stands before the join, and of what it adds.
-fn alone(block: &Block<'_>, index: usize, how: How, drafts: &mut Vec<Draft>) {
+fn alone(block: &SelectBlock<'_>, index: usize, how: RuleSelection, drafts: &mut Vec<TargetDraft>) {
     let part = &block.parts[index];
     let local = part.columns.iter().filter(|(_, found)| found.id.depth == 0);
-    let (right, left): (Vec<&Column>, Vec<&Column>) =
+    let (right, left): (Vec<&JoinColumn>, Vec<&JoinColumn>) =
         local.partition(|(_, found)| part.relations.contains(&found.id.relation));
     let new = scope::part_names(part, &block.scope);
     if !left.is_empty() {
-        let shape = Shape::left(block, index);
-        let says = format!("a row joined with {new} has no partner there");
-        let roles = Roles {
+        let shape = JoinShape::left(block, index);
+        let description = format!("a row joined with {new} has no partner there");
+        let roles = JoinSides {
             none: &right,
             own: &left,
         };
@@ -71,16 +74,16 @@ fn alone(block: &Block<'_>, index: usize, how: How, drafts: &mut Vec<Draft>) {
             index,
             &shape,
             roles,
-            [Rule::LeftAlone, Rule::LeftAloneNull],
-            &says,
+            [CoverageRule::LeftAlone, CoverageRule::LeftAloneNull],
+            &description,
             how,
             drafts,
         );
     }
     if !right.is_empty() {
-        let shape = Shape::right(block, index);
-        let says = format!("a row of {new} has no partner");
-        let roles = Roles {
+        let shape = JoinShape::right(block, index);
+        let description = format!("a row of {new} has no partner");
+        let roles = JoinSides {
             none: &left,
             own: &right,
         };
@@ -89,8 +92,8 @@ fn alone(block: &Block<'_>, index: usize, how: How, drafts: &mut Vec<Draft>) {
             index,
             &shape,
             roles,
-            [Rule::RightAlone, Rule::RightAloneNull],
-            &says,
+            [CoverageRule::RightAlone, CoverageRule::RightAloneNull],
+            &description,
             how,
             drafts,
         );
@@ -99,9 +102,9 @@ fn alone(block: &Block<'_>, index: usize, how: How, drafts: &mut Vec<Draft>) {
 
 /// The columns of a join's condition on the side that is missing and on the side that is there.
 #[derive(Clone, Copy)]
-struct Roles<'c> {
-    none: &'c [&'c Column],
-    own: &'c [&'c Column],
+struct JoinSides<'c> {
+    none: &'c [&'c JoinColumn],
+    own: &'c [&'c JoinColumn],
 }
 
 #[expect(
@@ -109,31 +112,31 @@ struct Roles<'c> {
     reason = "one call shape for four sibling rules"
 )]
 fn side(
-    block: &Block<'_>,
+    block: &SelectBlock<'_>,
     index: usize,
-    shape: &Shape,
-    roles: Roles<'_>,
-    [rule, null_rule]: [Rule; 2],
-    says: &str,
-    how: How,
-    drafts: &mut Vec<Draft>,
+    shape: &JoinShape,
+    roles: JoinSides<'_>,
+    [rule, null_rule]: [CoverageRule; 2],
+    description: &str,
+    how: RuleSelection,
+    drafts: &mut Vec<TargetDraft>,
 ) {
-    let draft = |rule: Rule, nulls: &[&Column], says: String| Draft {
+    let draft = |rule: CoverageRule, nulls: &[&JoinColumn], description: String| TargetDraft {
         query: shape.query(block, roles, nulls),
         rule,
         clause: clause(&block.parts[index]),
         nesting: Vec::new(),
-        says,
+        description,
     };
-    drafts.push(draft(rule, &[], says.to_owned()));
-    let nullable: Vec<&Column> = roles
+    drafts.push(draft(rule, &[], description.to_owned()));
+    let nullable: Vec<&JoinColumn> = roles
         .own
         .iter()
         .copied()
         .filter(|(_, found)| found.nullable)
         .collect();
     // SQLFpc makes them all NULL at once, so that none of them is to blame alone.
-    let sets: Vec<Vec<&Column>> = if how.extended() {
+    let sets: Vec<Vec<&JoinColumn>> = if how.extended() {
         nullable.into_iter().map(|column| vec![column]).collect()
     } else if nullable.is_empty() {
         Vec::new()
@@ -146,22 +149,22 @@ fn side(
             .map(|(m, _)| format!("`{}`", m.expr()))
             .collect();
         let verb = if names.len() == 1 { "is" } else { "are" };
-        let says = format!("{says} because {} {verb} NULL", names.join(" and "));
-        drafts.push(draft(null_rule, &nulls, says));
+        let description = format!("{description} because {} {verb} NULL", names.join(" and "));
+        drafts.push(draft(null_rule, &nulls, description));
     }
 }
 
 /// The joins' kinds in a target, and the relations that have no row then.
-struct Shape {
-    kinds: Vec<Kind>,
+struct JoinShape {
+    kinds: Vec<JoinTreatment>,
     nulled: Vec<bool>,
 }
 
-impl Shape {
+impl JoinShape {
     /// What stands before the join has no partner in it.
-    fn left(block: &Block<'_>, index: usize) -> Self {
+    fn left(block: &SelectBlock<'_>, index: usize) -> Self {
         let mut shape = Self::inner(block);
-        shape.kinds[index] = Kind::Left;
+        shape.kinds[index] = JoinTreatment::Left;
         shape.null(&block.parts[index]);
         shape.follow(block, index);
         shape
@@ -171,23 +174,24 @@ impl Shape {
     ///
     /// Joins on which its condition depends turn RIGHT with it, the other
     /// earlier ones LEFT.
-    fn right(block: &Block<'_>, index: usize) -> Self {
+    fn right(block: &SelectBlock<'_>, index: usize) -> Self {
         let mut shape = Self::inner(block);
         let start = block.parts[index].relations.start;
         for nulled in shape.nulled.iter_mut().take(start) {
             *nulled = true;
         }
         for kind in shape.kinds.iter_mut().take(index) {
-            *kind = Kind::Left;
+            *kind = JoinTreatment::Left;
         }
         let mut chain = vec![index];
         while let Some(at) = chain.pop() {
-            shape.kinds[at] = Kind::Right;
+            shape.kinds[at] = JoinTreatment::Right;
             for (_, found) in &block.parts[at].columns {
                 let earlier = block.parts[..at].iter().position(|part| {
                     found.id.depth == 0 && part.relations.contains(&found.id.relation)
                 });
-                if let Some(earlier) = earlier.filter(|&at| shape.kinds[at] != Kind::Right) {
+                if let Some(earlier) = earlier.filter(|&at| shape.kinds[at] != JoinTreatment::Right)
+                {
                     chain.push(earlier);
                 }
             }
@@ -196,42 +200,42 @@ impl Shape {
         shape
     }
 
-    fn inner(block: &Block<'_>) -> Self {
+    fn inner(block: &SelectBlock<'_>) -> Self {
         Self {
-            kinds: vec![Kind::Inner; block.parts.len()],
+            kinds: vec![JoinTreatment::Inner; block.parts.len()],
             nulled: vec![false; block.scope.relations.len()],
         }
     }
 
-    fn null(&mut self, part: &Part) {
+    fn null(&mut self, part: &JoinPart) {
         for nulled in &mut self.nulled[part.relations.clone()] {
             *nulled = true;
         }
     }
 
     /// Later joins that depend on a missing row miss theirs too.
-    fn follow(&mut self, block: &Block<'_>, index: usize) {
+    fn follow(&mut self, block: &SelectBlock<'_>, index: usize) {
         for later in index + 1..block.parts.len() {
             let part = &block.parts[later];
             if part.columns.iter().any(|(_, found)| self.is_nulled(found)) {
-                self.kinds[later] = Kind::Left;
+                self.kinds[later] = JoinTreatment::Left;
                 self.null(part);
             }
         }
     }
 
-    fn is_nulled(&self, found: &Found) -> bool {
+    fn is_nulled(&self, found: &ResolvedColumn) -> bool {
         found.id.depth == 0 && self.nulled.get(found.id.relation).copied().unwrap_or(false)
     }
 
     fn query(
         &self,
-        block: &Block<'_>,
-        roles: Roles<'_>,
-        nulls: &[&Column],
+        block: &SelectBlock<'_>,
+        roles: JoinSides<'_>,
+        nulls: &[&JoinColumn],
     ) -> sqlparser::ast::Query {
-        let is_null = |(mention, _): &Column| Expr::IsNull(Box::new(mention.expr()));
-        let own = |column: &Column| {
+        let is_null = |(mention, _): &JoinColumn| Expr::IsNull(Box::new(mention.expr()));
+        let own = |column: &JoinColumn| {
             let null = nulls.iter().any(|(_, found)| found.id == column.1.id);
             let expr = Box::new(column.0.expr());
             if null {
@@ -240,7 +244,7 @@ impl Shape {
                 Expr::IsNotNull(expr)
             }
         };
-        let reduce = |node: &Node| {
+        let reduce = |node: &ConditionTree| {
             node.without(&|leaf| {
                 leaf.columns.iter().any(|(mention, found)| {
                     let null = nulls.iter().any(|(_, of)| of.id == found.id);
@@ -264,27 +268,27 @@ impl Shape {
             .as_ref()
             .and_then(reduce)
             .map(|node| node.expr());
-        block::query(select)
+        select_block::query(select)
     }
 }
 
 /// Every part of a join's condition decides whether a pair belongs together.
 fn condition_drafts(
-    block: &Block<'_>,
+    block: &SelectBlock<'_>,
     index: usize,
-    how: How,
-    drafts: &mut Vec<Draft>,
+    how: RuleSelection,
+    drafts: &mut Vec<TargetDraft>,
 ) -> Result<(), TargetError> {
     let JoinConstraint::On(on) = &block.parts[index].constraint else {
         return Ok(());
     };
-    let node = Node::read(on, &block.scope)?;
+    let node = ConditionTree::read(on, &block.scope)?;
     if node.leaves().len() < 2 {
         return Ok(());
     }
     for case in mcdc::cases(&node, &block.scope, how) {
         // A pair that meets the whole of an AND is an ordinary partner.
-        if case.rule == Rule::True && matches!(node, Node::All(_)) {
+        if case.rule == CoverageRule::True && matches!(node, ConditionTree::All(_)) {
             continue;
         }
         let Some(terms) = condition::all(case.terms) else {
@@ -298,9 +302,9 @@ fn condition_drafts(
             .as_ref()
             .and_then(|node| node.without(&|leaf| leaf.depends(|id| Some(id) == null)))
             .map(|node| node.expr());
-        let from = block.chain(&parts, |_, _| Kind::Inner);
-        drafts.push(Draft {
-            query: block::query(block.rows(from, filter)),
+        let from = block.chain(&parts, |_, _| JoinTreatment::Inner);
+        drafts.push(TargetDraft {
+            query: select_block::query(block.rows(from, filter)),
             rule: case.rule,
             clause: Clause {
                 kind: ClauseKind::On,
@@ -308,13 +312,13 @@ fn condition_drafts(
                 span: condition::span(&case.leaf.expr),
             },
             nesting: Vec::new(),
-            says: format!("in a pair of rows, {}", case.says),
+            description: format!("in a pair of rows, {}", case.description),
         });
     }
     Ok(())
 }
 
-fn clause(part: &Part) -> Clause {
+fn clause(part: &JoinPart) -> Clause {
     let (text, span) = match &part.constraint {
         JoinConstraint::On(on) => (format!("{} ON {on}", part.factor), condition::span(on)),
         _ => (part.factor.to_string(), None),

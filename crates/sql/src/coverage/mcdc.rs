@@ -10,47 +10,47 @@ use std::rc::Rc;
 
 use sqlparser::ast::{Expr, Value};
 
-use super::boundary::{self, Point};
-use super::condition::{self, Leaf, Node, brief};
-use super::mention::Mention;
-use super::scope::{ColumnId, Found, Scope};
-use super::target::{Criterion, Rule};
+use super::boundary::{self, BoundaryPoint};
+use super::condition::{self, ConditionLeaf, ConditionTree, brief};
+use super::expr_parts::ColumnMention;
+use super::scope::{ColumnId, ResolvedColumn, Scope};
+use super::target::{CoverageRule, QueryCriterion};
 
 /// Longer lists are met by their first and last item only.
 const MAX_ITEMS: usize = 8;
 
 /// Which rules apply.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct How {
-    pub(super) criterion: Criterion,
+pub(super) struct RuleSelection {
+    pub(super) criterion: QueryCriterion,
     pub(super) boundaries: bool,
 }
 
-impl How {
+impl RuleSelection {
     /// Whether the extended rules apply.
     pub(super) fn extended(self) -> bool {
-        self.criterion == Criterion::Extended
+        self.criterion == QueryCriterion::Extended
     }
 }
 
 /// One situation of a condition.
 #[derive(Debug)]
-pub(super) struct Case {
-    pub(super) rule: Rule,
+pub(super) struct McdcCase {
+    pub(super) rule: CoverageRule,
     /// What must hold, to be joined by AND.
     pub(super) terms: Vec<Expr>,
     /// The column that is NULL.
-    pub(super) null: Option<Found>,
-    pub(super) leaf: Rc<Leaf>,
-    pub(super) says: String,
+    pub(super) null: Option<ResolvedColumn>,
+    pub(super) leaf: Rc<ConditionLeaf>,
+    pub(super) description: String,
 }
 
 /// The cases of a condition, leaf by leaf.
-pub(super) fn cases(node: &Node, scope: &Scope<'_>, how: How) -> Vec<Case> {
-    let mut maker = Maker {
+pub(super) fn cases(node: &ConditionTree, scope: &Scope<'_>, how: RuleSelection) -> Vec<McdcCase> {
+    let mut maker = CaseBuilder {
         scope,
         how,
-        alone: matches!(node, Node::Leaf(_)),
+        alone: matches!(node, ConditionTree::Leaf(_)),
         seen: HashSet::new(),
         seen_points: HashSet::new(),
         cases: Vec::new(),
@@ -60,39 +60,40 @@ pub(super) fn cases(node: &Node, scope: &Scope<'_>, how: How) -> Vec<Case> {
 }
 
 /// A sibling and the truth it must have.
-type Sibling<'n> = (&'n Node, bool);
+type SiblingTruth<'n> = (&'n ConditionTree, bool);
 
-struct Maker<'a, 'p> {
+struct CaseBuilder<'a, 'p> {
     scope: &'a Scope<'p>,
-    how: How,
+    how: RuleSelection,
     /// Whether the leaf is the whole condition.
     alone: bool,
     seen: HashSet<BTreeSet<String>>,
     seen_points: HashSet<Vec<String>>,
-    cases: Vec<Case>,
+    cases: Vec<McdcCase>,
 }
 
-impl Maker<'_, '_> {
-    fn visit(&mut self, node: &Node, context: &[Sibling<'_>], in_all: bool) {
+impl CaseBuilder<'_, '_> {
+    fn visit(&mut self, node: &ConditionTree, context: &[SiblingTruth<'_>], in_all: bool) {
         let (nodes, truth) = match node {
-            Node::All(nodes) => (nodes, true),
-            Node::Any(nodes) => (nodes, false),
+            ConditionTree::All(nodes) => (nodes, true),
+            ConditionTree::Any(nodes) => (nodes, false),
             // Which way a NOT turns the outcome does not change who decides it.
-            Node::Not(node) => return self.visit(node, context, in_all),
-            Node::Leaf(leaf) => return self.leaf(leaf, context, in_all),
+            ConditionTree::Not(node) => return self.visit(node, context, in_all),
+            ConditionTree::Leaf(leaf) => return self.leaf(leaf, context, in_all),
         };
         for (index, child) in nodes.iter().enumerate() {
             let siblings = nodes
                 .iter()
                 .enumerate()
                 .filter(|&(other, _)| other != index);
-            let mut around: Vec<Sibling<'_>> = siblings.map(|(_, node)| (node, truth)).collect();
+            let mut around: Vec<SiblingTruth<'_>> =
+                siblings.map(|(_, node)| (node, truth)).collect();
             around.extend_from_slice(context);
             self.visit(child, &around, truth);
         }
     }
 
-    fn leaf(&mut self, leaf: &Rc<Leaf>, context: &[Sibling<'_>], in_all: bool) {
+    fn leaf(&mut self, leaf: &Rc<ConditionLeaf>, context: &[SiblingTruth<'_>], in_all: bool) {
         let extended = self.how.extended();
         match &leaf.expr {
             Expr::IsNull(inner) | Expr::IsNotNull(inner) => {
@@ -110,15 +111,15 @@ impl Maker<'_, '_> {
         if extended || points.is_none() {
             let opposite = condition::negate(&leaf.expr);
             let mut sides = [
-                (Rule::True, leaf.expr.clone(), "true"),
-                (Rule::False, opposite, "false"),
+                (CoverageRule::True, leaf.expr.clone(), "true"),
+                (CoverageRule::False, opposite, "false"),
             ];
             if !in_all {
                 sides.reverse();
             }
             for (rule, expr, word) in sides {
-                let says = format!("`{}` is {word}{}", brief(&leaf.expr), self.turns());
-                self.push(leaf, rule, expr, context, None, says);
+                let description = format!("`{}` is {word}{}", brief(&leaf.expr), self.turns());
+                self.push(leaf, rule, expr, context, None, description);
             }
         }
         self.points(leaf, points, context);
@@ -146,33 +147,58 @@ impl Maker<'_, '_> {
         }
     }
 
-    fn points(&mut self, leaf: &Rc<Leaf>, points: Option<Vec<Point>>, context: &[Sibling<'_>]) {
+    fn points(
+        &mut self,
+        leaf: &Rc<ConditionLeaf>,
+        points: Option<Vec<BoundaryPoint>>,
+        context: &[SiblingTruth<'_>],
+    ) {
         for point in points.into_iter().flatten() {
-            self.push(leaf, Rule::Boundary, point.expr, context, None, point.says);
+            self.push(
+                leaf,
+                CoverageRule::Boundary,
+                point.expr,
+                context,
+                None,
+                point.description,
+            );
         }
     }
 
     /// NULL in a column that makes the leaf NULL.
-    fn null(&mut self, leaf: &Rc<Leaf>, mention: &Mention, found: &Found, context: &[Sibling<'_>]) {
+    fn null(
+        &mut self,
+        leaf: &Rc<ConditionLeaf>,
+        mention: &ColumnMention,
+        found: &ResolvedColumn,
+        context: &[SiblingTruth<'_>],
+    ) {
         let column = mention.expr();
         let whole = brief(&leaf.expr);
-        let says = format!("`{column}` is NULL, so `{whole}` is neither true nor false");
+        let description = format!("`{column}` is NULL, so `{whole}` is neither true nor false");
         let test = Expr::IsNull(Box::new(column));
-        self.push(leaf, Rule::Null, test, context, Some(found), says);
+        self.push(
+            leaf,
+            CoverageRule::Null,
+            test,
+            context,
+            Some(found),
+            description,
+        );
     }
 
     /// A leaf that asks for NULL itself.
     fn null_test(
         &mut self,
-        leaf: &Rc<Leaf>,
-        column: &Found,
-        context: &[Sibling<'_>],
+        leaf: &Rc<ConditionLeaf>,
+        column: &ResolvedColumn,
+        context: &[SiblingTruth<'_>],
         in_all: bool,
     ) {
         let may_be_null = column.nullable || self.how.extended() && column.outer;
         let mut sides = [
-            (Rule::True, leaf.expr.clone(), "true"),
-            (Rule::False, condition::negate(&leaf.expr), "false"),
+            (CoverageRule::True, leaf.expr.clone(), "true"),
+            (CoverageRule::False, condition::negate(&leaf.expr), "false"),
         ];
         if !in_all {
             sides.reverse();
@@ -182,13 +208,20 @@ impl Maker<'_, '_> {
             if null && !may_be_null {
                 continue;
             }
-            let says = format!("`{}` is {word}{}", brief(&leaf.expr), self.turns());
-            self.push(leaf, rule, expr, context, null.then_some(column), says);
+            let description = format!("`{}` is {word}{}", brief(&leaf.expr), self.turns());
+            self.push(
+                leaf,
+                rule,
+                expr,
+                context,
+                null.then_some(column),
+                description,
+            );
         }
     }
 
     /// Each item of a list, one by one.
-    fn items(&mut self, leaf: &Rc<Leaf>, context: &[Sibling<'_>]) {
+    fn items(&mut self, leaf: &Rc<ConditionLeaf>, context: &[SiblingTruth<'_>]) {
         let Expr::InList { expr, list, .. } = &leaf.expr else {
             return;
         };
@@ -210,13 +243,20 @@ impl Maker<'_, '_> {
                 op: sqlparser::ast::BinaryOperator::Eq,
                 right: Box::new(item.clone()),
             };
-            let says = format!("`{expr}` is the item `{item}` of `{}`", brief(&leaf.expr));
-            self.push(leaf, Rule::Item, equality, context, None, says);
+            let description = format!("`{expr}` is the item `{item}` of `{}`", brief(&leaf.expr));
+            self.push(
+                leaf,
+                CoverageRule::Item,
+                equality,
+                context,
+                None,
+                description,
+            );
         }
     }
 
     /// The wildcards `%` of a pattern match nothing, or at least one character each.
-    fn wildcards(&mut self, leaf: &Rc<Leaf>, context: &[Sibling<'_>]) {
+    fn wildcards(&mut self, leaf: &Rc<ConditionLeaf>, context: &[SiblingTruth<'_>]) {
         let (Expr::Like {
             pattern,
             escape_char: None,
@@ -263,20 +303,27 @@ impl Maker<'_, '_> {
             };
             *negated = false;
             **pattern = Expr::value(Value::SingleQuotedString(text));
-            let says = format!("the wildcards of `{}` match {word}", brief(&leaf.expr));
-            self.push(leaf, Rule::Wildcard, variant, context, None, says);
+            let description = format!("the wildcards of `{}` match {word}", brief(&leaf.expr));
+            self.push(
+                leaf,
+                CoverageRule::Wildcard,
+                variant,
+                context,
+                None,
+                description,
+            );
         }
     }
 
     /// Adds a case unless it is there already.
     fn push(
         &mut self,
-        leaf: &Rc<Leaf>,
-        rule: Rule,
+        leaf: &Rc<ConditionLeaf>,
+        rule: CoverageRule,
         variant: Expr,
-        context: &[Sibling<'_>],
-        null: Option<&Found>,
-        says: String,
+        context: &[SiblingTruth<'_>],
+        null: Option<&ResolvedColumn>,
+        description: String,
     ) {
         let mut terms = vec![variant.clone()];
         terms.extend(context.iter().filter_map(|&(node, truth)| {
@@ -287,7 +334,7 @@ impl Maker<'_, '_> {
             reduced.map(|node| required(&node, truth))
         }));
         let keys: Vec<String> = terms.iter().map(key).collect();
-        let strict_point = rule == Rule::Boundary && !self.how.extended();
+        let strict_point = rule == CoverageRule::Boundary && !self.how.extended();
         let new = if strict_point {
             self.seen_points.insert(keys)
         } else {
@@ -299,24 +346,24 @@ impl Maker<'_, '_> {
                         .map(|&(node, truth)| key(&required(node, truth))),
                 )
                 .collect();
-            let test = rule != Rule::Null && null.is_some();
+            let test = rule != CoverageRule::Null && null.is_some();
             let repeated = test && !self.seen.insert(whole.clone());
             let keys: BTreeSet<String> = keys.into_iter().collect();
             !repeated && (self.seen.insert(keys.clone()) || test && keys == whole)
         };
         if new {
-            self.cases.push(Case {
+            self.cases.push(McdcCase {
                 rule,
                 terms,
                 null: null.cloned(),
                 leaf: Rc::clone(leaf),
-                says,
+                description,
             });
         }
     }
 }
 
-fn required(node: &Node, truth: bool) -> Expr {
+fn required(node: &ConditionTree, truth: bool) -> Expr {
     if truth { node.expr() } else { node.negation() }
 }
 
@@ -344,8 +391,11 @@ fn key(expr: &Expr) -> String {
 }
 
 /// The column of `column IS [NOT] NULL`.
-fn tested_column<'l>(tested: &Expr, leaf: &'l Leaf) -> Option<(&'l Mention, &'l Found)> {
-    let plain = super::facts::as_mention(tested).is_some();
+fn tested_column<'l>(
+    tested: &Expr,
+    leaf: &'l ConditionLeaf,
+) -> Option<(&'l ColumnMention, &'l ResolvedColumn)> {
+    let plain = super::value_class::as_mention(tested).is_some();
     match leaf.columns.as_slice() {
         [(mention, found)] if plain => Some((mention, found)),
         _ => None,
@@ -353,6 +403,6 @@ fn tested_column<'l>(tested: &Expr, leaf: &'l Leaf) -> Option<(&'l Mention, &'l 
 }
 
 /// Whether a column is one of these.
-pub(super) fn mentions(columns: &[(Mention, Found)], id: &ColumnId) -> bool {
+pub(super) fn mentions(columns: &[(ColumnMention, ResolvedColumn)], id: &ColumnId) -> bool {
     columns.iter().any(|(_, found)| found.id == *id)
 }

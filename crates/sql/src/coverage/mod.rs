@@ -5,8 +5,8 @@
 //! alone, a row without a partner, a group of more than one row. Rows for which
 //! every target returns something cover the query.
 //!
-//! Two criteria: [`Criterion::Fpc`] is SQL full predicate coverage as the
-//! reference tool SQLFpc produces it, target by target; [`Criterion::Extended`]
+//! Two criteria: [`QueryCriterion::Fpc`] is SQL full predicate coverage as the
+//! reference tool SQLFpc produces it, target by target; [`QueryCriterion::Extended`]
 //! repairs its gaps and is the default. `docs/query-coverage.md` explains every
 //! rule of both with an example.
 //!
@@ -14,7 +14,7 @@
 //!
 //! # Reading order
 //!
-//! [`targets`], then `block` (one SELECT taken apart), `condition` and `mcdc`
+//! [`targets`], then `select_block` (one SELECT taken apart), `condition` and `mcdc`
 //! (conditions that decide alone), and one module per remaining clause.
 //!
 //! # Example
@@ -40,26 +40,26 @@
 //! ]);
 //! ```
 
-mod block;
 mod boundary;
-mod choice;
 mod condition;
+mod conditional;
 mod error;
-mod facts;
+mod expr_parts;
 mod from;
 mod generate;
 mod grouping;
 mod joins;
 mod mcdc;
-mod mention;
 mod order;
 pub(crate) mod parameter;
-mod read;
+mod parse;
 mod relation;
 mod scope;
+mod select_block;
 mod setop;
 mod subquery;
 mod target;
+mod value_class;
 
 #[cfg(test)]
 mod tests;
@@ -67,4 +67,7 @@ mod tests;
 pub use error::TargetError;
 pub use generate::targets;
 pub use parameter::{ParameterMention, is_before_operand};
-pub use target::{Clause, ClauseKind, Criterion, Nesting, Options, Rule, Span, Target};
+pub use target::{
+    Clause, ClauseKind, CoverageOptions, CoverageRule, CoverageTarget, Nesting, QueryCriterion,
+    Span,
+};

@@ -5,18 +5,18 @@ use sqlparser::ast::{
     WindowSpec, WindowType,
 };
 
-use super::block::{self, Block};
 use super::condition;
-use super::generate::Draft;
+use super::expr_parts::ExprParts;
+use super::generate::TargetDraft;
 use super::grouping::{compare, count, counted, greater, number, one};
-use super::mention::Parts;
-use super::target::{Clause, ClauseKind, Rule};
+use super::select_block::{self, SelectBlock};
+use super::target::{Clause, ClauseKind, CoverageRule};
 
 /// Greater limits would need more rows than anybody wants to read.
 const MAX_LIMIT: u64 = 10;
 
 /// The targets of window functions of the select list.
-pub(super) fn windows(block: &Block<'_>) -> Vec<Draft> {
+pub(super) fn windows(block: &SelectBlock<'_>) -> Vec<TargetDraft> {
     let mut drafts = Vec::new();
     if block.groups() || block.aggregates() {
         return drafts;
@@ -49,7 +49,7 @@ fn spec(window: &WindowType, select: &Select) -> Option<WindowSpec> {
     }
 }
 
-fn partition(block: &Block<'_>, spec: &WindowSpec, drafts: &mut Vec<Draft>) {
+fn partition(block: &SelectBlock<'_>, spec: &WindowSpec, drafts: &mut Vec<TargetDraft>) {
     let by = &spec.partition_by;
     let order: Vec<Expr> = spec.order_by.iter().map(|key| key.expr.clone()).collect();
     let clause = Clause {
@@ -57,43 +57,43 @@ fn partition(block: &Block<'_>, spec: &WindowSpec, drafts: &mut Vec<Draft>) {
         text: format!("OVER ({spec})"),
         span: by.first().or(order.first()).and_then(condition::span),
     };
-    let mut push = |by: &[Expr], having: Expr, rule: Rule, says: String| {
-        drafts.push(Draft {
-            query: block::query(grouped(block, by, having)),
+    let mut push = |by: &[Expr], having: Expr, rule: CoverageRule, description: String| {
+        drafts.push(TargetDraft {
+            query: select_block::query(grouped(block, by, having)),
             rule,
             clause: clause.clone(),
             nesting: Vec::new(),
-            says,
+            description,
         });
     };
     let several = || greater(count(None, false), one());
     push(
         by,
         several(),
-        Rule::PartitionRepeats,
+        CoverageRule::PartitionRepeats,
         "a window's partition has more than one row".into(),
     );
     if let Some(first) = by.first() {
         let differ = greater(count(Some(first), true), one());
-        let says = format!("there is more than one partition by `{first}`");
-        push(&[], differ, Rule::PartitionsDiffer, says);
+        let description = format!("there is more than one partition by `{first}`");
+        push(&[], differ, CoverageRule::PartitionsDiffer, description);
     }
     if let Some(first) = order.first() {
-        let says = format!("two rows of a partition tie on {}", names(&order));
+        let description = format!("two rows of a partition tie on {}", names(&order));
         push(
             &[by.clone(), order.clone()].concat(),
             several(),
-            Rule::PeersTie,
-            says,
+            CoverageRule::PeersTie,
+            description,
         );
         let differ = greater(count(Some(first), true), one());
-        let says = format!("two rows of a partition differ in `{first}`");
-        push(by, differ, Rule::PeersDiffer, says);
+        let description = format!("two rows of a partition differ in `{first}`");
+        push(by, differ, CoverageRule::PeersDiffer, description);
     }
 }
 
 /// The targets of ORDER BY and LIMIT.
-pub(super) fn tail(block: &Block<'_>, query: &Query) -> Vec<Draft> {
+pub(super) fn tail(block: &SelectBlock<'_>, query: &Query) -> Vec<TargetDraft> {
     let mut drafts = Vec::new();
     if !block.groups() && !block.aggregates() && block.select.distinct.is_none() {
         order(block, query, &mut drafts);
@@ -102,15 +102,15 @@ pub(super) fn tail(block: &Block<'_>, query: &Query) -> Vec<Draft> {
     drafts
 }
 
-fn order(block: &Block<'_>, query: &Query, drafts: &mut Vec<Draft>) {
+fn order(block: &SelectBlock<'_>, query: &Query, drafts: &mut Vec<TargetDraft>) {
     let Some(OrderByKind::Expressions(written)) = query.order_by.as_ref().map(|of| &of.kind) else {
         return;
     };
     let keys: Vec<Expr> = written
         .iter()
-        .map(|key| block::listed_expr(&key.expr, &block.select, &block.scope))
+        .map(|key| select_block::listed_expr(&key.expr, &block.select, &block.scope))
         .filter(|key| {
-            let parts = Parts::of(key);
+            let parts = ExprParts::of(key);
             !parts.mentions.is_empty() && parts.subqueries.is_empty() && parts.windows.is_empty()
         })
         .collect();
@@ -122,28 +122,28 @@ fn order(block: &Block<'_>, query: &Query, drafts: &mut Vec<Draft>) {
         text: names(&keys).replace('`', ""),
         span: condition::span(first),
     };
-    let mut push = |by: &[Expr], having: Expr, rule: Rule, says: String| {
-        drafts.push(Draft {
-            query: block::query(grouped(block, by, having)),
+    let mut push = |by: &[Expr], having: Expr, rule: CoverageRule, description: String| {
+        drafts.push(TargetDraft {
+            query: select_block::query(grouped(block, by, having)),
             rule,
             clause: clause.clone(),
             nesting: Vec::new(),
-            says,
+            description,
         });
     };
     let differ = greater(count(Some(first), true), one());
-    let says = format!("two rows differ in `{first}`, so that the order shows");
-    push(&[], differ, Rule::OrderDiffers, says);
-    let says = format!("two rows tie on {}", names(&keys));
+    let description = format!("two rows differ in `{first}`, so that the order shows");
+    push(&[], differ, CoverageRule::OrderDiffers, description);
+    let description = format!("two rows tie on {}", names(&keys));
     push(
         &keys,
         greater(count(None, false), one()),
-        Rule::OrderTies,
-        says,
+        CoverageRule::OrderTies,
+        description,
     );
 }
 
-fn limit(block: &Block<'_>, query: &Query, drafts: &mut Vec<Draft>) {
+fn limit(block: &SelectBlock<'_>, query: &Query, drafts: &mut Vec<TargetDraft>) {
     let fetch = query.fetch.as_ref().filter(|fetch| !fetch.percent);
     let (limit, offset) = match &query.limit_clause {
         Some(LimitClause::LimitOffset { limit, offset, .. }) => {
@@ -164,10 +164,10 @@ fn limit(block: &Block<'_>, query: &Query, drafts: &mut Vec<Draft>) {
     if limit == 0 || limit.saturating_add(offset) > MAX_LIMIT || block.is_bare_aggregate() {
         return;
     }
-    let mut push = |having: Expr, rule: Rule, says: String| {
+    let mut push = |having: Expr, rule: CoverageRule, description: String| {
         let inner = block.with(block.original(), block.filter());
-        drafts.push(Draft {
-            query: block::query(counted(inner, "all_rows", having)),
+        drafts.push(TargetDraft {
+            query: select_block::query(counted(inner, "all_rows", having)),
             rule,
             clause: Clause {
                 kind: ClauseKind::Limit,
@@ -175,22 +175,22 @@ fn limit(block: &Block<'_>, query: &Query, drafts: &mut Vec<Draft>) {
                 span: None,
             },
             nesting: Vec::new(),
-            says,
+            description,
         });
     };
     let rows = |op, bound| compare(count(None, false), op, number(bound));
-    let says = format!("there are more rows than the limit of {limit}");
+    let description = format!("there are more rows than the limit of {limit}");
     push(
         rows(BinaryOperator::Gt, limit + offset),
-        Rule::LimitCuts,
-        says,
+        CoverageRule::LimitCuts,
+        description,
     );
     if limit > 1 {
         let some = rows(BinaryOperator::Gt, offset);
         let fewer = rows(BinaryOperator::Lt, limit + offset);
         if let Some(having) = condition::all([some, fewer]) {
-            let says = format!("there are fewer rows than the limit of {limit}");
-            push(having, Rule::LimitLeaves, says);
+            let description = format!("there are fewer rows than the limit of {limit}");
+            push(having, CoverageRule::LimitLeaves, description);
         }
     }
 }
@@ -206,7 +206,7 @@ fn whole(expr: &Expr) -> Option<u64> {
 }
 
 /// The rows of a block in groups.
-fn grouped(block: &Block<'_>, by: &[Expr], having: Expr) -> Select {
+fn grouped(block: &SelectBlock<'_>, by: &[Expr], having: Expr) -> Select {
     let mut select = block.with(block.original(), block.filter());
     select.projection = if by.is_empty() {
         vec![SelectItem::UnnamedExpr(count(None, false))]

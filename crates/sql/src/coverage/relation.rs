@@ -6,13 +6,13 @@ use sqlparser::ast::{
 };
 
 use super::error::TargetError;
-use super::facts::{self, Class};
 use super::from;
-use super::scope::{Column, Ctes, Relation, Scope, World};
+use super::scope::{CoverageContext, Ctes, FromRelation, RelationColumn, Scope};
+use super::value_class::{self, ValueClass};
 use crate::schema::Table;
 use crate::types::DataType;
 
-pub(super) fn leftmost(query: &Query) -> &SetExpr {
+pub(super) fn first_select(query: &Query) -> &SetExpr {
     let mut body = &*query.body;
     loop {
         body = match body {
@@ -25,15 +25,15 @@ pub(super) fn leftmost(query: &Query) -> &SetExpr {
 
 /// The relations that one item of FROM brings.
 pub(super) fn relations(
-    world: World<'_>,
+    world: CoverageContext<'_>,
     factor: &TableFactor,
     ctes: &Ctes,
     around: Option<&Scope<'_>>,
-    into: &mut Vec<Relation>,
+    into: &mut Vec<FromRelation>,
 ) -> Result<(), TargetError> {
-    let named = |alias: &Option<TableAlias>, name: Ident, columns: Option<Vec<Column>>| {
+    let named = |alias: &Option<TableAlias>, name: Ident, columns: Option<Vec<RelationColumn>>| {
         let written = alias.as_ref().map_or(name, |alias| alias.name.clone());
-        Relation {
+        FromRelation {
             name: written.value.clone(),
             written,
             columns: match alias {
@@ -85,7 +85,7 @@ pub(super) fn relations(
             }
             from::mark_outer(table_with_joins, &mut into[start..]);
             if let Some(alias) = alias {
-                let columns: Option<Vec<Vec<Column>>> = into
+                let columns: Option<Vec<Vec<RelationColumn>>> = into
                     .drain(start..)
                     .map(|relation| relation.columns)
                     .collect();
@@ -127,10 +127,10 @@ fn last(name: &ObjectName) -> String {
 }
 
 fn table_columns(
-    world: World<'_>,
+    world: CoverageContext<'_>,
     name: &ObjectName,
     ctes: &Ctes,
-) -> Result<Option<Vec<Column>>, TargetError> {
+) -> Result<Option<Vec<RelationColumn>>, TargetError> {
     let table = last(name);
     if name.0.len() == 1
         && let Some(columns) = ctes.get(&table)
@@ -169,7 +169,7 @@ fn table_columns(
 }
 
 /// The columns of a table of the schema.
-fn declared(world: World<'_>, table: &Table) -> Vec<Column> {
+fn declared(world: CoverageContext<'_>, table: &Table) -> Vec<RelationColumn> {
     let key = match table.primary_key() {
         Some(key) if !world.dialect.key_admits_null(table) => key,
         _ => &[],
@@ -178,7 +178,7 @@ fn declared(world: World<'_>, table: &Table) -> Vec<Column> {
         .columns
         .iter()
         .enumerate()
-        .map(|(index, column)| Column {
+        .map(|(index, column)| RelationColumn {
             name: column.name.clone(),
             nullable: !table.is_not_null(index)
                 && !key.contains(&index)
@@ -189,21 +189,24 @@ fn declared(world: World<'_>, table: &Table) -> Vec<Column> {
 }
 
 /// MySQL's `tinyint(1)` and `bit` are booleans, whatever they can store.
-fn class(data_type: &DataType, declared: &str) -> Class {
+fn class(data_type: &DataType, declared: &str) -> ValueClass {
     let declared = declared.to_ascii_lowercase().replace(' ', "");
     if declared.starts_with("tinyint(1)") || declared.starts_with("bit") {
-        return Class::Boolean;
+        return ValueClass::Boolean;
     }
     match data_type {
-        DataType::Boolean => Class::Boolean,
-        DataType::Date => Class::Date,
-        DataType::Timestamp { .. } => Class::Timestamp,
-        numeric if numeric.is_numeric() => Class::Number,
-        _ => Class::Other,
+        DataType::Boolean => ValueClass::Boolean,
+        DataType::Date => ValueClass::Date,
+        DataType::Timestamp { .. } => ValueClass::Timestamp,
+        numeric if numeric.is_numeric() => ValueClass::Number,
+        _ => ValueClass::Other,
     }
 }
 
-pub(super) fn renamed(columns: Option<Vec<Column>>, alias: &TableAlias) -> Option<Vec<Column>> {
+pub(super) fn renamed(
+    columns: Option<Vec<RelationColumn>>,
+    alias: &TableAlias,
+) -> Option<Vec<RelationColumn>> {
     if alias.columns.is_empty() {
         return columns;
     }
@@ -212,10 +215,10 @@ pub(super) fn renamed(columns: Option<Vec<Column>>, alias: &TableAlias) -> Optio
         let name = name.name.value.clone();
         match columns.get_mut(index) {
             Some(column) => column.name = name,
-            None => columns.push(Column {
+            None => columns.push(RelationColumn {
                 name,
                 nullable: true,
-                class: Class::Other,
+                class: ValueClass::Other,
             }),
         }
     }
@@ -224,11 +227,11 @@ pub(super) fn renamed(columns: Option<Vec<Column>>, alias: &TableAlias) -> Optio
 
 /// The columns that a query returns; `None` when they cannot be known.
 pub(super) fn output(
-    world: World<'_>,
+    world: CoverageContext<'_>,
     body: &SetExpr,
     ctes: &Ctes,
     around: Option<&Scope<'_>>,
-) -> Result<Option<Vec<Column>>, TargetError> {
+) -> Result<Option<Vec<RelationColumn>>, TargetError> {
     match body {
         SetExpr::Select(select) => selected(world, select, ctes, around),
         SetExpr::Query(query) => {
@@ -241,7 +244,7 @@ pub(super) fn output(
             Ok(left.zip(right).map(|(left, right)| {
                 left.into_iter()
                     .zip(right)
-                    .map(|(column, other)| Column {
+                    .map(|(column, other)| RelationColumn {
                         nullable: column.nullable || other.nullable,
                         ..column
                     })
@@ -250,10 +253,10 @@ pub(super) fn output(
         }
         SetExpr::Values(values) => {
             let width = values.rows.first().map_or(0, |row| row.content.len());
-            let column = |index| Column {
+            let column = |index| RelationColumn {
                 name: format!("column{}", index + 1),
                 nullable: true,
-                class: Class::Other,
+                class: ValueClass::Other,
             };
             Ok(Some((0..width).map(column).collect()))
         }
@@ -266,18 +269,18 @@ pub(super) fn output(
 }
 
 fn selected(
-    world: World<'_>,
+    world: CoverageContext<'_>,
     select: &Select,
     ctes: &Ctes,
     around: Option<&Scope<'_>>,
-) -> Result<Option<Vec<Column>>, TargetError> {
+) -> Result<Option<Vec<RelationColumn>>, TargetError> {
     let scope = from::scope(world, select, ctes, around)?;
     let mut columns = Vec::new();
     for item in &select.projection {
         match item {
-            SelectItem::UnnamedExpr(expr) => columns.push(facts::column(expr, None, &scope)?),
+            SelectItem::UnnamedExpr(expr) => columns.push(value_class::column(expr, None, &scope)?),
             SelectItem::ExprWithAlias { expr, alias } => {
-                columns.push(facts::column(expr, Some(&alias.value), &scope)?);
+                columns.push(value_class::column(expr, Some(&alias.value), &scope)?);
             }
             SelectItem::ExprWithAliases { .. } => return Ok(None),
             SelectItem::Wildcard(_) => {
@@ -297,7 +300,7 @@ fn selected(
                     .relations
                     .iter()
                     .find(|of| of.name.eq_ignore_ascii_case(&name));
-                match relation.and_then(Relation::visible) {
+                match relation.and_then(FromRelation::visible) {
                     Some(all) => columns.extend(all),
                     None => return Ok(None),
                 }

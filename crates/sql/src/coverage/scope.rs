@@ -3,49 +3,49 @@
 use sqlparser::ast::{Cte, Expr, Ident, Query, Select, SelectItem};
 use sqlparser::keywords::ALL_KEYWORDS;
 
-use super::block::Part;
 use super::error::TargetError;
-use super::facts::Class;
-use super::mention::Mention;
+use super::expr_parts::ColumnMention;
 use super::relation;
+use super::select_block::JoinPart;
+use super::value_class::ValueClass;
 use crate::dialect::{Dialect, DialectName};
 use crate::schema::Schema;
 
 /// What the whole work on one query shares.
 #[derive(Clone, Copy)]
-pub(super) struct World<'a> {
+pub(super) struct CoverageContext<'a> {
     pub(super) schema: &'a Schema,
     pub(super) dialect: &'a dyn Dialect,
 }
 
 /// What is known of one column of a relation.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(super) struct RelationColumn {
     pub(super) name: String,
     pub(super) nullable: bool,
-    pub(super) class: Class,
+    pub(super) class: ValueClass,
 }
 
 /// A table, view, derived table or CTE in FROM.
 #[derive(Clone, Debug)]
-pub(super) struct Relation {
+pub(super) struct FromRelation {
     /// Its alias or name.
     pub(super) name: String,
     /// The same, quoted as the query quotes it.
     pub(super) written: Ident,
     /// Its columns; `None` when they cannot be known (a table function).
-    pub(super) columns: Option<Vec<Column>>,
+    pub(super) columns: Option<Vec<RelationColumn>>,
     /// Whether an outer join may leave it without a row.
     pub(super) outer: bool,
 }
 
 /// The common table expressions in reach, innermost last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ctes(Vec<(String, Option<Vec<Column>>)>);
+pub(super) struct Ctes(Vec<(String, Option<Vec<RelationColumn>>)>);
 
 /// The relations of one SELECT, inside those of the queries around it.
 pub(super) struct Scope<'p> {
-    pub(super) relations: Vec<Relation>,
+    pub(super) relations: Vec<FromRelation>,
     pub(super) around: Option<&'p Scope<'p>>,
     /// Columns merged by USING or NATURAL, which are not ambiguous.
     pub(super) merged: Vec<String>,
@@ -64,18 +64,18 @@ pub(super) struct ColumnId {
 
 /// A column that was found.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ResolvedColumn {
     pub(super) id: ColumnId,
     /// Declared nullable.
     pub(super) nullable: bool,
     /// May be NULL because its table has no row.
     pub(super) outer: bool,
-    pub(super) class: Class,
+    pub(super) class: ValueClass,
 }
 
 impl<'p> Scope<'p> {
     /// The scope of a SELECT with these relations.
-    pub(super) fn new(world: World<'_>, around: Option<&'p Scope<'p>>) -> Self {
+    pub(super) fn new(world: CoverageContext<'_>, around: Option<&'p Scope<'p>>) -> Self {
         Self {
             relations: Vec::new(),
             around,
@@ -87,7 +87,10 @@ impl<'p> Scope<'p> {
 
     /// Finds the column that a mention means; `None` for words that are no column (a whole row, a
     /// name given in the select list).
-    pub(super) fn resolve(&self, mention: &Mention) -> Result<Option<Found>, TargetError> {
+    pub(super) fn resolve(
+        &self,
+        mention: &ColumnMention,
+    ) -> Result<Option<ResolvedColumn>, TargetError> {
         let mut scope = Some(self);
         let mut depth = 0;
         while let Some(at) = scope {
@@ -152,7 +155,7 @@ impl<'p> Scope<'p> {
             });
         }
         if let Some((relation, column)) = hits.into_iter().next() {
-            return Ok(Lookup::Column(Found {
+            return Ok(Lookup::Column(ResolvedColumn {
                 id: ColumnId {
                     depth,
                     relation,
@@ -201,14 +204,14 @@ impl<'p> Scope<'p> {
 }
 
 enum Lookup {
-    Column(Found),
+    Column(ResolvedColumn),
     NoColumn,
     Nothing,
 }
 
-impl Relation {
+impl FromRelation {
     /// A column by name, the hidden ones included.
-    fn column(&self, name: &str, dialect: DialectName) -> Option<Column> {
+    fn column(&self, name: &str, dialect: DialectName) -> Option<RelationColumn> {
         let columns = self.columns.as_ref()?;
         let declared = columns
             .iter()
@@ -222,10 +225,10 @@ impl Relation {
             hidden
                 .iter()
                 .any(|of| of.eq_ignore_ascii_case(name))
-                .then(|| Column {
+                .then(|| RelationColumn {
                     name: name.to_owned(),
                     nullable: false,
-                    class: Class::Other,
+                    class: ValueClass::Other,
                 })
         };
         declared.cloned().or_else(hidden)
@@ -234,7 +237,7 @@ impl Relation {
 
 impl Ctes {
     /// The columns of a CTE, when there is one of that name.
-    pub(super) fn get(&self, name: &str) -> Option<&Option<Vec<Column>>> {
+    pub(super) fn get(&self, name: &str) -> Option<&Option<Vec<RelationColumn>>> {
         self.0
             .iter()
             .rev()
@@ -245,7 +248,7 @@ impl Ctes {
     /// The same with the CTEs of a query added, in order.
     pub(super) fn with(
         &self,
-        world: World<'_>,
+        world: CoverageContext<'_>,
         query: &Query,
         around: Option<&Scope<'_>>,
     ) -> Result<Self, TargetError> {
@@ -260,7 +263,7 @@ impl Ctes {
     /// Adds one CTE.
     pub(super) fn add(
         &mut self,
-        world: World<'_>,
+        world: CoverageContext<'_>,
         cte: &Cte,
         recursive: bool,
         around: Option<&Scope<'_>>,
@@ -268,9 +271,10 @@ impl Ctes {
         let name = cte.alias.name.value.clone();
         let columns = if recursive {
             // The part that does not refer to itself gives the columns; NULL may come later.
-            let columns = relation::output(world, relation::leftmost(&cte.query), self, around)?;
+            let columns =
+                relation::output(world, relation::first_select(&cte.query), self, around)?;
             relation::renamed(columns, &cte.alias).map(|columns| {
-                let nullable = |column| Column {
+                let nullable = |column| RelationColumn {
                     nullable: true,
                     ..column
                 };
@@ -288,11 +292,11 @@ impl Ctes {
     }
 }
 
-impl Relation {
+impl FromRelation {
     /// The columns as a query around sees them.
-    pub(super) fn visible(&self) -> Option<Vec<Column>> {
+    pub(super) fn visible(&self) -> Option<Vec<RelationColumn>> {
         let columns = self.columns.as_ref()?;
-        let column = |column: &Column| Column {
+        let column = |column: &RelationColumn| RelationColumn {
             nullable: column.nullable || self.outer,
             ..column.clone()
         };
@@ -313,7 +317,7 @@ pub(super) fn aliases(select: &Select) -> Vec<(String, Expr)> {
 }
 
 /// The relations that a join brings, for the rules of joins.
-pub(super) fn part_names(part: &Part, scope: &Scope<'_>) -> String {
+pub(super) fn part_names(part: &JoinPart, scope: &Scope<'_>) -> String {
     let names: Vec<&str> = part
         .relations
         .clone()

@@ -4,19 +4,21 @@ use sqlparser::ast::{
     Ident, SetExpr, SetOperator, SetQuantifier, TableAlias, TableFactor, TableWithJoins,
 };
 
-use super::generate::Draft;
-use super::read;
-use super::target::{Clause, ClauseKind, Rule};
+use super::generate::TargetDraft;
+use super::parse;
+use super::target::{Clause, ClauseKind, CoverageRule};
 
 /// The targets of a set operation itself.
-pub(super) fn drafts(left: &SetExpr, op: SetOperator, right: &SetExpr) -> Vec<Draft> {
+pub(super) fn drafts(left: &SetExpr, op: SetOperator, right: &SetExpr) -> Vec<TargetDraft> {
     let clause = Clause {
         kind: ClauseKind::SetOperation,
         text: op.to_string(),
         span: None,
     };
-    let draft = |rule, (first, op, second): (&SetExpr, SetOperator, &SetExpr), says: &str| Draft {
-        query: read::from_body(SetExpr::SetOperation {
+    let draft = |rule,
+                 (first, op, second): (&SetExpr, SetOperator, &SetExpr),
+                 description: &str| TargetDraft {
+        query: parse::from_body(SetExpr::SetOperation {
             left: Box::new(operand(first)),
             op,
             set_quantifier: SetQuantifier::None,
@@ -25,24 +27,24 @@ pub(super) fn drafts(left: &SetExpr, op: SetOperator, right: &SetExpr) -> Vec<Dr
         rule,
         clause: clause.clone(),
         nesting: Vec::new(),
-        says: format!(
-            "a row comes from {says}",
-            says = says.replace("{}", &clause.text)
+        description: format!(
+            "a row comes from {description}",
+            description = description.replace("{}", &clause.text)
         ),
     };
     vec![
         draft(
-            Rule::SetLeft,
+            CoverageRule::SetLeft,
             (left, SetOperator::Except, right),
             "the left branch of {} only",
         ),
         draft(
-            Rule::SetRight,
+            CoverageRule::SetRight,
             (right, SetOperator::Except, left),
             "the right branch of {} only",
         ),
         draft(
-            Rule::SetBoth,
+            CoverageRule::SetBoth,
             (left, SetOperator::Intersect, right),
             "both branches of {}",
         ),
@@ -54,7 +56,7 @@ fn operand(body: &SetExpr) -> SetExpr {
     let query = match body {
         SetExpr::Select(_) => return body.clone(),
         SetExpr::Query(query) => (**query).clone(),
-        other => read::from_body(other.clone()),
+        other => parse::from_body(other.clone()),
     };
     let derived = TableFactor::Derived {
         lateral: false,
@@ -71,8 +73,8 @@ fn operand(body: &SetExpr) -> SetExpr {
         relation: derived,
         joins: Vec::new(),
     };
-    SetExpr::Select(Box::new(read::select(
-        vec![read::wildcard()],
+    SetExpr::Select(Box::new(parse::select(
+        vec![parse::wildcard()],
         vec![from],
         None,
     )))

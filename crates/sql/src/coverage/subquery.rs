@@ -2,24 +2,24 @@
 
 use sqlparser::ast::{Expr, JoinConstraint, Query, SelectItem, SetExpr, TableFactor};
 
-use super::block::{self, Block};
-use super::condition::{self, Leaf, Node};
+use super::condition::{self, ConditionLeaf, ConditionTree};
 use super::error::TargetError;
-use super::generate::{self, Draft};
-use super::mcdc::How;
-use super::mention::Parts;
-use super::scope::{Ctes, World};
+use super::expr_parts::ExprParts;
+use super::generate::{self, TargetDraft};
+use super::mcdc::RuleSelection;
+use super::scope::{CoverageContext, Ctes};
+use super::select_block::{self, SelectBlock};
 use super::target::Nesting;
 
 /// The targets of all subqueries in expressions: select list, WHERE, HAVING, ON.
 pub(super) fn drafts(
-    world: World<'_>,
-    how: How,
-    block: &Block<'_>,
+    world: CoverageContext<'_>,
+    how: RuleSelection,
+    block: &SelectBlock<'_>,
     ctes: &Ctes,
-) -> Result<Vec<Draft>, TargetError> {
+) -> Result<Vec<TargetDraft>, TargetError> {
     let mut drafts = Vec::new();
-    let mut add = |nesting: Nesting, leaf: Option<&Leaf>, parts: &Parts| {
+    let mut add = |nesting: Nesting, leaf: Option<&ConditionLeaf>, parts: &ExprParts| {
         for subquery in &parts.subqueries {
             let around = Some(&block.scope);
             for inner in generate::of_query(world, how, subquery, ctes, around)? {
@@ -35,13 +35,13 @@ pub(super) fn drafts(
         (Nesting::Where, &block.filter),
         (Nesting::Having, &block.having),
     ] {
-        for leaf in node.as_ref().map(Node::leaves).unwrap_or_default() {
+        for leaf in node.as_ref().map(ConditionTree::leaves).unwrap_or_default() {
             add(nesting, Some(&leaf), &leaf.parts)?;
         }
     }
     for part in &block.parts {
         if let JoinConstraint::On(on) = &part.constraint {
-            add(Nesting::On, None, &Parts::of(on))?;
+            add(Nesting::On, None, &ExprParts::of(on))?;
         }
     }
     Ok(drafts)
@@ -49,11 +49,11 @@ pub(super) fn drafts(
 
 /// The targets of derived tables, which stand for themselves.
 pub(super) fn derived(
-    world: World<'_>,
-    how: How,
-    block: &Block<'_>,
+    world: CoverageContext<'_>,
+    how: RuleSelection,
+    block: &SelectBlock<'_>,
     ctes: &Ctes,
-) -> Result<Vec<Draft>, TargetError> {
+) -> Result<Vec<TargetDraft>, TargetError> {
     let mut found = Vec::new();
     for factor in block
         .first
@@ -94,14 +94,14 @@ fn collect<'f>(factor: &'f TableFactor, into: &mut Vec<&'f Query>) {
 
 /// Puts the target of a subquery into the query around it, in place of the condition it stands in.
 fn wrap(
-    block: &Block<'_>,
-    how: How,
+    block: &SelectBlock<'_>,
+    how: RuleSelection,
     nesting: Nesting,
-    leaf: Option<&Leaf>,
+    leaf: Option<&ConditionLeaf>,
     subquery: &Query,
-    inner: Draft,
-) -> Draft {
-    let without = |node: &Node| {
+    inner: TargetDraft,
+) -> TargetDraft {
+    let without = |node: &ConditionTree| {
         let rest = match leaf {
             Some(leaf) => node.without(&|of| of.id == leaf.id),
             None => Some(node.clone()),
@@ -131,17 +131,17 @@ fn wrap(
     }
     let mut path = vec![nesting];
     path.extend(inner.nesting);
-    Draft {
-        query: block::query(select),
+    TargetDraft {
+        query: select_block::query(select),
         rule: inner.rule,
         clause: inner.clause,
         nesting: path,
-        says: format!("in a subquery, {}", inner.says),
+        description: format!("in a subquery, {}", inner.description),
     }
 }
 
 /// EXISTS, or IN where the value can still be compared.
-fn term(how: How, leaf: Option<&Leaf>, subquery: &Query, target: Query) -> Expr {
+fn term(how: RuleSelection, leaf: Option<&ConditionLeaf>, subquery: &Query, target: Query) -> Expr {
     if let (
         true,
         Some(Expr::InSubquery {

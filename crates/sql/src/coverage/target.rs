@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Which rules make the targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Criterion {
+pub enum QueryCriterion {
     /// SQL full predicate coverage exactly as SQLFpc produces it, to compare with published results.
     Fpc,
     /// The same idea with its gaps closed.
@@ -14,13 +14,13 @@ pub enum Criterion {
 
 /// How targets are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Options {
+pub struct CoverageOptions {
     /// Whether comparisons of ordered values also get targets on, just below and just above the
-    /// boundary. [`Criterion::Fpc`] always has them, for numbers.
+    /// boundary. [`QueryCriterion::Fpc`] always has them, for numbers.
     pub boundaries: bool,
 }
 
-impl Default for Options {
+impl Default for CoverageOptions {
     fn default() -> Self {
         Self { boundaries: true }
     }
@@ -28,23 +28,23 @@ impl Default for Options {
 
 /// One thing worth covering.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Target {
+pub struct CoverageTarget {
     /// A SELECT that returns a row when the situation occurs, in the query's dialect.
     pub sql: String,
     /// The rule that made it.
-    pub rule: Rule,
+    pub rule: CoverageRule,
     /// The part of the query that it exercises.
     pub clause: Clause,
     /// The enclosing queries' places through which the clause is reached, outermost first.
     pub nesting: Vec<Nesting>,
     /// What the rows must show, for people.
-    pub says: String,
+    pub description: String,
     /// For each parameter of `sql`, in order of appearance, which of the query's parameters it is,
     /// from 0. Repeated names and numbers share an index; every bare `?` or `%s` has its own.
     pub parameters: Vec<usize>,
 }
 
-impl Target {
+impl CoverageTarget {
     /// A short label: nesting, clause and rule, as in the published data (`WT`, `JLN`, `SWWB`).
     pub fn label(&self) -> String {
         let mut label = String::new();
@@ -163,7 +163,7 @@ impl Nesting {
 
 /// The rule that made a target. `docs/query-coverage.md` has an example of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rule {
+pub enum CoverageRule {
     /// A condition is true and decides.
     True,
     /// A condition is false and decides.
@@ -232,7 +232,7 @@ pub enum Rule {
     LimitLeaves,
 }
 
-impl Rule {
+impl CoverageRule {
     /// As labels spell it, without the clause.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -5,7 +5,7 @@ use sqlparser::ast::{
     GeneratedAs, Ident, MySQLColumnPosition, RenameTableNameKind, Statement as Ast,
 };
 
-use super::load::{Draft, Loader, column_index, name_of};
+use super::load::{Loader, TableDraft, column_index, name_of};
 use super::split::Statement;
 use super::table::{is_nextval, move_expr, move_slots};
 use super::{parse, repair};
@@ -51,8 +51,8 @@ impl Loader {
         let done = self.change(operation, &mut draft, text);
         match done {
             Ok(()) => {
-                if let Some(place) = self.draft_mut(index) {
-                    *place = draft;
+                if let Some(location) = self.draft_mut(index) {
+                    *location = draft;
                 }
             }
             Err((severity, why)) => self.report(severity, self.here(), text, why),
@@ -62,7 +62,7 @@ impl Loader {
     fn change(
         &mut self,
         operation: &Op,
-        draft: &mut Draft,
+        draft: &mut TableDraft,
         text: &str,
     ) -> Result<(), (Severity, String)> {
         let refuses_nothing = || Err((Severity::Ignored, "it refuses no row".to_owned()));
@@ -207,13 +207,13 @@ impl Loader {
 
     fn alter_column(
         &mut self,
-        draft: &mut Draft,
+        draft: &mut TableDraft,
         slot: usize,
         op: &AlterColumnOperation,
     ) -> Result<(), (Severity, String)> {
-        let place = self.here();
+        let location = self.here();
         match op {
-            AlterColumnOperation::SetNotNull => self.not_null(draft, slot, None, &place),
+            AlterColumnOperation::SetNotNull => self.not_null(draft, slot, None, &location),
             AlterColumnOperation::DropNotNull => draft.constraints.retain(|of| {
                 !matches!(of.constraint.kind, ConstraintKind::NotNull { column } if column == slot)
             }),
@@ -221,7 +221,7 @@ impl Loader {
                 draft.table.columns[slot].filled = Filled::Counter;
             }
             AlterColumnOperation::SetDefault { value } => {
-                let expr = self.expr(value, &[], &place);
+                let expr = self.expr(value, &[], &location);
                 draft.table.columns[slot].default = Some(expr);
             }
             AlterColumnOperation::DropDefault => {
@@ -234,7 +234,7 @@ impl Loader {
             AlterColumnOperation::SetDataType { data_type: ast, .. } => {
                 let names = self.names(&[]);
                 let found = data_type(ast, self.dialect, &|name| {
-                    crate::syntax::Names::user_type(&names, name)
+                    crate::syntax::NameResolver::user_type(&names, name)
                 });
                 let column = &mut draft.table.columns[slot];
                 column.data_type = found;
@@ -245,14 +245,14 @@ impl Loader {
                     Some(GeneratedAs::Always) => Filled::CounterAlways,
                     _ => Filled::Counter,
                 };
-                self.not_null(draft, slot, None, &place);
+                self.not_null(draft, slot, None, &location);
             }
         }
         Ok(())
     }
 
     /// MODIFY and CHANGE replace everything that is said of a column but its keys.
-    fn redefine(&mut self, draft: &mut Draft, slot: usize, def: &ColumnDef) {
+    fn redefine(&mut self, draft: &mut TableDraft, slot: usize, def: &ColumnDef) {
         draft.constraints.retain(|of| {
             !matches!(of.constraint.kind, ConstraintKind::NotNull { column } if column == slot)
         });
@@ -261,10 +261,10 @@ impl Loader {
     }
 
     /// Renames a column here and where other tables refer to it.
-    fn rename_column(&mut self, draft: &mut Draft, slot: usize, new: &Ident) {
+    fn rename_column(&mut self, draft: &mut TableDraft, slot: usize, new: &Ident) {
         let old = std::mem::replace(&mut draft.table.columns[slot].name, new.value.clone());
         let table = draft.table.name.clone();
-        let rename = |draft: &mut Draft| {
+        let rename = |draft: &mut TableDraft| {
             for target in draft
                 .constraints
                 .iter_mut()
@@ -284,7 +284,7 @@ impl Loader {
     }
 
     /// Drops a constraint by the name that the database gave it.
-    fn drop_by_default_name(&self, draft: &mut Draft, name: &str) -> bool {
+    fn drop_by_default_name(&self, draft: &mut TableDraft, name: &str) -> bool {
         let names = crate::render::default_names(&draft.as_table(), self.dialect);
         let Some(index) = names.iter().position(|of| {
             of.as_deref()
@@ -297,7 +297,7 @@ impl Loader {
     }
 }
 
-fn find_column(draft: &Draft, name: &Ident) -> Result<usize, (Severity, String)> {
+fn find_column(draft: &TableDraft, name: &Ident) -> Result<usize, (Severity, String)> {
     column_index(&draft.table.columns, &name.value).ok_or_else(|| no_column(name))
 }
 
@@ -327,7 +327,7 @@ fn redefinition(
 }
 
 /// MySQL's FIRST and AFTER.
-fn reposition(draft: &mut Draft, slot: usize, position: Option<&MySQLColumnPosition>) {
+fn reposition(draft: &mut TableDraft, slot: usize, position: Option<&MySQLColumnPosition>) {
     let to = match position {
         None => return,
         Some(MySQLColumnPosition::First) => 0,
@@ -352,7 +352,7 @@ fn reposition(draft: &mut Draft, slot: usize, position: Option<&MySQLColumnPosit
     draft.move_columns(&slots);
 }
 
-impl Draft {
+impl TableDraft {
     /// Takes a constraint out by name; `index` when only unique indexes are meant.
     pub(super) fn drop_constraint(&mut self, name: &str, index: bool) -> bool {
         let before = self.constraints.len();

@@ -235,7 +235,7 @@ impl Loader {
         } = domain;
         let names = self.names(&[]);
         let data_type = data_type(&ast, self.dialect, &|name| {
-            crate::syntax::Names::user_type(&names, name)
+            crate::syntax::NameResolver::user_type(&names, name)
         });
         let mut checks = Vec::new();
         for constraint in constraints {
@@ -244,10 +244,10 @@ impl Loader {
                     checks.push((check.name.map(|name| name.value), *check.expr));
                 }
                 other => {
-                    let place = self.place(other.span());
+                    let location = self.location(other.span());
                     self.report(
                         Severity::Unsupported,
-                        place,
+                        location,
                         &other.to_string(),
                         "a domain has CHECKs only",
                     );
@@ -260,7 +260,7 @@ impl Loader {
             default,
             not_null,
             checks,
-            place: self.here(),
+            location: self.here(),
         };
         self.types.insert(
             last_part(&name).to_lowercase(),

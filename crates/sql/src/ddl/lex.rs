@@ -18,7 +18,7 @@ pub(crate) struct Position {
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// A keyword or a plain identifier.
     Word,
     /// An identifier in double quotes, backquotes or brackets, or MySQL text in double quotes.
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
     /// What it is.
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     /// Its text.
     pub(crate) text: &'a str,
     /// Where it starts.
@@ -47,12 +47,12 @@ pub(crate) struct Token<'a> {
 impl Token<'_> {
     /// Whether this is a keyword, in any case.
     pub(crate) fn is(&self, word: &str) -> bool {
-        self.kind == Kind::Word && self.text.eq_ignore_ascii_case(word)
+        self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(word)
     }
 
     /// Whether this is a symbol.
     pub(crate) fn is_symbol(&self, symbol: &str) -> bool {
-        self.kind == Kind::Symbol && self.text == symbol
+        self.kind == TokenKind::Symbol && self.text == symbol
     }
 
     /// The byte after its last.
@@ -63,7 +63,7 @@ impl Token<'_> {
 
 /// How strings and comments are written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct LexerRules {
     backslash: bool,
     hash_comments: bool,
     nested_comments: bool,
@@ -71,7 +71,7 @@ pub(crate) struct Rules {
     version_comments: bool,
 }
 
-impl Rules {
+impl LexerRules {
     /// The rules of a dialect; without one, those under which no dump derails.
     pub(crate) fn of(dialect: Option<DialectName>) -> Self {
         let mysql = dialect == Some(DialectName::MySql);
@@ -89,14 +89,14 @@ impl Rules {
 #[derive(Clone, Debug)]
 pub(crate) struct Lexer<'a> {
     text: &'a str,
-    rules: Rules,
+    rules: LexerRules,
     at: Position,
     in_version: bool,
 }
 
 impl<'a> Lexer<'a> {
     /// Starts at the beginning, past a byte-order mark.
-    pub(crate) fn new(text: &'a str, rules: Rules) -> Self {
+    pub(crate) fn new(text: &'a str, rules: LexerRules) -> Self {
         let mut lexer = Self {
             text,
             rules,
@@ -154,14 +154,14 @@ impl<'a> Lexer<'a> {
         self.at.offset = end;
     }
 
-    fn length_of_next(&mut self) -> Option<(Kind, usize)> {
+    fn length_of_next(&mut self) -> Option<(TokenKind, usize)> {
         let rest = self.rest();
         let bytes = rest.as_bytes();
         let first = rest.chars().next()?;
         let found = match first {
-            '-' if bytes.get(1) == Some(&b'-') => (Kind::Comment, line_length(rest)),
+            '-' if bytes.get(1) == Some(&b'-') => (TokenKind::Comment, line_length(rest)),
             '#' if self.rules.hash_comments || self.at_line_start() => {
-                (Kind::Comment, line_length(rest))
+                (TokenKind::Comment, line_length(rest))
             }
             '/' if bytes.get(1) == Some(&b'*') => {
                 let executed = rest.starts_with("/*!") || rest.starts_with("/*M!");
@@ -171,28 +171,34 @@ impl<'a> Lexer<'a> {
                     let digits = rest[mark..]
                         .find(|c: char| !c.is_ascii_digit())
                         .unwrap_or(rest.len() - mark);
-                    (Kind::Comment, mark + digits)
+                    (TokenKind::Comment, mark + digits)
                 } else {
                     (
-                        Kind::Comment,
+                        TokenKind::Comment,
                         comment_length(rest, self.rules.nested_comments),
                     )
                 }
             }
             '*' if self.in_version && bytes.get(1) == Some(&b'/') => {
                 self.in_version = false;
-                (Kind::Comment, 2)
+                (TokenKind::Comment, 2)
             }
-            '\'' => (Kind::Text, quoted_length(rest, '\'', self.rules.backslash)),
-            '"' => (Kind::Quoted, quoted_length(rest, '"', self.rules.backslash)),
-            '`' => (Kind::Quoted, quoted_length(rest, '`', false)),
+            '\'' => (
+                TokenKind::Text,
+                quoted_length(rest, '\'', self.rules.backslash),
+            ),
+            '"' => (
+                TokenKind::Quoted,
+                quoted_length(rest, '"', self.rules.backslash),
+            ),
+            '`' => (TokenKind::Quoted, quoted_length(rest, '`', false)),
             '$' if self.rules.dollar_quotes => match dollar_length(rest) {
-                Some(length) => (Kind::Text, length),
-                None => (Kind::Symbol, 1),
+                Some(length) => (TokenKind::Text, length),
+                None => (TokenKind::Symbol, 1),
             },
-            ':' if bytes.get(1) == Some(&b':') => (Kind::Symbol, 2),
+            ':' if bytes.get(1) == Some(&b':') => (TokenKind::Symbol, 2),
             c if c.is_ascii_digit() => (
-                Kind::Number,
+                TokenKind::Number,
                 rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.')
                     .unwrap_or(rest.len()),
             ),
@@ -202,12 +208,12 @@ impl<'a> Lexer<'a> {
                     .unwrap_or(rest.len());
                 // PostgreSQL's E'…' has backslashes whatever the setting.
                 if length == 1 && matches!(c, 'e' | 'E') && bytes.get(1) == Some(&b'\'') {
-                    (Kind::Text, 1 + quoted_length(&rest[1..], '\'', true))
+                    (TokenKind::Text, 1 + quoted_length(&rest[1..], '\'', true))
                 } else {
-                    (Kind::Word, length)
+                    (TokenKind::Word, length)
                 }
             }
-            c => (Kind::Symbol, c.len_utf8()),
+            c => (TokenKind::Symbol, c.len_utf8()),
         };
         Some(found)
     }

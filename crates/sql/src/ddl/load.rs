@@ -6,29 +6,29 @@ use rustc_hash::FxHashMap;
 use sqlparser::ast::{Ident, ObjectName};
 use sqlparser::tokenizer::Span;
 
-use super::lex::{Position, Rules};
+use super::lex::{LexerRules, Position};
 use super::parse::SyntaxError;
-use super::repair::Removed;
+use super::repair::RemovedSyntax;
 use super::split::{self, Statement};
-use super::{Loaded, Source, guess};
+use super::{LoadedSchema, Source, detect_dialect};
 use crate::dialect::DialectName;
-use crate::expr::{ColumnUse, Expr};
-use crate::limitation::{Limitation, Place, Severity};
+use crate::expr::{ColumnRef, Expr};
+use crate::limitation::{Limitation, Severity, SourceLocation};
 use crate::schema::{Column, Constraint, ConstraintKind, ForeignKey, Schema, Table};
-use crate::syntax::{Names, Problem, last_part};
+use crate::syntax::{NameResolver, UnsupportedSyntax, last_part};
 use crate::types::DataType;
 
 /// Reads DDL, in order; never fails, because everything not understood is a limitation.
-pub fn load(name: &str, sources: &[Source], dialect: Option<DialectName>) -> Loaded {
+pub fn load(name: &str, sources: &[Source], dialect: Option<DialectName>) -> LoadedSchema {
     let (dialect, evidence) = match dialect {
         Some(dialect) => (dialect, "as asked for".to_owned()),
-        None => guess::dialect(sources),
+        None => detect_dialect::dialect(sources),
     };
     let mut loader = Loader::new(dialect);
     let mut statements = 0;
     for source in sources {
         loader.source = source.name.as_str().into();
-        for statement in split::statements(&source.text, Rules::of(Some(dialect))) {
+        for statement in split::statements(&source.text, LexerRules::of(Some(dialect))) {
             statements += 1;
             loader.start = statement.start;
             if statement.runs_on {
@@ -41,7 +41,7 @@ pub fn load(name: &str, sources: &[Source], dialect: Option<DialectName>) -> Loa
         }
     }
     let (schema, limitations) = loader.finish(name);
-    Loaded {
+    LoadedSchema {
         schema,
         dialect,
         evidence,
@@ -57,13 +57,13 @@ pub(super) struct Loader {
     pub(super) start: Position,
     pub(super) limitations: Vec<Limitation>,
     pub(super) types: FxHashMap<String, UserType>,
-    drafts: Vec<Option<Draft>>,
+    drafts: Vec<Option<TableDraft>>,
     by_name: FxHashMap<String, Vec<usize>>,
 }
 
 /// A table while statements may still change it.
 #[derive(Clone, Debug)]
-pub(super) struct Draft {
+pub(super) struct TableDraft {
     /// The table; its constraints are below until the end.
     pub(super) table: Table,
     /// Whether its name was quoted, so that its case counts.
@@ -78,20 +78,20 @@ pub(super) struct DraftConstraint {
     /// The constraint; the parent of a foreign key is not set yet.
     pub(super) constraint: Constraint,
     /// What a foreign key refers to.
-    pub(super) target: Option<Target>,
+    pub(super) target: Option<ForeignKeyTarget>,
 }
 
 /// What a foreign key refers to, by name.
 #[derive(Clone, Debug)]
-pub(super) struct Target {
-    pub(super) table: Name,
+pub(super) struct ForeignKeyTarget {
+    pub(super) table: QualifiedName,
     pub(super) columns: Vec<String>,
     pub(super) input: String,
 }
 
 /// A name with the schema it lives in, when given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Name {
+pub(super) struct QualifiedName {
     pub(super) namespace: Option<String>,
     pub(super) name: String,
     pub(super) quoted: bool,
@@ -114,7 +114,7 @@ pub(super) struct Domain {
     pub(super) default: Option<sqlparser::ast::Expr>,
     pub(super) not_null: bool,
     pub(super) checks: Vec<(Option<String>, sqlparser::ast::Expr)>,
-    pub(super) place: Place,
+    pub(super) location: SourceLocation,
 }
 
 impl Loader {
@@ -135,7 +135,7 @@ impl Loader {
     }
 
     /// Adds a table, unless there is one of the name.
-    pub(super) fn add_table(&mut self, draft: Draft) {
+    pub(super) fn add_table(&mut self, draft: TableDraft) {
         let index = self.drafts.len();
         self.by_name
             .entry(draft.table.name.to_lowercase())
@@ -145,7 +145,7 @@ impl Loader {
     }
 
     /// The index of a table by name.
-    pub(super) fn find(&self, name: &Name) -> Option<usize> {
+    pub(super) fn find(&self, name: &QualifiedName) -> Option<usize> {
         let candidates = self.by_name.get(&name.name.to_lowercase())?;
         let live = || {
             candidates
@@ -153,7 +153,7 @@ impl Loader {
                 .copied()
                 .filter_map(|index| Some((index, self.drafts[index].as_ref()?)))
         };
-        let here = |draft: &Draft| match (&name.namespace, &draft.table.namespace) {
+        let here = |draft: &TableDraft| match (&name.namespace, &draft.table.namespace) {
             (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
             _ => true,
         };
@@ -170,17 +170,17 @@ impl Loader {
     }
 
     /// A table by index.
-    pub(super) fn draft(&self, index: usize) -> Option<&Draft> {
+    pub(super) fn draft(&self, index: usize) -> Option<&TableDraft> {
         self.drafts.get(index)?.as_ref()
     }
 
     /// A table by index, to change it.
-    pub(super) fn draft_mut(&mut self, index: usize) -> Option<&mut Draft> {
+    pub(super) fn draft_mut(&mut self, index: usize) -> Option<&mut TableDraft> {
         self.drafts.get_mut(index)?.as_mut()
     }
 
     /// Takes a table out.
-    pub(super) fn remove_table(&mut self, index: usize) -> Option<Draft> {
+    pub(super) fn remove_table(&mut self, index: usize) -> Option<TableDraft> {
         let draft = self.drafts.get_mut(index)?.take()?;
         if let Some(indices) = self.by_name.get_mut(&draft.table.name.to_lowercase()) {
             indices.retain(|&of| of != index);
@@ -189,7 +189,7 @@ impl Loader {
     }
 
     /// Gives a table another name.
-    pub(super) fn rename_table(&mut self, index: usize, name: Name) {
+    pub(super) fn rename_table(&mut self, index: usize, name: QualifiedName) {
         let Some(mut draft) = self.remove_table(index) else {
             return;
         };
@@ -215,23 +215,23 @@ impl Loader {
     }
 
     /// Every table that is still there, to change it.
-    pub(super) fn drafts_mut(&mut self) -> impl Iterator<Item = &mut Draft> {
+    pub(super) fn drafts_mut(&mut self) -> impl Iterator<Item = &mut TableDraft> {
         self.drafts.iter_mut().flatten()
     }
 
     /// The place of a span of the current statement; an empty one is the statement's start.
-    pub(super) fn place(&self, span: Span) -> Place {
-        self.place_at(span.start.line, span.start.column)
+    pub(super) fn location(&self, span: Span) -> SourceLocation {
+        self.location_at(span.start.line, span.start.column)
     }
 
     /// The place of a line and column of the current statement.
-    pub(super) fn place_at(&self, line: u64, column: u64) -> Place {
+    pub(super) fn location_at(&self, line: u64, column: u64) -> SourceLocation {
         let (line, column) = match (line, column) {
             (0, _) => (self.start.line, self.start.column),
             (1, column) => (self.start.line, self.start.column + column.max(1) - 1),
             (line, column) => (self.start.line + line - 1, column),
         };
-        Place {
+        SourceLocation {
             source: self.source.to_string(),
             line,
             column,
@@ -239,21 +239,21 @@ impl Loader {
     }
 
     /// Where the current statement starts.
-    pub(super) fn here(&self) -> Place {
-        self.place_at(0, 0)
+    pub(super) fn here(&self) -> SourceLocation {
+        self.location_at(0, 0)
     }
 
     /// Reports something that is not in the model.
     pub(super) fn report(
         &mut self,
         severity: Severity,
-        place: Place,
+        location: SourceLocation,
         input: &str,
         why: impl Into<String>,
     ) {
         self.limitations.push(Limitation {
             severity,
-            place,
+            location,
             input: shorten(input),
             why: why.into(),
         });
@@ -271,27 +271,31 @@ impl Loader {
 
     /// Reports text that did not parse.
     pub(super) fn report_syntax(&mut self, text: &str, error: SyntaxError) {
-        let place = self.place_at(error.line, error.column);
-        self.report(Severity::Syntax, place, text, error.why);
+        let location = self.location_at(error.line, error.column);
+        self.report(Severity::Syntax, location, text, error.why);
     }
 
     /// Reports what a repair took out.
-    pub(super) fn report_removed(&mut self, removed: Vec<Removed>) {
+    pub(super) fn report_removed(&mut self, removed: Vec<RemovedSyntax>) {
         for removed in removed {
-            let place = self.place_at(removed.at.line, removed.at.column);
-            self.report(removed.severity, place, &removed.input, removed.why);
+            let location = self.location_at(removed.at.line, removed.at.column);
+            self.report(removed.severity, location, &removed.input, removed.why);
         }
     }
 
     /// Reports parts of expressions that are carried as text.
-    pub(super) fn report_problems(&mut self, problems: Vec<Problem>, fallback: &Place) {
+    pub(super) fn report_problems(
+        &mut self,
+        problems: Vec<UnsupportedSyntax>,
+        fallback: &SourceLocation,
+    ) {
         for problem in problems {
-            let place = if problem.span.start.line == 0 {
+            let location = if problem.span.start.line == 0 {
                 fallback.clone()
             } else {
-                self.place(problem.span)
+                self.location(problem.span)
             };
-            self.report(Severity::Unsupported, place, &problem.input, problem.why);
+            self.report(Severity::Unsupported, location, &problem.input, problem.why);
         }
     }
 
@@ -326,8 +330,8 @@ impl Loader {
                     (&mut constraint.kind, target)
                     && let Err(why) = self.resolve(key, &target, &position)
                 {
-                    let place = constraint.place;
-                    self.report(Severity::Unsupported, place, &target.input, why);
+                    let location = constraint.location;
+                    self.report(Severity::Unsupported, location, &target.input, why);
                     continue;
                 }
                 table.constraints.push(constraint);
@@ -345,7 +349,7 @@ impl Loader {
     fn resolve(
         &self,
         key: &mut ForeignKey,
-        target: &Target,
+        target: &ForeignKeyTarget,
         position: &FxHashMap<usize, usize>,
     ) -> Result<(), String> {
         let index = self
@@ -411,8 +415,8 @@ pub(super) struct TableNames<'a> {
     pub(super) value: Option<usize>,
 }
 
-impl Names for TableNames<'_> {
-    fn column(&self, path: &[Ident]) -> Option<ColumnUse> {
+impl NameResolver for TableNames<'_> {
+    fn column(&self, path: &[Ident]) -> Option<ColumnRef> {
         let ident = path.last()?;
         let name = ident.value.as_str();
         let slot = match self.value {
@@ -421,7 +425,7 @@ impl Names for TableNames<'_> {
             None => column_index(self.columns, name)?,
         };
         let column = &self.columns[slot];
-        Some(ColumnUse {
+        Some(ColumnRef {
             slot,
             name: column.name.clone(),
             data_type: column.data_type.clone(),
@@ -450,10 +454,10 @@ pub(super) fn column_index(columns: &[Column], name: &str) -> Option<usize> {
 }
 
 /// A parsed name; `public` and its kin stay, so that two schemas can hold one name.
-pub(super) fn name_of(name: &ObjectName) -> Name {
+pub(super) fn name_of(name: &ObjectName) -> QualifiedName {
     let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
     let last = parts.last();
-    Name {
+    QualifiedName {
         namespace: parts
             .len()
             .checked_sub(2)
@@ -464,7 +468,7 @@ pub(super) fn name_of(name: &ObjectName) -> Name {
 }
 
 /// A name that was cut out of the text, possibly quoted and qualified.
-pub(super) fn name_from_text(text: &str) -> Name {
+pub(super) fn name_from_text(text: &str) -> QualifiedName {
     let mut parts = Vec::new();
     let mut current = String::new();
     let mut quote: Option<char> = None;
@@ -490,7 +494,7 @@ pub(super) fn name_from_text(text: &str) -> Name {
             },
         }
     }
-    Name {
+    QualifiedName {
         namespace: parts.pop(),
         name: current,
         quoted,

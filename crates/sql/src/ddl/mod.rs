@@ -7,12 +7,12 @@
 
 mod alter;
 mod apply;
+mod constraints;
+mod detect_dialect;
 mod excerpt;
-mod guess;
-mod keys;
 pub(crate) mod lex;
 mod load;
-mod order;
+mod migration_order;
 pub(crate) mod parse;
 mod repair;
 mod split;
@@ -24,7 +24,7 @@ use crate::schema::Schema;
 
 pub use excerpt::excerpt;
 pub use load::load;
-pub use order::{Skipped, migration_order};
+pub use migration_order::{SkippedMigration, migration_order};
 
 /// One input text.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub struct Source {
 
 /// What loading gave.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedSchema {
     /// The tables and constraints understood.
     pub schema: Schema,
     /// The dialect it was read in.

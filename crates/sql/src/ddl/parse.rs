@@ -42,12 +42,12 @@ pub(crate) fn with_parameters(
 }
 
 /// What is done to tokens before they are parsed.
-type Prepare<'a> = &'a dyn Fn(Vec<TokenWithSpan>) -> Vec<TokenWithSpan>;
+type TokenRewrite<'a> = &'a dyn Fn(Vec<TokenWithSpan>) -> Vec<TokenWithSpan>;
 
 fn by_one_of_them(
     text: &str,
     dialect: DialectName,
-    prepare: Prepare<'_>,
+    prepare: TokenRewrite<'_>,
 ) -> Result<Statement, SyntaxError> {
     guard(text)?;
     let order: [&dyn Dialect; 4] = match dialect {
@@ -77,7 +77,7 @@ fn by_one_of_them(
         ],
     };
     let sqlite = dialect == DialectName::Sqlite;
-    let prepare: Prepare<'_> = &|tokens| {
+    let prepare: TokenRewrite<'_> = &|tokens| {
         prepare(if sqlite {
             crate::syntax::spelled_out(tokens)
         } else {
@@ -103,7 +103,7 @@ fn by_one_of_them(
 fn parse(
     text: &str,
     dialect: &dyn Dialect,
-    prepare: Prepare<'_>,
+    prepare: TokenRewrite<'_>,
 ) -> Result<Statement, SyntaxError> {
     let tokens = Tokenizer::new(dialect, text)
         .tokenize_with_location()
@@ -134,17 +134,17 @@ fn located(error: ParserError, text: &str) -> SyntaxError {
         ParserError::RecursionLimitExceeded => "it is nested too deeply".to_owned(),
     };
     let mut why = message.as_str();
-    let mut place = None;
+    let mut location = None;
     if let Some(at) = message.rfind(" at Line: ") {
         let mut numbers = message[at + " at Line: ".len()..].split(", Column: ");
         let line = numbers.next().and_then(|text| text.trim().parse().ok());
         let column = numbers.next().and_then(|text| text.trim().parse().ok());
         if let (Some(line), Some(column)) = (line, column) {
-            place = Some((line, column));
+            location = Some((line, column));
             why = &message[..at];
         }
     }
-    let (line, column) = place.unwrap_or_else(|| end_of(text));
+    let (line, column) = location.unwrap_or_else(|| end_of(text));
     let why = match why.split_once("Expected: ") {
         Some(("", rest)) => format!("expected {}", rest.replace(", found: ", ", found ")),
         _ => why.to_owned(),

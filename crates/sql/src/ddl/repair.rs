@@ -8,7 +8,7 @@ mod edits;
 
 use std::ops::Range;
 
-use super::lex::{Kind, Lexer, Position, Rules, Token};
+use super::lex::{Lexer, LexerRules, Position, Token, TokenKind};
 use crate::dialect::DialectName;
 use crate::limitation::Severity;
 
@@ -17,7 +17,7 @@ use edits::Edits;
 
 /// Something taken out of a statement.
 #[derive(Clone, Debug)]
-pub(super) struct Removed {
+pub(super) struct RemovedSyntax {
     pub(super) severity: Severity,
     /// Where, relative to the statement.
     pub(super) at: Position,
@@ -33,7 +33,7 @@ pub(super) struct TableText {
     /// INHERITS.
     pub(super) inherits: Vec<String>,
     /// LIKE elements.
-    pub(super) likes: Vec<Like>,
+    pub(super) likes: Vec<LikeClause>,
     /// STRICT.
     pub(super) strict: bool,
     /// WITHOUT ROWID.
@@ -46,12 +46,12 @@ pub(super) struct TableText {
     /// as ranges of characters, which edits leave in their places.
     pub(super) constraints: Vec<Range<usize>>,
     /// Everything else that was taken out.
-    pub(super) removed: Vec<Removed>,
+    pub(super) removed: Vec<RemovedSyntax>,
 }
 
 /// `LIKE other INCLUDING …` inside a CREATE TABLE.
 #[derive(Clone, Debug)]
-pub(super) struct Like {
+pub(super) struct LikeClause {
     /// The other table.
     pub(super) name: String,
     /// How many columns stand before it.
@@ -107,8 +107,8 @@ const OPTIONS: &[&str] = &[
 
 /// Lexes a statement that has no comments left.
 pub(super) fn tokens(text: &str, dialect: DialectName) -> Vec<Token<'_>> {
-    Lexer::new(text, Rules::of(Some(dialect)))
-        .filter(|token| token.kind != Kind::Comment)
+    Lexer::new(text, LexerRules::of(Some(dialect)))
+        .filter(|token| token.kind != TokenKind::Comment)
         .collect()
 }
 
@@ -128,13 +128,13 @@ pub(super) fn create_table(text: &str, dialect: DialectName) -> TableText {
     let elements = elements(&tokens, open + 1, close);
     for (index, element) in elements.iter().enumerate() {
         let part = &tokens[element.clone()];
-        let fate = element_fate(part, text);
-        match fate {
-            Fate::Column => {
+        let kind = element_kind(part, text);
+        match kind {
+            ElementKind::Column => {
                 columns += 1;
                 column(part, &mut edits);
             }
-            Fate::Constraint => {
+            ElementKind::Constraint => {
                 constraint(part, &mut edits, &mut out);
                 if let (Some(first), Some(last)) = (part.first(), part.last()) {
                     let characters = |at: usize| text[..at].chars().count();
@@ -142,11 +142,13 @@ pub(super) fn create_table(text: &str, dialect: DialectName) -> TableText {
                         .push(characters(first.start.offset)..characters(last.end()));
                 }
             }
-            Fate::Like => out.likes.extend(like(part, columns)),
-            Fate::Drop(severity, why) => out.removed.push(removed(part, text, severity, why)),
-            Fate::Empty => continue,
+            ElementKind::Like => out.likes.extend(like(part, columns)),
+            ElementKind::Drop(severity, why) => {
+                out.removed.push(removed(part, text, severity, why))
+            }
+            ElementKind::Empty => continue,
         }
-        if matches!(fate, Fate::Like | Fate::Drop(..)) {
+        if matches!(kind, ElementKind::Like | ElementKind::Drop(..)) {
             dropped.push(index);
         }
     }
@@ -185,7 +187,7 @@ pub(super) fn without(text: &str, range: &Range<usize>) -> String {
 
 /// What becomes of one element of a CREATE TABLE or one action of an ALTER TABLE.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum ElementKind {
     Column,
     Constraint,
     Like,
@@ -195,31 +197,31 @@ enum Fate {
 
 const NON_UNIQUE: &str = "an index that is not unique refuses no row";
 
-fn element_fate(part: &[Token<'_>], text: &str) -> Fate {
+fn element_kind(part: &[Token<'_>], text: &str) -> ElementKind {
     let Some(first) = part.first() else {
-        return Fate::Empty;
+        return ElementKind::Empty;
     };
     let second = part.get(1);
-    if first.is("LIKE") && second.is_some_and(|token| token.kind != Kind::Symbol) {
-        return Fate::Like;
+    if first.is("LIKE") && second.is_some_and(|token| token.kind != TokenKind::Symbol) {
+        return ElementKind::Like;
     }
     if is_index(part) {
-        return Fate::Drop(Severity::Ignored, NON_UNIQUE);
+        return ElementKind::Drop(Severity::Ignored, NON_UNIQUE);
     }
     let named = usize::from(first.is("CONSTRAINT")) * 2;
     let Some(keyword) = part.get(named) else {
-        return Fate::Constraint;
+        return ElementKind::Constraint;
     };
     let followed_by = |symbol: &str| part.get(named + 1).is_some_and(|t| t.is_symbol(symbol));
     let next_is = |word: &str| part.get(named + 1).is_some_and(|t| t.is(word));
     if keyword.is("EXCLUDE") && (next_is("USING") || followed_by("(")) {
-        return Fate::Drop(
+        return ElementKind::Drop(
             Severity::Unsupported,
             "EXCLUDE constraints are not modelled",
         );
     }
     if keyword.is("PERIOD") && next_is("FOR") {
-        return Fate::Drop(Severity::Unsupported, "periods are not modelled");
+        return ElementKind::Drop(Severity::Unsupported, "periods are not modelled");
     }
     let _ = text;
     let constraint = named > 0
@@ -232,9 +234,9 @@ fn element_fate(part: &[Token<'_>], text: &str) -> Fate {
             }))
         || (keyword.is("UNIQUE") && part.get(2).is_some_and(|token| token.is_symbol("(")));
     if constraint {
-        Fate::Constraint
+        ElementKind::Constraint
     } else {
-        Fate::Column
+        ElementKind::Column
     }
 }
 
@@ -258,7 +260,7 @@ fn is_index(part: &[Token<'_>]) -> bool {
     let open = (1..4).find(|&index| at(index).is_some_and(|t| t.is_symbol("(")));
     match open {
         Some(1) => true,
-        Some(open) => at(open + 1).is_some_and(|t| t.kind != Kind::Number),
+        Some(open) => at(open + 1).is_some_and(|t| t.kind != TokenKind::Number),
         None => at(2).is_some_and(|t| t.is("USING")) || at(1).is_some_and(|t| t.is("USING")),
     }
 }
@@ -352,10 +354,10 @@ fn blank_elements(
     }
 }
 
-fn removed(part: &[Token<'_>], text: &str, severity: Severity, why: &'static str) -> Removed {
+fn removed(part: &[Token<'_>], text: &str, severity: Severity, why: &'static str) -> RemovedSyntax {
     let start = part.first().map_or(0, |token| token.start.offset);
     let end = part.last().map_or(start, Token::end);
-    Removed {
+    RemovedSyntax {
         severity,
         at: part.first().map_or(
             Position {
@@ -371,7 +373,7 @@ fn removed(part: &[Token<'_>], text: &str, severity: Severity, why: &'static str
 }
 
 /// Edits that hold wherever the words stand.
-fn anywhere(tokens: &[Token<'_>], edits: &mut Edits, out: &mut Vec<Removed>) {
+fn anywhere(tokens: &[Token<'_>], edits: &mut Edits, out: &mut Vec<RemovedSyntax>) {
     for (index, token) in tokens.iter().enumerate() {
         let next = tokens.get(index + 1);
         let range = token.start.offset..token.end();
@@ -390,7 +392,7 @@ fn anywhere(tokens: &[Token<'_>], edits: &mut Edits, out: &mut Vec<Removed>) {
                 continue;
             };
             if policy.is("REPLACE") || policy.is("IGNORE") {
-                out.push(Removed {
+                out.push(RemovedSyntax {
                     severity: Severity::Unsupported,
                     at: token.start,
                     input: format!("ON CONFLICT {}", policy.text),
@@ -416,7 +418,7 @@ fn column(part: &[Token<'_>], edits: &mut Edits) {
             edits.replace(range, "STORED");
         } else if (token.is("STORAGE") || token.is("COMPRESSION") || token.is("CHARSET"))
             && let Some(next) = next
-            && next.kind == Kind::Word
+            && next.kind == TokenKind::Word
         {
             edits.blank(range.start..next.end());
         } else if ["TEXT", "TINYTEXT", "MEDIUMTEXT", "LONGTEXT"]
@@ -474,13 +476,13 @@ fn constraint(part: &[Token<'_>], edits: &mut Edits, out: &mut TableText) {
     }
 }
 
-fn like(part: &[Token<'_>], columns_before: usize) -> Option<Like> {
+fn like(part: &[Token<'_>], columns_before: usize) -> Option<LikeClause> {
     let name_end = part
         .iter()
         .position(|token| token.is("INCLUDING") || token.is("EXCLUDING"))
         .unwrap_or(part.len());
     let name = part[1..name_end].iter().map(|token| token.text).collect();
-    let mut like = Like {
+    let mut like = LikeClause {
         name,
         columns_before,
         checks: false,

@@ -1,6 +1,6 @@
 //! Cuts a text into statements, each with its place and without its comments.
 
-use super::lex::{Kind, Lexer, Position, Rules, Token};
+use super::lex::{Lexer, LexerRules, Position, Token, TokenKind};
 
 /// One statement of a source.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl Statement {
 const HEAD: usize = 6;
 
 /// Cuts a text into statements.
-pub(super) fn statements(text: &str, rules: Rules) -> Vec<Statement> {
+pub(super) fn statements(text: &str, rules: LexerRules) -> Vec<Statement> {
     let mut splitter = Splitter {
         text,
         lexer: Lexer::new(text, rules),
@@ -54,7 +54,7 @@ struct Splitter<'a> {
 
 /// A statement being read.
 #[derive(Default)]
-struct Draft<'a> {
+struct StatementDraft<'a> {
     stdin: bool,
     first: Option<Position>,
     end: usize,
@@ -70,7 +70,7 @@ struct Draft<'a> {
 impl<'a> Splitter<'a> {
     /// Reads one statement; false at the end of the text.
     fn statement(&mut self) -> bool {
-        let mut draft = Draft::default();
+        let mut draft = StatementDraft::default();
         loop {
             self.lexer.skip_space();
             if draft.first.is_none() && self.line_command() {
@@ -91,7 +91,7 @@ impl<'a> Splitter<'a> {
                 self.finish(draft);
                 return any;
             };
-            if token.kind == Kind::Comment {
+            if token.kind == TokenKind::Comment {
                 if draft.first.is_some() {
                     draft.blanks.push((token.start.offset, token.end()));
                 }
@@ -107,7 +107,7 @@ impl<'a> Splitter<'a> {
                 if any {
                     return true;
                 }
-                draft = Draft::default();
+                draft = StatementDraft::default();
                 continue;
             }
             if draft.ends_before(&token, &self.lexer) {
@@ -160,7 +160,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    fn finish(&mut self, draft: Draft<'_>) {
+    fn finish(&mut self, draft: StatementDraft<'_>) {
         let Some(start) = draft.first else { return };
         let mut text = String::with_capacity(draft.end - start.offset);
         let mut at = start.offset;
@@ -187,21 +187,21 @@ pub(super) fn blank(out: &mut String, text: &str) {
     out.extend(text.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
 }
 
-impl<'a> Draft<'a> {
+impl<'a> StatementDraft<'a> {
     fn take(&mut self, token: Token<'a>) {
         self.first.get_or_insert(token.start);
         self.end = token.end();
         self.stdin |= token.is("STDIN");
         match token.kind {
-            Kind::Word if !self.head_done && self.head.len() < HEAD => {
+            TokenKind::Word if !self.head_done && self.head.len() < HEAD => {
                 self.head.push(token.text.to_ascii_uppercase());
             }
-            Kind::Word => self.head_done = true,
-            Kind::Symbol if token.text == "(" => {
+            TokenKind::Word => self.head_done = true,
+            TokenKind::Symbol if token.text == "(" => {
                 self.parens += 1;
                 self.head_done = true;
             }
-            Kind::Symbol if token.text == ")" => {
+            TokenKind::Symbol if token.text == ")" => {
                 self.parens = self.parens.saturating_sub(1);
                 self.closed |= self.parens == 0;
             }
@@ -242,7 +242,7 @@ impl<'a> Draft<'a> {
     fn ends_before(&self, token: &Token<'_>, after: &Lexer<'_>) -> bool {
         let table = self.head.first().is_some_and(|word| word == "CREATE")
             && self.head.iter().any(|word| word == "TABLE");
-        if !table || !self.closed || self.parens > 0 || token.kind != Kind::Word {
+        if !table || !self.closed || self.parens > 0 || token.kind != TokenKind::Word {
             return false;
         }
         let second: &[&str] = if token.is("CREATE") {
@@ -268,7 +268,7 @@ impl<'a> Draft<'a> {
         };
         after
             .clone()
-            .find(|next| next.kind != Kind::Comment)
+            .find(|next| next.kind != TokenKind::Comment)
             .is_some_and(|next| second.iter().any(|word| next.is(word)))
     }
 }

@@ -6,17 +6,17 @@ use sqlparser::ast::{
 };
 
 use super::load::{
-    Domain, Draft, DraftConstraint, Loader, Name, UserType, column_index, constraint_exprs,
-    name_from_text, name_of,
+    Domain, DraftConstraint, Loader, QualifiedName, TableDraft, UserType, column_index,
+    constraint_exprs, name_from_text, name_of,
 };
-use super::repair::{self, Like, TableText};
+use super::repair::{self, LikeClause, TableText};
 use super::split::Statement;
-use super::{keys, parse};
+use super::{constraints, parse};
 use crate::dialect::DialectName;
 use crate::expr::Expr;
-use crate::limitation::{Place, Severity};
+use crate::limitation::{Severity, SourceLocation};
 use crate::schema::{Column, Constraint, ConstraintKind, Deferrable, Filled, Table};
-use crate::syntax::{Converter, data_type, last_part};
+use crate::syntax::{ExprConverter, data_type, last_part};
 
 impl Loader {
     /// Applies a CREATE TABLE.
@@ -38,7 +38,7 @@ impl Loader {
                 "a partition is not a table of its own in the model",
             );
         }
-        let mut draft = Draft {
+        let mut draft = TableDraft {
             table: Table {
                 name: name.name.clone(),
                 namespace: name.namespace.clone(),
@@ -46,7 +46,7 @@ impl Loader {
                 constraints: Vec::new(),
                 strict: repaired.strict || create.strict,
                 without_rowid: repaired.without_rowid || create.without_rowid,
-                place: self.place(create.name.span()),
+                location: self.location(create.name.span()),
             },
             quoted: name.quoted,
             constraints: Vec::new(),
@@ -72,7 +72,10 @@ impl Loader {
         // Column and table constraints come apart in the syntax tree; the source's order counts.
         draft.constraints[before..].sort_by(|a, b| {
             let at = |draft: &DraftConstraint| {
-                (draft.constraint.place.line, draft.constraint.place.column)
+                (
+                    draft.constraint.location.line,
+                    draft.constraint.location.column,
+                )
             };
             at(a).cmp(&at(b))
         });
@@ -135,7 +138,7 @@ impl Loader {
         }
         let first = self
             .draft(existing)
-            .map(|draft| draft.table.place.to_string())
+            .map(|draft| draft.table.location.to_string())
             .unwrap_or_default();
         let why = format!("table `{name}` is defined already in {first}; that definition counts");
         self.report_statement(Severity::Unsupported, statement, &why);
@@ -146,7 +149,7 @@ impl Loader {
         &mut self,
         create: &'a CreateTable,
         repaired: &TableText,
-        draft: &mut Draft,
+        draft: &mut TableDraft,
         inherited: usize,
     ) -> Vec<(&'a ColumnDef, usize)> {
         let mut own = Vec::new();
@@ -165,9 +168,9 @@ impl Loader {
                 // A column that is also inherited is merged with it.
                 Some(slot) if slot < inherited => own.push((def, slot)),
                 Some(_) => {
-                    let place = self.place(def.name.span);
+                    let location = self.location(def.name.span);
                     let why = format!("column `{}` is defined twice", def.name.value);
-                    self.report(Severity::Unsupported, place, &def.to_string(), why);
+                    self.report(Severity::Unsupported, location, &def.to_string(), why);
                 }
                 None => {
                     let column = self.column(def);
@@ -186,7 +189,7 @@ impl Loader {
     /// A column without its options.
     pub(super) fn column(&self, def: &ColumnDef) -> Column {
         let names = self.names(&[]);
-        let user = |name: &_| crate::syntax::Names::user_type(&names, name);
+        let user = |name: &_| crate::syntax::NameResolver::user_type(&names, name);
         let declared = match self.domain(&def.data_type) {
             Some(domain) => domain.declared.clone(),
             None => def.data_type.to_string(),
@@ -212,33 +215,33 @@ impl Loader {
     }
 
     /// Applies what stands behind the type of a column.
-    pub(super) fn column_options(&mut self, def: &ColumnDef, slot: usize, draft: &mut Draft) {
-        let mut place = self.place(def.name.span);
+    pub(super) fn column_options(&mut self, def: &ColumnDef, slot: usize, draft: &mut TableDraft) {
+        let mut location = self.location(def.name.span);
         if let Some(domain) = self.domain(&def.data_type).cloned() {
-            self.apply_domain(&domain, slot, &place, draft);
+            self.apply_domain(&domain, slot, &location, draft);
         }
         if is_serial(&def.data_type) {
             draft.table.columns[slot].filled = Filled::Counter;
-            self.not_null(draft, slot, None, &place);
+            self.not_null(draft, slot, None, &location);
             if self.dialect == DialectName::MySql {
                 let kind = ConstraintKind::Unique {
                     columns: vec![slot],
                     nulls_distinct: true,
                 };
-                self.add_constraint(draft, plain(None, kind, Deferrable::No, &place));
+                self.add_constraint(draft, plain(None, kind, Deferrable::No, &location));
             }
         }
         for option in &def.options {
             // An option without a place of its own stands behind the one before it.
             let span = option.span();
             if span.start.line > 0 {
-                let own = self.place(span);
-                if (own.line, own.column) > (place.line, place.column) {
-                    place = own;
+                let own = self.location(span);
+                if (own.line, own.column) > (location.line, location.column) {
+                    location = own;
                 }
             }
             let name = option.name.as_ref().map(|ident| ident.value.clone());
-            self.column_option(&option.option, name, slot, &place, draft);
+            self.column_option(&option.option, name, slot, &location, draft);
         }
     }
 
@@ -247,16 +250,16 @@ impl Loader {
         option: &ColumnOption,
         name: Option<String>,
         slot: usize,
-        place: &Place,
-        draft: &mut Draft,
+        location: &SourceLocation,
+        draft: &mut TableDraft,
     ) {
         match option {
-            ColumnOption::NotNull => self.not_null(draft, slot, name, place),
+            ColumnOption::NotNull => self.not_null(draft, slot, name, location),
             ColumnOption::Default(ast) => {
                 if is_nextval(ast) {
                     draft.table.columns[slot].filled = Filled::Counter;
                 } else {
-                    let expr = self.expr(ast, &[], place);
+                    let expr = self.expr(ast, &[], location);
                     draft.table.columns[slot].default = Some(expr);
                 }
             }
@@ -264,26 +267,26 @@ impl Loader {
                 let kind = ConstraintKind::PrimaryKey {
                     columns: vec![slot],
                 };
-                let deferrable = keys::deferrable(key.characteristics);
-                self.add_constraint(draft, plain(name, kind, deferrable, place));
+                let deferrable = constraints::deferrable(key.characteristics);
+                self.add_constraint(draft, plain(name, kind, deferrable, location));
             }
             ColumnOption::Unique(key) => {
                 let kind = ConstraintKind::Unique {
                     columns: vec![slot],
                     nulls_distinct: true,
                 };
-                let deferrable = keys::deferrable(key.characteristics);
-                self.add_constraint(draft, plain(name, kind, deferrable, place));
+                let deferrable = constraints::deferrable(key.characteristics);
+                self.add_constraint(draft, plain(name, kind, deferrable, location));
             }
             ColumnOption::ForeignKey(key) => {
-                let mut found = self.foreign_key(key, vec![slot], place.clone());
+                let mut found = self.foreign_key(key, vec![slot], location.clone());
                 found.constraint.name = name;
                 self.add_constraint(draft, found);
             }
             ColumnOption::Check(check) => {
-                let kind = self.check(check, &draft.table.columns, place);
+                let kind = self.check(check, &draft.table.columns, location);
                 if let Some(kind) = kind {
-                    self.add_constraint(draft, plain(name, kind, Deferrable::No, place));
+                    self.add_constraint(draft, plain(name, kind, Deferrable::No, location));
                 }
             }
             ColumnOption::Generated {
@@ -293,19 +296,19 @@ impl Loader {
             } => {
                 let filled = match (generation_expr, generated_as) {
                     (Some(ast), _) => {
-                        Filled::Generated(self.expr(ast, &draft.table.columns, place))
+                        Filled::Generated(self.expr(ast, &draft.table.columns, location))
                     }
                     (None, GeneratedAs::Always) => Filled::CounterAlways,
                     (None, GeneratedAs::ByDefault | GeneratedAs::ExpStored) => Filled::Counter,
                 };
                 if generation_expr.is_none() {
-                    self.not_null(draft, slot, None, place);
+                    self.not_null(draft, slot, None, location);
                 }
                 draft.table.columns[slot].filled = filled;
             }
             ColumnOption::Identity(_) => {
                 draft.table.columns[slot].filled = Filled::Counter;
-                self.not_null(draft, slot, None, place);
+                self.not_null(draft, slot, None, location);
             }
             ColumnOption::DialectSpecific(tokens) => {
                 let counts = tokens.iter().any(|token| {
@@ -334,7 +337,7 @@ impl Loader {
             ColumnOption::Materialized(_) | ColumnOption::Ephemeral(_) | ColumnOption::Alias(_) => {
                 self.report(
                     Severity::Unsupported,
-                    place.clone(),
+                    location.clone(),
                     &option.to_string(),
                     "no dialect we know has this",
                 );
@@ -342,33 +345,39 @@ impl Loader {
         }
     }
 
-    fn apply_domain(&mut self, domain: &Domain, slot: usize, place: &Place, draft: &mut Draft) {
+    fn apply_domain(
+        &mut self,
+        domain: &Domain,
+        slot: usize,
+        location: &SourceLocation,
+        draft: &mut TableDraft,
+    ) {
         if domain.not_null {
-            self.not_null(draft, slot, None, place);
+            self.not_null(draft, slot, None, location);
         }
         if let Some(default) = &domain.default {
-            let expr = self.expr(default, &[], &domain.place);
+            let expr = self.expr(default, &[], &domain.location);
             draft.table.columns[slot].default = Some(expr);
         }
         for (name, check) in &domain.checks {
             let mut names = self.names(&draft.table.columns);
             names.value = Some(slot);
-            let mut converter = Converter::new(&names, self.dialect);
+            let mut converter = ExprConverter::new(&names, self.dialect);
             let expr = converter.expr(check);
             let problems = converter.problems;
-            self.report_problems(problems, &domain.place);
+            self.report_problems(problems, &domain.location);
             let kind = ConstraintKind::Check { expr };
-            self.add_constraint(draft, plain(name.clone(), kind, Deferrable::No, place));
+            self.add_constraint(draft, plain(name.clone(), kind, Deferrable::No, location));
         }
     }
 
     /// NOT NULL, once per column.
     pub(super) fn not_null(
         &mut self,
-        draft: &mut Draft,
+        draft: &mut TableDraft,
         slot: usize,
         name: Option<String>,
-        place: &Place,
+        location: &SourceLocation,
     ) {
         let same = draft.constraints.iter_mut().find(
             |of| matches!(of.constraint.kind, ConstraintKind::NotNull { column } if column == slot),
@@ -383,29 +392,29 @@ impl Loader {
                 name,
                 ConstraintKind::NotNull { column: slot },
                 Deferrable::No,
-                place,
+                location,
             )),
         }
     }
 
     /// Adds a constraint, unless it is a second primary key.
-    pub(super) fn add_constraint(&mut self, draft: &mut Draft, constraint: DraftConstraint) {
+    pub(super) fn add_constraint(&mut self, draft: &mut TableDraft, constraint: DraftConstraint) {
         let is_key =
             |of: &DraftConstraint| matches!(of.constraint.kind, ConstraintKind::PrimaryKey { .. });
         if is_key(&constraint) && draft.constraints.iter().any(is_key) {
             let why = format!("table `{}` has a primary key already", draft.table.name);
-            let place = constraint.constraint.place;
-            self.report(Severity::Unsupported, place, "PRIMARY KEY", why);
+            let location = constraint.constraint.location;
+            self.report(Severity::Unsupported, location, "PRIMARY KEY", why);
             return;
         }
         draft.constraints.push(constraint);
     }
 
     /// INHERITS: the columns, NOT NULLs and CHECKs of the parents.
-    fn inherit(&mut self, repaired: &TableText, draft: &mut Draft) {
+    fn inherit(&mut self, repaired: &TableText, draft: &mut TableDraft) {
         for parent in &repaired.inherits {
             let name = name_from_text(parent);
-            let like = Like {
+            let like = LikeClause {
                 name: parent.clone(),
                 columns_before: 0,
                 checks: true,
@@ -423,8 +432,8 @@ impl Loader {
     }
 
     /// Copies columns of another table, and its constraints as far as asked for.
-    fn copy_like(&mut self, like: &Like, draft: &mut Draft, at: usize) {
-        let name: Name = name_from_text(&like.name);
+    fn copy_like(&mut self, like: &LikeClause, draft: &mut TableDraft, at: usize) {
+        let name: QualifiedName = name_from_text(&like.name);
         let Some(other) = self
             .find(&name)
             .and_then(|index| self.draft(index))
@@ -478,8 +487,8 @@ impl Loader {
     }
 }
 
-fn everything_like(name: &str) -> Like {
-    Like {
+fn everything_like(name: &str) -> LikeClause {
+    LikeClause {
         name: name.to_owned(),
         columns_before: 0,
         checks: true,
@@ -525,14 +534,14 @@ fn plain(
     name: Option<String>,
     kind: ConstraintKind,
     deferrable: Deferrable,
-    place: &Place,
+    location: &SourceLocation,
 ) -> DraftConstraint {
     DraftConstraint {
         constraint: Constraint {
             name,
             kind,
             deferrable,
-            place: place.clone(),
+            location: location.clone(),
         },
         target: None,
     }
@@ -548,7 +557,7 @@ fn same_column(dialect: DialectName, column: &Column, def: &ColumnDef) -> bool {
 }
 
 /// SQLite's `PRIMARY KEY (id AUTOINCREMENT)`.
-fn mark_counter(draft: &mut Draft) {
+fn mark_counter(draft: &mut TableDraft) {
     let key = draft
         .constraints
         .iter()

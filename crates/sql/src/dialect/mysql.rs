@@ -3,7 +3,7 @@
 use super::{Dialect, DialectName, StoreError, assign, json};
 use crate::eval::collate::Collation;
 use crate::eval::number::{self, Number};
-use crate::eval::parse::{self, Bad};
+use crate::eval::parse::{self, TextError};
 use crate::eval::{format, temporal};
 use crate::schema::{Column, Table};
 use crate::types::DataType;
@@ -135,7 +135,7 @@ pub(crate) fn mysql_assign(value: &Value, data_type: &DataType) -> Result<Value,
             Value::Date(_) => Ok(value.clone()),
             Value::DateTime(at) => Ok(Value::Date(at.date())),
             Value::Text(text) => match moment(text, data_type)? {
-                parse::Moment {
+                parse::IsoDateTime {
                     date: Some(date), ..
                 } => Ok(Value::Date(date)),
                 _ => Err(unknown()),
@@ -147,12 +147,12 @@ pub(crate) fn mysql_assign(value: &Value, data_type: &DataType) -> Result<Value,
             let time = match value {
                 Value::Time(time) => *time,
                 Value::Text(text) => match moment(text, data_type)? {
-                    parse::Moment {
+                    parse::IsoDateTime {
                         date: None,
                         time: Some(time),
                         ..
                     } => time,
-                    parse::Moment { time: None, .. } => return Err(StoreError::WrongType),
+                    parse::IsoDateTime { time: None, .. } => return Err(StoreError::WrongType),
                     _ => return Err(unknown()),
                 },
                 // A number is read as HHMMSS.
@@ -202,7 +202,7 @@ pub(crate) fn mysql_assign(value: &Value, data_type: &DataType) -> Result<Value,
             Value::Uuid(_) => Ok(value.clone()),
             Value::Text(text) => match parse::uuid(text) {
                 Ok(uuid) => Ok(Value::Uuid(uuid)),
-                Err(Bad::Unsure) => Err(unknown()),
+                Err(TextError::Unsure) => Err(unknown()),
                 Err(_) => Err(StoreError::WrongType),
             },
             _ => Err(unknown()),
@@ -223,12 +223,12 @@ pub(crate) fn mysql_assign(value: &Value, data_type: &DataType) -> Result<Value,
 }
 
 /// Text as a moment, where MariaDB's answer is certain.
-fn moment(text: &str, data_type: &DataType) -> Result<parse::Moment, StoreError> {
+fn moment(text: &str, data_type: &DataType) -> Result<parse::IsoDateTime, StoreError> {
     match parse::moment(text) {
         Ok(moment) if moment.offset.is_none() && text.trim().len() == text.len() => Ok(moment),
         // A time out of range can be read as a date, or as a span beyond a day.
-        Err(Bad::Range) if !text.contains('-') => Err(StoreError::Unknown(data_type.clone())),
-        Err(Bad::Invalid | Bad::Range) => Err(StoreError::WrongType),
+        Err(TextError::Range) if !text.contains('-') => Err(StoreError::Unknown(data_type.clone())),
+        Err(TextError::Invalid | TextError::Range) => Err(StoreError::WrongType),
         _ => Err(StoreError::Unknown(data_type.clone())),
     }
 }

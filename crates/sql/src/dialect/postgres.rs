@@ -2,9 +2,9 @@
 
 use super::{Dialect, DialectName, StoreError, assign, json};
 use crate::eval::number::{self, Number};
-use crate::eval::parse::{self, Bad};
+use crate::eval::parse::{self, TextError};
 use crate::eval::{convert, format, temporal};
-use crate::sample;
+use crate::opaque_literals;
 use crate::schema::Column;
 use crate::types::DataType;
 use crate::value::Value;
@@ -34,10 +34,10 @@ pub(crate) fn postgres_assign(
     }
     let unknown = || StoreError::Unknown(data_type.clone());
     let wrong = Err(StoreError::WrongType);
-    let read = |bad: Bad| match bad {
-        Bad::Invalid => StoreError::WrongType,
-        Bad::Range => StoreError::OutOfRange,
-        Bad::Unsure => StoreError::Unknown(data_type.clone()),
+    let read = |bad: TextError| match bad {
+        TextError::Invalid => StoreError::WrongType,
+        TextError::Range => StoreError::OutOfRange,
+        TextError::Unsure => StoreError::Unknown(data_type.clone()),
     };
     match data_type {
         DataType::Boolean => match value {
@@ -132,7 +132,7 @@ pub(crate) fn postgres_assign(
                 Value::Time(time) => *time,
                 Value::DateTime(at) => at.time(),
                 Value::Text(text) => match parse::moment(text).map_err(read)? {
-                    parse::Moment {
+                    parse::IsoDateTime {
                         date: None,
                         time: Some(time),
                         offset: None,
@@ -200,7 +200,7 @@ pub(crate) fn postgres_assign(
             _ => wrong,
         },
         DataType::Other(name) => match value {
-            Value::Text(text) if sample::is_literal(name, text) => Ok(value.clone()),
+            Value::Text(text) if opaque_literals::is_literal(name, text) => Ok(value.clone()),
             _ => Err(unknown()),
         },
         DataType::Time { zoned: true, .. } | DataType::Year => Err(unknown()),

@@ -3,7 +3,7 @@
 use super::{Dialect, DialectName, StoreError};
 use crate::eval::collate::Collation;
 use crate::eval::number::Number;
-use crate::eval::{self, Storage};
+use crate::eval::{self, StorageClass};
 use crate::schema::{Column, Filled, Table};
 use crate::types::DataType;
 use crate::value::Value;
@@ -116,14 +116,16 @@ impl Dialect for Sqlite {
     }
 
     fn duplicates(&self, a: &Value, b: &Value, column: &Column) -> bool {
-        match (Storage::of(a), Storage::of(b)) {
-            (Some(Storage::Number(a)), Some(Storage::Number(b))) => a.order_exactly(b).is_eq(),
-            (Some(Storage::Text(a)), Some(Storage::Text(b))) => {
+        match (StorageClass::of(a), StorageClass::of(b)) {
+            (Some(StorageClass::Number(a)), Some(StorageClass::Number(b))) => {
+                a.order_exactly(b).is_eq()
+            }
+            (Some(StorageClass::Text(a)), Some(StorageClass::Text(b))) => {
                 Collation::of(column.collation.as_deref(), DialectName::Sqlite)
                     .order(&a, &b, true)
                     .is_some_and(std::cmp::Ordering::is_eq)
             }
-            (Some(Storage::Blob(a)), Some(Storage::Blob(b))) => a == b,
+            (Some(StorageClass::Blob(a)), Some(StorageClass::Blob(b))) => a == b,
             _ => false,
         }
     }
@@ -135,7 +137,7 @@ pub(crate) fn sqlite_assign(
     data_type: &DataType,
     strict: bool,
 ) -> Result<Value, StoreError> {
-    let Some(storage) = Storage::of(value) else {
+    let Some(storage) = StorageClass::of(value) else {
         return Ok(Value::Null);
     };
     let mut affinity = Affinity::of(data_type);
@@ -150,11 +152,11 @@ pub(crate) fn sqlite_assign(
             .into_value(),
         Affinity::Blob => storage.into_value(),
         Affinity::Integer | Affinity::Numeric => match storage.numeric() {
-            Storage::Number(Number::Float(value)) => whole(value),
+            StorageClass::Number(Number::Float(value)) => whole(value),
             other => other.into_value(),
         },
         Affinity::Real => match storage.numeric() {
-            Storage::Number(number) => Value::Float(number.to_f64()),
+            StorageClass::Number(number) => Value::Float(number.to_f64()),
             other => other.into_value(),
         },
     };

@@ -7,25 +7,29 @@ use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::types::DataType;
 use crate::value::Value;
 
-use super::kind::Kind;
-use super::moments::moments;
+use super::error::{EvalError, RaisedError, raise, unsupported};
+use super::evaluator::Evaluator;
 use super::number::{self, Number};
 use super::operators::{in_kind, mysql, postgres, sqlite};
-use super::stop::{Raised, Stop, raise, unsupported};
-use super::storage::{Storage, sqlite_number};
-use super::walk::Evaluator;
+use super::static_type::StaticType;
+use super::storage_class::{StorageClass, sqlite_number};
+use super::temporal_arithmetic::moments;
 use super::{convert, parse};
 
 /// `-x`, `+x`, `~x`.
-pub(crate) fn unary<'a>(eval: Evaluator<'a>, op: UnaryOp, expr: &'a Expr) -> Result<Value, Stop> {
+pub(crate) fn unary<'a>(
+    eval: Evaluator<'a>,
+    op: UnaryOp,
+    expr: &'a Expr,
+) -> Result<Value, EvalError> {
     let value = eval.value(expr)?;
     if op == UnaryOp::Plus && eval.dialect == DialectName::Sqlite {
         return Ok(value.into_owned());
     }
     let kind = eval.kind(expr);
-    if eval.typed() && kind == Kind::Unknown {
+    if eval.typed() && kind == StaticType::Unknown {
         // Several types have this operator, and nothing chooses among them.
-        return raise(Raised::TypeMismatch);
+        return raise(RaisedError::TypeMismatch);
     }
     if value.is_null() {
         return Ok(Value::Null);
@@ -43,7 +47,7 @@ pub(crate) fn unary<'a>(eval: Evaluator<'a>, op: UnaryOp, expr: &'a Expr) -> Res
                     micros,
                 }))
             }
-            _ => raise(Raised::OutOfRange),
+            _ => raise(RaisedError::OutOfRange),
         };
     }
     let number = operand(eval, &value)?;
@@ -62,7 +66,7 @@ pub(crate) fn unary<'a>(eval: Evaluator<'a>, op: UnaryOp, expr: &'a Expr) -> Res
                     unsupported("the negation of a long number")
                 }
                 DialectName::MySql => Ok(Value::Int(-value)),
-                _ => match (expr, Kind::of_literal(&Value::Int(-value))) {
+                _ => match (expr, StaticType::of_literal(&Value::Int(-value))) {
                     (Expr::Literal(_), own) => in_kind(-value, own),
                     _ => in_kind(-value, kind),
                 },
@@ -72,7 +76,7 @@ pub(crate) fn unary<'a>(eval: Evaluator<'a>, op: UnaryOp, expr: &'a Expr) -> Res
 }
 
 /// Refuses text that MariaDB would make numbers of before choosing among it.
-pub(crate) fn as_number(eval: Evaluator<'_>, expr: &Expr) -> Result<(), Stop> {
+pub(crate) fn as_number(eval: Evaluator<'_>, expr: &Expr) -> Result<(), EvalError> {
     match expr {
         Expr::Function { name, .. }
             if eval.dialect == DialectName::MySql
@@ -86,7 +90,7 @@ pub(crate) fn as_number(eval: Evaluator<'_>, expr: &Expr) -> Result<(), Stop> {
 }
 
 /// An operand with all the digits that it is computed with.
-pub(super) fn raw<'a>(eval: Evaluator<'a>, expr: &'a Expr) -> Result<Cow<'a, Value>, Stop> {
+pub(super) fn raw<'a>(eval: Evaluator<'a>, expr: &'a Expr) -> Result<Cow<'a, Value>, EvalError> {
     match (expr, eval.dialect) {
         (
             Expr::Unary {
@@ -107,7 +111,7 @@ pub(super) fn raw<'a>(eval: Evaluator<'a>, expr: &'a Expr) -> Result<Cow<'a, Val
 
 /// A result as it leaves arithmetic: MariaDB rounds quotients to four digits more
 /// than the dividend has, but only where they are used outside of arithmetic.
-pub(crate) fn settled(eval: Evaluator<'_>, expr: &Expr, value: Value) -> Result<Value, Stop> {
+pub(crate) fn settled(eval: Evaluator<'_>, expr: &Expr, value: Value) -> Result<Value, EvalError> {
     let Value::Decimal(decimal) = value else {
         return Ok(value);
     };
@@ -153,12 +157,12 @@ pub(crate) fn binary<'a>(
     op: BinaryOp,
     left: &'a Expr,
     right: &'a Expr,
-) -> Result<Value, Stop> {
+) -> Result<Value, EvalError> {
     as_number(eval, left)?;
     as_number(eval, right)?;
     let mut a = raw(eval, left)?;
     let mut b = match raw(eval, right) {
-        Err(Stop::Raises(_)) if a.is_null() && eval.dialect == DialectName::MySql => {
+        Err(EvalError::Raised(_)) if a.is_null() && eval.dialect == DialectName::MySql => {
             return unsupported("an error in a part that may not be reached");
         }
         other => other?,
@@ -169,14 +173,14 @@ pub(crate) fn binary<'a>(
     }
     if eval.typed() {
         match (left_kind, right_kind) {
-            (Kind::Unknown, Kind::Unknown) => return raise(Raised::TypeMismatch),
-            (Kind::Unknown, kind) => a = convert::untyped(a, arithmetic_partner(op, kind))?,
-            (kind, Kind::Unknown) => b = convert::untyped(b, arithmetic_partner(op, kind))?,
+            (StaticType::Unknown, StaticType::Unknown) => return raise(RaisedError::TypeMismatch),
+            (StaticType::Unknown, kind) => a = convert::untyped(a, arithmetic_partner(op, kind))?,
+            (kind, StaticType::Unknown) => b = convert::untyped(b, arithmetic_partner(op, kind))?,
             _ => {}
         }
     }
     if eval.typed() && !exists(op, left_kind, right_kind) {
-        return raise(Raised::TypeMismatch);
+        return raise(RaisedError::TypeMismatch);
     }
     if a.is_null() || b.is_null() {
         // MariaDB reads text as a number even beside NULL.
@@ -193,7 +197,7 @@ pub(crate) fn binary<'a>(
         return Ok(moved);
     }
     if eval.typed() && (matches!(*a, Value::Bool(_)) || matches!(*b, Value::Bool(_))) {
-        return raise(Raised::TypeMismatch);
+        return raise(RaisedError::TypeMismatch);
     }
     let (x, y) = (operand(eval, &a)?, operand(eval, &b)?);
     if matches!(
@@ -209,7 +213,7 @@ pub(crate) fn binary<'a>(
         }
         let kind = match op {
             BinaryOp::ShiftLeft | BinaryOp::ShiftRight => left_kind,
-            _ => left_kind.promoted(right_kind).unwrap_or(Kind::Other),
+            _ => left_kind.promoted(right_kind).unwrap_or(StaticType::Other),
         };
         return bits(eval, op, x, y, kind);
     }
@@ -221,7 +225,7 @@ pub(crate) fn binary<'a>(
         }
         DialectName::Ansi | DialectName::Postgres => {
             let Some(kind) = left_kind.promoted(right_kind) else {
-                return raise(Raised::TypeMismatch);
+                return raise(RaisedError::TypeMismatch);
             };
             postgres(op, x, y, kind)
         }
@@ -229,16 +233,21 @@ pub(crate) fn binary<'a>(
 }
 
 /// Whether PostgreSQL has an operator between two numbers.
-pub(crate) fn exists(op: BinaryOp, left: Kind<'_>, right: Kind<'_>) -> bool {
-    let float = |kind| matches!(kind, Kind::Float { .. });
-    let int = |kind| matches!(kind, Kind::Int { .. } | Kind::Unknown);
+pub(crate) fn exists(op: BinaryOp, left: StaticType<'_>, right: StaticType<'_>) -> bool {
+    let float = |kind| matches!(kind, StaticType::Float { .. });
+    let int = |kind| matches!(kind, StaticType::Int { .. } | StaticType::Unknown);
     if !left.is_number() && !right.is_number() {
         return true;
     }
     let other = |kind| {
         matches!(
             kind,
-            Kind::Text | Kind::Varchar | Kind::Char | Kind::Bool | Kind::Enum(_) | Kind::Uuid
+            StaticType::Text
+                | StaticType::Varchar
+                | StaticType::Char
+                | StaticType::Bool
+                | StaticType::Enum(_)
+                | StaticType::Uuid
         )
     };
     if other(left) || other(right) {
@@ -255,43 +264,47 @@ pub(crate) fn exists(op: BinaryOp, left: Kind<'_>, right: Kind<'_>) -> bool {
     }
 }
 
-fn unsigned(kind: Kind<'_>) -> bool {
-    matches!(kind, Kind::Int { unsigned: true, .. })
+fn unsigned(kind: StaticType<'_>) -> bool {
+    matches!(kind, StaticType::Int { unsigned: true, .. })
 }
 
 /// The type that an untyped literal takes beside `kind`.
-fn arithmetic_partner(op: BinaryOp, kind: Kind<'_>) -> Kind<'_> {
+fn arithmetic_partner(op: BinaryOp, kind: StaticType<'_>) -> StaticType<'_> {
     match (op, kind) {
-        (BinaryOp::Add, Kind::Date | Kind::DateTime | Kind::Instant) => Kind::Interval,
+        (BinaryOp::Add, StaticType::Date | StaticType::DateTime | StaticType::Instant) => {
+            StaticType::Interval
+        }
         (_, kind) => kind,
     }
 }
 
 /// A number from a value, coercing text where the dialect does.
-fn operand(eval: Evaluator<'_>, value: &Value) -> Result<Number, Stop> {
+fn operand(eval: Evaluator<'_>, value: &Value) -> Result<Number, EvalError> {
     match eval.dialect {
-        DialectName::Sqlite => match Storage::of(value) {
-            Some(Storage::Number(number)) => Ok(number),
-            Some(Storage::Text(text)) => Ok(sqlite_number(&parse::prefix(&text), &text)),
+        DialectName::Sqlite => match StorageClass::of(value) {
+            Some(StorageClass::Number(number)) => Ok(number),
+            Some(StorageClass::Text(text)) => Ok(sqlite_number(&parse::prefix(&text), &text)),
             _ => unsupported("arithmetic on a blob"),
         },
         DialectName::MySql => match value {
             Value::Text(text) => text_as_number(eval, text).map(|n| Number::Float(n.to_f64())),
-            other => Number::of(other).ok_or_else(|| Stop::unsupported("arithmetic on this type")),
+            other => {
+                Number::of(other).ok_or_else(|| EvalError::unsupported("arithmetic on this type"))
+            }
         },
         DialectName::Ansi | DialectName::Postgres => match Number::of(value) {
             Some(number) => Ok(number),
-            None => raise(Raised::TypeMismatch),
+            None => raise(RaisedError::TypeMismatch),
         },
     }
 }
 
 /// Text as MariaDB makes a number of it; in a statement that writes, a wrong tail is an error.
-pub(crate) fn text_as_number(eval: Evaluator<'_>, text: &str) -> Result<Number, Stop> {
+pub(crate) fn text_as_number(eval: Evaluator<'_>, text: &str) -> Result<Number, EvalError> {
     let found = parse::prefix(text);
     let clean = found.found && text[found.rest..].bytes().all(|b| b == b' ');
     if !clean && eval.env.writes {
-        return raise(Raised::InvalidText);
+        return raise(RaisedError::InvalidText);
     }
     Ok(found.number)
 }
@@ -311,8 +324,8 @@ fn bits(
     op: BinaryOp,
     x: Number,
     y: Number,
-    kind: Kind<'_>,
-) -> Result<Value, Stop> {
+    kind: StaticType<'_>,
+) -> Result<Value, EvalError> {
     if eval.dialect == DialectName::Sqlite {
         let (a, b) = (to_i64(x), to_i64(y));
         return Ok(Value::Int(i128::from(match op {
@@ -347,7 +360,7 @@ fn bits(
     };
     let (Number::Int(a), Number::Int(b)) = (x, y) else {
         return if eval.typed() {
-            raise(Raised::TypeMismatch)
+            raise(RaisedError::TypeMismatch)
         } else {
             unsupported("bits of a fraction")
         };
@@ -364,8 +377,8 @@ fn bits(
             _ => a.checked_shr(by).unwrap_or(0),
         })));
     }
-    let Kind::Int { bits, .. } = kind else {
-        return raise(Raised::TypeMismatch);
+    let StaticType::Int { bits, .. } = kind else {
+        return raise(RaisedError::TypeMismatch);
     };
     if shift && !(0..i128::from(bits)).contains(&b) {
         return unsupported("a shift by more than the width");
@@ -388,17 +401,17 @@ fn concat<'a>(
     eval: Evaluator<'a>,
     (a, left_expr): (&Value, &'a Expr),
     (b, right_expr): (&Value, &'a Expr),
-) -> Result<Value, Stop> {
+) -> Result<Value, EvalError> {
     let (left, right) = (eval.kind(left_expr), eval.kind(right_expr));
     if eval.typed() && !left.is_text() && !right.is_text() {
-        return raise(Raised::TypeMismatch);
+        return raise(RaisedError::TypeMismatch);
     }
     if a.is_null() || b.is_null() {
         return Ok(Value::Null);
     }
-    let text = |value: &Value, expr: &Expr, kind: Kind<'_>| {
+    let text = |value: &Value, expr: &Expr, kind: StaticType<'_>| {
         let text = convert::shown(eval.dialect, value, expr)?;
-        Ok::<_, Stop>(if eval.typed() && kind == Kind::Char {
+        Ok::<_, EvalError>(if eval.typed() && kind == StaticType::Char {
             text.trim_end_matches(' ').to_owned()
         } else {
             text

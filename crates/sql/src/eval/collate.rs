@@ -139,10 +139,16 @@ impl Collation {
     /// The outcome of a relation, `None` where we are not certain.
     ///
     /// Without grades the distances are mere steps, which saves walking both texts.
-    pub(crate) fn judge(self, relation: Relation, a: &str, b: &str, graded: bool) -> Option<Truth> {
+    pub(crate) fn judge(
+        self,
+        relation: Relation,
+        a: &str,
+        b: &str,
+        with_distances: bool,
+    ) -> Option<Truth> {
         let for_equality = matches!(relation, Relation::Equal | Relation::NotEqual);
         let ordering = self.order(a, b, for_equality)?;
-        if !graded {
+        if !with_distances {
             return Some(relation.judge(ordering, 1.0));
         }
         if self.pads() {

@@ -9,11 +9,11 @@ use crate::expr::{Expr, UnaryOp};
 use crate::value::Value;
 
 use super::collate::Collation;
-use super::kind::Kind;
+use super::error::{EvalError, RaisedError, raise, unsupported};
+use super::evaluator::Evaluator;
 use super::number::Number;
-use super::stop::{Raised, Stop, raise, unsupported};
-use super::storage::{Storage, affinity};
-use super::walk::Evaluator;
+use super::static_type::StaticType;
+use super::storage_class::{StorageClass, affinity};
 use super::{arithmetic, convert, parse, temporal};
 
 /// Stands for a side that names no column.
@@ -32,7 +32,7 @@ impl<'a> Evaluator<'a> {
         relation: Relation,
         left: &Operand<'a>,
         right: &Operand<'a>,
-    ) -> Result<Truth, Stop> {
+    ) -> Result<Truth, EvalError> {
         match self.dialect {
             DialectName::Ansi | DialectName::Postgres => self.compare_typed(relation, left, right),
             DialectName::MySql => self.compare_mysql(relation, left, right),
@@ -52,7 +52,7 @@ impl<'a> Evaluator<'a> {
         self,
         x: &Operand<'a>,
         element: &Operand<'a>,
-    ) -> Result<Truth, Stop> {
+    ) -> Result<Truth, EvalError> {
         if self.dialect == DialectName::Sqlite {
             return self.compare_sqlite(
                 Relation::Equal,
@@ -64,8 +64,8 @@ impl<'a> Evaluator<'a> {
             );
         }
         if self.dialect == DialectName::MySql
-            && self.family(x) == Some(Family::Text)
-            && self.family(element) == Some(Family::Moment)
+            && self.family(x) == Some(TypeFamily::Text)
+            && self.family(element) == Some(TypeFamily::Moment)
         {
             return unsupported("a date in a list of strings");
         }
@@ -73,7 +73,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Whether two values are the same to NULLIF, which in SQLite knows no affinity.
-    pub(super) fn same(self, left: &Operand<'a>, right: &Operand<'a>) -> Result<Truth, Stop> {
+    pub(super) fn same(self, left: &Operand<'a>, right: &Operand<'a>) -> Result<Truth, EvalError> {
         if self.dialect == DialectName::Sqlite {
             return self.compare_sqlite(
                 Relation::Equal,
@@ -88,15 +88,18 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The operands of BETWEEN in the one type in which MariaDB compares all three.
-    pub(super) fn alike(self, operands: [Operand<'a>; 3]) -> Result<[Operand<'a>; 3], Stop> {
+    pub(super) fn alike(self, operands: [Operand<'a>; 3]) -> Result<[Operand<'a>; 3], EvalError> {
         if self.dialect != DialectName::MySql {
             return Ok(operands);
         }
         let families = operands.each_ref().map(|operand| self.family(operand));
         let has = |family| families.contains(&Some(family));
-        let strange = has(Family::Bytes) || has(Family::Other);
-        let (numbers, texts, moments) =
-            (has(Family::Number), has(Family::Text), has(Family::Moment));
+        let strange = has(TypeFamily::Bytes) || has(TypeFamily::Other);
+        let (numbers, texts, moments) = (
+            has(TypeFamily::Number),
+            has(TypeFamily::Text),
+            has(TypeFamily::Moment),
+        );
         let kinds = [numbers, texts, moments, strange];
         if kinds.into_iter().filter(|there| *there).count() < 2 {
             let all = operands.each_ref().map(|operand| operand.expr);
@@ -138,7 +141,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Refuses lists whose members bring collations of their own (MariaDB finds one for all).
-    pub(super) fn one_collation(self, x: &Expr, list: &[Expr]) -> Result<(), Stop> {
+    pub(super) fn one_collation(self, x: &Expr, list: &[Expr]) -> Result<(), EvalError> {
         if self.dialect != DialectName::MySql
             || list
                 .iter()
@@ -156,22 +159,28 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The family of types that MariaDB compares an operand in, `None` for a bare NULL.
-    fn family(self, operand: &Operand<'a>) -> Option<Family> {
+    fn family(self, operand: &Operand<'a>) -> Option<TypeFamily> {
         Some(match (&*operand.value, self.kind(operand.expr)) {
             (Value::Bool(_) | Value::Int(_) | Value::Decimal(_) | Value::Float(_), _) => {
-                Family::Number
+                TypeFamily::Number
             }
-            (Value::Text(_) | Value::Json(_), _) => Family::Text,
-            (Value::Bytes(_), _) => Family::Bytes,
-            (Value::Null, Kind::Unknown) => return None,
-            (Value::Null, kind) if kind.is_number() || kind == Kind::Bool => Family::Number,
+            (Value::Text(_) | Value::Json(_), _) => TypeFamily::Text,
+            (Value::Bytes(_), _) => TypeFamily::Bytes,
+            (Value::Null, StaticType::Unknown) => return None,
+            (Value::Null, kind) if kind.is_number() || kind == StaticType::Bool => {
+                TypeFamily::Number
+            }
             (
                 Value::Null,
-                Kind::Text | Kind::Varchar | Kind::Char | Kind::Enum(_) | Kind::Json { .. },
-            ) => Family::Text,
-            (Value::Null, Kind::Bytes) => Family::Bytes,
-            (Value::Null, Kind::Other) => Family::Other,
-            _ => Family::Moment,
+                StaticType::Text
+                | StaticType::Varchar
+                | StaticType::Char
+                | StaticType::Enum(_)
+                | StaticType::Json { .. },
+            ) => TypeFamily::Text,
+            (Value::Null, StaticType::Bytes) => TypeFamily::Bytes,
+            (Value::Null, StaticType::Other) => TypeFamily::Other,
+            _ => TypeFamily::Moment,
         })
     }
 
@@ -258,25 +267,25 @@ impl<'a> Evaluator<'a> {
         relation: Relation,
         left: &Operand<'a>,
         right: &Operand<'a>,
-    ) -> Result<Truth, Stop> {
+    ) -> Result<Truth, EvalError> {
         let (mut left_kind, mut right_kind) = (self.kind(left.expr), self.kind(right.expr));
         let (mut a, mut b) = (Cow::Borrowed(&*left.value), Cow::Borrowed(&*right.value));
         match (left_kind, right_kind) {
-            (Kind::Unknown, Kind::Unknown) => {}
-            (Kind::Unknown, kind) => {
+            (StaticType::Unknown, StaticType::Unknown) => {}
+            (StaticType::Unknown, kind) => {
                 a = convert::untyped(a, kind)?;
                 left_kind = kind;
             }
-            (kind, Kind::Unknown) => {
+            (kind, StaticType::Unknown) => {
                 b = convert::untyped(b, kind)?;
                 right_kind = kind;
             }
             _ => {}
         }
         if a.is_null() || b.is_null() {
-            let known = |kind| !matches!(kind, Kind::Unknown | Kind::Other);
+            let known = |kind| !matches!(kind, StaticType::Unknown | StaticType::Other);
             if known(left_kind) && known(right_kind) && left_kind.unified(right_kind).is_none() {
-                return raise(Raised::TypeMismatch);
+                return raise(RaisedError::TypeMismatch);
             }
             return Ok(self.unknown());
         }
@@ -287,34 +296,39 @@ impl<'a> Evaluator<'a> {
                     (Some(x), Some(y)) if !matches!(&*b, Value::Bool(_)) => {
                         Ok(relation.judge(x.order(y), x.gap(y)))
                     }
-                    _ => raise(Raised::TypeMismatch),
+                    _ => raise(RaisedError::TypeMismatch),
                 }
             }
             (Value::Text(x), Value::Text(y)) => match (left_kind, right_kind) {
-                (Kind::Enum(labels), Kind::Enum(others)) if labels == others => {
+                (StaticType::Enum(labels), StaticType::Enum(others)) if labels == others => {
                     let at = |label: &str| labels.iter().position(|known| known == label);
                     match (at(x), at(y)) {
                         (Some(x), Some(y)) => Ok(relation.judge(x.cmp(&y), x.abs_diff(y) as f64)),
-                        _ => raise(Raised::InvalidText),
+                        _ => raise(RaisedError::InvalidText),
                     }
                 }
-                (Kind::Enum(_), _) | (_, Kind::Enum(_)) => raise(Raised::TypeMismatch),
-                (Kind::Other, _) | (_, Kind::Other) => unsupported("a comparison of this type"),
+                (StaticType::Enum(_), _) | (_, StaticType::Enum(_)) => {
+                    raise(RaisedError::TypeMismatch)
+                }
+                (StaticType::Other, _) | (_, StaticType::Other) => {
+                    unsupported("a comparison of this type")
+                }
                 _ => {
                     let padded = matches!(
                         (left_kind, right_kind),
-                        (Kind::Char, Kind::Varchar) | (Kind::Varchar, Kind::Char)
+                        (StaticType::Char, StaticType::Varchar)
+                            | (StaticType::Varchar, StaticType::Char)
                     );
                     let trim = |text: &'_ str, kind| match kind {
-                        Kind::Char => text.trim_end_matches(' ').len(),
+                        StaticType::Char => text.trim_end_matches(' ').len(),
                         _ if padded => text.trim_end_matches(' ').len(),
                         _ => text.len(),
                     };
                     let x = &x[..trim(x, left_kind)];
                     let y = &y[..trim(y, right_kind)];
                     self.collation(left.expr, right.expr)
-                        .judge(relation, x, y, self.graded)
-                        .ok_or_else(|| Stop::unsupported("the order of this collation"))
+                        .judge(relation, x, y, self.with_distances)
+                        .ok_or_else(|| EvalError::unsupported("the order of this collation"))
                 }
             },
             (Value::Time(x), Value::Time(y)) => Ok(date::compare(
@@ -329,8 +343,8 @@ impl<'a> Evaluator<'a> {
             (Value::Uuid(x), Value::Uuid(y)) => Ok(relation.judge(x.cmp(y), bytes_gap(x, y))),
             (Value::Bytes(x), Value::Bytes(y)) => Ok(relation.judge(x.cmp(y), bytes_gap(x, y))),
             (Value::Json(_), Value::Json(_)) => match left_kind {
-                Kind::Json { binary: true } => unsupported("comparisons of JSON"),
-                _ => raise(Raised::TypeMismatch),
+                StaticType::Json { binary: true } => unsupported("comparisons of JSON"),
+                _ => raise(RaisedError::TypeMismatch),
             },
             (x, y) => match (temporal::datetime(x), temporal::datetime(y)) {
                 (Some(x), Some(y)) => Ok(date::compare(
@@ -338,7 +352,7 @@ impl<'a> Evaluator<'a> {
                     temporal::parts(x),
                     temporal::parts(y),
                 )),
-                _ => raise(Raised::TypeMismatch),
+                _ => raise(RaisedError::TypeMismatch),
             },
         }
     }
@@ -349,29 +363,31 @@ impl<'a> Evaluator<'a> {
         relation: Relation,
         left: &Operand<'a>,
         right: &Operand<'a>,
-    ) -> Result<Truth, Stop> {
+    ) -> Result<Truth, EvalError> {
         let (a, b) = (&*left.value, &*right.value);
         // MariaDB reads the pattern of a LIKE as a number when the LIKE is compared.
         let like = |operand: &Operand<'a>| matches!(operand.expr, Expr::Like { .. });
         if self.env.writes && (like(left) || like(right)) {
             return unsupported("a comparison of LIKE with a value");
         }
-        if self.family(left) == Some(Family::Number) || self.family(right) == Some(Family::Number) {
+        if self.family(left) == Some(TypeFamily::Number)
+            || self.family(right) == Some(TypeFamily::Number)
+        {
             arithmetic::as_number(self, left.expr)?;
             arithmetic::as_number(self, right.expr)?;
         }
         match (self.family(left), self.family(right)) {
-            (Some(Family::Number), Some(Family::Moment | Family::Other))
-            | (Some(Family::Moment | Family::Other), Some(Family::Number)) => {
+            (Some(TypeFamily::Number), Some(TypeFamily::Moment | TypeFamily::Other))
+            | (Some(TypeFamily::Moment | TypeFamily::Other), Some(TypeFamily::Number)) => {
                 return unsupported("a comparison of a number with a date");
             }
             // Constants are read even beside NULL, and columns perhaps.
-            (Some(Family::Text), Some(Family::Moment | Family::Number))
+            (Some(TypeFamily::Text), Some(TypeFamily::Moment | TypeFamily::Number))
                 if self.env.writes && b.is_null() =>
             {
                 return unsupported("text beside NULL of another type");
             }
-            (Some(Family::Moment | Family::Number), Some(Family::Text))
+            (Some(TypeFamily::Moment | TypeFamily::Number), Some(TypeFamily::Text))
                 if self.env.writes && a.is_null() =>
             {
                 return unsupported("text beside NULL of another type");
@@ -384,8 +400,8 @@ impl<'a> Evaluator<'a> {
         match (a, b) {
             (Value::Text(x), Value::Text(y)) => self
                 .collation(left.expr, right.expr)
-                .judge(relation, x, y, self.graded)
-                .ok_or_else(|| Stop::unsupported("a comparison of characters beyond ASCII")),
+                .judge(relation, x, y, self.with_distances)
+                .ok_or_else(|| EvalError::unsupported("a comparison of characters beyond ASCII")),
             (Value::Bytes(x), Value::Bytes(y)) => Ok(relation.judge(x.cmp(y), bytes_gap(x, y))),
             (Value::Bytes(x), Value::Text(y)) => {
                 Ok(relation.judge(x.as_slice().cmp(y.as_bytes()), bytes_gap(x, y.as_bytes())))
@@ -450,12 +466,15 @@ impl<'a> Evaluator<'a> {
         number_side: &Operand<'a>,
         text: &Value,
         text_side: &Operand<'a>,
-    ) -> Result<Truth, Stop> {
+    ) -> Result<Truth, EvalError> {
         let Value::Text(text) = text else {
             return unsupported("a comparison of these types");
         };
-        if matches!(self.kind(text_side.expr), Kind::Enum(_))
-            || matches!(self.kind(number_side.expr), Kind::Enum(_) | Kind::Year)
+        if matches!(self.kind(text_side.expr), StaticType::Enum(_))
+            || matches!(
+                self.kind(number_side.expr),
+                StaticType::Enum(_) | StaticType::Year
+            )
         {
             return unsupported("a comparison of a number with an ENUM or YEAR");
         }
@@ -473,7 +492,7 @@ impl<'a> Evaluator<'a> {
         Ok(relation.judge(number.order(other), number.gap(other)))
     }
 
-    fn moments_mysql(self, relation: Relation, a: &Value, b: &Value) -> Result<Truth, Stop> {
+    fn moments_mysql(self, relation: Relation, a: &Value, b: &Value) -> Result<Truth, EvalError> {
         let moment = |value: &Value| match value {
             Value::Text(text) => match self.text_as_moment(text)?.datetime() {
                 Some(at) => Ok(at),
@@ -492,15 +511,15 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Text that MariaDB compares with a moment; in a statement that writes, nonsense is an error.
-    fn text_as_moment(self, text: &str) -> Result<parse::Moment, Stop> {
+    fn text_as_moment(self, text: &str) -> Result<parse::IsoDateTime, EvalError> {
         match parse::moment(text) {
             Ok(moment) if moment.offset.is_none() => Ok(moment),
             // A time out of range can be read as a date by MariaDB.
-            Err(parse::Bad::Range) if !text.contains('-') => {
+            Err(parse::TextError::Range) if !text.contains('-') => {
                 unsupported(format!("'{text}' as a date"))
             }
-            Err(parse::Bad::Invalid | parse::Bad::Range) if self.env.writes => {
-                raise(Raised::InvalidText)
+            Err(parse::TextError::Invalid | parse::TextError::Range) if self.env.writes => {
+                raise(RaisedError::InvalidText)
             }
             _ => unsupported(format!("'{text}' as a date")),
         }
@@ -515,12 +534,14 @@ impl<'a> Evaluator<'a> {
         left_affinity: Affinity,
         right_affinity: Affinity,
         collation: Collation,
-    ) -> Result<Truth, Stop> {
-        let (Some(mut a), Some(mut b)) = (Storage::of(&left.value), Storage::of(&right.value))
-        else {
+    ) -> Result<Truth, EvalError> {
+        let (Some(mut a), Some(mut b)) = (
+            StorageClass::of(&left.value),
+            StorageClass::of(&right.value),
+        ) else {
             return Ok(self.unknown());
         };
-        let unsure = || Stop::unsupported("the text of this number");
+        let unsure = || EvalError::unsupported("the text of this number");
         if left_affinity.is_numeric() && !right_affinity.is_numeric() {
             b = b.numeric();
         } else if right_affinity.is_numeric() && !left_affinity.is_numeric() {
@@ -531,16 +552,18 @@ impl<'a> Evaluator<'a> {
             a = a.text().ok_or_else(unsure)?;
         }
         Ok(match (&a, &b) {
-            (Storage::Number(x), Storage::Number(y)) => {
+            (StorageClass::Number(x), StorageClass::Number(y)) => {
                 relation.judge(x.order_exactly(*y), x.gap(*y))
             }
-            (Storage::Text(x), Storage::Text(y)) => {
-                match collation.judge(relation, x, y, self.graded) {
+            (StorageClass::Text(x), StorageClass::Text(y)) => {
+                match collation.judge(relation, x, y, self.with_distances) {
                     Some(truth) => truth,
                     None => return unsupported("this collation"),
                 }
             }
-            (Storage::Blob(x), Storage::Blob(y)) => relation.judge(x.cmp(y), bytes_gap(x, y)),
+            (StorageClass::Blob(x), StorageClass::Blob(y)) => {
+                relation.judge(x.cmp(y), bytes_gap(x, y))
+            }
             _ => relation.judge(a.rank().cmp(&b.rank()), STEP),
         })
     }
@@ -548,7 +571,7 @@ impl<'a> Evaluator<'a> {
 
 /// Families of types in which MariaDB compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Family {
+enum TypeFamily {
     Number,
     Text,
     Bytes,

@@ -8,19 +8,19 @@ use crate::types::DataType;
 use crate::value::Value;
 
 use super::arithmetic::{text_as_number, to_i64};
-use super::kind::{Kind, kind_of};
+use super::error::{EvalError, RaisedError, raise, unsupported};
+use super::evaluator::Evaluator;
 use super::number::{self, Number};
-use super::stop::{Raised, Stop, raise, unsupported};
-use super::storage::{Storage, sqlite_number};
-use super::walk::Evaluator;
+use super::static_type::{StaticType, kind_of};
+use super::storage_class::{StorageClass, sqlite_number};
 use super::{format, parse, temporal};
 
 /// The text of a value; MariaDB shows decimals with the digits of their static type.
-pub(crate) fn shown(dialect: DialectName, value: &Value, expr: &Expr) -> Result<String, Stop> {
+pub(crate) fn shown(dialect: DialectName, value: &Value, expr: &Expr) -> Result<String, EvalError> {
     let plain = matches!(expr, Expr::Column(_) | Expr::Literal(_));
     if dialect == DialectName::MySql
         && !plain
-        && (matches!(value, Value::Decimal(_)) || kind_of(expr, dialect) == Kind::Decimal)
+        && (matches!(value, Value::Decimal(_)) || kind_of(expr, dialect) == StaticType::Decimal)
     {
         return unsupported("the digits of a computed decimal");
     }
@@ -30,7 +30,7 @@ pub(crate) fn shown(dialect: DialectName, value: &Value, expr: &Expr) -> Result<
         }
         _ => format::text(value, dialect),
     };
-    text.ok_or_else(|| Stop::unsupported("the text of this value"))
+    text.ok_or_else(|| EvalError::unsupported("the text of this value"))
 }
 
 /// How many digits of the second MariaDB shows, where that is certain.
@@ -93,70 +93,79 @@ pub(crate) fn assign(
 }
 
 /// An untyped literal read as the type that its surroundings want (PostgreSQL).
-pub(crate) fn untyped<'a>(value: Cow<'a, Value>, kind: Kind<'_>) -> Result<Cow<'a, Value>, Stop> {
+pub(crate) fn untyped<'a>(
+    value: Cow<'a, Value>,
+    kind: StaticType<'_>,
+) -> Result<Cow<'a, Value>, EvalError> {
     let Value::Text(text) = &*value else {
         return Ok(value);
     };
     let read = match kind {
-        Kind::Unknown | Kind::Text | Kind::Varchar | Kind::Char | Kind::Other => {
+        StaticType::Unknown
+        | StaticType::Text
+        | StaticType::Varchar
+        | StaticType::Char
+        | StaticType::Other => {
             return Ok(value);
         }
-        Kind::Bool => parse::boolean(text).map(Value::Bool),
-        Kind::Int { bits, unsigned } => parse::int(text).and_then(|int| {
+        StaticType::Bool => parse::boolean(text).map(Value::Bool),
+        StaticType::Int { bits, unsigned } => parse::int(text).and_then(|int| {
             let range = DataType::Integer { bits, unsigned }.integer_range();
             if range.is_some_and(|range| range.contains(&int)) {
                 Ok(Value::Int(int))
             } else {
-                Err(parse::Bad::Range)
+                Err(parse::TextError::Range)
             }
         }),
-        Kind::Decimal => parse::exact_number(text).map(Value::Decimal),
-        Kind::Float { bits: 32 } => {
+        StaticType::Decimal => parse::exact_number(text).map(Value::Decimal),
+        StaticType::Float { bits: 32 } => {
             parse::float(text).map(|value| Value::Float(f64::from(value as f32)))
         }
-        Kind::Float { .. } => parse::float(text).map(Value::Float),
-        Kind::Date => parse::moment(text)
-            .and_then(|at| at.date.ok_or(parse::Bad::Unsure))
+        StaticType::Float { .. } => parse::float(text).map(Value::Float),
+        StaticType::Date => parse::moment(text)
+            .and_then(|at| at.date.ok_or(parse::TextError::Unsure))
             .map(Value::Date),
-        Kind::Time => parse::moment(text)
+        StaticType::Time => parse::moment(text)
             .and_then(|at| match at {
-                parse::Moment {
+                parse::IsoDateTime {
                     date: None,
                     time: Some(time),
                     offset: None,
                 } => Ok(time),
-                _ => Err(parse::Bad::Unsure),
+                _ => Err(parse::TextError::Unsure),
             })
             .map(Value::Time),
-        Kind::DateTime => parse::moment(text)
-            .and_then(|at| at.datetime().ok_or(parse::Bad::Unsure))
+        StaticType::DateTime => parse::moment(text)
+            .and_then(|at| at.datetime().ok_or(parse::TextError::Unsure))
             .map(Value::DateTime),
-        Kind::Instant => parse::moment(text)
-            .and_then(|at| instant(at).ok_or(parse::Bad::Unsure))
+        StaticType::Instant => parse::moment(text)
+            .and_then(|at| instant(at).ok_or(parse::TextError::Unsure))
             .map(Value::Instant),
-        Kind::Interval => parse::interval(text).map(Value::Interval),
-        Kind::Uuid => parse::uuid(text).map(Value::Uuid),
-        Kind::Enum(labels) => {
+        StaticType::Interval => parse::interval(text).map(Value::Interval),
+        StaticType::Uuid => parse::uuid(text).map(Value::Uuid),
+        StaticType::Enum(labels) => {
             return if labels.contains(text) {
                 Ok(value)
             } else {
-                raise(Raised::InvalidText)
+                raise(RaisedError::InvalidText)
             };
         }
-        Kind::Json { .. } => {
+        StaticType::Json { .. } => {
             if crate::dialect::is_json(text) {
                 Ok(Value::Json(text.clone()))
             } else {
-                Err(parse::Bad::Invalid)
+                Err(parse::TextError::Invalid)
             }
         }
-        Kind::Bytes | Kind::ZonedTime | Kind::Year => Err(parse::Bad::Unsure),
+        StaticType::Bytes | StaticType::ZonedTime | StaticType::Year => {
+            Err(parse::TextError::Unsure)
+        }
     };
     read.map(Cow::Owned).map_err(|bad| bad.stop(text))
 }
 
 /// The instant that a moment names; without an offset, in UTC.
-pub(crate) fn instant(at: parse::Moment) -> Option<jiff::Timestamp> {
+pub(crate) fn instant(at: parse::IsoDateTime) -> Option<jiff::Timestamp> {
     let offset = jiff::tz::Offset::from_seconds(at.offset.unwrap_or(0)).ok()?;
     offset.to_timestamp(at.datetime()?).ok()
 }
@@ -165,33 +174,39 @@ pub(crate) fn instant(at: parse::Moment) -> Option<jiff::Timestamp> {
 pub(crate) fn to_kind<'a>(
     eval: Evaluator<'a>,
     value: Cow<'a, Value>,
-    own: Kind<'_>,
-    common: Kind<'_>,
-) -> Result<Cow<'a, Value>, Stop> {
-    if own == Kind::Unknown {
+    own: StaticType<'_>,
+    common: StaticType<'_>,
+) -> Result<Cow<'a, Value>, EvalError> {
+    if own == StaticType::Unknown {
         return untyped(value, common);
     }
     Ok(match (&*value, common) {
-        (Value::Text(text), Kind::Text | Kind::Varchar) if own == Kind::Char && eval.typed() => {
+        (Value::Text(text), StaticType::Text | StaticType::Varchar)
+            if own == StaticType::Char && eval.typed() =>
+        {
             Cow::Owned(Value::Text(text.trim_end_matches(' ').to_owned()))
         }
-        (Value::Int(_), Kind::Decimal) => match Number::of(&value).and_then(Number::to_decimal) {
-            Some(decimal) => Cow::Owned(Value::Decimal(decimal)),
-            None => return unsupported("a decimal of many digits"),
-        },
-        (Value::Int(_) | Value::Decimal(_), Kind::Float { bits: 32 }) => match Number::of(&value) {
-            Some(number) => Cow::Owned(Value::Float(f64::from(number.to_f64() as f32))),
-            None => value,
-        },
-        (Value::Int(_) | Value::Decimal(_), Kind::Float { .. }) => match Number::of(&value) {
+        (Value::Int(_), StaticType::Decimal) => {
+            match Number::of(&value).and_then(Number::to_decimal) {
+                Some(decimal) => Cow::Owned(Value::Decimal(decimal)),
+                None => return unsupported("a decimal of many digits"),
+            }
+        }
+        (Value::Int(_) | Value::Decimal(_), StaticType::Float { bits: 32 }) => {
+            match Number::of(&value) {
+                Some(number) => Cow::Owned(Value::Float(f64::from(number.to_f64() as f32))),
+                None => value,
+            }
+        }
+        (Value::Int(_) | Value::Decimal(_), StaticType::Float { .. }) => match Number::of(&value) {
             Some(number) => Cow::Owned(Value::Float(number.to_f64())),
             None => value,
         },
-        (Value::Date(_), Kind::DateTime) => match temporal::datetime(&value) {
+        (Value::Date(_), StaticType::DateTime) => match temporal::datetime(&value) {
             Some(at) => Cow::Owned(Value::DateTime(at)),
             None => value,
         },
-        (Value::Date(_) | Value::DateTime(_), Kind::Instant) => {
+        (Value::Date(_) | Value::DateTime(_), StaticType::Instant) => {
             match temporal::datetime(&value).and_then(temporal::instant) {
                 Some(at) => Cow::Owned(Value::Instant(at)),
                 None => return unsupported("an instant outside the calendar"),
@@ -205,9 +220,9 @@ pub(crate) fn to_kind<'a>(
 pub(crate) fn cast<'a>(
     eval: Evaluator<'a>,
     value: Cow<'a, Value>,
-    own: Kind<'_>,
+    own: StaticType<'_>,
     data_type: &'a DataType,
-) -> Result<Cow<'a, Value>, Stop> {
+) -> Result<Cow<'a, Value>, EvalError> {
     if value.is_null() {
         return Ok(value);
     }
@@ -217,10 +232,15 @@ pub(crate) fn cast<'a>(
         DialectName::Ansi | DialectName::Postgres => {
             let source = match (&*value, own) {
                 // CHAR(n) loses its padding on the way to any other type.
-                (Value::Text(text), Kind::Char) if !matches!(data_type, DataType::Char { .. }) => {
+                (Value::Text(text), StaticType::Char)
+                    if !matches!(data_type, DataType::Char { .. }) =>
+                {
                     Cow::Owned(Value::Text(text.trim_end_matches(' ').to_owned()))
                 }
-                (Value::Text(_), Kind::Text | Kind::Varchar | Kind::Char | Kind::Unknown) => value,
+                (
+                    Value::Text(_),
+                    StaticType::Text | StaticType::Varchar | StaticType::Char | StaticType::Unknown,
+                ) => value,
                 // A label, or a type that we do not know, goes only to text.
                 (Value::Text(_), _) if !data_type.is_text() => {
                     return unsupported("this cast");
@@ -229,29 +249,29 @@ pub(crate) fn cast<'a>(
             };
             match crate::dialect::postgres_assign(&source, data_type, true) {
                 Ok(value) => Ok(Cow::Owned(value)),
-                Err(StoreError::OutOfRange) => raise(Raised::OutOfRange),
+                Err(StoreError::OutOfRange) => raise(RaisedError::OutOfRange),
                 Err(StoreError::WrongType) if matches!(&*source, Value::Text(_)) => {
-                    raise(Raised::InvalidText)
+                    raise(RaisedError::InvalidText)
                 }
-                Err(StoreError::WrongType) => raise(Raised::TypeMismatch),
-                Err(StoreError::TooLong { .. }) => raise(Raised::InvalidArgument),
+                Err(StoreError::WrongType) => raise(RaisedError::TypeMismatch),
+                Err(StoreError::TooLong { .. }) => raise(RaisedError::InvalidArgument),
                 Err(StoreError::Unknown(_)) => unsupported("this cast"),
             }
         }
     }
 }
 
-fn cast_sqlite(value: &Value, affinity: Affinity) -> Result<Value, Stop> {
-    let Some(storage) = Storage::of(value) else {
+fn cast_sqlite(value: &Value, affinity: Affinity) -> Result<Value, EvalError> {
+    let Some(storage) = StorageClass::of(value) else {
         return Ok(Value::Null);
     };
-    if matches!(storage, Storage::Blob(_)) && affinity != Affinity::Blob {
+    if matches!(storage, StorageClass::Blob(_)) && affinity != Affinity::Blob {
         return unsupported("a cast from a blob");
     }
     let number = match &storage {
-        Storage::Number(number) => *number,
-        Storage::Text(text) => sqlite_number(&parse::prefix(text), text),
-        Storage::Blob(_) => return Ok(value.clone()),
+        StorageClass::Number(number) => *number,
+        StorageClass::Text(text) => sqlite_number(&parse::prefix(text), text),
+        StorageClass::Blob(_) => return Ok(value.clone()),
     };
     Ok(match affinity {
         Affinity::Text => match storage.text() {
@@ -260,7 +280,7 @@ fn cast_sqlite(value: &Value, affinity: Affinity) -> Result<Value, Stop> {
         },
         Affinity::Integer => match (&storage, number) {
             // The digits before any point or exponent count.
-            (Storage::Text(text), Number::Float(_)) => {
+            (StorageClass::Text(text), Number::Float(_)) => {
                 let digits = parse::prefix(text.split(['.', 'e', 'E']).next().unwrap_or(""));
                 Value::Int(to_i64(digits.number).into())
             }
@@ -268,7 +288,7 @@ fn cast_sqlite(value: &Value, affinity: Affinity) -> Result<Value, Stop> {
         },
         Affinity::Real => Value::Float(number.to_f64()),
         Affinity::Numeric => match (&storage, number) {
-            (Storage::Text(_), Number::Float(value))
+            (StorageClass::Text(_), Number::Float(value))
                 if value.fract() == 0.0 && value.abs() < 9e15 =>
             {
                 Value::Int(value as i128)
@@ -276,17 +296,21 @@ fn cast_sqlite(value: &Value, affinity: Affinity) -> Result<Value, Stop> {
             _ => number.into_value(),
         },
         Affinity::Blob => match storage {
-            Storage::Blob(bytes) => Value::Bytes(bytes.to_vec()),
-            Storage::Text(text) => Value::Bytes(text.as_bytes().to_vec()),
-            Storage::Number(_) => return unsupported("a cast from a number to a blob"),
+            StorageClass::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+            StorageClass::Text(text) => Value::Bytes(text.as_bytes().to_vec()),
+            StorageClass::Number(_) => return unsupported("a cast from a number to a blob"),
         },
     })
 }
 
-fn cast_mysql(eval: Evaluator<'_>, value: &Value, data_type: &DataType) -> Result<Value, Stop> {
+fn cast_mysql(
+    eval: Evaluator<'_>,
+    value: &Value,
+    data_type: &DataType,
+) -> Result<Value, EvalError> {
     let number = || match value {
         Value::Text(text) => text_as_number(eval, text),
-        other => Number::of(other).ok_or_else(|| Stop::unsupported("this cast")),
+        other => Number::of(other).ok_or_else(|| EvalError::unsupported("this cast")),
     };
     match data_type {
         DataType::Integer { unsigned, .. } => {
@@ -339,7 +363,7 @@ fn cast_mysql(eval: Evaluator<'_>, value: &Value, data_type: &DataType) -> Resul
             Value::Date(_) => Ok(value.clone()),
             Value::DateTime(at) => Ok(Value::Date(at.date())),
             Value::Text(text) => match parse::moment(text) {
-                Ok(parse::Moment {
+                Ok(parse::IsoDateTime {
                     date: Some(date),
                     time: None,
                     offset: None,
@@ -356,7 +380,7 @@ fn cast_mysql(eval: Evaluator<'_>, value: &Value, data_type: &DataType) -> Resul
     }
 }
 
-fn text_mysql(value: &Value, length: Option<u32>) -> Result<Value, Stop> {
+fn text_mysql(value: &Value, length: Option<u32>) -> Result<Value, EvalError> {
     let Some(text) = format::text(value, DialectName::MySql) else {
         return unsupported("this cast");
     };

@@ -10,18 +10,18 @@ use crate::expr::{BinaryOp, Expr};
 use crate::value::Value;
 
 use super::convert;
-use super::kind::{Kind, unify};
-use super::stop::{Raised, Stop, raise, unsupported};
-use super::walk::Evaluator;
+use super::error::{EvalError, RaisedError, raise, unsupported};
+use super::evaluator::Evaluator;
+use super::static_type::{StaticType, unify};
 
 impl<'a> Evaluator<'a> {
     /// An error of the database, if it is certain to happen.
-    pub(super) fn certain(self, expr: &'a Expr, stop: Stop) -> Stop {
+    pub(super) fn certain(self, expr: &'a Expr, stop: EvalError) -> EvalError {
         match stop {
-            Stop::Raises(raised)
-                if self.typed() && raised != Raised::TypeMismatch && may_fold(self, expr) =>
+            EvalError::Raised(raised)
+                if self.typed() && raised != RaisedError::TypeMismatch && may_fold(self, expr) =>
             {
-                Stop::unsupported("an error in a part that may not be reached")
+                EvalError::unsupported("an error in a part that may not be reached")
             }
             stop => stop,
         }
@@ -30,7 +30,7 @@ impl<'a> Evaluator<'a> {
     /// Refuses expressions whose constant parts raise errors even when they are not reached.
     ///
     /// PostgreSQL computes constant parts before anything runs.
-    pub(super) fn quiet(self, expr: &'a Expr) -> Result<(), Stop> {
+    pub(super) fn quiet(self, expr: &'a Expr) -> Result<(), EvalError> {
         if !self.typed() {
             return Ok(());
         }
@@ -57,7 +57,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Refuses lists in which an untyped literal would take another type than that of `x`.
-    pub(super) fn one_type(self, x: &'a Expr, list: &'a [Expr]) -> Result<(), Stop> {
+    pub(super) fn one_type(self, x: &'a Expr, list: &'a [Expr]) -> Result<(), EvalError> {
         let untyped = |part: &Expr| matches!(part, Expr::Literal(Value::Text(_)));
         if !self.typed() || list.len() < 2 || !(untyped(x) || list.iter().any(untyped)) {
             return Ok(());
@@ -65,7 +65,7 @@ impl<'a> Evaluator<'a> {
         let kind = self.kind(x);
         for element in list {
             let other = self.kind(element);
-            if other != Kind::Unknown && other != kind {
+            if other != StaticType::Unknown && other != kind {
                 return unsupported("untyped literals among several types");
             }
         }
@@ -73,7 +73,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Reads the untyped literals directly inside an expression, as a typed database does at once.
-    fn literals_fit(self, expr: &'a Expr) -> Result<(), Stop> {
+    fn literals_fit(self, expr: &'a Expr) -> Result<(), EvalError> {
         let group: Vec<&'a Expr> = match expr {
             Expr::Binary {
                 op: BinaryOp::Add,
@@ -126,7 +126,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Reads the untyped literals of a group as its common type.
-    fn group_fits(self, group: Vec<&'a Expr>) -> Result<(), Stop> {
+    fn group_fits(self, group: Vec<&'a Expr>) -> Result<(), EvalError> {
         let untyped = |part: &&Expr| matches!(part, Expr::Literal(Value::Text(_)));
         if group.iter().any(untyped) {
             let common = unify(group.iter().copied(), self.dialect);
@@ -140,16 +140,20 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Whether an error in a part that is not reached really stays silent.
-    pub(super) fn never_reached(self, part: &'a Expr, raised: Raised) -> Result<(), Stop> {
+    pub(super) fn never_reached(
+        self,
+        part: &'a Expr,
+        raised: RaisedError,
+    ) -> Result<(), EvalError> {
         if !self.typed() {
             return Ok(());
         }
         // Types and literals are checked before anything runs, and constant
         // parts are computed then, so those errors come all the same.
-        if raised == Raised::TypeMismatch {
+        if raised == RaisedError::TypeMismatch {
             return raise(raised);
         }
-        let mut eager = raised == Raised::InvalidText;
+        let mut eager = raised == RaisedError::InvalidText;
         part.walk(&mut |expr| {
             let composite = matches!(
                 expr,
@@ -159,7 +163,7 @@ impl<'a> Evaluator<'a> {
                     | Expr::Function { .. }
             );
             let literal = matches!(expr, Expr::Literal(Value::Text(_)));
-            eager |= literal && raised == Raised::OutOfRange;
+            eager |= literal && raised == RaisedError::OutOfRange;
             if composite && expr.columns().is_empty() && self.value(expr).is_err() {
                 eager = true;
             }

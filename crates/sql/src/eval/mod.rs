@@ -2,31 +2,31 @@
 //!
 //! The verdict is the database's own wherever one is given. What is not known
 //! precisely is [`Unsupported`]; what the database answers with an error is
-//! [`Raised`].
+//! [`RaisedError`].
 //!
-//! Reading order: `walk` for the shape of evaluation, `kind` for static types,
-//! `compare`, `arithmetic` and `operators` for operators, `choice` for alternatives, `folding` for errors that never happen, `convert` and `parse` for values
+//! Reading order: `evaluator` for the shape of evaluation, `static_type` for static types,
+//! `compare`, `arithmetic` and `operators` for operators, `conditional` for alternatives, `folding` for errors that never happen, `convert` and `parse` for values
 //! changing type, `pattern` for LIKE and its kin, `function` for calls.
 
 pub(crate) mod arithmetic;
-mod choice;
 pub(crate) mod collate;
 mod compare;
+mod conditional;
 pub(crate) mod convert;
+mod error;
+mod evaluator;
 mod folding;
 pub(crate) mod format;
 mod function;
-pub(crate) mod kind;
-mod moments;
 pub(crate) mod number;
 mod operators;
 pub(crate) mod parse;
 mod pattern;
 mod row;
-mod stop;
-mod storage;
+pub(crate) mod static_type;
+mod storage_class;
 pub(crate) mod temporal;
-mod walk;
+mod temporal_arithmetic;
 
 use isobath_distance::Truth;
 
@@ -34,11 +34,11 @@ use crate::dialect::Dialect;
 use crate::expr::{CompareOp, Expr};
 use crate::value::Value;
 
+pub use error::{EvalError, RaisedError, Unsupported};
+pub(crate) use evaluator::normalized;
 pub(crate) use function::is_clock;
-pub use row::{Part, Row};
-pub use stop::{Raised, Stop, Unsupported};
-pub(crate) use storage::Storage;
-pub(crate) use walk::squeezed;
+pub use row::{Row, RowPart};
+pub(crate) use storage_class::StorageClass;
 
 /// Below this, SQLite turns floats that are whole numbers into integers for sure.
 pub(crate) const WHOLE_FLOATS: f64 = 9.2e18;
@@ -56,14 +56,14 @@ pub struct Env<'a> {
     /// (division by zero, text that is no number) into an error.
     pub writes: bool,
     /// What the subqueries of the expression say about the row, by their number.
-    pub answers: &'a [Answer<'a>],
+    pub subquery_results: &'a [SubqueryResult<'a>],
     /// What time it is; without it, NOW and its kin have no value.
     pub now: Option<jiff::civil::DateTime>,
 }
 
 /// What a subquery says about a row.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer<'a> {
+pub enum SubqueryResult<'a> {
     /// EXISTS, IN, ANY, ALL: a verdict with its distances.
     Truth(Truth),
     /// A scalar subquery.
@@ -73,7 +73,7 @@ pub enum Answer<'a> {
         /// The expression of its select list, which decides its type.
         origin: &'a Expr,
         /// Where it is NULL for want of a row: how far the subquery is from having one.
-        lacking: f64,
+        missing_row_cost: f64,
     },
 }
 
@@ -84,7 +84,7 @@ impl<'a> Env<'a> {
             row: row.into(),
             parameters: &[],
             writes: true,
-            answers: &[],
+            subquery_results: &[],
             now: None,
         }
     }
@@ -95,15 +95,18 @@ impl<'a> Env<'a> {
             row: row.into(),
             parameters,
             writes: false,
-            answers: &[],
+            subquery_results: &[],
             now: None,
         }
     }
 
     /// The same setting with subqueries answered.
     #[must_use]
-    pub fn answered(self, answers: &'a [Answer<'a>]) -> Self {
-        Self { answers, ..self }
+    pub fn with_subqueries(self, subquery_results: &'a [SubqueryResult<'a>]) -> Self {
+        Self {
+            subquery_results,
+            ..self
+        }
     }
 }
 
@@ -112,7 +115,7 @@ impl<'a> Env<'a> {
 /// # Errors
 ///
 /// When we do not know the answer, or when the database itself raises an error.
-pub fn value(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Value, Stop> {
+pub fn value(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Value, EvalError> {
     value_in(expr, Env::written(row), dialect)
 }
 
@@ -121,7 +124,7 @@ pub fn value(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Value,
 /// # Errors
 ///
 /// As for [`value`].
-pub fn truth(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Truth, Stop> {
+pub fn truth(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Truth, EvalError> {
     truth_in(expr, Env::written(row), dialect)
 }
 
@@ -130,12 +133,16 @@ pub fn truth(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Truth,
 /// # Errors
 ///
 /// As for [`value`].
-pub fn verdict(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Option<bool>, Stop> {
+pub fn verdict(
+    expr: &Expr,
+    row: &[Value],
+    dialect: &dyn Dialect,
+) -> Result<Option<bool>, EvalError> {
     let env = Env::written(row);
-    let evaluator = walk::Evaluator::new(&env, dialect).ungraded();
+    let evaluator = evaluator::Evaluator::new(&env, dialect).ungraded();
     match evaluator.truth(expr) {
         Ok(truth) => Ok(truth.verdict()),
-        Err(stop) => Err(evaluator.certain(expr, stop)),
+        Err(error) => Err(evaluator.certain(expr, error)),
     }
 }
 
@@ -144,11 +151,11 @@ pub fn verdict(expr: &Expr, row: &[Value], dialect: &dyn Dialect) -> Result<Opti
 /// # Errors
 ///
 /// As for [`value`].
-pub fn value_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Value, Stop> {
-    let eval = walk::Evaluator::new(&env, dialect);
+pub fn value_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Value, EvalError> {
+    let eval = evaluator::Evaluator::new(&env, dialect);
     match eval.value(expr) {
         Ok(value) => Ok(value.into_owned()),
-        Err(stop) => Err(eval.certain(expr, stop)),
+        Err(error) => Err(eval.certain(expr, error)),
     }
 }
 
@@ -157,15 +164,19 @@ pub fn value_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Valu
 /// # Errors
 ///
 /// As for [`value`].
-pub fn truth_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Truth, Stop> {
-    let eval = walk::Evaluator::new(&env, dialect);
-    eval.truth(expr).map_err(|stop| eval.certain(expr, stop))
+pub fn truth_in(expr: &Expr, env: Env<'_>, dialect: &dyn Dialect) -> Result<Truth, EvalError> {
+    let eval = evaluator::Evaluator::new(&env, dialect);
+    eval.truth(expr).map_err(|error| eval.certain(expr, error))
 }
 
 /// The verdict of a condition of a query: every part of it counts alike, and NULL is far from either verdict.
-pub(crate) fn weigh(expr: &Expr, env: &Env<'_>, dialect: &dyn Dialect) -> Result<Truth, Stop> {
-    let eval = walk::Evaluator::new(env, dialect).squeezing();
-    eval.truth(expr).map_err(|stop| eval.certain(expr, stop))
+pub(crate) fn condition_truth(
+    expr: &Expr,
+    env: &Env<'_>,
+    dialect: &dyn Dialect,
+) -> Result<Truth, EvalError> {
+    let eval = evaluator::Evaluator::new(env, dialect).normalizing();
+    eval.truth(expr).map_err(|error| eval.certain(expr, error))
 }
 
 /// The outcome of comparing two values that two expressions gave; the expressions decide types and collations.
@@ -174,14 +185,14 @@ pub(crate) fn compare_values(
     (left, left_expr): (&Value, &Expr),
     (right, right_expr): (&Value, &Expr),
     dialect: &dyn Dialect,
-) -> Result<Truth, Stop> {
+) -> Result<Truth, EvalError> {
     let operand = |value, expr| compare::Operand {
         value: std::borrow::Cow::Borrowed(value),
         expr,
     };
     let env = Env::queried(&[], &[]);
-    walk::Evaluator::new(&env, dialect).compare(
-        walk::relation(op),
+    evaluator::Evaluator::new(&env, dialect).compare(
+        evaluator::relation(op),
         &operand(left, left_expr),
         &operand(right, right_expr),
     )

@@ -4,38 +4,46 @@ use crate::expr::BinaryOp;
 use crate::value::Value;
 
 use super::arithmetic::to_i64;
-use super::kind::Kind;
+use super::error::{EvalError, RaisedError, raise, unsupported};
+use super::evaluator::Evaluator;
 use super::number::{self, Number};
-use super::stop::{Raised, Stop, raise, unsupported};
-use super::walk::Evaluator;
+use super::static_type::StaticType;
 
 /// An integer that must fit its type.
-pub(super) fn in_kind(value: i128, kind: Kind<'_>) -> Result<Value, Stop> {
+pub(super) fn in_kind(value: i128, kind: StaticType<'_>) -> Result<Value, EvalError> {
     let bits = match kind {
-        Kind::Int { bits, .. } => bits,
+        StaticType::Int { bits, .. } => bits,
         _ => 64,
     };
     let half = 1i128 << (bits - 1);
     if (-half..half).contains(&value) {
         Ok(Value::Int(value))
     } else {
-        raise(Raised::OutOfRange)
+        raise(RaisedError::OutOfRange)
     }
 }
 
-pub(super) fn postgres(op: BinaryOp, x: Number, y: Number, kind: Kind<'_>) -> Result<Value, Stop> {
+pub(super) fn postgres(
+    op: BinaryOp,
+    x: Number,
+    y: Number,
+    kind: StaticType<'_>,
+) -> Result<Value, EvalError> {
     let divides = matches!(
         op,
         BinaryOp::Divide | BinaryOp::Modulo | BinaryOp::IntegerDivide
     );
     if op == BinaryOp::IntegerDivide {
-        return raise(Raised::TypeMismatch);
+        return raise(RaisedError::TypeMismatch);
     }
-    if divides && y.is_zero() && !(matches!(kind, Kind::Float { .. }) && op == BinaryOp::Modulo) {
-        return raise(Raised::DivisionByZero);
+    if divides
+        && y.is_zero()
+        && !(matches!(kind, StaticType::Float { .. }) && op == BinaryOp::Modulo)
+    {
+        return raise(RaisedError::DivisionByZero);
     }
     match kind {
-        Kind::Int { .. } => {
+        StaticType::Int { .. } => {
             let (Number::Int(a), Number::Int(b)) = (x, y) else {
                 return unsupported("arithmetic on this type");
             };
@@ -48,7 +56,7 @@ pub(super) fn postgres(op: BinaryOp, x: Number, y: Number, kind: Kind<'_>) -> Re
             };
             in_kind(value, kind)
         }
-        Kind::Decimal => {
+        StaticType::Decimal => {
             let (Some(a), Some(b)) = (x.to_decimal(), y.to_decimal()) else {
                 return unsupported("a decimal of many digits");
             };
@@ -66,14 +74,14 @@ pub(super) fn postgres(op: BinaryOp, x: Number, y: Number, kind: Kind<'_>) -> Re
                 None => unsupported("a decimal of many digits"),
             }
         }
-        Kind::Float { bits } => {
+        StaticType::Float { bits } => {
             let (a, b) = (x.to_f64(), y.to_f64());
             let value = match op {
                 BinaryOp::Add => a + b,
                 BinaryOp::Subtract => a - b,
                 BinaryOp::Multiply => a * b,
                 BinaryOp::Divide => a / b,
-                _ => return raise(Raised::TypeMismatch),
+                _ => return raise(RaisedError::TypeMismatch),
             };
             let value = if bits == 32 {
                 f64::from(value as f32)
@@ -84,11 +92,11 @@ pub(super) fn postgres(op: BinaryOp, x: Number, y: Number, kind: Kind<'_>) -> Re
                 && a != 0.0
                 && (op == BinaryOp::Divide || (op == BinaryOp::Multiply && b != 0.0));
             if !value.is_finite() || vanished {
-                return raise(Raised::OutOfRange);
+                return raise(RaisedError::OutOfRange);
             }
             Ok(Value::Float(value))
         }
-        _ => raise(Raised::TypeMismatch),
+        _ => raise(RaisedError::TypeMismatch),
     }
 }
 
@@ -98,14 +106,14 @@ pub(super) fn mysql(
     x: Number,
     y: Number,
     unsigned: bool,
-) -> Result<Value, Stop> {
+) -> Result<Value, EvalError> {
     let divides = matches!(
         op,
         BinaryOp::Divide | BinaryOp::Modulo | BinaryOp::IntegerDivide
     );
     if divides && y.is_zero() {
         return if eval.env.writes {
-            raise(Raised::DivisionByZero)
+            raise(RaisedError::DivisionByZero)
         } else {
             Ok(Value::Null)
         };
@@ -124,7 +132,7 @@ pub(super) fn mysql(
         return if value.is_finite() {
             Ok(Value::Float(value))
         } else {
-            raise(Raised::OutOfRange)
+            raise(RaisedError::OutOfRange)
         };
     }
     if let (Number::Int(a), Number::Int(b), false) = (x, y, op == BinaryOp::Divide) {
@@ -152,7 +160,7 @@ pub(super) fn mysql(
         return match value {
             Some(value) if fits => Ok(Value::Int(value)),
             _ if op == BinaryOp::Modulo => unsupported("signs of unsigned remainders"),
-            _ => raise(Raised::OutOfRange),
+            _ => raise(RaisedError::OutOfRange),
         };
     }
     let (Some(a), Some(b)) = (x.to_decimal(), y.to_decimal()) else {

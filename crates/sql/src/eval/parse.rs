@@ -1,6 +1,6 @@
 //! Text as numbers, dates and the like, in the forms that databases agree on.
 //!
-//! Databases also accept many odd spellings; those are [`Bad::Unsure`], so that
+//! Databases also accept many odd spellings; those are [`TextError::Unsure`], so that
 //! neither acceptance nor refusal is ever guessed.
 
 use jiff::civil::{Date, DateTime, Time};
@@ -8,12 +8,12 @@ use rust_decimal::Decimal;
 
 use crate::value::{Interval, Value};
 
+use super::error::{EvalError, RaisedError};
 use super::number::{Number, decimal, power_of_ten};
-use super::stop::{Raised, Stop};
 
 /// Why text is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bad {
+pub(crate) enum TextError {
     /// The database refuses it.
     Invalid,
     /// The database refuses it because it is outside the type's range.
@@ -22,19 +22,19 @@ pub(crate) enum Bad {
     Unsure,
 }
 
-impl Bad {
+impl TextError {
     /// As an evaluation sees it.
-    pub(crate) fn stop(self, text: &str) -> Stop {
+    pub(crate) fn stop(self, text: &str) -> EvalError {
         match self {
-            Self::Invalid => Stop::Raises(Raised::InvalidText),
-            Self::Range => Stop::Raises(Raised::OutOfRange),
-            Self::Unsure => Stop::unsupported(format!("the literal '{text}'")),
+            Self::Invalid => EvalError::Raised(RaisedError::InvalidText),
+            Self::Range => EvalError::Raised(RaisedError::OutOfRange),
+            Self::Unsure => EvalError::unsupported(format!("the literal '{text}'")),
         }
     }
 }
 
 /// A number at the start of a text.
-pub(crate) struct Prefix {
+pub(crate) struct NumericPrefix {
     /// The number, zero where there is none.
     pub number: Number,
     /// Whether there is one.
@@ -46,7 +46,7 @@ pub(crate) struct Prefix {
 }
 
 /// Reads `[+-]digits[.digits][e[+-]digits]` after leading white space.
-pub(crate) fn prefix(text: &str) -> Prefix {
+pub(crate) fn prefix(text: &str) -> NumericPrefix {
     let bytes = text.as_bytes();
     let start = bytes
         .iter()
@@ -75,7 +75,7 @@ pub(crate) fn prefix(text: &str) -> Prefix {
         }
     }
     if count == 0 {
-        return Prefix {
+        return NumericPrefix {
             number: Number::Int(0),
             found: false,
             rest: 0,
@@ -90,7 +90,7 @@ pub(crate) fn prefix(text: &str) -> Prefix {
             integral = false;
         }
     }
-    Prefix {
+    NumericPrefix {
         number: number(&text[start..end]),
         found: true,
         rest: end,
@@ -142,7 +142,7 @@ fn exact(text: &str) -> Option<Decimal> {
 }
 
 /// The number that a whole text is, blanks around it allowed.
-pub(crate) fn whole(text: &str) -> Option<Prefix> {
+pub(crate) fn whole(text: &str) -> Option<NumericPrefix> {
     let prefix = prefix(text);
     (prefix.found
         && text.as_bytes()[prefix.rest..]
@@ -152,41 +152,41 @@ pub(crate) fn whole(text: &str) -> Option<Prefix> {
 }
 
 /// An integer as PostgreSQL reads one.
-pub(crate) fn int(text: &str) -> Result<i128, Bad> {
+pub(crate) fn int(text: &str) -> Result<i128, TextError> {
     let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace());
     let digits = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);
     if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
-        return trimmed.parse().map_err(|_| Bad::Range);
+        return trimmed.parse().map_err(|_| TextError::Range);
     }
     // Newer versions read hexadecimal and underscores.
     if digits.starts_with(|c: char| c.is_ascii_digit())
         && digits.contains(['_', 'x', 'o', 'b', 'X', 'O', 'B'])
     {
-        return Err(Bad::Unsure);
+        return Err(TextError::Unsure);
     }
-    Err(Bad::Invalid)
+    Err(TextError::Invalid)
 }
 
 /// An exact number as PostgreSQL reads one.
-pub(crate) fn exact_number(text: &str) -> Result<Decimal, Bad> {
+pub(crate) fn exact_number(text: &str) -> Result<Decimal, TextError> {
     match whole(text) {
-        Some(found) => found.number.to_decimal().ok_or(Bad::Unsure),
+        Some(found) => found.number.to_decimal().ok_or(TextError::Unsure),
         None => Err(not_a_number(text)),
     }
 }
 
 /// A float as PostgreSQL reads one.
-pub(crate) fn float(text: &str) -> Result<f64, Bad> {
+pub(crate) fn float(text: &str) -> Result<f64, TextError> {
     match whole(text) {
         Some(_) => {
             let value: f64 = text
                 .trim_matches(|c: char| c.is_ascii_whitespace())
                 .parse()
-                .map_err(|_| Bad::Unsure)?;
+                .map_err(|_| TextError::Unsure)?;
             if value.is_infinite() {
-                Err(Bad::Range)
+                Err(TextError::Range)
             } else if value == 0.0 && text.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9']) {
-                Err(Bad::Unsure)
+                Err(TextError::Unsure)
             } else {
                 Ok(value)
             }
@@ -195,7 +195,7 @@ pub(crate) fn float(text: &str) -> Result<f64, Bad> {
     }
 }
 
-fn not_a_number(text: &str) -> Bad {
+fn not_a_number(text: &str) -> TextError {
     let word = text
         .trim()
         .trim_start_matches(['+', '-'])
@@ -205,14 +205,14 @@ fn not_a_number(text: &str) -> Bad {
         || word.contains('_')
         || word.starts_with('0') && word.contains(['x', 'o', 'b'])
     {
-        Bad::Unsure
+        TextError::Unsure
     } else {
-        Bad::Invalid
+        TextError::Invalid
     }
 }
 
 /// A boolean as PostgreSQL reads one.
-pub(crate) fn boolean(text: &str) -> Result<bool, Bad> {
+pub(crate) fn boolean(text: &str) -> Result<bool, TextError> {
     let word = text
         .trim_matches(|c: char| c.is_ascii_whitespace())
         .to_ascii_lowercase();
@@ -222,12 +222,12 @@ pub(crate) fn boolean(text: &str) -> Result<bool, Bad> {
     } else if begins("false", 1) || begins("no", 1) || begins("off", 2) || word == "0" {
         Ok(false)
     } else {
-        Err(Bad::Invalid)
+        Err(TextError::Invalid)
     }
 }
 
 /// A UUID in its usual form, or with braces or without hyphens.
-pub(crate) fn uuid(text: &str) -> Result<[u8; 16], Bad> {
+pub(crate) fn uuid(text: &str) -> Result<[u8; 16], TextError> {
     let mut bytes = [0u8; 16];
     let usual = text.len() == 36
         && text
@@ -237,7 +237,7 @@ pub(crate) fn uuid(text: &str) -> Result<[u8; 16], Bad> {
     let digits: Vec<u8> = text.bytes().filter(|b| *b != b'-').collect();
     if digits.len() == 32 && digits.iter().all(u8::is_ascii_hexdigit) {
         if !usual && text.len() != 32 {
-            return Err(Bad::Unsure);
+            return Err(TextError::Unsure);
         }
         let nibble = |b: u8| (b as char).to_digit(16).unwrap_or(0) as u8;
         for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
@@ -246,14 +246,14 @@ pub(crate) fn uuid(text: &str) -> Result<[u8; 16], Bad> {
         return Ok(bytes);
     }
     if text.starts_with('{') || text.trim().len() != text.len() {
-        return Err(Bad::Unsure);
+        return Err(TextError::Unsure);
     }
-    Err(Bad::Invalid)
+    Err(TextError::Invalid)
 }
 
 /// What an ISO date and time says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct IsoDateTime {
     /// The day.
     pub date: Option<Date>,
     /// The time of day.
@@ -268,18 +268,18 @@ pub(crate) struct Moment {
 ///
 /// `Range` for a well-formed text that names no day or time, `Invalid` for one
 /// that cannot name any, `Unsure` for all other forms.
-pub(crate) fn moment(text: &str) -> Result<Moment, Bad> {
+pub(crate) fn moment(text: &str) -> Result<IsoDateTime, TextError> {
     let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace());
-    let mut moment = Moment::default();
+    let mut moment = IsoDateTime::default();
     let mut rest = trimmed;
     if let Some((date, after)) = scan_date(rest) {
         let (year, month, day) = date;
         if month == 0 || day == 0 || year == 0 {
             // Zero parts mean different things to different databases.
             return Err(if month > 12 || day > 31 {
-                Bad::Range
+                TextError::Range
             } else {
-                Bad::Unsure
+                TextError::Unsure
             });
         }
         moment.date = Some(
@@ -287,14 +287,14 @@ pub(crate) fn moment(text: &str) -> Result<Moment, Bad> {
                 .ok()
                 .zip(i8::try_from(day).ok())
                 .and_then(|(month, day)| Date::new(year, month, day).ok())
-                .ok_or(Bad::Range)?,
+                .ok_or(TextError::Range)?,
         );
         if after.is_empty() {
             return Ok(moment);
         }
         rest = match after.strip_prefix([' ', 'T']) {
             Some(rest) => rest,
-            None => return Err(Bad::Unsure),
+            None => return Err(TextError::Unsure),
         };
     }
     let Some((time, after)) = scan_time(rest)? else {
@@ -304,13 +304,13 @@ pub(crate) fn moment(text: &str) -> Result<Moment, Bad> {
     moment.offset = match after.trim_start() {
         "" => None,
         "Z" | "z" => Some(0),
-        zone => Some(scan_offset(zone).ok_or(Bad::Unsure)?),
+        zone => Some(scan_offset(zone).ok_or(TextError::Unsure)?),
     };
     Ok(moment)
 }
 
 /// Whether text without any digit could be a moment: only by a few words.
-fn words(text: &str) -> Bad {
+fn words(text: &str) -> TextError {
     let known = [
         "epoch",
         "infinity",
@@ -324,9 +324,9 @@ fn words(text: &str) -> Bad {
     if text.bytes().any(|b| b.is_ascii_digit())
         || known.iter().any(|word| text.eq_ignore_ascii_case(word))
     {
-        Bad::Unsure
+        TextError::Unsure
     } else {
-        Bad::Invalid
+        TextError::Invalid
     }
 }
 
@@ -347,7 +347,7 @@ fn scan_date(text: &str) -> Option<((i16, u8, u8), &str)> {
     ))
 }
 
-fn scan_time(text: &str) -> Result<Option<(Time, &str)>, Bad> {
+fn scan_time(text: &str) -> Result<Option<(Time, &str)>, TextError> {
     let Some((hour, rest)) = scan_digits(text, 1, 2) else {
         return Ok(None);
     };
@@ -365,22 +365,22 @@ fn scan_time(text: &str) -> Result<Option<(Time, &str)>, Bad> {
             let digits = after.bytes().take_while(u8::is_ascii_digit).count();
             // Databases keep microseconds; more digits would be rounded.
             if digits > 6 {
-                return Err(Bad::Unsure);
+                return Err(TextError::Unsure);
             }
             if digits > 0 {
-                let value: u32 = after[..digits].parse().map_err(|_| Bad::Unsure)?;
+                let value: u32 = after[..digits].parse().map_err(|_| TextError::Unsure)?;
                 nanos = value * 10u32.pow(9 - digits as u32);
             }
             rest = &after[digits..];
         }
     }
     if hour == 24 || second == 60 {
-        return Err(Bad::Unsure);
+        return Err(TextError::Unsure);
     }
-    let part = |value: u32| i8::try_from(value).map_err(|_| Bad::Range);
-    let nanos = i32::try_from(nanos).map_err(|_| Bad::Range)?;
-    let time =
-        Time::new(part(hour)?, part(minute)?, part(second)?, nanos).map_err(|_| Bad::Range)?;
+    let part = |value: u32| i8::try_from(value).map_err(|_| TextError::Range);
+    let nanos = i32::try_from(nanos).map_err(|_| TextError::Range)?;
+    let time = Time::new(part(hour)?, part(minute)?, part(second)?, nanos)
+        .map_err(|_| TextError::Range)?;
     Ok(Some((time, rest)))
 }
 
@@ -414,7 +414,7 @@ fn scan_digits(text: &str, least: usize, most: usize) -> Option<(u32, &str)> {
     Some((text[..count].parse().ok()?, &text[count..]))
 }
 
-impl Moment {
+impl IsoDateTime {
     /// The day and time, midnight where it has no time.
     pub(crate) fn datetime(self) -> Option<DateTime> {
         Some(
@@ -435,7 +435,7 @@ impl Moment {
 }
 
 /// A span of time in words, such as `1 year 2 days` or `1 day 02:03:04`.
-pub(crate) fn interval(text: &str) -> Result<Interval, Bad> {
+pub(crate) fn interval(text: &str) -> Result<Interval, TextError> {
     let mut span = Interval::default();
     let mut words = text.split_ascii_whitespace();
     let mut any = false;
@@ -443,7 +443,7 @@ pub(crate) fn interval(text: &str) -> Result<Interval, Bad> {
         any = true;
         if word.contains(':') {
             let Ok(Some((time, ""))) = scan_time(word) else {
-                return Err(Bad::Unsure);
+                return Err(TextError::Unsure);
             };
             let seconds = i64::from(time.hour()) * 3600
                 + i64::from(time.minute()) * 60
@@ -452,13 +452,13 @@ pub(crate) fn interval(text: &str) -> Result<Interval, Bad> {
             continue;
         }
         let count: i32 = word.parse().map_err(|_| words_or(text))?;
-        let unit = words.next().ok_or(Bad::Unsure)?.to_ascii_lowercase();
+        let unit = words.next().ok_or(TextError::Unsure)?.to_ascii_lowercase();
         let unit = unit.strip_suffix('s').unwrap_or(&unit);
         let grow = |slot: &mut i32, by: i32| {
             *slot = count
                 .checked_mul(by)
                 .and_then(|n| slot.checked_add(n))
-                .ok_or(Bad::Unsure)?;
+                .ok_or(TextError::Unsure)?;
             Ok(())
         };
         let seconds = match unit {
@@ -481,18 +481,22 @@ pub(crate) fn interval(text: &str) -> Result<Interval, Bad> {
             "hour" => 3600,
             "minute" | "min" => 60,
             "second" | "sec" => 1,
-            _ => return Err(Bad::Unsure),
+            _ => return Err(TextError::Unsure),
         };
         span.micros += i64::from(count) * seconds * 1_000_000;
     }
-    if any { Ok(span) } else { Err(Bad::Invalid) }
+    if any {
+        Ok(span)
+    } else {
+        Err(TextError::Invalid)
+    }
 }
 
 /// Text without any digit is no span.
-fn words_or(text: &str) -> Bad {
+fn words_or(text: &str) -> TextError {
     if text.bytes().any(|b| b.is_ascii_digit()) || text.contains("infinity") {
-        Bad::Unsure
+        TextError::Unsure
     } else {
-        Bad::Invalid
+        TextError::Invalid
     }
 }

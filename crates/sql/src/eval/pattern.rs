@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use isobath_distance::pattern::{Piece, matches};
+use isobath_distance::pattern::{PatternPiece, matches};
 use isobath_distance::{STEP, Truth};
 use regex::Regex;
 use rustc_hash::FxHashMap;
@@ -13,10 +13,10 @@ use crate::expr::{Expr, PatternKind};
 use crate::value::Value;
 
 use super::collate::Collation;
+use super::error::{EvalError, RaisedError, raise, unsupported};
+use super::evaluator::Evaluator;
 use super::format;
-use super::kind::Kind;
-use super::stop::{Raised, Stop, raise, unsupported};
-use super::walk::Evaluator;
+use super::static_type::StaticType;
 
 impl<'a> Evaluator<'a> {
     /// `expr LIKE pattern` and its kin.
@@ -26,7 +26,7 @@ impl<'a> Evaluator<'a> {
         pattern: &'a Expr,
         escape: Option<char>,
         kind: PatternKind,
-    ) -> Result<Truth, Stop> {
+    ) -> Result<Truth, EvalError> {
         let pattern_expr = pattern;
         let (text, pattern_value) = (self.value(expr)?, self.value(pattern)?);
         if self.typed() {
@@ -34,8 +34,10 @@ impl<'a> Evaluator<'a> {
                 let kind = self.kind(side);
                 if !kind.is_text() {
                     return match kind {
-                        Kind::Other | Kind::Bytes => unsupported("a pattern over this type"),
-                        _ => raise(Raised::TypeMismatch),
+                        StaticType::Other | StaticType::Bytes => {
+                            unsupported("a pattern over this type")
+                        }
+                        _ => raise(RaisedError::TypeMismatch),
                     };
                 }
             }
@@ -72,10 +74,10 @@ impl<'a> Evaluator<'a> {
                 };
                 let pieces = like_pieces(&pattern, escape, self.dialect)?;
                 Ok(if folds {
-                    let lower: Vec<Piece> = pieces
+                    let lower: Vec<PatternPiece> = pieces
                         .into_iter()
                         .map(|piece| match piece {
-                            Piece::Char(c) => Piece::Char(c.to_ascii_lowercase()),
+                            PatternPiece::Char(c) => PatternPiece::Char(c.to_ascii_lowercase()),
                             other => other,
                         })
                         .collect();
@@ -116,7 +118,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The text that a pattern is matched against, `None` for NULL.
-    fn subject(self, value: &Value) -> Result<Option<String>, Stop> {
+    fn subject(self, value: &Value) -> Result<Option<String>, EvalError> {
         match value {
             Value::Null => Ok(None),
             Value::Bytes(_) => unsupported("a pattern over bytes"),
@@ -132,40 +134,40 @@ fn like_pieces(
     pattern: &str,
     escape: Option<char>,
     dialect: DialectName,
-) -> Result<Vec<Piece>, Stop> {
+) -> Result<Vec<PatternPiece>, EvalError> {
     let mut pieces = Vec::with_capacity(pattern.len());
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {
         pieces.push(if Some(c) == escape {
             match (chars.next(), dialect) {
-                (Some(next), _) => Piece::Char(next),
+                (Some(next), _) => PatternPiece::Char(next),
                 (None, DialectName::Ansi | DialectName::Postgres) => {
                     // Whether this is an error depends on whether the match gets there.
                     return unsupported("a pattern that ends in its escape character");
                 }
-                (None, DialectName::MySql) => Piece::Char(c),
+                (None, DialectName::MySql) => PatternPiece::Char(c),
                 (None, DialectName::Sqlite) => {
                     return unsupported("a pattern that ends in its escape character");
                 }
             }
         } else {
             match c {
-                '%' => Piece::Many,
-                '_' => Piece::One,
-                c => Piece::Char(c),
+                '%' => PatternPiece::Many,
+                '_' => PatternPiece::One,
+                c => PatternPiece::Char(c),
             }
         });
     }
     Ok(pieces)
 }
 
-fn glob_pieces(pattern: &str) -> Result<Vec<Piece>, Stop> {
+fn glob_pieces(pattern: &str) -> Result<Vec<PatternPiece>, EvalError> {
     let mut pieces = Vec::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();
     while let Some(c) = chars.next() {
         pieces.push(match c {
-            '*' => Piece::Many,
-            '?' => Piece::One,
+            '*' => PatternPiece::Many,
+            '?' => PatternPiece::One,
             '[' => {
                 let negated = chars.next_if_eq(&'^').is_some();
                 let mut ranges = Vec::new();
@@ -187,16 +189,16 @@ fn glob_pieces(pattern: &str) -> Result<Vec<Piece>, Stop> {
                         Some(c) => ranges.push((c, c)),
                     }
                 }
-                Piece::Set { ranges, negated }
+                PatternPiece::Set { ranges, negated }
             }
-            c => Piece::Char(c),
+            c => PatternPiece::Char(c),
         });
     }
     Ok(pieces)
 }
 
 /// Whether and how nearly a text matches a regular expression.
-fn search(pattern: &str, text: &str, insensitive: bool) -> Result<Truth, Stop> {
+fn search(pattern: &str, text: &str, insensitive: bool) -> Result<Truth, EvalError> {
     let regex = compiled(pattern, insensitive)?;
     if regex.is_match(text) {
         return Ok(Truth::holds(STEP));
@@ -217,15 +219,15 @@ fn regex_distance(regex: &Regex, text: &str) -> f64 {
 }
 
 /// Patterns by text and case; `None` for those that do not compile.
-type Cache = FxHashMap<(String, bool), Option<Rc<Regex>>>;
+type PatternCache = FxHashMap<(String, bool), Option<Rc<Regex>>>;
 
 thread_local! {
-    static COMPILED: RefCell<Cache> =
+    static COMPILED: RefCell<PatternCache> =
         RefCell::new(FxHashMap::default());
 }
 
 /// A compiled pattern; a schema has few, so they are all kept.
-fn compiled(pattern: &str, insensitive: bool) -> Result<Rc<Regex>, Stop> {
+fn compiled(pattern: &str, insensitive: bool) -> Result<Rc<Regex>, EvalError> {
     COMPILED.with_borrow_mut(|cache| {
         let key = (pattern.to_owned(), insensitive);
         let entry = cache.entry(key).or_insert_with(|| {
@@ -245,7 +247,7 @@ fn compiled(pattern: &str, insensitive: bool) -> Result<Rc<Regex>, Stop> {
 }
 
 /// A regular expression in the part of the language that all engines share.
-fn plain_regex(pattern: &str) -> Result<String, Stop> {
+fn plain_regex(pattern: &str) -> Result<String, EvalError> {
     let mut out = String::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();
     let refuse = || unsupported(format!("the regular expression '{pattern}'"));
@@ -267,7 +269,7 @@ fn plain_regex(pattern: &str) -> Result<String, Stop> {
             },
             '[' => {
                 out.push_str(&bracket(&mut chars).ok_or_else(|| {
-                    Stop::unsupported(format!("the regular expression '{pattern}'"))
+                    EvalError::unsupported(format!("the regular expression '{pattern}'"))
                 })?);
                 atom = true;
             }
@@ -386,7 +388,7 @@ fn bracket(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<Strin
 }
 
 /// SIMILAR TO as a regular expression over the whole text.
-fn similar_to_regex(pattern: &str, escape: char) -> Result<String, Stop> {
+fn similar_to_regex(pattern: &str, escape: char) -> Result<String, EvalError> {
     let mut out = String::from("\\A(?:");
     let mut chars = pattern.chars().peekable();
     while let Some(c) = chars.next() {

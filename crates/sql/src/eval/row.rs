@@ -15,7 +15,7 @@ pub enum Row<'a> {
     /// The rows of several relations, by the slots at which they start, the last first to be asked.
     ///
     /// What no part holds is NULL, as it is in the rows that an outer join pads.
-    Parts(&'a [Part<'a>]),
+    Parts(&'a [RowPart<'a>]),
 }
 
 impl<'a> Row<'a> {
@@ -43,26 +43,26 @@ impl<'a> From<&'a [Value]> for Row<'a> {
 
 /// The row of one relation inside a row of several.
 #[derive(Clone, Debug)]
-pub struct Part<'a> {
+pub struct RowPart<'a> {
     start: usize,
     len: usize,
-    values: Values<'a>,
+    values: PartValues<'a>,
 }
 
 /// Values that a table holds, or that the query computed.
 #[derive(Clone, Debug)]
-enum Values<'a> {
+enum PartValues<'a> {
     Lent(&'a [Value]),
     Kept(Rc<[Value]>),
 }
 
-impl<'a> Part<'a> {
+impl<'a> RowPart<'a> {
     /// A row of a table.
     pub(crate) fn lent(start: usize, values: &'a [Value]) -> Self {
         Self {
             start,
             len: values.len(),
-            values: Values::Lent(values),
+            values: PartValues::Lent(values),
         }
     }
 
@@ -71,7 +71,7 @@ impl<'a> Part<'a> {
         Self {
             start,
             len: values.len(),
-            values: Values::Kept(values.into()),
+            values: PartValues::Kept(values.into()),
         }
     }
 
@@ -91,8 +91,8 @@ impl<'a> Part<'a> {
 
     fn values(&self) -> &[Value] {
         match &self.values {
-            Values::Lent(values) => &values[..self.len],
-            Values::Kept(values) => &values[..self.len],
+            PartValues::Lent(values) => &values[..self.len],
+            PartValues::Kept(values) => &values[..self.len],
         }
     }
 
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn slots_are_found_in_the_part_that_holds_them() {
         let (a, b) = ([Value::from(1), Value::from(2)], [Value::from(3)]);
-        let parts = [Part::lent(0, &a), Part::lent(4, &b)];
+        let parts = [RowPart::lent(0, &a), RowPart::lent(4, &b)];
         let row = Row::Parts(&parts);
         assert_eq!(row.get(1), Some(&Value::from(2)));
         assert_eq!(row.get(4), Some(&Value::from(3)));
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn what_no_part_holds_is_null() {
         let a = [Value::from(1)];
-        let parts = [Part::lent(1, &a)];
+        let parts = [RowPart::lent(1, &a)];
         for slot in [0, 2, 9] {
             assert_eq!(Row::Parts(&parts).get(slot), Some(&Value::Null));
         }
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_part_can_be_cut_and_changed() {
         let a = [Value::from(1), Value::from(2)];
-        let mut part = Part::lent(3, &a);
+        let mut part = RowPart::lent(3, &a);
         assert!(part.before(3).is_none());
         assert_eq!(part.before(4).and_then(|part| part.get(4).cloned()), None);
         part.set(4, Value::from(7));

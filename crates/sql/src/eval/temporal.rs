@@ -2,7 +2,7 @@
 //!
 //! Zone-less times become instants in UTC: test servers run in UTC.
 
-use isobath_distance::date::Parts;
+use isobath_distance::date::DateParts;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
@@ -30,8 +30,8 @@ pub(crate) fn datetime(value: &Value) -> Option<DateTime> {
 }
 
 /// The calendar parts of a moment.
-pub(crate) fn parts(at: DateTime) -> Parts {
-    Parts {
+pub(crate) fn parts(at: DateTime) -> DateParts {
+    DateParts {
         year: at.year().into(),
         month: at.month().unsigned_abs(),
         day: at.day().unsigned_abs(),
@@ -43,7 +43,7 @@ pub(crate) fn parts(at: DateTime) -> Parts {
 }
 
 /// The calendar parts of a time of day.
-pub(crate) fn time_parts(at: Time) -> Parts {
+pub(crate) fn time_parts(at: Time) -> DateParts {
     parts(Date::ZERO.to_datetime(at))
 }
 

@@ -1,6 +1,6 @@
 //! UPDATE and DELETE, with what foreign keys do to referring rows.
 
-use super::{Memory, Verdict, Violation, ViolationKind};
+use super::{MemoryDatabase, Verdict, Violation, ViolationKind};
 use crate::eval::Unsupported;
 use crate::row::Cell;
 use crate::schema::{Action, ConstraintKind, ForeignKey};
@@ -10,9 +10,9 @@ use crate::value::Value;
 const DEEPEST_CASCADE: usize = 64;
 
 /// Tables and rows, as they were, from which a cascade came here.
-type Path = Vec<(usize, Vec<Value>)>;
+type CascadePath = Vec<(usize, Vec<Value>)>;
 
-impl Memory<'_> {
+impl MemoryDatabase<'_> {
     pub(super) fn delete(
         &mut self,
         table: usize,
@@ -90,7 +90,7 @@ impl Memory<'_> {
         table: usize,
         position: usize,
         violations: &mut Vec<Violation>,
-        path: &mut Path,
+        path: &mut CascadePath,
     ) -> Result<(), Unsupported> {
         let gone = self.rows[table].remove(position);
         self.follow(table, &gone, None, violations, path)
@@ -102,7 +102,7 @@ impl Memory<'_> {
         position: usize,
         values: Vec<Value>,
         violations: &mut Vec<Violation>,
-        path: &mut Path,
+        path: &mut CascadePath,
     ) -> Result<(), Unsupported> {
         self.check_row(table, &values, Some(position), violations)?;
         let before = std::mem::replace(&mut self.rows[table][position], values.clone());
@@ -117,7 +117,7 @@ impl Memory<'_> {
         before: &[Value],
         after: Option<&[Value]>,
         violations: &mut Vec<Violation>,
-        path: &mut Path,
+        path: &mut CascadePath,
     ) -> Result<(), Unsupported> {
         if path.len() > DEEPEST_CASCADE {
             return Err(Unsupported {
@@ -157,17 +157,17 @@ impl Memory<'_> {
                         continue;
                     }
                     match self.acted(key, child, position, action, after) {
-                        Acted::Refused => {
+                        ReferentialEffect::Refused => {
                             violations.push(still_referenced(child, index));
                             return Ok(());
                         }
-                        Acted::Kept => position += 1,
-                        Acted::Removed => {
+                        ReferentialEffect::Kept => position += 1,
+                        ReferentialEffect::Removed => {
                             path.push((parent, before.to_vec()));
                             self.remove(child, position, violations, path)?;
                             path.pop();
                         }
-                        Acted::Changed(values) => {
+                        ReferentialEffect::Changed(values) => {
                             path.push((parent, before.to_vec()));
                             self.replace(child, position, values, violations, path)?;
                             path.pop();
@@ -223,16 +223,16 @@ impl Memory<'_> {
         position: usize,
         action: Action,
         after: Option<&[Value]>,
-    ) -> Acted {
+    ) -> ReferentialEffect {
         let mut values = self.rows[child][position].clone();
         match (action, after) {
-            (Action::Restrict, _) => return Acted::Refused,
+            (Action::Restrict, _) => return ReferentialEffect::Refused,
             (Action::NoAction, _) if self.dialect.judges_actions_at_once() => {
-                return Acted::Refused;
+                return ReferentialEffect::Refused;
             }
             // Whether the reference still holds is judged when the statement ends.
-            (Action::NoAction, _) => return Acted::Kept,
-            (Action::Cascade, None) => return Acted::Removed,
+            (Action::NoAction, _) => return ReferentialEffect::Kept,
+            (Action::Cascade, None) => return ReferentialEffect::Removed,
             (Action::Cascade, Some(after)) => {
                 for (own, other) in key.columns.iter().zip(&key.parent_columns) {
                     values[*own] = after[*other].clone();
@@ -250,7 +250,7 @@ impl Memory<'_> {
                 }
             }
         }
-        Acted::Changed(values)
+        ReferentialEffect::Changed(values)
     }
 
     /// References that nothing took care of.
@@ -292,7 +292,7 @@ fn still_referenced(table: usize, constraint: usize) -> Violation {
 }
 
 /// What an action does to one referring row.
-enum Acted {
+enum ReferentialEffect {
     Refused,
     Kept,
     Removed,
@@ -307,7 +307,7 @@ mod tests {
     use crate::dialect::Postgres;
     use crate::row::{Row, Statement};
     use crate::schema::{Column, Constraint, Filled, Schema, Table};
-    use crate::{DataType, Place};
+    use crate::{DataType, SourceLocation};
 
     fn table(name: &str, n_columns: usize, constraints: Vec<ConstraintKind>) -> Arc<Table> {
         Arc::new(Table {
@@ -326,7 +326,7 @@ mod tests {
             constraints: constraints.into_iter().map(Constraint::unnamed).collect(),
             strict: false,
             without_rowid: false,
-            place: Place::default(),
+            location: SourceLocation::default(),
         })
     }
 
@@ -355,7 +355,7 @@ mod tests {
                 table("follower", 1, vec![refers(0, 0)]),
             ],
         };
-        let mut memory = Memory::new(&schema, &Postgres);
+        let mut memory = MemoryDatabase::new(&schema, &Postgres);
         for table in [0, 3] {
             let row = Row::of(table, [Value::from(1)]);
             assert!(memory.insert(&row).unwrap().is_accepted());

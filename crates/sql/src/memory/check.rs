@@ -1,12 +1,12 @@
 //! The constraints of one row against the rows that are there.
 
-use super::{Memory, Violation, ViolationKind};
-use crate::eval::{self, Stop, Unsupported};
+use super::{MemoryDatabase, Violation, ViolationKind};
+use crate::eval::{self, EvalError, Unsupported};
 use crate::schema::{Column, ConstraintKind, ForeignKey};
 use crate::types::DataType;
 use crate::value::Value;
 
-impl Memory<'_> {
+impl MemoryDatabase<'_> {
     /// All constraints but foreign keys; `except` is the position of the row itself when it is already there.
     pub(super) fn check_row(
         &self,
@@ -71,8 +71,8 @@ impl Memory<'_> {
                 ConstraintKind::Check { expr } => match eval::verdict(expr, values, self.dialect) {
                     Ok(Some(false)) => refuse(ViolationKind::CheckFalse),
                     Ok(_) => {}
-                    Err(Stop::Raises(raised)) => refuse(ViolationKind::Raises(raised)),
-                    Err(Stop::Unsupported(unsupported)) => return Err(unsupported),
+                    Err(EvalError::Raised(raised)) => refuse(ViolationKind::Raises(raised)),
+                    Err(EvalError::Unsupported(unsupported)) => return Err(unsupported),
                 },
                 ConstraintKind::ForeignKey(_) => {}
             }
@@ -238,8 +238,8 @@ impl Memory<'_> {
         // An error raised while an index is maintained refuses the row as well, but it is no
         // duplicate; such rows are outside what we promise to judge.
         let unsupported = |stop| match stop {
-            Stop::Unsupported(unsupported) => unsupported,
-            Stop::Raises(raised) => Unsupported {
+            EvalError::Unsupported(unsupported) => unsupported,
+            EvalError::Raised(raised) => Unsupported {
                 what: format!("an index expression that raises: {raised}"),
             },
         };

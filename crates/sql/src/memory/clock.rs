@@ -6,7 +6,7 @@
 
 use jiff::civil::{DateTime, datetime};
 
-use super::Memory;
+use super::MemoryDatabase;
 use crate::dialect::{Dialect, DialectName};
 use crate::eval::{self, Env, Unsupported, is_clock};
 use crate::expr::Expr;
@@ -40,7 +40,7 @@ fn is_now(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(Value::Text(text)) if text.eq_ignore_ascii_case("now"))
 }
 
-impl Memory<'_> {
+impl MemoryDatabase<'_> {
     /// A value that a DEFAULT which reads the clock may have; `None` where its value matters.
     pub(super) fn clock_default(&self, table: usize, column: usize, expr: &Expr) -> Option<Value> {
         if !reads_clock(expr) || self.is_looked_at(table, column) {

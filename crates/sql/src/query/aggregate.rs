@@ -3,26 +3,26 @@
 use rust_decimal::Decimal;
 
 use crate::dialect::DialectName;
-use crate::eval::kind::{Kind, kind_of};
-use crate::eval::{self, Part, Row, Stop};
+use crate::eval::static_type::{StaticType, kind_of};
+use crate::eval::{self, EvalError, Row, RowPart};
 use crate::expr::{BinaryOp, Expr};
 use crate::types::DataType;
 use crate::value::Value;
 
-use super::compare::Pair;
-use super::evaluate::Run;
+use super::compare::ComparedExprs;
+use super::evaluate::QueryEvaluator;
 use super::model::{Aggregate, AggregateFunction, OrderBy, OrderKey, Select};
-use super::subquery::Answers;
+use super::subquery::SubqueryResults;
 
-impl<'a> Run<'a> {
+impl<'a> QueryEvaluator<'a> {
     /// The value of an aggregate over the rows of a group.
     pub(super) fn aggregate<'r, 's>(
         &self,
         aggregate: &'s Aggregate,
-        members: impl Iterator<Item = &'r [Part<'a>]>,
+        members: impl Iterator<Item = &'r [RowPart<'a>]>,
         select: &'s Select,
-        answers: &mut Answers<'s>,
-    ) -> Result<Value, Stop>
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<Value, EvalError>
     where
         'a: 'r,
     {
@@ -31,13 +31,13 @@ impl<'a> Run<'a> {
         let mut count = 0;
         for row in members {
             if let Some(filter) = &aggregate.filter
-                && self.truth(filter, row, select, answers)?.verdict() != Some(true)
+                && self.truth(filter, row, select, subquery_results)?.verdict() != Some(true)
             {
                 continue;
             }
             count += 1;
             if let Some(argument) = &aggregate.argument {
-                let value = self.value(argument, row, select, answers)?;
+                let value = self.value(argument, row, select, subquery_results)?;
                 if !value.is_null() {
                     if !aggregate.order_by.is_empty() {
                         keys.push(self.sort_keys(
@@ -45,7 +45,7 @@ impl<'a> Run<'a> {
                             row,
                             &[],
                             select,
-                            answers,
+                            subquery_results,
                         )?);
                     }
                     values.push(value);
@@ -55,7 +55,7 @@ impl<'a> Run<'a> {
         if !keys.is_empty() {
             values = self.in_order(values, keys, &aggregate.order_by)?;
         }
-        let pair = Pair::perhaps(aggregate.argument.as_ref());
+        let pair = ComparedExprs::perhaps(aggregate.argument.as_ref());
         if aggregate.distinct {
             let mut kept: Vec<Value> = Vec::new();
             for value in values {
@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
                     match value {
                         Value::Bool(verdict) => verdicts.push(*verdict),
                         other => {
-                            return Err(Stop::unsupported(format!(
+                            return Err(EvalError::unsupported(format!(
                                 "a boolean aggregate of {other}"
                             )));
                         }
@@ -135,12 +135,12 @@ impl<'a> Run<'a> {
         values: Vec<Value>,
         keys: Vec<Vec<Value>>,
         order_by: &[OrderKey],
-    ) -> Result<Vec<Value>, Stop> {
-        let pairs: Vec<Pair<'_>> = order_by
+    ) -> Result<Vec<Value>, EvalError> {
+        let pairs: Vec<ComparedExprs<'_>> = order_by
             .iter()
             .map(|key| match &key.by {
-                OrderBy::Expr(expr) => Pair::same(expr),
-                OrderBy::Output(_) => Pair::perhaps(None),
+                OrderBy::Expr(expr) => ComparedExprs::same(expr),
+                OrderBy::Output(_) => ComparedExprs::perhaps(None),
             })
             .collect();
         let mut keyed: Vec<(Value, Vec<Value>)> = values.into_iter().zip(keys).collect();
@@ -159,18 +159,18 @@ impl<'a> Run<'a> {
     }
 
     /// Adds up by the dialect's own `+`; integers widen as sums do.
-    fn sum(&self, values: &[Value], argument: Option<&Expr>) -> Result<Value, Stop> {
+    fn sum(&self, values: &[Value], argument: Option<&Expr>) -> Result<Value, EvalError> {
         let dialect = self.dialect.name();
         let wide = argument.is_none_or(|argument| {
             !matches!(
                 kind_of(argument, dialect),
-                Kind::Int {
+                StaticType::Int {
                     bits: 8..=32,
                     unsigned: false
                 }
             )
         });
-        let widened = |value: &Value| -> Result<Value, Stop> {
+        let widened = |value: &Value| -> Result<Value, EvalError> {
             Ok(match (value, dialect) {
                 // SUM of integers is DECIMAL in MySQL, and in PostgreSQL that of long ones.
                 (Value::Int(number), DialectName::MySql) => decimal(*number)?,
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
                 }
                 (Value::Int(_) | Value::Decimal(_) | Value::Float(_), _) => value.clone(),
                 (Value::Bool(verdict), DialectName::Sqlite) => Value::Int(i128::from(*verdict)),
-                (other, _) => return Err(Stop::unsupported(format!("SUM of {other}"))),
+                (other, _) => return Err(EvalError::unsupported(format!("SUM of {other}"))),
             })
         };
         let Some((first, rest)) = values.split_first() else {
@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
         Ok(sum)
     }
 
-    fn average(&self, values: &[Value], argument: Option<&Expr>) -> Result<Value, Stop> {
+    fn average(&self, values: &[Value], argument: Option<&Expr>) -> Result<Value, EvalError> {
         let count = values.len();
         match (self.sum(values, argument)?, self.dialect.name()) {
             (Value::Null, _) => Ok(Value::Null),
@@ -208,7 +208,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn arithmetic(&self, op: BinaryOp, a: Value, b: Value) -> Result<Value, Stop> {
+    fn arithmetic(&self, op: BinaryOp, a: Value, b: Value) -> Result<Value, EvalError> {
         let operand = |value: Value| Box::new(Expr::Literal(value));
         let expr = Expr::Binary {
             op,
@@ -218,20 +218,20 @@ impl<'a> Run<'a> {
         eval::value_in(&expr, self.env(Row::Whole(&[])), self.dialect)
     }
 
-    fn as_text(&self, value: &Value) -> Result<String, Stop> {
+    fn as_text(&self, value: &Value) -> Result<String, EvalError> {
         let expr = Expr::Cast {
             expr: Box::new(Expr::Literal(value.clone())),
             data_type: DataType::Text,
         };
         match eval::value_in(&expr, self.env(Row::Whole(&[])), self.dialect)? {
             Value::Text(text) => Ok(text),
-            other => Err(Stop::unsupported(format!("{other} as text"))),
+            other => Err(EvalError::unsupported(format!("{other} as text"))),
         }
     }
 }
 
-fn decimal(number: i128) -> Result<Value, Stop> {
+fn decimal(number: i128) -> Result<Value, EvalError> {
     Decimal::try_from_i128_with_scale(number, 0)
         .map(Value::Decimal)
-        .map_err(|_| Stop::unsupported("a sum of very long numbers"))
+        .map_err(|_| EvalError::unsupported("a sum of very long numbers"))
 }

@@ -3,8 +3,8 @@
 use sqlparser::ast::{self, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 use crate::dialect::DialectName;
-use crate::eval::kind::{Kind, kind_of};
-use crate::expr::{ColumnUse, Expr};
+use crate::eval::static_type::{StaticType, kind_of};
+use crate::expr::{ColumnRef, Expr};
 use crate::syntax::last_part;
 use crate::types::DataType;
 use crate::value::Value;
@@ -313,10 +313,10 @@ fn frame_of(frame: &ast::WindowFrame) -> Option<WindowFrame> {
 }
 
 /// The result of an aggregate or window function as a column of the row.
-fn computed(slot: usize, name: &str, result: Option<ColumnUse>) -> Expr {
+fn computed(slot: usize, name: &str, result: Option<ColumnRef>) -> Expr {
     Expr::Column(match result {
-        Some(column) => ColumnUse { slot, ..column },
-        None => ColumnUse {
+        Some(column) => ColumnRef { slot, ..column },
+        None => ColumnRef {
             slot,
             name: name.to_owned(),
             data_type: DataType::Other(String::new()),
@@ -326,7 +326,7 @@ fn computed(slot: usize, name: &str, result: Option<ColumnUse>) -> Expr {
 }
 
 /// A value like that of an expression; `None` where nothing is known, as always in SQLite, whose results have no type.
-fn like(expr: &Expr, dialect: DialectName) -> Option<ColumnUse> {
+fn like(expr: &Expr, dialect: DialectName) -> Option<ColumnRef> {
     match expr {
         _ if dialect == DialectName::Sqlite => None,
         Expr::Column(column) => Some(column.clone()),
@@ -334,8 +334,8 @@ fn like(expr: &Expr, dialect: DialectName) -> Option<ColumnUse> {
     }
 }
 
-fn plain(data_type: DataType) -> ColumnUse {
-    ColumnUse {
+fn plain(data_type: DataType) -> ColumnRef {
+    ColumnRef {
         slot: 0,
         name: String::new(),
         data_type,
@@ -344,14 +344,14 @@ fn plain(data_type: DataType) -> ColumnUse {
 }
 
 /// A value like the result of an aggregate.
-fn result(aggregate: &Aggregate, dialect: DialectName) -> Option<ColumnUse> {
+fn result(aggregate: &Aggregate, dialect: DialectName) -> Option<ColumnRef> {
     if dialect == DialectName::Sqlite {
         return None;
     }
     let kind = aggregate
         .argument
         .as_ref()
-        .map_or(Kind::Other, |argument| kind_of(argument, dialect));
+        .map_or(StaticType::Other, |argument| kind_of(argument, dialect));
     let decimal = DataType::Decimal {
         precision: None,
         scale: None,
@@ -368,14 +368,14 @@ fn result(aggregate: &Aggregate, dialect: DialectName) -> Option<ColumnUse> {
             .and_then(|argument| like(argument, dialect)),
         (
             AggregateFunction::Sum,
-            Kind::Int {
+            StaticType::Int {
                 bits: 8..=32,
                 unsigned: false,
             },
         ) if dialect != DialectName::MySql => Some(plain(long)),
         (
             AggregateFunction::Sum | AggregateFunction::Avg,
-            Kind::Float { .. } | Kind::Text | Kind::Varchar,
+            StaticType::Float { .. } | StaticType::Text | StaticType::Varchar,
         ) => Some(plain(DataType::Float { bits: 64 })),
         (AggregateFunction::Sum | AggregateFunction::Avg, _) => Some(plain(decimal)),
         (AggregateFunction::Concat(_), _) => Some(plain(DataType::Text)),

@@ -4,16 +4,16 @@ use std::cmp::Ordering;
 
 use isobath_distance::Truth;
 
-use crate::eval::{self, Stop};
+use crate::eval::{self, EvalError};
 use crate::expr::{CompareOp, Expr};
 use crate::value::Value;
 
-use super::evaluate::Run;
-use super::model::{Body, Query};
+use super::evaluate::QueryEvaluator;
+use super::model::{Query, QueryBody};
 
 /// The expressions that two values come from: they decide types, collations and coercions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pair<'q> {
+pub(super) struct ComparedExprs<'q> {
     left: &'q Expr,
     right: &'q Expr,
 }
@@ -21,7 +21,7 @@ pub(super) struct Pair<'q> {
 /// Stands for an expression of no known type.
 static ANY: Expr = Expr::Literal(Value::Null);
 
-impl<'q> Pair<'q> {
+impl<'q> ComparedExprs<'q> {
     /// An operand against a column of a subquery.
     pub(super) fn of(left: &'q Expr, query: &'q Query, column: usize) -> Self {
         Self {
@@ -53,13 +53,18 @@ impl<'q> Pair<'q> {
         op: CompareOp,
         a: &Value,
         b: &Value,
-        run: &Run<'_>,
-    ) -> Result<Truth, Stop> {
+        run: &QueryEvaluator<'_>,
+    ) -> Result<Truth, EvalError> {
         eval::compare_values(op, (a, self.left), (b, self.right), run.dialect)
     }
 
     /// Whether two values are the same to DISTINCT, GROUP BY and set operations: NULL equals NULL.
-    pub(super) fn is_same(self, a: &Value, b: &Value, run: &Run<'_>) -> Result<bool, Stop> {
+    pub(super) fn is_same(
+        self,
+        a: &Value,
+        b: &Value,
+        run: &QueryEvaluator<'_>,
+    ) -> Result<bool, EvalError> {
         if a == b {
             return Ok(true);
         }
@@ -70,18 +75,23 @@ impl<'q> Pair<'q> {
     }
 
     /// How far two values are from being the same to GROUP BY; those that cannot be compared are as far as can be.
-    pub(super) fn apart(self, a: &Value, b: &Value, run: &Run<'_>) -> f64 {
+    pub(super) fn value_distance(self, a: &Value, b: &Value, run: &QueryEvaluator<'_>) -> f64 {
         match (a.is_null(), b.is_null()) {
             (true, true) => 0.0,
             (true, false) | (false, true) => 1.0,
             (false, false) => self
                 .truth(CompareOp::Equal, a, b, run)
-                .map_or(1.0, |truth| eval::squeezed(truth.to_true())),
+                .map_or(1.0, |truth| eval::normalized(truth.to_true())),
         }
     }
 
     /// The order of two values that are not NULL.
-    pub(super) fn order(self, a: &Value, b: &Value, run: &Run<'_>) -> Result<Ordering, Stop> {
+    pub(super) fn order(
+        self,
+        a: &Value,
+        b: &Value,
+        run: &QueryEvaluator<'_>,
+    ) -> Result<Ordering, EvalError> {
         if a == b {
             Ok(Ordering::Equal)
         } else if self.truth(CompareOp::Less, a, b, run)?.verdict() == Some(true) {
@@ -97,8 +107,8 @@ impl<'q> Pair<'q> {
 /// The expression behind a column of a query's result.
 pub(super) fn shape(query: &Query, column: usize) -> &Expr {
     match &query.body {
-        Body::Select(select) => select.items.get(column).map_or(&ANY, |item| &item.expr),
-        Body::Set { left, .. } => shape(left, column),
-        Body::Values(rows) => rows.first().and_then(|row| row.get(column)).unwrap_or(&ANY),
+        QueryBody::Select(select) => select.items.get(column).map_or(&ANY, |item| &item.expr),
+        QueryBody::Set { left, .. } => shape(left, column),
+        QueryBody::Values(rows) => rows.first().and_then(|row| row.get(column)).unwrap_or(&ANY),
     }
 }

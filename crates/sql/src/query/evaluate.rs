@@ -25,13 +25,13 @@
 use jiff::civil::DateTime;
 
 use crate::dialect::{Dialect, DialectName};
-use crate::eval::{Env, Part, Raised, Row, Stop, squeezed};
+use crate::eval::{Env, EvalError, RaisedError, Row, RowPart, normalized};
 use crate::expr::Expr;
 use crate::value::Value;
 
-use super::model::{Body, Query};
-use super::pool::NOTHING;
-use super::recursive::Working;
+use super::model::{Query, QueryBody};
+use super::recursive::WorkingTable;
+use super::row_pool::NOTHING;
 
 /// Where a query finds the rows of tables.
 pub trait Relations {
@@ -47,7 +47,7 @@ impl Relations for Vec<Vec<Vec<Value>>> {
 
 /// What a query made of the rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Evaluated {
+pub struct QueryEvaluation {
     /// The rows it returns.
     pub rows: Vec<Vec<Value>>,
     /// How far it is from returning a row: zero when it does.
@@ -69,7 +69,7 @@ pub fn evaluate(
     relations: &dyn Relations,
     parameters: &[Value],
     dialect: &dyn Dialect,
-) -> Result<Evaluated, Stop> {
+) -> Result<QueryEvaluation, EvalError> {
     evaluate_at(query, relations, parameters, None, dialect)
 }
 
@@ -84,8 +84,8 @@ pub fn evaluate_at(
     parameters: &[Value],
     now: Option<DateTime>,
     dialect: &dyn Dialect,
-) -> Result<Evaluated, Stop> {
-    let run = Run {
+) -> Result<QueryEvaluation, EvalError> {
+    let run = QueryEvaluator {
         relations,
         parameters,
         now,
@@ -93,9 +93,9 @@ pub fn evaluate_at(
         working: None,
     };
     let outcome = run.outcome(query, &[], true)?;
-    let (distance, to_empty) = (outcome.to_some(), outcome.to_none());
+    let (distance, to_empty) = (outcome.distance_to_rows(), outcome.distance_to_empty());
     let stepwise = outcome.stepwise_to_some();
-    Ok(Evaluated {
+    Ok(QueryEvaluation {
         rows: outcome.rows.into_iter().map(|(row, _)| row).collect(),
         distance,
         to_empty,
@@ -114,45 +114,45 @@ pub fn distance(
     parameters: &[Value],
     now: Option<DateTime>,
     dialect: &dyn Dialect,
-) -> Result<f64, Stop> {
-    let run = Run {
+) -> Result<f64, EvalError> {
+    let run = QueryEvaluator {
         relations,
         parameters,
         now,
         dialect,
         working: None,
     };
-    Ok(run.outcome(query, &[], false)?.to_some())
+    Ok(run.outcome(query, &[], false)?.distance_to_rows())
 }
 
 /// One evaluation: everything that stays the same in it.
 #[derive(Clone, Copy)]
-pub(super) struct Run<'a> {
+pub(super) struct QueryEvaluator<'a> {
     pub(super) relations: &'a dyn Relations,
     pub(super) parameters: &'a [Value],
     pub(super) now: Option<DateTime>,
     pub(super) dialect: &'a dyn Dialect,
     /// The rows of the round before, inside a recursive query.
-    pub(super) working: Option<&'a Working<'a>>,
+    pub(super) working: Option<&'a WorkingTable<'a>>,
 }
 
 /// A query's rows with their costs.
-pub(super) struct Outcome {
+pub(super) struct QueryOutcome {
     /// The rows returned, in order, each with the price of removing it; without values when nobody asked for them.
     pub(super) rows: Vec<(Vec<Value>, f64)>,
     /// Rows that are not returned, as they would be, with their cost.
-    pub(super) near: Vec<(Vec<Value>, f64)>,
+    pub(super) near_misses: Vec<(Vec<Value>, f64)>,
     /// The least cost of a row, when none is returned.
     pub(super) distance: f64,
     /// The steps that no row reached, and the distance in the one before them: equation 2 of the paper.
     pub(super) stepwise: f64,
     /// What an aggregate over no rows lacks to have one.
-    pub(super) lacking: f64,
+    pub(super) missing_row_cost: f64,
 }
 
-impl Outcome {
+impl QueryOutcome {
     /// How far it is from a row.
-    pub(super) fn to_some(&self) -> f64 {
+    pub(super) fn distance_to_rows(&self) -> f64 {
         if self.rows.is_empty() {
             self.distance.max(f64::MIN_POSITIVE)
         } else {
@@ -170,29 +170,29 @@ impl Outcome {
     }
 
     /// How far it is from no row.
-    pub(super) fn to_none(&self) -> f64 {
+    pub(super) fn distance_to_empty(&self) -> f64 {
         self.rows.iter().map(|(_, to_remove)| to_remove).sum()
     }
 
     /// The least cost of a row that is not returned.
-    pub(super) fn near_cost(&self) -> f64 {
-        self.near
+    pub(super) fn nearest_cost(&self) -> f64 {
+        self.near_misses
             .iter()
             .map(|(_, cost)| *cost)
             .fold(NOTHING, f64::min)
     }
 }
 
-impl<'a> Run<'a> {
+impl<'a> QueryEvaluator<'a> {
     /// Runs a query below an enclosing row; `shown` when the values of its rows matter and not only their number.
     pub(super) fn outcome(
         &self,
         query: &Query,
-        outer: &[Part<'a>],
+        outer: &[RowPart<'a>],
         shown: bool,
-    ) -> Result<Outcome, Stop> {
+    ) -> Result<QueryOutcome, EvalError> {
         let mut outcome = match &query.body {
-            Body::Select(select) => {
+            QueryBody::Select(select) => {
                 if self.dialect.name() == DialectName::MySql
                     && select.distinct
                     && query.offset.is_some()
@@ -202,13 +202,13 @@ impl<'a> Run<'a> {
                         .all(|item| item.expr.columns().is_empty())
                 {
                     // MariaDB stops at the first row and forgets the OFFSET.
-                    return Err(Stop::unsupported("OFFSET into DISTINCT constants"));
+                    return Err(EvalError::unsupported("OFFSET into DISTINCT constants"));
                 }
                 // What DISTINCT merges, OFFSET does not count.
                 let shown = shown || (select.distinct && query.offset.is_some());
                 self.select(select, outer, &query.order_by, shown)?
             }
-            Body::Set {
+            QueryBody::Set {
                 all,
                 left,
                 right,
@@ -219,7 +219,7 @@ impl<'a> Run<'a> {
                 self.sort_output(&mut rows.rows, query)?;
                 rows
             }
-            Body::Set {
+            QueryBody::Set {
                 op,
                 all,
                 left,
@@ -234,7 +234,7 @@ impl<'a> Run<'a> {
                 self.sort_output(&mut combined.rows, query)?;
                 combined
             }
-            Body::Values(rows) => {
+            QueryBody::Values(rows) => {
                 let env = self.env(Row::Parts(outer));
                 let rows = rows
                     .iter()
@@ -243,14 +243,14 @@ impl<'a> Run<'a> {
                             .map(|expr| crate::eval::value_in(expr, env, self.dialect))
                             .collect()
                     })
-                    .map(|row: Result<Vec<Value>, Stop>| row.map(|row| (row, 1.0)))
-                    .collect::<Result<Vec<_>, Stop>>()?;
-                Outcome {
+                    .map(|row: Result<Vec<Value>, EvalError>| row.map(|row| (row, 1.0)))
+                    .collect::<Result<Vec<_>, EvalError>>()?;
+                QueryOutcome {
                     rows,
-                    near: Vec::new(),
+                    near_misses: Vec::new(),
                     distance: 0.0,
                     stepwise: 0.0,
-                    lacking: 0.0,
+                    missing_row_cost: 0.0,
                 }
             }
         };
@@ -261,17 +261,22 @@ impl<'a> Run<'a> {
     }
 
     /// LIMIT and OFFSET.
-    fn cut(&self, outcome: &mut Outcome, query: &Query, outer: &[Part<'a>]) -> Result<(), Stop> {
-        let count = |expr: &Expr| -> Result<Option<usize>, Stop> {
+    fn cut(
+        &self,
+        outcome: &mut QueryOutcome,
+        query: &Query,
+        outer: &[RowPart<'a>],
+    ) -> Result<(), EvalError> {
+        let count = |expr: &Expr| -> Result<Option<usize>, EvalError> {
             match crate::eval::value_in(expr, self.env(Row::Parts(outer)), self.dialect)? {
                 Value::Null => Ok(None),
                 Value::Int(count) => match usize::try_from(count) {
                     Ok(count) => Ok(Some(count)),
                     // SQLite takes a negative number for no limit, the others for a mistake.
                     Err(_) if self.dialect.takes_first_of_many() => Ok(None),
-                    Err(_) => Err(Raised::InvalidArgument.into()),
+                    Err(_) => Err(RaisedError::InvalidArgument.into()),
                 },
-                other => Err(Stop::unsupported(format!("LIMIT {other}"))),
+                other => Err(EvalError::unsupported(format!("LIMIT {other}"))),
             }
         };
         let count = |expr: &Option<Expr>| expr.as_ref().map(count).transpose().map(Option::flatten);
@@ -279,7 +284,7 @@ impl<'a> Run<'a> {
         if offset > 0 {
             let missing = offset.saturating_add(1).saturating_sub(outcome.rows.len());
             if missing > 0 {
-                outcome.distance = missing as f64 + squeezed(outcome.near_cost());
+                outcome.distance = missing as f64 + normalized(outcome.nearest_cost());
             }
             outcome.rows.drain(..offset.min(outcome.rows.len()));
         }

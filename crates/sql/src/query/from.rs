@@ -7,13 +7,13 @@ use std::rc::Rc;
 use sqlparser::ast::{self, JoinConstraint, JoinOperator, Spanned, TableFactor, TableWithJoins};
 
 use crate::dialect::DialectName;
-use crate::expr::{ColumnUse, CompareOp, Expr};
+use crate::expr::{ColumnRef, CompareOp, Expr};
 use crate::syntax::last_part;
 
-use super::model::{Body, From, JoinKind, Query, SetOp};
+use super::model::{From, JoinKind, Query, QueryBody, SetOp};
 use super::output::{outputs, set_types};
-use super::resolve::{Common, ResolveError, Resolver, Working, unsupported};
-use super::scope::{Relation, Scope};
+use super::resolve::{CteDefinition, RecursiveCte, ResolveError, Resolver, unsupported};
+use super::scope::{Scope, ScopedRelation};
 
 impl Resolver<'_> {
     pub(super) fn tables(
@@ -114,11 +114,11 @@ impl Resolver<'_> {
                 })?;
                 let slot = scope.width.get();
                 let definition = &scope.schema().tables[table];
-                let columns: Vec<ColumnUse> = definition
+                let columns: Vec<ColumnRef> = definition
                     .columns
                     .iter()
                     .enumerate()
-                    .map(|(index, column)| ColumnUse {
+                    .map(|(index, column)| ColumnRef {
                         slot: slot + index,
                         name: column.name.clone(),
                         data_type: column.data_type.clone(),
@@ -132,7 +132,7 @@ impl Resolver<'_> {
                     slot,
                     columns: columns.len(),
                 };
-                scope.relations.push(Relation {
+                scope.relations.push(ScopedRelation {
                     alias: known_as,
                     columns,
                     merged: Vec::new(),
@@ -185,7 +185,7 @@ impl Resolver<'_> {
         scope: &mut Scope<'_>,
         parent: Option<&Scope<'_>>,
     ) -> Result<From, ResolveError> {
-        let Common { cte, recursive } = self.ctes[position];
+        let CteDefinition { cte, recursive } = self.ctes[position];
         let renamed: Vec<String> = cte
             .alias
             .columns
@@ -238,7 +238,7 @@ impl Resolver<'_> {
     /// A query whose second operand reads what it has found so far; `None` when it does not.
     fn recursive(
         &self,
-        common: Common<'_>,
+        common: CteDefinition<'_>,
         [left, right]: [&ast::SetExpr; 2],
         all: bool,
         parent: Option<&Scope<'_>>,
@@ -249,7 +249,7 @@ impl Resolver<'_> {
         let number = self.recursions.get();
         self.recursions.set(number + 1);
         let used = Rc::new(Cell::new(false));
-        inner.working.push(Working {
+        inner.working.push(RecursiveCte {
             cte: common.cte,
             number,
             first: Rc::new(first.clone()),
@@ -267,7 +267,7 @@ impl Resolver<'_> {
             ));
         }
         let query = Query {
-            body: Body::Set {
+            body: QueryBody::Set {
                 op: SetOp::Union,
                 all,
                 left: Box::new(first),
@@ -285,7 +285,7 @@ impl Resolver<'_> {
 /// Whether a query computes text, which may get longer from round to round.
 fn grows(query: &Query) -> bool {
     match &query.body {
-        Body::Select(select) => select.items.iter().any(|item| {
+        QueryBody::Select(select) => select.items.iter().any(|item| {
             !matches!(item.expr, Expr::Column(_))
                 && item
                     .data_type
@@ -313,10 +313,10 @@ fn derived(
     scope: &mut Scope<'_>,
 ) -> From {
     let slot = scope.width.get();
-    let columns: Vec<ColumnUse> = outputs(&query)
+    let columns: Vec<ColumnRef> = outputs(&query)
         .into_iter()
         .enumerate()
-        .map(|(index, (name, column))| ColumnUse {
+        .map(|(index, (name, column))| ColumnRef {
             slot: slot + index,
             name: renamed.get(index).cloned().unwrap_or(name),
             ..column
@@ -331,7 +331,7 @@ fn derived(
         slot,
         columns: columns.len(),
     };
-    scope.relations.push(Relation {
+    scope.relations.push(ScopedRelation {
         alias,
         columns,
         merged: Vec::new(),
@@ -348,7 +348,7 @@ fn merge(
     dialect: DialectName,
 ) -> Option<Expr> {
     let before = left.end;
-    let find = |relations: &[Relation], name: &str| {
+    let find = |relations: &[ScopedRelation], name: &str| {
         relations
             .iter()
             .flat_map(|relation| {
@@ -414,7 +414,7 @@ fn merge(
     })
 }
 
-fn column_names(relations: &[Relation]) -> Vec<&str> {
+fn column_names(relations: &[ScopedRelation]) -> Vec<&str> {
     relations
         .iter()
         .flat_map(|relation| relation.columns.iter().map(|column| column.name.as_str()))

@@ -1,16 +1,16 @@
 //! GROUP BY and HAVING.
 
 use crate::dialect::DialectName;
-use crate::eval::{Part, Stop, squeezed};
+use crate::eval::{EvalError, RowPart, normalized};
 use crate::expr::Expr;
 use crate::value::Value;
 
-use super::compare::Pair;
-use super::evaluate::Run;
-use super::join::Frame;
+use super::compare::ComparedExprs;
+use super::evaluate::QueryEvaluator;
+use super::join::SelectFrame;
 use super::model::Grouping;
-use super::pool::{Costed, CostedRow, NOTHING, Parts, Pool, Rows};
-use super::subquery::Answers;
+use super::row_pool::{Costed, CostedRow, NOTHING, RelationRows, RowParts, RowPool};
+use super::subquery::SubqueryResults;
 
 /// How much it counts that another row is near to joining a group that HAVING refuses.
 const ONE_MORE_ROW: f64 = 0.1;
@@ -24,48 +24,56 @@ struct Group<'r> {
     members: Vec<CostedRow<'r>>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> QueryEvaluator<'a> {
     /// One row per group: its first row with the aggregates filled in, and the price of HAVING.
     pub(super) fn group<'s>(
         &self,
         grouping: &'s Grouping,
-        rows: Rows<'a>,
-        frame: Frame<'s, 'a>,
-        answers: &mut Answers<'s>,
+        rows: RelationRows<'a>,
+        frame: SelectFrame<'s, 'a>,
+        subquery_results: &mut SubqueryResults<'s>,
         passed: u32,
-    ) -> Result<Rows<'a>, Stop> {
-        let mut grouped = Pool::default();
+    ) -> Result<RelationRows<'a>, EvalError> {
+        let mut grouped = RowPool::default();
         match &grouping.sets {
             None => {
                 let all: Vec<usize> = (0..grouping.keys.len()).collect();
-                let members = (rows.there, &rows.near[..]);
+                let members = (rows.matching, &rows.near_misses[..]);
                 self.grouped_by(
                     grouping,
                     &all,
                     members,
                     frame,
-                    answers,
+                    subquery_results,
                     passed,
                     &mut grouped,
                 )?;
             }
             // MySQL makes no total of no rows.
-            Some(_) if rows.there.is_empty() && self.dialect.name() == DialectName::MySql => {}
+            Some(_) if rows.matching.is_empty() && self.dialect.name() == DialectName::MySql => {}
             Some(sets) => {
                 for set in &sets.sets {
-                    let members = (rows.there.clone(), &rows.near[..]);
-                    self.grouped_by(grouping, set, members, frame, answers, passed, &mut grouped)?;
+                    let members = (rows.matching.clone(), &rows.near_misses[..]);
+                    self.grouped_by(
+                        grouping,
+                        set,
+                        members,
+                        frame,
+                        subquery_results,
+                        passed,
+                        &mut grouped,
+                    )?;
                 }
             }
         }
-        if grouped.there.is_empty() && !grouping.keys.is_empty() {
+        if grouped.matching.is_empty() && !grouping.keys.is_empty() {
             // The nearest row would make a group, which HAVING has still to judge.
             let having = if frame.select.having.is_some() {
                 2.0
             } else {
                 0.0
             };
-            for mut costed in rows.near {
+            for mut costed in rows.near_misses {
                 costed.cost += having;
                 grouped.push(costed)?;
             }
@@ -82,32 +90,32 @@ impl<'a> Run<'a> {
         &self,
         grouping: &'s Grouping,
         set: &[usize],
-        (there, near): (Vec<CostedRow<'a>>, &[CostedRow<'a>]),
-        frame: Frame<'s, 'a>,
-        answers: &mut Answers<'s>,
+        (matching, near_misses): (Vec<CostedRow<'a>>, &[CostedRow<'a>]),
+        frame: SelectFrame<'s, 'a>,
+        subquery_results: &mut SubqueryResults<'s>,
         passed: u32,
-        grouped: &mut Rows<'a>,
-    ) -> Result<(), Stop> {
+        grouped: &mut RelationRows<'a>,
+    ) -> Result<(), EvalError> {
         let select = frame.select;
         let keys: Vec<&'s Expr> = set.iter().map(|key| &grouping.keys[*key]).collect();
-        let groups = self.groups(&keys, there, frame, answers)?;
+        let groups = self.groups(&keys, matching, frame, subquery_results)?;
         for (index, group) in groups.iter().enumerate() {
             let mut computed = vec![Value::Null; select.width - select.computed];
             for (slot, aggregate) in &grouping.aggregates {
                 let members = group.members.iter().map(|member| &member.row[..]);
                 computed[slot - select.computed] =
-                    self.aggregate(aggregate, members, select, answers)?;
+                    self.aggregate(aggregate, members, select, subquery_results)?;
             }
             if let Some(sets) = &grouping.sets {
                 for (key, value) in set.iter().zip(&group.key) {
                     computed[sets.slots[*key] - select.computed].clone_from(value);
                 }
             }
-            let mut row: Parts<'a> = match group.members.first() {
+            let mut row: RowParts<'a> = match group.members.first() {
                 Some(first) => first.row.clone(),
                 None => frame.blank(),
             };
-            row.push(Part::kept(select.computed, computed));
+            row.push(RowPart::kept(select.computed, computed));
             let to_remove = if keys.is_empty() {
                 // A group of all rows is there even when it is empty.
                 NOTHING
@@ -116,18 +124,21 @@ impl<'a> Run<'a> {
             };
             let mut costed = Costed {
                 to_remove,
-                ..Costed::there(row)
+                ..Costed::matching(row)
             };
             if let Some(having) = &select.having {
-                let (mut price, to_false) = self.weigh(having, &costed.row, select, answers)?;
+                let (mut price, to_false) =
+                    self.condition_truth(having, &costed.row, select, subquery_results)?;
                 if price > 0.0 {
                     // What a group lacks is often one more row, so the nearest one counts for a little.
-                    let nearest = self.nearest(index, &groups, near, &keys, frame, answers);
-                    price += ONE_MORE_ROW * squeezed(nearest);
-                    price += ONE_VALUE_LESS * self.closest(group, grouping, frame, answers);
+                    let nearest =
+                        self.nearest(index, &groups, near_misses, &keys, frame, subquery_results);
+                    price += ONE_MORE_ROW * normalized(nearest);
+                    price +=
+                        ONE_VALUE_LESS * self.closest(group, grouping, frame, subquery_results);
                 }
                 costed.to_remove = costed.to_remove.min(to_false);
-                costed.pays(price, passed);
+                costed.add_cost(price, passed);
             }
             grouped.push(costed)?;
         }
@@ -137,20 +148,20 @@ impl<'a> Run<'a> {
     fn groups<'s>(
         &self,
         keys: &[&'s Expr],
-        there: Vec<CostedRow<'a>>,
-        frame: Frame<'s, 'a>,
-        answers: &mut Answers<'s>,
-    ) -> Result<Vec<Group<'a>>, Stop> {
+        matching: Vec<CostedRow<'a>>,
+        frame: SelectFrame<'s, 'a>,
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<Vec<Group<'a>>, EvalError> {
         if keys.is_empty() {
             return Ok(vec![Group {
                 key: Vec::new(),
-                members: there,
+                members: matching,
             }]);
         }
-        let pairs: Vec<Pair<'_>> = keys.iter().copied().map(Pair::same).collect();
+        let pairs: Vec<ComparedExprs<'_>> = keys.iter().copied().map(ComparedExprs::same).collect();
         let mut groups: Vec<Group<'a>> = Vec::new();
-        for costed in there {
-            let key = self.key(keys, &costed.row, frame, answers)?;
+        for costed in matching {
+            let key = self.key(keys, &costed.row, frame, subquery_results)?;
             let mut found = None;
             for (index, group) in groups.iter().enumerate() {
                 if self.all_same(&pairs, &key, &group.key)? {
@@ -172,13 +183,13 @@ impl<'a> Run<'a> {
     fn key<'s>(
         &self,
         keys: &[&'s Expr],
-        row: &[Part<'a>],
-        frame: Frame<'s, 'a>,
-        answers: &mut Answers<'s>,
-    ) -> Result<Vec<Value>, Stop> {
+        row: &[RowPart<'a>],
+        frame: SelectFrame<'s, 'a>,
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<Vec<Value>, EvalError> {
         keys.iter()
             .copied()
-            .map(|key| self.value(key, row, frame.select, answers))
+            .map(|key| self.value(key, row, frame.select, subquery_results))
             .collect()
     }
 
@@ -187,29 +198,30 @@ impl<'a> Run<'a> {
         &self,
         index: usize,
         groups: &[Group<'a>],
-        near: &[CostedRow<'a>],
+        near_misses: &[CostedRow<'a>],
         keys: &[&'s Expr],
-        frame: Frame<'s, 'a>,
-        answers: &mut Answers<'s>,
+        frame: SelectFrame<'s, 'a>,
+        subquery_results: &mut SubqueryResults<'s>,
     ) -> f64 {
         let own = &groups[index].key;
-        let apart = |key: &[Value]| -> f64 {
-            let pairs = keys.iter().copied().map(Pair::same);
+        let value_distance = |key: &[Value]| -> f64 {
+            let pairs = keys.iter().copied().map(ComparedExprs::same);
             pairs
                 .zip(key.iter().zip(own))
-                .map(|(pair, (a, b))| pair.apart(a, b, self))
+                .map(|(pair, (a, b))| pair.value_distance(a, b, self))
                 .sum()
         };
         let others = groups
             .iter()
             .enumerate()
             .filter(|(other, _)| *other != index)
-            .map(|(_, group)| apart(&group.key))
+            .map(|(_, group)| value_distance(&group.key))
             .fold(NOTHING, f64::min);
-        near.iter()
+        near_misses
+            .iter()
             .filter_map(|costed| {
-                let key = self.key(keys, &costed.row, frame, answers).ok()?;
-                Some(costed.cost + apart(&key))
+                let key = self.key(keys, &costed.row, frame, subquery_results).ok()?;
+                Some(costed.cost + value_distance(&key))
             })
             .fold(others, f64::min)
     }
@@ -219,20 +231,20 @@ impl<'a> Run<'a> {
         &self,
         group: &Group<'a>,
         grouping: &'s Grouping,
-        frame: Frame<'s, 'a>,
-        answers: &mut Answers<'s>,
+        frame: SelectFrame<'s, 'a>,
+        subquery_results: &mut SubqueryResults<'s>,
     ) -> f64 {
         let mut sum = 0.0;
         for (_, aggregate) in &grouping.aggregates {
             let Some(argument) = aggregate.argument.as_ref().filter(|_| aggregate.distinct) else {
                 continue;
             };
-            let pair = Pair::same(argument);
+            let pair = ComparedExprs::same(argument);
             let values: Vec<Value> = group
                 .members
                 .iter()
                 .filter_map(|member| {
-                    self.value(argument, &member.row, frame.select, answers)
+                    self.value(argument, &member.row, frame.select, subquery_results)
                         .ok()
                 })
                 .take(16)
@@ -240,7 +252,7 @@ impl<'a> Run<'a> {
             let mut least = 1.0;
             for (index, a) in values.iter().enumerate() {
                 for b in &values[index + 1..] {
-                    least = f64::min(least, pair.apart(a, b, self));
+                    least = f64::min(least, pair.value_distance(a, b, self));
                 }
             }
             sum += least;

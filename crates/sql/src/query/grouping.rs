@@ -2,26 +2,26 @@
 
 use sqlparser::ast::{self, Expr as Ast, GroupByExpr, GroupByWithModifier};
 
-use crate::expr::{ColumnUse, Expr};
+use crate::expr::{ColumnRef, Expr};
 
-use super::model::{GroupingSets, Item, OrderBy, OrderKey, Select};
+use super::model::{GroupingSets, OrderBy, OrderKey, OutputColumn, Select};
 use super::resolve::{ResolveError, Resolver, position, unsupported};
 use super::scope::Scope;
 
 /// Sets of keys, by their place.
-pub(super) type Sets = Vec<Vec<usize>>;
+pub(super) type KeySets = Vec<Vec<usize>>;
 
 /// More sets than this are a mistake, or an attack.
-const MOST_SETS: usize = 256;
+const MAX_SETS: usize = 256;
 
 impl Resolver<'_> {
     /// The keys of GROUP BY, and the sets of them where there are several.
     pub(super) fn group_keys(
         &self,
         select: &ast::Select,
-        items: &[Item],
+        items: &[OutputColumn],
         scope: &Scope<'_>,
-    ) -> Result<(Vec<Expr>, Option<Sets>), ResolveError> {
+    ) -> Result<(Vec<Expr>, Option<KeySets>), ResolveError> {
         let GroupByExpr::Expressions(exprs, modifiers) = &select.group_by else {
             return Err(unsupported(select, "GROUP BY ALL is not evaluated"));
         };
@@ -48,16 +48,16 @@ impl Resolver<'_> {
             })
         };
         // Each element of GROUP BY offers some sets; all of them together offer every combination.
-        let mut sets: Sets = vec![Vec::new()];
+        let mut sets: KeySets = vec![Vec::new()];
         let mut several = false;
         for expr in exprs {
-            let mut offered = |groups: &[Vec<Ast>]| -> Result<Sets, ResolveError> {
+            let mut offered = |groups: &[Vec<Ast>]| -> Result<KeySets, ResolveError> {
                 groups
                     .iter()
                     .map(|group| group.iter().map(&mut place).collect())
                     .collect()
             };
-            let offers: Sets = match expr {
+            let offers: KeySets = match expr {
                 Ast::GroupingSets(groups) => offered(groups)?,
                 Ast::Rollup(groups) => prefixes(&offered(groups)?),
                 Ast::Cube(groups) => subsets(&offered(groups)?),
@@ -80,7 +80,7 @@ impl Resolver<'_> {
                     })
                 })
                 .collect();
-            if sets.len() > MOST_SETS {
+            if sets.len() > MAX_SETS {
                 return Err(unsupported(select, "it groups in too many ways"));
             }
         }
@@ -111,14 +111,14 @@ impl Resolver<'_> {
     }
 }
 
-fn prefixes(groups: &[Vec<usize>]) -> Sets {
+fn prefixes(groups: &[Vec<usize>]) -> KeySets {
     (0..=groups.len())
         .rev()
         .map(|count| groups[..count].concat())
         .collect()
 }
 
-fn subsets(groups: &[Vec<usize>]) -> Sets {
+fn subsets(groups: &[Vec<usize>]) -> KeySets {
     // More groups would be too many sets anyway.
     let count = groups.len().min(12);
     (0..1usize << count)
@@ -134,7 +134,7 @@ fn subsets(groups: &[Vec<usize>]) -> Sets {
 }
 
 /// Gives every key a slot of its own, which is NULL in groups that are not made by it, and reads keys from there.
-pub(super) fn separate(select: &mut Select, order_by: &mut [OrderKey], sets: Sets) {
+pub(super) fn split_grouping_sets(select: &mut Select, order_by: &mut [OrderKey], sets: KeySets) {
     let Some(grouping) = &mut select.grouping else {
         return;
     };
@@ -148,11 +148,11 @@ pub(super) fn separate(select: &mut Select, order_by: &mut [OrderKey], sets: Set
         .zip(&slots)
         .map(|(key, slot)| {
             let column = match key {
-                Expr::Column(column) => ColumnUse {
+                Expr::Column(column) => ColumnRef {
                     slot: *slot,
                     ..column.clone()
                 },
-                _ => ColumnUse {
+                _ => ColumnRef {
                     slot: *slot,
                     name: String::new(),
                     data_type: crate::types::DataType::Other(String::new()),

@@ -1,31 +1,31 @@
 //! FROM: tables, derived tables and joins, as rows with a cost.
 
-use crate::eval::{Part, Stop};
+use crate::eval::{EvalError, RowPart};
 use crate::expr::Expr;
 
-use super::evaluate::{Outcome, Run};
+use super::evaluate::{QueryEvaluator, QueryOutcome};
 use super::model::{From, JoinKind, Select};
-use super::pool::{Costed, Parts, Pool, Rows};
-use super::subquery::Answers;
+use super::row_pool::{Costed, RelationRows, RowParts, RowPool};
+use super::subquery::SubqueryResults;
 
 /// The most pairs that one join looks at.
-const MOST_PAIRS: usize = 4_000_000;
+const MAX_PAIRS: usize = 4_000_000;
 
 /// A SELECT under evaluation, and below which row.
 #[derive(Clone, Copy)]
-pub(super) struct Frame<'s, 'a> {
+pub(super) struct SelectFrame<'s, 'a> {
     pub(super) select: &'s Select,
     /// The row of the enclosing query, as far as the SELECT may read it.
-    pub(super) outer: &'s [Part<'a>],
+    pub(super) outer: &'s [RowPart<'a>],
 }
 
-impl<'a> Frame<'_, 'a> {
+impl<'a> SelectFrame<'_, 'a> {
     /// A row of this SELECT that has nothing yet but what encloses it.
-    pub(super) fn blank(&self) -> Parts<'a> {
-        Parts::from(self.outer)
+    pub(super) fn blank(&self) -> RowParts<'a> {
+        RowParts::from(self.outer)
     }
 
-    fn with(&self, part: Part<'a>) -> Parts<'a> {
+    fn with(&self, part: RowPart<'a>) -> RowParts<'a> {
         let mut row = self.blank();
         row.push(part);
         row
@@ -34,26 +34,30 @@ impl<'a> Frame<'_, 'a> {
 
 /// Which rows a join puts together.
 #[derive(Clone, Copy)]
-enum Pair {
+enum JoinPair {
     Both(usize, usize),
     /// A row of one side, without a partner.
     Left(usize),
     Right(usize),
 }
 
-impl<'a> Run<'a> {
+impl<'a> QueryEvaluator<'a> {
     /// The rows of a FROM tree, and the number of steps that it takes.
-    pub(super) fn from(&self, from: &From, frame: Frame<'_, 'a>) -> Result<(Rows<'a>, u32), Stop> {
-        let mut pool = Pool::default();
+    pub(super) fn from(
+        &self,
+        from: &From,
+        frame: SelectFrame<'_, 'a>,
+    ) -> Result<(RelationRows<'a>, u32), EvalError> {
+        let mut row_pool = RowPool::default();
         match from {
             From::Table { table, slot, .. } => {
                 let relations: &'a dyn super::Relations = self.relations;
                 let rows = relations.rows(*table);
-                pool.there.reserve_exact(rows.len());
+                row_pool.matching.reserve_exact(rows.len());
                 for values in rows {
-                    pool.push(Costed::there(frame.with(Part::lent(*slot, values))))?;
+                    row_pool.push(Costed::matching(frame.with(RowPart::lent(*slot, values))))?;
                 }
-                Ok((pool, 0))
+                Ok((row_pool, 0))
             }
             From::Derived {
                 working: Some(number),
@@ -62,29 +66,31 @@ impl<'a> Run<'a> {
             } => {
                 let rows = self.working.and_then(|working| working.of(*number));
                 for (values, to_remove) in rows.unwrap_or_default() {
-                    let row = frame.with(Part::kept(*slot, values.clone()));
-                    pool.push(Costed {
+                    let row = frame.with(RowPart::kept(*slot, values.clone()));
+                    row_pool.push(Costed {
                         to_remove: *to_remove,
-                        ..Costed::there(row)
+                        ..Costed::matching(row)
                     })?;
                 }
-                Ok((pool, 1))
+                Ok((row_pool, 1))
             }
             From::Derived { query, slot, .. } => {
-                let Outcome { rows, near, .. } = self.outcome(query, frame.outer, true)?;
+                let QueryOutcome {
+                    rows, near_misses, ..
+                } = self.outcome(query, frame.outer, true)?;
                 for (values, to_remove) in rows {
-                    let row = frame.with(Part::kept(*slot, values));
-                    pool.push(Costed {
+                    let row = frame.with(RowPart::kept(*slot, values));
+                    row_pool.push(Costed {
                         to_remove,
-                        ..Costed::there(row)
+                        ..Costed::matching(row)
                     })?;
                 }
-                for (values, cost) in near {
-                    let mut costed = Costed::there(frame.with(Part::kept(*slot, values)));
-                    costed.pays(cost, 0);
-                    pool.push(costed)?;
+                for (values, cost) in near_misses {
+                    let mut costed = Costed::matching(frame.with(RowPart::kept(*slot, values)));
+                    costed.add_cost(cost, 0);
+                    row_pool.push(costed)?;
                 }
-                Ok((pool, 1))
+                Ok((row_pool, 1))
             }
             From::Join {
                 kind,
@@ -109,16 +115,16 @@ impl<'a> Run<'a> {
     fn lateral(
         &self,
         kind: JoinKind,
-        left: Rows<'a>,
+        left: RelationRows<'a>,
         right: &From,
         on: Option<&Expr>,
-        frame: Frame<'_, 'a>,
+        frame: SelectFrame<'_, 'a>,
         steps: u32,
-    ) -> Result<Rows<'a>, Stop> {
-        let mut joined = Pool::default();
-        for l in left.there.into_iter().chain(left.near) {
+    ) -> Result<RelationRows<'a>, EvalError> {
+        let mut joined = RowPool::default();
+        for l in left.matching.into_iter().chain(left.near_misses) {
             let there = l.cost == 0.0;
-            let below = Frame {
+            let below = SelectFrame {
                 outer: &l.row,
                 ..frame
             };
@@ -127,13 +133,17 @@ impl<'a> Run<'a> {
                 Err(stop) if there => return Err(stop),
                 Err(_) => continue,
             };
-            for partner in partners.there.iter_mut().chain(&mut partners.near) {
+            for partner in partners
+                .matching
+                .iter_mut()
+                .chain(&mut partners.near_misses)
+            {
                 partner.row.drain(frame.outer.len()..l.row.len());
             }
-            let mut one = Pool::default();
+            let mut one = RowPool::default();
             one.push(l)?;
             let pairs = self.join(kind, [one, partners], on, frame, steps + 1)?;
-            for pair in pairs.there.into_iter().chain(pairs.near) {
+            for pair in pairs.matching.into_iter().chain(pairs.near_misses) {
                 joined.push(pair)?;
             }
         }
@@ -143,26 +153,26 @@ impl<'a> Run<'a> {
     fn join(
         &self,
         kind: JoinKind,
-        [left, right]: [Rows<'a>; 2],
+        [left, right]: [RelationRows<'a>; 2],
         on: Option<&Expr>,
-        frame: Frame<'_, 'a>,
+        frame: SelectFrame<'_, 'a>,
         passed: u32,
-    ) -> Result<Rows<'a>, Stop> {
-        if left.len().saturating_mul(right.len()) > MOST_PAIRS {
-            return Err(Stop::unsupported(format!(
-                "a join of more than {MOST_PAIRS} pairs of rows"
+    ) -> Result<RelationRows<'a>, EvalError> {
+        if left.len().saturating_mul(right.len()) > MAX_PAIRS {
+            return Err(EvalError::unsupported(format!(
+                "a join of more than {MAX_PAIRS} pairs of rows"
             )));
         }
         // Most pairs are not kept, so that rows are put together in the end.
-        let mut joined: Pool<Pair> = Pool::default();
+        let mut joined: RowPool<JoinPair> = RowPool::default();
         let enclosing = frame.outer.len();
         let (lefts, rights): (Vec<_>, Vec<_>) = (left.all().collect(), right.all().collect());
         // What it takes to be rid of all partners of a row on the right.
         let mut right_partners = vec![0.0; rights.len()];
-        let mut answers = Answers::new(frame.select);
+        let mut subquery_results = SubqueryResults::new(frame.select);
         let keeps_left = matches!(kind, JoinKind::Left | JoinKind::Full);
         let keeps_right = matches!(kind, JoinKind::Right | JoinKind::Full);
-        let mut row = Parts::new();
+        let mut row = RowParts::new();
         for (at, l) in lefts.iter().enumerate() {
             let mut left_partners = 0.0;
             row.clear();
@@ -170,7 +180,7 @@ impl<'a> Run<'a> {
             for (number, r) in rights.iter().enumerate() {
                 // A pair that is too far before ON is looked at matters only as a partner.
                 let is_partner = keeps_left && r.cost == 0.0 || keeps_right && l.cost == 0.0;
-                if !is_partner && !joined.wants(l.cost + r.cost) {
+                if !is_partner && !joined.would_keep(l.cost + r.cost) {
                     continue;
                 }
                 let (to_true, to_false) = match on {
@@ -178,7 +188,7 @@ impl<'a> Run<'a> {
                     Some(on) => {
                         row.truncate(l.row.len());
                         row.extend(r.row[enclosing..].iter().cloned());
-                        match self.weigh(on, &row, frame.select, &mut answers) {
+                        match self.condition_truth(on, &row, frame.select, &mut subquery_results) {
                             Ok(weight) => weight,
                             Err(stop) if l.cost == 0.0 && r.cost == 0.0 => return Err(stop),
                             Err(_) => continue,
@@ -193,9 +203,9 @@ impl<'a> Run<'a> {
                         right_partners[number] += to_false;
                     }
                 }
-                if joined.wants(l.cost + r.cost + to_true) {
+                if joined.would_keep(l.cost + r.cost + to_true) {
                     let mut pair = Costed {
-                        row: Pair::Both(at, number),
+                        row: JoinPair::Both(at, number),
                         cost: l.cost + r.cost,
                         to_remove: match on {
                             Some(_) => to_false,
@@ -203,56 +213,56 @@ impl<'a> Run<'a> {
                         },
                         failed: l.failed.or(r.failed),
                     };
-                    pair.pays(to_true, passed);
+                    pair.add_cost(to_true, passed);
                     joined.push(pair)?;
                 }
             }
             if keeps_left {
                 let mut alone = Costed {
-                    row: Pair::Left(at),
+                    row: JoinPair::Left(at),
                     cost: l.cost,
                     to_remove: l.to_remove,
                     failed: l.failed,
                 };
-                alone.pays(left_partners, passed);
+                alone.add_cost(left_partners, passed);
                 joined.push(alone)?;
             }
         }
         if keeps_right {
             for (number, (r, partners)) in rights.iter().zip(right_partners).enumerate() {
                 let mut alone = Costed {
-                    row: Pair::Right(number),
+                    row: JoinPair::Right(number),
                     cost: r.cost,
                     to_remove: r.to_remove,
                     failed: r.failed,
                 };
-                alone.pays(partners, passed);
+                alone.add_cost(partners, passed);
                 joined.push(alone)?;
             }
         }
-        joined.settle();
+        joined.truncate();
         Ok(joined.map(|pair| match pair {
-            Pair::Both(at, number) => {
+            JoinPair::Both(at, number) => {
                 let right = &rights[number].row[enclosing..];
-                let mut row = Parts::with_capacity(lefts[at].row.len() + right.len());
+                let mut row = RowParts::with_capacity(lefts[at].row.len() + right.len());
                 row.extend(lefts[at].row.iter().cloned());
                 row.extend(right.iter().cloned());
                 row
             }
-            Pair::Left(at) => lefts[at].row.clone(),
-            Pair::Right(number) => rights[number].row.clone(),
+            JoinPair::Left(at) => lefts[at].row.clone(),
+            JoinPair::Right(number) => rights[number].row.clone(),
         }))
     }
 
     /// The price of making a condition true, and that of making it false.
-    pub(super) fn weigh<'s>(
+    pub(super) fn condition_truth<'s>(
         &self,
         expr: &'s Expr,
-        row: &[Part<'a>],
+        row: &[RowPart<'a>],
         select: &'s Select,
-        answers: &mut Answers<'s>,
-    ) -> Result<(f64, f64), Stop> {
-        let truth = self.truth(expr, row, select, answers)?;
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<(f64, f64), EvalError> {
+        let truth = self.truth(expr, row, select, subquery_results)?;
         Ok((truth.to_true(), truth.to_false()))
     }
 }

@@ -12,7 +12,7 @@ use crate::types::DataType;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     /// What yields the rows.
-    pub body: Body,
+    pub body: QueryBody,
     /// ORDER BY, over the result's own columns or the row that made them.
     pub order_by: Vec<OrderKey>,
     /// LIMIT.
@@ -33,7 +33,7 @@ impl Query {
 
     fn gather(&self, tables: &mut Vec<usize>) {
         match &self.body {
-            Body::Select(select) => {
+            QueryBody::Select(select) => {
                 if let Some(from) = &select.from {
                     from.gather(tables);
                 }
@@ -41,18 +41,18 @@ impl Query {
                     subquery.query.gather(tables);
                 }
             }
-            Body::Set { left, right, .. } => {
+            QueryBody::Set { left, right, .. } => {
                 left.gather(tables);
                 right.gather(tables);
             }
-            Body::Values(_) => {}
+            QueryBody::Values(_) => {}
         }
     }
 }
 
 /// What yields rows.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Body {
+pub enum QueryBody {
     /// SELECT.
     Select(Box<Select>),
     /// UNION, INTERSECT, EXCEPT.
@@ -123,7 +123,7 @@ pub struct Select {
     /// Window functions, computed after HAVING.
     pub windows: Vec<Window>,
     /// The select list.
-    pub items: Vec<Item>,
+    pub items: Vec<OutputColumn>,
     /// DISTINCT.
     pub distinct: bool,
     /// DISTINCT ON.
@@ -131,14 +131,14 @@ pub struct Select {
     /// Subqueries in its expressions, by the number that `Expr::Subquery` names.
     pub subqueries: Vec<Subquery>,
     /// The slots that anything but a plain column of the select list reads, in order.
-    pub reads: Vec<usize>,
+    pub read_slots: Vec<usize>,
     /// The slots that only plain columns of the select list read, in order.
     pub shows: Vec<usize>,
 }
 
 /// One column of a result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Item {
+pub struct OutputColumn {
     /// Its name.
     pub name: String,
     /// Its value.

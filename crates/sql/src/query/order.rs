@@ -3,16 +3,16 @@
 use std::cmp::Ordering;
 
 use crate::dialect::DialectName;
-use crate::eval::{Part, Stop};
+use crate::eval::{EvalError, RowPart};
 use crate::value::Value;
 
-use super::compare::Pair;
-use super::evaluate::Run;
+use super::compare::ComparedExprs;
+use super::evaluate::QueryEvaluator;
 use super::model::{OrderBy, OrderKey, Query, Select};
-use super::subquery::Answers;
+use super::subquery::SubqueryResults;
 
 /// A row of the result with the values it is ordered by.
-pub(super) struct Keyed {
+pub(super) struct SortedRow {
     pub(super) output: Vec<Value>,
     pub(super) keys: Vec<Value>,
     /// What DISTINCT ON tells it apart by.
@@ -20,38 +20,38 @@ pub(super) struct Keyed {
     pub(super) to_remove: f64,
 }
 
-impl<'a> Run<'a> {
+impl<'a> QueryEvaluator<'a> {
     pub(super) fn sort_keys<'s>(
         &self,
         order_by: &'s [OrderKey],
-        row: &[Part<'a>],
+        row: &[RowPart<'a>],
         output: &[Value],
         select: &'s Select,
-        answers: &mut Answers<'s>,
-    ) -> Result<Vec<Value>, Stop> {
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<Vec<Value>, EvalError> {
         order_by
             .iter()
             .map(|key| match &key.by {
                 OrderBy::Output(index) => Ok(output[*index].clone()),
-                OrderBy::Expr(expr) => self.value(expr, row, select, answers),
+                OrderBy::Expr(expr) => self.value(expr, row, select, subquery_results),
             })
             .collect()
     }
 
     pub(super) fn sort(
         &self,
-        rows: &mut [Keyed],
+        rows: &mut [SortedRow],
         order_by: &[OrderKey],
         select: &Select,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EvalError> {
         if order_by.is_empty() || rows.len() < 2 {
             return Ok(());
         }
-        let pairs: Vec<Pair<'_>> = order_by
+        let pairs: Vec<ComparedExprs<'_>> = order_by
             .iter()
             .map(|key| match &key.by {
-                OrderBy::Output(index) => Pair::same(&select.items[*index].expr),
-                OrderBy::Expr(expr) => Pair::same(expr),
+                OrderBy::Output(index) => ComparedExprs::same(&select.items[*index].expr),
+                OrderBy::Expr(expr) => ComparedExprs::same(expr),
             })
             .collect();
         let mut stop = None;
@@ -70,7 +70,7 @@ impl<'a> Run<'a> {
         &self,
         rows: &mut [(Vec<Value>, f64)],
         query: &Query,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EvalError> {
         if query.order_by.is_empty() || rows.len() < 2 {
             return Ok(());
         }
@@ -79,15 +79,15 @@ impl<'a> Run<'a> {
             match &key.by {
                 OrderBy::Output(index) => columns.push(*index),
                 OrderBy::Expr(_) => {
-                    return Err(Stop::unsupported(
+                    return Err(EvalError::unsupported(
                         "ORDER BY an expression after a set operation",
                     ));
                 }
             }
         }
-        let pairs: Vec<Pair<'_>> = columns
+        let pairs: Vec<ComparedExprs<'_>> = columns
             .iter()
-            .map(|column| Pair::output(query, *column))
+            .map(|column| ComparedExprs::output(query, *column))
             .collect();
         let keys = |row: &[Value]| -> Vec<Value> {
             columns.iter().map(|column| row[*column].clone()).collect()
@@ -108,8 +108,8 @@ impl<'a> Run<'a> {
         a: &[Value],
         b: &[Value],
         order_by: &[OrderKey],
-        pairs: &[Pair<'_>],
-    ) -> Result<Ordering, Stop> {
+        pairs: &[ComparedExprs<'_>],
+    ) -> Result<Ordering, EvalError> {
         for ((key, pair), (a, b)) in order_by.iter().zip(pairs).zip(a.iter().zip(b)) {
             // NULL is the greatest value in PostgreSQL and the least in the others.
             let nulls_first = key

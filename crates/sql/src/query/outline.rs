@@ -13,7 +13,7 @@ use crate::dialect::DialectName;
 
 /// A table's name in a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mention {
+pub struct TableMention {
     /// The name without quotes, and without a schema before it.
     pub name: String,
     /// Where it stands.
@@ -26,7 +26,7 @@ pub struct Outline {
     /// The table that it changes; `None` when it only reads.
     pub changes: Option<String>,
     /// Every mention of a table, in order; common table expressions are none.
-    pub mentions: Vec<Mention>,
+    pub tables: Vec<TableMention>,
     /// Every mention of a parameter, in order.
     pub parameters: Vec<ParameterMention>,
     /// Whether the result has an order of its own.
@@ -38,23 +38,23 @@ pub struct Outline {
 /// The outline of one statement; `None` when it does not parse.
 pub fn outline(sql: &str, dialect: DialectName) -> Option<Outline> {
     let (statement, parameters) = crate::ddl::parse::with_parameters(sql, dialect).ok()?;
-    let mut found = Found::default();
+    let mut found = TableCollector::default();
     let _ = statement.visit(&mut found);
-    found.mentions.retain(|mention| {
+    found.tables.retain(|mention| {
         !found
             .ctes
             .iter()
             .any(|cte| cte.eq_ignore_ascii_case(&mention.name))
     });
-    found.mentions.sort_by_key(|mention| mention.span);
-    found.mentions.dedup();
+    found.tables.sort_by_key(|mention| mention.span);
+    found.tables.dedup();
     let top = match &statement {
         Statement::Query(query) => Some(query),
         _ => None,
     };
     Some(Outline {
         changes: changed(&statement),
-        mentions: found.mentions,
+        tables: found.tables,
         parameters,
         ordered: top.is_some_and(|query| query.order_by.is_some()),
         limited: top.is_some_and(|query| query.limit_clause.is_some() || query.fetch.is_some()),
@@ -63,12 +63,12 @@ pub fn outline(sql: &str, dialect: DialectName) -> Option<Outline> {
 
 /// Tables and common table expressions, gathered while walking.
 #[derive(Default)]
-struct Found {
-    mentions: Vec<Mention>,
+struct TableCollector {
+    tables: Vec<TableMention>,
     ctes: Vec<String>,
 }
 
-impl Visitor for Found {
+impl Visitor for TableCollector {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
@@ -83,7 +83,7 @@ impl Visitor for Found {
     fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<()> {
         let span = relation.span();
         if let (Some(name), true) = (last(relation), span.start.line > 0) {
-            self.mentions.push(Mention {
+            self.tables.push(TableMention {
                 name,
                 span: Span {
                     line: span.start.line,
@@ -144,7 +144,7 @@ mod tests {
             "WITH big AS (SELECT * FROM orders)\nSELECT * FROM big JOIN \"people\" p ON true ORDER BY 1",
         );
         let places: Vec<_> = outline
-            .mentions
+            .tables
             .iter()
             .map(|mention| {
                 (

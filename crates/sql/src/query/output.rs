@@ -3,12 +3,12 @@
 use sqlparser::ast::{self, SelectItem, Spanned};
 
 use crate::dialect::DialectName;
-use crate::eval::kind::kind_of;
-use crate::expr::{ColumnUse, Expr};
+use crate::eval::static_type::kind_of;
+use crate::expr::{ColumnRef, Expr};
 use crate::syntax::last_part;
 use crate::types::DataType;
 
-use super::model::{Body, Item, OrderBy, OrderKey, Query, Subquery, SubqueryUsage};
+use super::model::{OrderBy, OrderKey, OutputColumn, Query, QueryBody, Subquery, SubqueryUsage};
 use super::resolve::{ResolveError, Resolver, unsupported};
 use super::scope::Scope;
 
@@ -17,7 +17,7 @@ impl Resolver<'_> {
         &self,
         select: &ast::Select,
         scope: &Scope<'_>,
-    ) -> Result<Vec<Item>, ResolveError> {
+    ) -> Result<Vec<OutputColumn>, ResolveError> {
         let mut items = Vec::new();
         for item in &select.projection {
             match item {
@@ -63,7 +63,7 @@ impl Resolver<'_> {
     }
 
     /// `*`: merged columns come once, before all others or, in SQLite, in the place of the first.
-    fn star(&self, scope: &Scope<'_>, items: &mut Vec<Item>) {
+    fn star(&self, scope: &Scope<'_>, items: &mut Vec<OutputColumn>) {
         let in_place = self.dialect == DialectName::Sqlite;
         let merged = |(name, expr): &(String, Expr)| self.named(name.clone(), expr.clone(), scope);
         let mut shown: Vec<&str> = Vec::new();
@@ -90,8 +90,8 @@ impl Resolver<'_> {
         }
     }
 
-    fn named(&self, name: String, expr: Expr, scope: &Scope<'_>) -> Item {
-        Item {
+    fn named(&self, name: String, expr: Expr, scope: &Scope<'_>) -> OutputColumn {
+        OutputColumn {
             data_type: type_of(&expr, &scope.subqueries.borrow(), self.dialect),
             name,
             expr,
@@ -100,8 +100,8 @@ impl Resolver<'_> {
 }
 
 /// A column as it is.
-fn plain(column: &ColumnUse) -> Item {
-    Item {
+fn plain(column: &ColumnRef) -> OutputColumn {
+    OutputColumn {
         name: column.name.clone(),
         data_type: Some(column.data_type.clone()),
         expr: Expr::Column(column.clone()),
@@ -145,7 +145,7 @@ pub(super) fn set_types(
         return Ok(());
     }
     for ((_, left), (_, right)) in left.iter().zip(&right) {
-        let unknown = |column: &ColumnUse| column.data_type == unknown_type();
+        let unknown = |column: &ColumnRef| column.data_type == unknown_type();
         if unknown(left) || unknown(right) || left.data_type == right.data_type {
             continue;
         }
@@ -200,11 +200,11 @@ pub(super) fn output_names(query: &Query) -> Vec<String> {
 }
 
 /// The columns of a query's result.
-pub(super) fn outputs(query: &Query) -> Vec<(String, ColumnUse)> {
+pub(super) fn outputs(query: &Query) -> Vec<(String, ColumnRef)> {
     let column = |name: &str, data_type, collation| {
         (
             name.to_owned(),
-            ColumnUse {
+            ColumnRef {
                 slot: 0,
                 name: name.to_owned(),
                 data_type,
@@ -214,7 +214,7 @@ pub(super) fn outputs(query: &Query) -> Vec<(String, ColumnUse)> {
     };
     let unknown = unknown_type;
     match &query.body {
-        Body::Select(select) => select
+        QueryBody::Select(select) => select
             .items
             .iter()
             .map(|item| {
@@ -229,8 +229,8 @@ pub(super) fn outputs(query: &Query) -> Vec<(String, ColumnUse)> {
                 )
             })
             .collect(),
-        Body::Set { left, .. } => outputs(left),
-        Body::Values(rows) => {
+        QueryBody::Set { left, .. } => outputs(left),
+        QueryBody::Values(rows) => {
             let width = rows.first().map_or(0, Vec::len);
             (1..=width)
                 .map(|number| column(&format!("column{number}"), unknown(), None))

@@ -1,29 +1,29 @@
 //! Recursive queries, round by round and within bounds.
 
-use crate::eval::{Part, Stop, squeezed};
+use crate::eval::{EvalError, RowPart, normalized};
 use crate::value::Value;
 
-use super::compare::Pair;
-use super::evaluate::{Outcome, Run};
+use super::compare::ComparedExprs;
+use super::evaluate::{QueryEvaluator, QueryOutcome};
 use super::model::Query;
 
 /// The most rounds; databases have limits of their own, none of them lower.
-const MOST_ROUNDS: usize = 200;
+const MAX_ROUNDS: usize = 200;
 
 /// The most rows of all rounds.
-const MOST_ROWS: usize = 10_000;
+const MAX_ROWS: usize = 10_000;
 
 /// The rows of the round before, as the recursive part of a query reads them.
 #[derive(Clone, Copy)]
-pub(super) struct Working<'a> {
+pub(super) struct WorkingTable<'a> {
     /// The number of the recursive query.
     pub(super) number: usize,
     pub(super) rows: &'a [(Vec<Value>, f64)],
     /// That of a recursive query around it.
-    pub(super) outer: Option<&'a Working<'a>>,
+    pub(super) outer: Option<&'a WorkingTable<'a>>,
 }
 
-impl<'a> Working<'a> {
+impl<'a> WorkingTable<'a> {
     /// The rows of a recursive query's last round.
     pub(super) fn of(&self, number: usize) -> Option<&'a [(Vec<Value>, f64)]> {
         if self.number == number {
@@ -34,7 +34,7 @@ impl<'a> Working<'a> {
     }
 }
 
-impl<'a> Run<'a> {
+impl<'a> QueryEvaluator<'a> {
     /// The rows of the first operand, then those that the second makes of each round.
     pub(super) fn recursive(
         &self,
@@ -42,44 +42,46 @@ impl<'a> Run<'a> {
         [first, step]: [&Query; 2],
         all: bool,
         number: usize,
-        outer: &[Part<'a>],
-    ) -> Result<Outcome, Stop> {
+        outer: &[RowPart<'a>],
+    ) -> Result<QueryOutcome, EvalError> {
         let mut outcome = self.outcome(first, outer, true)?;
         let width = outcome.rows.first().map_or(0, |(row, _)| row.len());
-        let pairs: Vec<Pair<'_>> = (0..width)
-            .map(|column| Pair::output(query, column))
+        let pairs: Vec<ComparedExprs<'_>> = (0..width)
+            .map(|column| ComparedExprs::output(query, column))
             .collect();
         let found = std::mem::take(&mut outcome.rows);
         let mut rows = Vec::new();
         let mut last = self.fresh(found, &rows, &pairs, all)?;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             if last.is_empty() {
                 outcome.rows = rows;
                 return Ok(outcome);
             }
             rows.extend(last.iter().cloned());
-            if rows.len() > MOST_ROWS {
-                return Err(Stop::unsupported(format!(
-                    "a recursive query of more than {MOST_ROWS} rows"
+            if rows.len() > MAX_ROWS {
+                return Err(EvalError::unsupported(format!(
+                    "a recursive query of more than {MAX_ROWS} rows"
                 )));
             }
-            let working = Working {
+            let working = WorkingTable {
                 number,
                 rows: &last,
                 outer: self.working,
             };
-            let run = Run {
+            let run = QueryEvaluator {
                 working: Some(&working),
                 ..*self
             };
             let next = run.outcome(step, outer, true)?;
-            outcome.near.extend(next.near.into_iter().take(64));
-            outcome.near.truncate(256);
-            outcome.distance = outcome.distance.min(squeezed(next.distance));
+            outcome
+                .near_misses
+                .extend(next.near_misses.into_iter().take(64));
+            outcome.near_misses.truncate(256);
+            outcome.distance = outcome.distance.min(normalized(next.distance));
             last = self.fresh(next.rows, &rows, &pairs, all)?;
         }
-        Err(Stop::unsupported(format!(
-            "a recursive query of more than {MOST_ROUNDS} rounds"
+        Err(EvalError::unsupported(format!(
+            "a recursive query of more than {MAX_ROUNDS} rounds"
         )))
     }
 
@@ -88,9 +90,9 @@ impl<'a> Run<'a> {
         &self,
         found: Vec<(Vec<Value>, f64)>,
         known: &[(Vec<Value>, f64)],
-        pairs: &[Pair<'_>],
+        pairs: &[ComparedExprs<'_>],
         all: bool,
-    ) -> Result<Vec<(Vec<Value>, f64)>, Stop> {
+    ) -> Result<Vec<(Vec<Value>, f64)>, EvalError> {
         if all {
             return Ok(found);
         }

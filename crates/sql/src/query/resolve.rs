@@ -12,12 +12,12 @@ use sqlparser::tokenizer::{Location, Span};
 use crate::dialect::DialectName;
 use crate::expr::Expr;
 use crate::schema::Schema;
-use crate::syntax::Problem;
+use crate::syntax::UnsupportedSyntax;
 
 use super::grouping;
-use super::model::{Body, From, Grouping, JoinKind, OrderBy, Query, Select, SetOp};
+use super::model::{From, Grouping, JoinKind, OrderBy, Query, QueryBody, Select, SetOp};
 use super::output::{order_key, output_names, output_position, set_types};
-use super::reads;
+use super::read_slots;
 use super::scope::Scope;
 
 /// Why a query cannot be evaluated.
@@ -60,7 +60,7 @@ pub enum ResolveError {
 }
 
 impl ResolveError {
-    pub(super) fn of_problem(problem: Problem) -> Self {
+    pub(super) fn of_problem(problem: UnsupportedSyntax) -> Self {
         Self::Unsupported {
             what: problem.input,
             why: problem.why,
@@ -69,7 +69,7 @@ impl ResolveError {
     }
 
     /// The line and column of the trouble, from one, where they are known.
-    pub fn place(&self) -> Option<(u64, u64)> {
+    pub fn location(&self) -> Option<(u64, u64)> {
         let span = match self {
             Self::Syntax { span, .. } | Self::Unsupported { span, .. } => (*span)?,
             Self::UnknownTable { span, .. } | Self::Ambiguous { span, .. } => *span,
@@ -145,17 +145,17 @@ pub(super) struct Resolver<'a> {
     pub(super) schema: &'a Schema,
     pub(super) dialect: DialectName,
     /// Common table expressions in sight, the nearest last; each sees those before it.
-    pub(super) ctes: Vec<Common<'a>>,
+    pub(super) ctes: Vec<CteDefinition<'a>>,
     /// The recursive ones whose definition is being resolved.
-    pub(super) working: Vec<Working<'a>>,
+    pub(super) working: Vec<RecursiveCte<'a>>,
     /// How many recursive queries there were so far.
     pub(super) recursions: &'a Cell<usize>,
-    parameters: &'a RefCell<Parameters>,
+    parameters: &'a RefCell<ParameterNames>,
 }
 
 /// A common table expression.
 #[derive(Clone, Copy)]
-pub(super) struct Common<'a> {
+pub(super) struct CteDefinition<'a> {
     pub(super) cte: &'a ast::Cte,
     /// Whether its WITH is RECURSIVE.
     pub(super) recursive: bool,
@@ -163,7 +163,7 @@ pub(super) struct Common<'a> {
 
 /// A recursive common table expression inside its own definition.
 #[derive(Clone)]
-pub(super) struct Working<'a> {
+pub(super) struct RecursiveCte<'a> {
     pub(super) cte: &'a ast::Cte,
     pub(super) number: usize,
     /// Its first operand, which says what its columns are.
@@ -175,7 +175,7 @@ pub(super) struct Working<'a> {
 /// Parameters met so far: unnamed ones are counted, named ones are numbered by first mention, and
 /// `?3` and `$3` say their number themselves.
 #[derive(Default)]
-struct Parameters {
+struct ParameterNames {
     names: Vec<String>,
 }
 
@@ -219,10 +219,12 @@ impl<'a> Resolver<'a> {
             parameters: self.parameters,
         };
         if let Some(with) = &query.with {
-            inner.ctes.extend(with.cte_tables.iter().map(|cte| Common {
-                cte,
-                recursive: with.recursive,
-            }));
+            inner
+                .ctes
+                .extend(with.cte_tables.iter().map(|cte| CteDefinition {
+                    cte,
+                    recursive: with.recursive,
+                }));
         }
         if !query.pipe_operators.is_empty() {
             return Err(unsupported(query, "pipe operators are not evaluated"));
@@ -316,7 +318,7 @@ impl<'a> Resolver<'a> {
                         })
                     })
                     .collect::<Result<_, _>>()?;
-                let body = Body::Set {
+                let body = QueryBody::Set {
                     op,
                     all,
                     left: Box::new(left),
@@ -338,7 +340,7 @@ impl<'a> Resolver<'a> {
                     .iter()
                     .map(|row| row.content.iter().map(|value| scope.expr(value)).collect())
                     .collect::<Result<_, ResolveError>>()?;
-                Ok((plain(Body::Values(rows)), scope.correlated.get()))
+                Ok((plain(QueryBody::Values(rows)), scope.correlated.get()))
             }
             other => Err(unsupported(other, "it is not a query")),
         }
@@ -443,15 +445,15 @@ impl<'a> Resolver<'a> {
             distinct,
             distinct_on,
             subqueries: scope.subqueries.take(),
-            reads: Vec::new(),
+            read_slots: Vec::new(),
             shows: Vec::new(),
         };
         if let Some(sets) = sets {
-            grouping::separate(&mut resolved, &mut order_by, sets);
+            grouping::split_grouping_sets(&mut resolved, &mut order_by, sets);
         }
-        (resolved.reads, resolved.shows) = reads::of(&resolved, &order_by);
+        (resolved.read_slots, resolved.shows) = read_slots::of(&resolved, &order_by);
         let query = Query {
-            body: Body::Select(Box::new(resolved)),
+            body: QueryBody::Select(Box::new(resolved)),
             order_by,
             limit: None,
             offset: None,

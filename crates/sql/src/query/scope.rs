@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 
 use sqlparser::ast::{self, Expr as Ast, Ident, ObjectName};
 
-use crate::expr::{ColumnUse, CompareOp, Expr};
+use crate::expr::{ColumnRef, CompareOp, Expr};
 use crate::schema::Schema;
-use crate::syntax::{Converter, Names};
+use crate::syntax::{ExprConverter, NameResolver};
 use crate::types::DataType;
 use crate::value::Value;
 
@@ -18,9 +18,9 @@ pub(super) const ROW: &str = "row";
 
 /// A relation of FROM as names see it.
 #[derive(Clone, Debug)]
-pub(super) struct Relation {
+pub(super) struct ScopedRelation {
     pub(super) alias: String,
-    pub(super) columns: Vec<ColumnUse>,
+    pub(super) columns: Vec<ColumnRef>,
     /// Columns that USING or NATURAL merged into those of an earlier relation: found only by a qualified name.
     pub(super) merged: Vec<String>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Scope<'a> {
     pub(super) resolver: &'a Resolver<'a>,
     pub(super) parent: Option<&'a Scope<'a>>,
     pub(super) base: usize,
-    pub(super) relations: Vec<Relation>,
+    pub(super) relations: Vec<ScopedRelation>,
     /// Names of the select list, for clauses that may use them.
     pub(super) aliases: RefCell<Vec<(String, Expr)>>,
     pub(super) aliases_visible: Cell<bool>,
@@ -79,7 +79,7 @@ impl<'a> Scope<'a> {
 
     /// Converts an expression in which the names of this scope hold.
     pub(super) fn expr(&self, ast: &Ast) -> Result<Expr, ResolveError> {
-        let mut converter = Converter::new(self, self.resolver.dialect);
+        let mut converter = ExprConverter::new(self, self.resolver.dialect);
         let expr = converter.expr(ast);
         if let Some(error) = self.error.borrow_mut().take() {
             return Err(error);
@@ -126,7 +126,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn found(&self, path: &[Ident]) -> Result<Option<ColumnUse>, ResolveError> {
+    fn found(&self, path: &[Ident]) -> Result<Option<ColumnRef>, ResolveError> {
         let (name, qualifier) = match path {
             [name] => (name, None),
             [.., table, name] => (name, Some(table)),
@@ -265,8 +265,8 @@ impl<'a> Scope<'a> {
     }
 }
 
-impl Names for Scope<'_> {
-    fn column(&self, path: &[Ident]) -> Option<ColumnUse> {
+impl NameResolver for Scope<'_> {
+    fn column(&self, path: &[Ident]) -> Option<ColumnRef> {
         match self.found(path) {
             Ok(Some(column)) => return Some(column),
             Ok(None) => {}

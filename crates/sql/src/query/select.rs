@@ -2,104 +2,105 @@
 
 use isobath_distance::Truth;
 
-use crate::eval::{self, Part, Row, Stop};
+use crate::eval::{self, EvalError, Row, RowPart};
 use crate::expr::Expr;
 use crate::value::Value;
 
-use super::compare::Pair;
-use super::evaluate::{Outcome, Run};
-use super::join::Frame;
+use super::compare::ComparedExprs;
+use super::evaluate::{QueryEvaluator, QueryOutcome};
+use super::join::SelectFrame;
 use super::model::{OrderKey, Select};
-use super::order::Keyed;
-use super::pool::{Costed, Parts, Pool, Rows};
-use super::subquery::Answers;
+use super::order::SortedRow;
+use super::row_pool::{Costed, RelationRows, RowParts, RowPool};
+use super::subquery::SubqueryResults;
 
-impl<'a> Run<'a> {
+impl<'a> QueryEvaluator<'a> {
     pub(super) fn select(
         &self,
         select: &Select,
-        outer: &[Part<'a>],
+        outer: &[RowPart<'a>],
         order_by: &[OrderKey],
         shown: bool,
-    ) -> Result<Outcome, Stop> {
+    ) -> Result<QueryOutcome, EvalError> {
         // Later slots of the enclosing row are not yet known where this one was written.
-        let outer: Parts<'a> = outer
+        let outer: RowParts<'a> = outer
             .iter()
             .filter_map(|part| part.before(select.base))
             .collect();
-        let frame = Frame {
+        let frame = SelectFrame {
             select,
             outer: &outer,
         };
-        let mut answers = Answers::new(select);
+        let mut subquery_results = SubqueryResults::new(select);
         let (mut rows, mut steps) = match &select.from {
             Some(from) => self.from(from, frame)?,
             None => {
-                let mut one = Pool::default();
-                one.push(Costed::there(frame.blank()))?;
+                let mut one = RowPool::default();
+                one.push(Costed::matching(frame.blank()))?;
                 (one, 0)
             }
         };
         if let Some(filter) = &select.filter {
-            rows = self.filter(filter, rows, select, &mut answers, steps)?;
+            rows = self.filter(filter, rows, select, &mut subquery_results, steps)?;
             steps += 1;
         }
-        let mut lacking = 0.0;
+        let mut missing_row_cost = 0.0;
         if let Some(grouping) = &select.grouping {
-            if grouping.keys.is_empty() && rows.there.is_empty() {
-                lacking = rows.near_cost();
+            if grouping.keys.is_empty() && rows.matching.is_empty() {
+                missing_row_cost = rows.nearest_cost();
             }
-            rows = self.group(grouping, rows, frame, &mut answers, steps)?;
+            rows = self.group(grouping, rows, frame, &mut subquery_results, steps)?;
             steps += u32::from(select.having.is_some());
         } else if let Some(having) = &select.having {
             // MySQL's HAVING of a query that has no groups.
-            rows = self.filter(having, rows, select, &mut answers, steps)?;
+            rows = self.filter(having, rows, select, &mut subquery_results, steps)?;
             steps += 1;
         }
-        let empty = rows.there.is_empty();
-        let distance = if empty { rows.near_cost() } else { 0.0 };
-        let stepwise = match (empty, rows.furthest()) {
+        let empty = rows.matching.is_empty();
+        let distance = if empty { rows.nearest_cost() } else { 0.0 };
+        let stepwise = match (empty, rows.furthest_failure()) {
             (false, _) => 0.0,
             (true, Some(failed)) => {
-                f64::from(steps - failed.passed.min(steps)) - 1.0 + eval::squeezed(failed.distance)
+                f64::from(steps - failed.passed.min(steps)) - 1.0
+                    + eval::normalized(failed.distance)
             }
             (true, None) => f64::from(steps),
         };
-        let measured = Outcome {
+        let measured = QueryOutcome {
             rows: Vec::new(),
-            near: Vec::new(),
+            near_misses: Vec::new(),
             distance,
             stepwise: stepwise.max(0.0),
-            lacking,
+            missing_row_cost,
         };
         if shown {
-            self.shown(rows, measured, select, order_by, &mut answers)
+            self.shown(rows, measured, select, order_by, &mut subquery_results)
         } else {
-            self.counted(rows, measured, select, &mut answers)
+            self.counted(rows, measured, select, &mut subquery_results)
         }
     }
 
     /// The rows with their values.
     fn shown<'s>(
         &self,
-        rows: Rows<'a>,
-        measured: Outcome,
+        rows: RelationRows<'a>,
+        measured: QueryOutcome,
         select: &'s Select,
         order_by: &'s [OrderKey],
-        answers: &mut Answers<'s>,
-    ) -> Result<Outcome, Stop> {
-        let mut there = rows.there;
-        self.windows(select, &mut there, answers)?;
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<QueryOutcome, EvalError> {
+        let mut there = rows.matching;
+        self.windows(select, &mut there, subquery_results)?;
         let mut keyed = Vec::with_capacity(there.len());
         for costed in there {
-            let output = self.project(select, &costed.row, answers)?;
-            let keys = self.sort_keys(order_by, &costed.row, &output, select, answers)?;
+            let output = self.project(select, &costed.row, subquery_results)?;
+            let keys = self.sort_keys(order_by, &costed.row, &output, select, subquery_results)?;
             let on = select
                 .distinct_on
                 .iter()
-                .map(|expr| self.value(expr, &costed.row, select, answers))
+                .map(|expr| self.value(expr, &costed.row, select, subquery_results))
                 .collect::<Result<_, _>>()?;
-            keyed.push(Keyed {
+            keyed.push(SortedRow {
                 output,
                 keys,
                 on,
@@ -113,22 +114,22 @@ impl<'a> Run<'a> {
         if !select.distinct_on.is_empty() {
             keyed = self.distinct_on(select, keyed)?;
         }
-        let near = rows
-            .near
+        let near_misses = rows
+            .near_misses
             .into_iter()
             // What keeps a near miss out may also keep its select list from having a value.
             .filter_map(|costed| {
-                self.project(select, &costed.row, answers)
+                self.project(select, &costed.row, subquery_results)
                     .ok()
                     .map(|row| (row, costed.cost))
             })
             .collect();
-        Ok(Outcome {
+        Ok(QueryOutcome {
             rows: keyed
                 .into_iter()
                 .map(|keyed| (keyed.output, keyed.to_remove))
                 .collect(),
-            near,
+            near_misses,
             ..measured
         })
     }
@@ -136,23 +137,23 @@ impl<'a> Run<'a> {
     /// The rows without their values; what can go wrong in the select list still does.
     fn counted<'s>(
         &self,
-        rows: Rows<'a>,
-        measured: Outcome,
+        rows: RelationRows<'a>,
+        measured: QueryOutcome,
         select: &'s Select,
-        answers: &mut Answers<'s>,
-    ) -> Result<Outcome, Stop> {
-        for costed in &rows.there {
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<QueryOutcome, EvalError> {
+        for costed in &rows.matching {
             for item in &select.items {
                 if !matches!(item.expr, Expr::Column(_) | Expr::Literal(_)) {
-                    self.value(&item.expr, &costed.row, select, answers)?;
+                    self.value(&item.expr, &costed.row, select, subquery_results)?;
                 }
             }
         }
-        let rows_there = rows.there.iter().map(|row| (Vec::new(), row.to_remove));
-        let rows_near = rows.near.iter().map(|row| (Vec::new(), row.cost));
-        Ok(Outcome {
+        let rows_there = rows.matching.iter().map(|row| (Vec::new(), row.to_remove));
+        let rows_near = rows.near_misses.iter().map(|row| (Vec::new(), row.cost));
+        Ok(QueryOutcome {
             rows: rows_there.collect(),
-            near: rows_near.collect(),
+            near_misses: rows_near.collect(),
             ..measured
         })
     }
@@ -161,20 +162,20 @@ impl<'a> Run<'a> {
     fn filter<'s>(
         &self,
         condition: &'s Expr,
-        rows: Rows<'a>,
+        rows: RelationRows<'a>,
         select: &'s Select,
-        answers: &mut Answers<'s>,
+        subquery_results: &mut SubqueryResults<'s>,
         passed: u32,
-    ) -> Result<Rows<'a>, Stop> {
-        let mut filtered = Pool::default();
-        for mut costed in rows.there.into_iter().chain(rows.near) {
-            if !filtered.wants(costed.cost) {
+    ) -> Result<RelationRows<'a>, EvalError> {
+        let mut filtered = RowPool::default();
+        for mut costed in rows.matching.into_iter().chain(rows.near_misses) {
+            if !filtered.would_keep(costed.cost) {
                 continue;
             }
-            match self.weigh(condition, &costed.row, select, answers) {
+            match self.condition_truth(condition, &costed.row, select, subquery_results) {
                 Ok((to_true, to_false)) => {
                     costed.to_remove = costed.to_remove.min(to_false);
-                    costed.pays(to_true, passed);
+                    costed.add_cost(to_true, passed);
                     filtered.push(costed)?;
                 }
                 Err(stop) if costed.cost == 0.0 => return Err(stop),
@@ -187,23 +188,23 @@ impl<'a> Run<'a> {
     fn project<'s>(
         &self,
         select: &'s Select,
-        row: &[Part<'a>],
-        answers: &mut Answers<'s>,
-    ) -> Result<Vec<Value>, Stop> {
+        row: &[RowPart<'a>],
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<Vec<Value>, EvalError> {
         select
             .items
             .iter()
-            .map(|item| self.value(&item.expr, row, select, answers))
+            .map(|item| self.value(&item.expr, row, select, subquery_results))
             .collect()
     }
 
-    fn distinct(&self, select: &Select, rows: Vec<Keyed>) -> Result<Vec<Keyed>, Stop> {
-        let pairs: Vec<Pair<'_>> = select
+    fn distinct(&self, select: &Select, rows: Vec<SortedRow>) -> Result<Vec<SortedRow>, EvalError> {
+        let pairs: Vec<ComparedExprs<'_>> = select
             .items
             .iter()
-            .map(|item| Pair::same(&item.expr))
+            .map(|item| ComparedExprs::same(&item.expr))
             .collect();
-        let mut kept: Vec<Keyed> = Vec::new();
+        let mut kept: Vec<SortedRow> = Vec::new();
         for row in rows {
             let mut seen = None;
             for (index, other) in kept.iter().enumerate() {
@@ -222,9 +223,14 @@ impl<'a> Run<'a> {
     }
 
     /// The first row of those that DISTINCT ON does not tell apart.
-    fn distinct_on(&self, select: &Select, rows: Vec<Keyed>) -> Result<Vec<Keyed>, Stop> {
-        let pairs: Vec<Pair<'_>> = select.distinct_on.iter().map(Pair::same).collect();
-        let mut kept: Vec<Keyed> = Vec::new();
+    fn distinct_on(
+        &self,
+        select: &Select,
+        rows: Vec<SortedRow>,
+    ) -> Result<Vec<SortedRow>, EvalError> {
+        let pairs: Vec<ComparedExprs<'_>> =
+            select.distinct_on.iter().map(ComparedExprs::same).collect();
+        let mut kept: Vec<SortedRow> = Vec::new();
         for row in rows {
             let mut seen = false;
             for other in &kept {
@@ -242,10 +248,10 @@ impl<'a> Run<'a> {
 
     pub(super) fn all_same(
         &self,
-        pairs: &[Pair<'_>],
+        pairs: &[ComparedExprs<'_>],
         a: &[Value],
         b: &[Value],
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, EvalError> {
         for (pair, (a, b)) in pairs.iter().zip(a.iter().zip(b)) {
             if !pair.is_same(a, b, self)? {
                 return Ok(false);
@@ -258,25 +264,29 @@ impl<'a> Run<'a> {
     pub(super) fn truth<'s>(
         &self,
         expr: &'s Expr,
-        row: &[Part<'a>],
+        row: &[RowPart<'a>],
         select: &'s Select,
-        answers: &mut Answers<'s>,
-    ) -> Result<Truth, Stop> {
-        self.answer(expr, row, select, answers)?;
-        let env = self.env(Row::Parts(row)).answered(answers.as_slice());
-        eval::weigh(expr, &env, self.dialect)
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<Truth, EvalError> {
+        self.answer(expr, row, select, subquery_results)?;
+        let env = self
+            .env(Row::Parts(row))
+            .with_subqueries(subquery_results.as_slice());
+        eval::condition_truth(expr, &env, self.dialect)
     }
 
     /// A value on a row, its subqueries answered first.
     pub(super) fn value<'s>(
         &self,
         expr: &'s Expr,
-        row: &[Part<'a>],
+        row: &[RowPart<'a>],
         select: &'s Select,
-        answers: &mut Answers<'s>,
-    ) -> Result<Value, Stop> {
-        self.answer(expr, row, select, answers)?;
-        let env = self.env(Row::Parts(row)).answered(answers.as_slice());
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<Value, EvalError> {
+        self.answer(expr, row, select, subquery_results)?;
+        let env = self
+            .env(Row::Parts(row))
+            .with_subqueries(subquery_results.as_slice());
         eval::value_in(expr, env, self.dialect)
     }
 }

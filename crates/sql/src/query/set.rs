@@ -1,29 +1,29 @@
 //! UNION, INTERSECT and EXCEPT.
 
-use crate::eval::{Stop, squeezed};
+use crate::eval::{EvalError, normalized};
 use crate::value::Value;
 
-use super::compare::Pair;
-use super::evaluate::{Outcome, Run};
+use super::compare::ComparedExprs;
+use super::evaluate::{QueryEvaluator, QueryOutcome};
 use super::model::{Query, SetOp};
-use super::pool::NOTHING;
+use super::row_pool::NOTHING;
 
-impl Run<'_> {
+impl QueryEvaluator<'_> {
     pub(super) fn combine(
         &self,
         op: SetOp,
         all: bool,
         query: &Query,
-        (left, right): (Outcome, Outcome),
-    ) -> Result<Outcome, Stop> {
+        (left, right): (QueryOutcome, QueryOutcome),
+    ) -> Result<QueryOutcome, EvalError> {
         let width = left
             .rows
             .first()
             .or(right.rows.first())
-            .or(left.near.first())
+            .or(left.near_misses.first())
             .map_or(0, |(row, _)| row.len());
-        let pairs: Vec<Pair<'_>> = (0..width)
-            .map(|column| Pair::output(query, column))
+        let pairs: Vec<ComparedExprs<'_>> = (0..width)
+            .map(|column| ComparedExprs::output(query, column))
             .collect();
         let mut rest = right.rows.clone();
         let mut rows = Vec::new();
@@ -79,42 +79,50 @@ impl Run<'_> {
                     .iter()
                     .map(|(_, to_remove)| *to_remove)
                     .fold(NOTHING, f64::min);
-                squeezed(leaving.min(left.near_cost())).max(f64::MIN_POSITIVE)
+                normalized(leaving.min(left.nearest_cost())).max(f64::MIN_POSITIVE)
             }
         };
-        let mut near = left.near;
+        let mut near_misses = left.near_misses;
         if op == SetOp::Union {
-            near.extend(right.near);
+            near_misses.extend(right.near_misses);
         }
         let stepwise = match op {
             SetOp::Union => left.stepwise.min(right.stepwise),
-            SetOp::Intersect => left.stepwise + right.stepwise + squeezed(distance),
-            SetOp::Except => left.stepwise + squeezed(distance),
+            SetOp::Intersect => left.stepwise + right.stepwise + normalized(distance),
+            SetOp::Except => left.stepwise + normalized(distance),
         };
-        Ok(Outcome {
+        Ok(QueryOutcome {
             rows,
-            near,
+            near_misses,
             distance,
             stepwise,
-            lacking: 0.0,
+            missing_row_cost: 0.0,
         })
     }
 
     /// The least cost of a row that both sides have.
-    fn nearest_pair(&self, pairs: &[Pair<'_>], left: &Outcome, right: &Outcome) -> f64 {
-        let side = |outcome: &Outcome| -> Vec<(Vec<Value>, f64)> {
+    fn nearest_pair(
+        &self,
+        pairs: &[ComparedExprs<'_>],
+        left: &QueryOutcome,
+        right: &QueryOutcome,
+    ) -> f64 {
+        let side = |outcome: &QueryOutcome| -> Vec<(Vec<Value>, f64)> {
             let there = outcome.rows.iter().map(|(row, _)| (row.clone(), 0.0));
-            there.chain(outcome.near.iter().cloned()).take(64).collect()
+            there
+                .chain(outcome.near_misses.iter().cloned())
+                .take(64)
+                .collect()
         };
         let mut nearest = NOTHING;
         for (a, a_cost) in side(left) {
             for (b, b_cost) in side(right) {
-                let apart: f64 = pairs
+                let value_distance: f64 = pairs
                     .iter()
                     .zip(a.iter().zip(&b))
-                    .map(|(pair, (a, b))| pair.apart(a, b, self))
+                    .map(|(pair, (a, b))| pair.value_distance(a, b, self))
                     .sum();
-                nearest = nearest.min(a_cost + b_cost + apart);
+                nearest = nearest.min(a_cost + b_cost + value_distance);
             }
         }
         nearest

@@ -5,46 +5,46 @@ use std::rc::Rc;
 use isobath_distance::Truth;
 use smallvec::SmallVec;
 
-use crate::eval::{Answer, Part, Raised, Stop, squeezed};
+use crate::eval::{EvalError, RaisedError, RowPart, SubqueryResult, normalized};
 use crate::expr::{CompareOp, Expr};
 use crate::value::Value;
 
-use super::compare::{Pair, shape};
-use super::evaluate::{Outcome, Run};
+use super::compare::{ComparedExprs, shape};
+use super::evaluate::{QueryEvaluator, QueryOutcome};
 use super::model::{Select, Subquery, SubqueryUsage};
 use super::scope::ROW;
 
 /// What the subqueries of one SELECT say about the row at hand.
 ///
 /// Those that do not look at the row are run once.
-pub(super) struct Answers<'s> {
-    answers: Vec<Answer<'s>>,
-    outcomes: Vec<Option<Rc<Outcome>>>,
+pub(super) struct SubqueryResults<'s> {
+    subquery_results: Vec<SubqueryResult<'s>>,
+    outcomes: Vec<Option<Rc<QueryOutcome>>>,
 }
 
-impl<'s> Answers<'s> {
+impl<'s> SubqueryResults<'s> {
     pub(super) fn new(select: &Select) -> Self {
         let count = select.subqueries.len();
         Self {
-            answers: vec![Answer::Truth(Truth::UNKNOWN); count],
+            subquery_results: vec![SubqueryResult::Truth(Truth::UNKNOWN); count],
             outcomes: vec![None; count],
         }
     }
 
-    pub(super) fn as_slice(&self) -> &[Answer<'s>] {
-        &self.answers
+    pub(super) fn as_slice(&self) -> &[SubqueryResult<'s>] {
+        &self.subquery_results
     }
 }
 
-impl<'a> Run<'a> {
+impl<'a> QueryEvaluator<'a> {
     /// Answers the subqueries that an expression uses.
     pub(super) fn answer<'s>(
         &self,
         expr: &'s Expr,
-        row: &[Part<'a>],
+        row: &[RowPart<'a>],
         select: &'s Select,
-        answers: &mut Answers<'s>,
-    ) -> Result<(), Stop> {
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<(), EvalError> {
         if select.subqueries.is_empty() {
             return Ok(());
         }
@@ -55,7 +55,8 @@ impl<'a> Run<'a> {
             }
         });
         for number in used {
-            answers.answers[number] = self.ask(number, row, select, answers)?;
+            subquery_results.subquery_results[number] =
+                self.ask(number, row, select, subquery_results)?;
         }
         Ok(())
     }
@@ -63,10 +64,10 @@ impl<'a> Run<'a> {
     fn ask<'s>(
         &self,
         number: usize,
-        row: &[Part<'a>],
+        row: &[RowPart<'a>],
         select: &'s Select,
-        answers: &mut Answers<'s>,
-    ) -> Result<Answer<'s>, Stop> {
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<SubqueryResult<'s>, EvalError> {
         let subquery = &select.subqueries[number];
         let lefts: &'s [Expr] = match &subquery.usage {
             SubqueryUsage::Any { left, .. } | SubqueryUsage::All { left, .. } => match left {
@@ -77,47 +78,50 @@ impl<'a> Run<'a> {
         };
         let values: SmallVec<[Value; 2]> = lefts
             .iter()
-            .map(|left| self.value(left, row, select, answers))
+            .map(|left| self.value(left, row, select, subquery_results))
             .collect::<Result<_, _>>()?;
-        let outcome = match &answers.outcomes[number] {
+        let outcome = match &subquery_results.outcomes[number] {
             Some(outcome) => Rc::clone(outcome),
             None => {
                 let shown = !matches!(subquery.usage, SubqueryUsage::Exists);
                 let outcome = Rc::new(self.outcome(&subquery.query, row, shown)?);
                 if !subquery.correlated {
-                    answers.outcomes[number] = Some(Rc::clone(&outcome));
+                    subquery_results.outcomes[number] = Some(Rc::clone(&outcome));
                 }
                 outcome
             }
         };
         Ok(match &subquery.usage {
-            SubqueryUsage::Exists => Answer::Truth(if outcome.rows.is_empty() {
-                Truth::fails(outcome.to_some())
+            SubqueryUsage::Exists => SubqueryResult::Truth(if outcome.rows.is_empty() {
+                Truth::fails(outcome.distance_to_rows())
             } else {
-                Truth::holds(outcome.to_none())
+                Truth::holds(outcome.distance_to_empty())
             }),
             SubqueryUsage::Scalar => {
                 if outcome.rows.len() > 1 && !self.dialect.takes_first_of_many() {
-                    return Err(Raised::InvalidArgument.into());
+                    return Err(RaisedError::InvalidArgument.into());
                 }
                 let first = outcome.rows.first().and_then(|(row, _)| row.first());
-                Answer::Value {
+                SubqueryResult::Value {
                     value: first.cloned().unwrap_or(Value::Null),
                     origin: shape(&subquery.query, 0),
-                    lacking: if outcome.rows.is_empty() {
-                        outcome.to_some()
+                    missing_row_cost: if outcome.rows.is_empty() {
+                        outcome.distance_to_rows()
                     } else {
-                        outcome.lacking
+                        outcome.missing_row_cost
                     },
                 }
             }
             SubqueryUsage::Any { op, .. } => {
-                Answer::Truth(self.any(subquery, (&values, lefts), *op, &outcome)?)
+                SubqueryResult::Truth(self.any(subquery, (&values, lefts), *op, &outcome)?)
             }
             // x op ALL (q) is NOT (x negated-op ANY (q)), also with NULLs.
-            SubqueryUsage::All { op, .. } => {
-                Answer::Truth(!self.any(subquery, (&values, lefts), op.negated(), &outcome)?)
-            }
+            SubqueryUsage::All { op, .. } => SubqueryResult::Truth(!self.any(
+                subquery,
+                (&values, lefts),
+                op.negated(),
+                &outcome,
+            )?),
         })
     }
 
@@ -127,29 +131,29 @@ impl<'a> Run<'a> {
         subquery: &Subquery,
         (values, lefts): (&[Value], &[Expr]),
         op: CompareOp,
-        outcome: &Outcome,
-    ) -> Result<Truth, Stop> {
+        outcome: &QueryOutcome,
+    ) -> Result<Truth, EvalError> {
         if lefts.len() > 1 && op != CompareOp::Equal {
-            return Err(Stop::unsupported(
+            return Err(EvalError::unsupported(
                 "rows compared by another operator than =",
             ));
         }
-        let compared = |others: &[Value]| -> Result<Truth, Stop> {
+        let column_comparisons = |others: &[Value]| -> Result<Truth, EvalError> {
             if others.len() != values.len() {
-                return Err(Raised::TypeMismatch.into());
+                return Err(RaisedError::TypeMismatch.into());
             }
             let mut all = None;
             for (column, (value, other)) in values.iter().zip(others).enumerate() {
-                let pair = Pair::of(&lefts[column], &subquery.query, column);
-                let truth = pair.truth(op, value, other, self)?.rescaled(squeezed);
+                let pair = ComparedExprs::of(&lefts[column], &subquery.query, column);
+                let truth = pair.truth(op, value, other, self)?.rescaled(normalized);
                 all = Some(all.map_or(truth, |all: Truth| all.and(truth)));
             }
             Ok(all.unwrap_or(Truth::UNKNOWN))
         };
         // Over no rows at all a disjunction is false, whatever the operand.
-        let mut truth = Truth::fails(squeezed(outcome.distance) + values.len() as f64);
+        let mut truth = Truth::fails(normalized(outcome.distance) + values.len() as f64);
         for (index, (others, to_remove)) in outcome.rows.iter().enumerate() {
-            let equal = compared(others)?;
+            let equal = column_comparisons(others)?;
             let part = match equal.verdict() {
                 Some(true) => Truth::holds(equal.to_false().min(*to_remove)),
                 _ => equal,
@@ -157,8 +161,8 @@ impl<'a> Run<'a> {
             truth = if index == 0 { part } else { truth.or(part) };
         }
         if truth.verdict() != Some(true) {
-            for (others, cost) in &outcome.near {
-                if let Ok(equal) = compared(others) {
+            for (others, cost) in &outcome.near_misses {
+                if let Ok(equal) = column_comparisons(others) {
                     truth = truth.or(Truth::fails(cost + equal.to_true()));
                 }
             }

@@ -4,19 +4,20 @@ use crate::expr::Expr;
 use crate::value::Value;
 
 use super::model::{
-    Aggregate, Body, From, OrderBy, OrderKey, Query, Select, SubqueryUsage, Window, WindowFunction,
+    Aggregate, From, OrderBy, OrderKey, Query, QueryBody, Select, SubqueryUsage, Window,
+    WindowFunction,
 };
 
 impl Query {
     /// Calls `visit` on every expression and everything inside it.
     pub fn each_expr<'q>(&'q self, visit: &mut dyn FnMut(&'q Expr)) {
         match &self.body {
-            Body::Select(select) => select.each_expr(visit),
-            Body::Set { left, right, .. } => {
+            QueryBody::Select(select) => select.each_expr(visit),
+            QueryBody::Set { left, right, .. } => {
                 left.each_expr(visit);
                 right.each_expr(visit);
             }
-            Body::Values(rows) => rows.iter().flatten().for_each(|expr| expr.walk(visit)),
+            QueryBody::Values(rows) => rows.iter().flatten().for_each(|expr| expr.walk(visit)),
         }
         keys(&self.order_by, visit);
         let counts = self.limit.iter().chain(&self.offset);
@@ -29,7 +30,7 @@ impl Query {
     /// the engine that confirms the rows (MariaDB's can be set: `SET timestamp`),
     /// or rows that satisfy it at several times.
     pub fn reads_clock(&self) -> bool {
-        let mut reads = false;
+        let mut read_slots = false;
         self.each_expr(&mut |expr| {
             if let Expr::Function { name, args } = expr {
                 let asks = matches!(
@@ -56,10 +57,10 @@ impl Query {
                 let word = args.iter().any(|arg| {
                     matches!(arg, Expr::Literal(Value::Text(text)) if text.eq_ignore_ascii_case("now"))
                 });
-                reads |= asks || word;
+                read_slots |= asks || word;
             }
         });
-        reads
+        read_slots
     }
 }
 

@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::eval::{Part, Stop};
+use crate::eval::{EvalError, RowPart};
 use crate::value::Value;
 
-use super::compare::Pair;
-use super::evaluate::Run;
+use super::compare::ComparedExprs;
+use super::evaluate::QueryEvaluator;
 use super::model::{FrameBound, FrameUnits, OrderBy, Select, Window, WindowFrame, WindowFunction};
-use super::pool::CostedRow;
-use super::subquery::Answers;
+use super::row_pool::CostedRow;
+use super::subquery::SubqueryResults;
 
 /// What a frame is where the query does not say: up to the current row and its peers.
 const UP_TO_HERE: WindowFrame = WindowFrame {
@@ -19,17 +19,17 @@ const UP_TO_HERE: WindowFrame = WindowFrame {
     end: FrameBound::CurrentRow,
 };
 
-impl<'a> Run<'a> {
+impl<'a> QueryEvaluator<'a> {
     /// Fills the slots of window functions.
     pub(super) fn windows<'s>(
         &self,
         select: &'s Select,
         rows: &mut [CostedRow<'a>],
-        answers: &mut Answers<'s>,
-    ) -> Result<(), Stop> {
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<(), EvalError> {
         for window in &select.windows {
-            for members in self.partitions(window, select, rows, answers)? {
-                self.fill(window, select, rows, members, answers)?;
+            for members in self.partitions(window, select, rows, subquery_results)? {
+                self.fill(window, select, rows, members, subquery_results)?;
             }
         }
         Ok(())
@@ -41,15 +41,19 @@ impl<'a> Run<'a> {
         window: &'s Window,
         select: &'s Select,
         rows: &[CostedRow<'a>],
-        answers: &mut Answers<'s>,
-    ) -> Result<Vec<Vec<usize>>, Stop> {
-        let pairs: Vec<Pair<'_>> = window.partition_by.iter().map(Pair::same).collect();
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<Vec<Vec<usize>>, EvalError> {
+        let pairs: Vec<ComparedExprs<'_>> = window
+            .partition_by
+            .iter()
+            .map(ComparedExprs::same)
+            .collect();
         let mut partitions: Vec<(Vec<Value>, Vec<usize>)> = Vec::new();
         for (index, costed) in rows.iter().enumerate() {
             let key: Vec<Value> = window
                 .partition_by
                 .iter()
-                .map(|key| self.value(key, &costed.row, select, answers))
+                .map(|key| self.value(key, &costed.row, select, subquery_results))
                 .collect::<Result<_, _>>()?;
             let mut found = None;
             for (number, (other, _)) in partitions.iter().enumerate() {
@@ -73,16 +77,18 @@ impl<'a> Run<'a> {
         select: &'s Select,
         rows: &mut [CostedRow<'a>],
         members: Vec<usize>,
-        answers: &mut Answers<'s>,
-    ) -> Result<(), Stop> {
-        let (ordered, peers) = self.ordered(window, select, rows, members, answers)?;
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<(), EvalError> {
+        let (ordered, peers) = self.ordered(window, select, rows, members, subquery_results)?;
         let frame = window.frame.as_ref().unwrap_or(&UP_TO_HERE);
         let count = ordered.len();
         let mut results = Vec::with_capacity(count);
         for position in 0..count {
             let within = peers.frame(frame, position);
             let mut at = |place: Option<usize>, expr| match place {
-                Some(place) => self.value(expr, &rows[ordered[place]].row, select, answers),
+                Some(place) => {
+                    self.value(expr, &rows[ordered[place]].row, select, subquery_results)
+                }
                 None => Ok(Value::Null),
             };
             let first = peers.first[position];
@@ -117,7 +123,7 @@ impl<'a> Run<'a> {
                 }
                 WindowFunction::Aggregate(aggregate) => {
                     let members = ordered[within].iter().map(|index| &rows[*index].row[..]);
-                    self.aggregate(aggregate, members, select, answers)?
+                    self.aggregate(aggregate, members, select, subquery_results)?
                 }
             };
             results.push((ordered[position], result));
@@ -129,7 +135,7 @@ impl<'a> Run<'a> {
                 _ => {
                     let mut computed = vec![Value::Null; select.width - select.computed];
                     computed[window.slot - select.computed] = result;
-                    row.push(Part::kept(select.computed, computed));
+                    row.push(RowPart::kept(select.computed, computed));
                 }
             }
         }
@@ -143,19 +149,25 @@ impl<'a> Run<'a> {
         select: &'s Select,
         rows: &[CostedRow<'a>],
         members: Vec<usize>,
-        answers: &mut Answers<'s>,
-    ) -> Result<(Vec<usize>, Peers), Stop> {
-        let pairs: Vec<Pair<'_>> = window
+        subquery_results: &mut SubqueryResults<'s>,
+    ) -> Result<(Vec<usize>, Peers), EvalError> {
+        let pairs: Vec<ComparedExprs<'_>> = window
             .order_by
             .iter()
             .filter_map(|key| match &key.by {
-                OrderBy::Expr(expr) => Some(Pair::same(expr)),
+                OrderBy::Expr(expr) => Some(ComparedExprs::same(expr)),
                 OrderBy::Output(_) => None,
             })
             .collect();
         let mut ordered = Vec::with_capacity(members.len());
         for index in members {
-            let keys = self.sort_keys(&window.order_by, &rows[index].row, &[], select, answers)?;
+            let keys = self.sort_keys(
+                &window.order_by,
+                &rows[index].row,
+                &[],
+                select,
+                subquery_results,
+            )?;
             ordered.push((index, keys));
         }
         let mut stop = None;
@@ -171,14 +183,14 @@ impl<'a> Run<'a> {
         }
         let mut starts = Vec::new();
         for (position, (_, keys)) in ordered.iter().enumerate() {
-            let apart = match position.checked_sub(1) {
+            let value_distance = match position.checked_sub(1) {
                 None => true,
                 Some(before) => {
                     self.by_keys(&ordered[before].1, keys, &window.order_by, &pairs)?
                         != Ordering::Equal
                 }
             };
-            if apart {
+            if value_distance {
                 starts.push(position);
             }
         }

@@ -13,7 +13,7 @@ use crate::value::Value;
 /// SYMMETRIC`, `ILIKE`, `EXTRACT`); [`translate`](super::translate) takes out
 /// what cannot be said at all.
 pub fn expression(expr: &Expr, dialect: DialectName) -> String {
-    Writer {
+    ExprWriter {
         dialect,
         is_phrase: false,
     }
@@ -22,14 +22,14 @@ pub fn expression(expr: &Expr, dialect: DialectName) -> String {
 
 /// An expression for people: standard SQL with names as they are spelled, which no database is to read.
 pub fn phrase(expr: &Expr) -> String {
-    Writer {
+    ExprWriter {
         dialect: DialectName::Ansi,
         is_phrase: true,
     }
     .expr(expr)
 }
 
-struct Writer {
+struct ExprWriter {
     dialect: DialectName,
     /// Whether names stay as they are.
     is_phrase: bool,
@@ -37,7 +37,7 @@ struct Writer {
 
 /// How tightly an expression holds together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Binding {
+enum Precedence {
     Or,
     And,
     Not,
@@ -46,12 +46,12 @@ enum Binding {
     Atom,
 }
 
-fn binding(expr: &Expr) -> Binding {
+fn binding(expr: &Expr) -> Precedence {
     match expr {
-        Expr::Or(parts) if parts.len() > 1 => Binding::Or,
-        Expr::And(parts) if parts.len() > 1 => Binding::And,
-        Expr::And(_) | Expr::Or(_) => Binding::Predicate,
-        Expr::Not(_) => Binding::Not,
+        Expr::Or(parts) if parts.len() > 1 => Precedence::Or,
+        Expr::And(parts) if parts.len() > 1 => Precedence::And,
+        Expr::And(_) | Expr::Or(_) => Precedence::Predicate,
+        Expr::Not(_) => Precedence::Not,
         Expr::Compare { .. }
         | Expr::IsNull { .. }
         | Expr::IsTruth { .. }
@@ -59,21 +59,21 @@ fn binding(expr: &Expr) -> Binding {
         | Expr::Between { .. }
         | Expr::InList { .. }
         | Expr::Like { .. }
-        | Expr::Opaque { .. } => Binding::Predicate,
-        Expr::Unary { .. } | Expr::Binary { .. } => Binding::Operator,
+        | Expr::Opaque { .. } => Precedence::Predicate,
+        Expr::Unary { .. } | Expr::Binary { .. } => Precedence::Operator,
         Expr::Literal(_)
         | Expr::Column(_)
         | Expr::Parameter(_)
         | Expr::Subquery(_)
         | Expr::Case { .. }
         | Expr::Cast { .. }
-        | Expr::Function { .. } => Binding::Atom,
+        | Expr::Function { .. } => Precedence::Atom,
     }
 }
 
-impl Writer {
+impl ExprWriter {
     /// In parentheses unless it binds tighter than this.
-    fn inside(&self, expr: &Expr, than: Binding) -> String {
+    fn inside(&self, expr: &Expr, than: Precedence) -> String {
         let text = self.expr(expr);
         if binding(expr) > than {
             text
@@ -83,7 +83,7 @@ impl Writer {
     }
 
     fn operand(&self, expr: &Expr) -> String {
-        self.inside(expr, Binding::Predicate)
+        self.inside(expr, Precedence::Predicate)
     }
 
     fn list(&self, exprs: &[Expr]) -> String {
@@ -109,7 +109,7 @@ impl Writer {
                     UnaryOp::Plus => "+",
                     UnaryOp::BitNot => "~",
                 };
-                let inner = self.inside(expr, Binding::Operator);
+                let inner = self.inside(expr, Precedence::Operator);
                 // `--` starts a comment.
                 if inner.starts_with(['-', '+', '~']) {
                     format!("{sign}({inner})")
@@ -124,9 +124,9 @@ impl Writer {
                 op.symbol(),
                 self.operand(right)
             ),
-            Expr::And(parts) => self.junction(parts, " AND ", Binding::And),
-            Expr::Or(parts) => self.junction(parts, " OR ", Binding::Or),
-            Expr::Not(expr) => format!("NOT {}", self.inside(expr, Binding::Predicate)),
+            Expr::And(parts) => self.junction(parts, " AND ", Precedence::And),
+            Expr::Or(parts) => self.junction(parts, " OR ", Precedence::Or),
+            Expr::Not(expr) => format!("NOT {}", self.inside(expr, Precedence::Predicate)),
             Expr::IsNull { expr, negated } => {
                 format!("{} IS {}NULL", self.operand(expr), not(*negated))
             }
@@ -207,14 +207,14 @@ impl Writer {
         }
     }
 
-    fn junction(&self, parts: &[Expr], word: &str, than: Binding) -> String {
+    fn junction(&self, parts: &[Expr], word: &str, than: Precedence) -> String {
         let parts: Vec<String> = parts.iter().map(|part| self.inside(part, than)).collect();
         parts.join(word)
     }
 
     fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr) -> String {
-        let a = self.inside(left, Binding::Operator);
-        let b = self.inside(right, Binding::Operator);
+        let a = self.inside(left, Precedence::Operator);
+        let b = self.inside(right, Precedence::Operator);
         let symbol = match (op, self.dialect) {
             (BinaryOp::Add, _) => "+",
             (BinaryOp::Subtract, _) => "-",

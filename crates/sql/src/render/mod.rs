@@ -20,5 +20,5 @@ pub use literal::literal;
 pub use names::{constraint_name, default_names};
 pub use statement::{insert, statement};
 pub use table::{create_statements, drop_statements, table_order};
-pub use translate::{Translated, translate};
+pub use translate::{TranslatedSchema, translate};
 pub use types::type_name;

@@ -34,9 +34,12 @@ pub fn default_names(table: &Table, dialect: DialectName) -> Vec<Option<String>>
 }
 
 /// What PostgreSQL builds a name of: the columns, if any, and a label.
-type Parts = Option<(Option<String>, &'static str)>;
+type DefaultNameParts = Option<(Option<String>, &'static str)>;
 
-fn given_names(table: &Table, parts: impl Fn(&Table, &Constraint) -> Parts) -> Vec<Option<String>> {
+fn given_names(
+    table: &Table,
+    parts: impl Fn(&Table, &Constraint) -> DefaultNameParts,
+) -> Vec<Option<String>> {
     let mut taken: Vec<String> = table
         .constraints
         .iter()
@@ -65,7 +68,7 @@ fn given_names(table: &Table, parts: impl Fn(&Table, &Constraint) -> Parts) -> V
         .collect()
 }
 
-fn postgres_parts(table: &Table, constraint: &Constraint) -> Parts {
+fn postgres_parts(table: &Table, constraint: &Constraint) -> DefaultNameParts {
     let joined = |columns: &[usize]| {
         let names: Vec<&str> = columns
             .iter()

@@ -8,7 +8,7 @@ use sqlparser::ast::{
     visit_expressions,
 };
 
-use super::{Names, Problem, data_type, last_part, literal};
+use super::{NameResolver, UnsupportedSyntax, data_type, last_part, literal};
 use crate::dialect::DialectName;
 use crate::expr::{BinaryOp, Expr, PatternKind};
 use crate::types::DataType;
@@ -18,17 +18,17 @@ use crate::value::Value;
 const DEPTH: usize = 200;
 
 /// Turns syntax trees into expressions, and keeps what it could not turn.
-pub(crate) struct Converter<'a> {
-    pub(super) names: &'a dyn Names,
+pub(crate) struct ExprConverter<'a> {
+    pub(super) names: &'a dyn NameResolver,
     pub(super) dialect: DialectName,
     depth: usize,
     /// What has no form in the model.
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Vec<UnsupportedSyntax>,
 }
 
-impl<'a> Converter<'a> {
+impl<'a> ExprConverter<'a> {
     /// A converter for expressions in which `names` hold.
-    pub(crate) fn new(names: &'a dyn Names, dialect: DialectName) -> Self {
+    pub(crate) fn new(names: &'a dyn NameResolver, dialect: DialectName) -> Self {
         Self {
             names,
             dialect,
@@ -420,7 +420,7 @@ impl<'a> Converter<'a> {
             }
             ControlFlow::<()>::Continue(())
         });
-        self.problems.push(Problem {
+        self.problems.push(UnsupportedSyntax {
             span: ast.span(),
             input: sql.clone(),
             why: why.to_owned(),

@@ -1,11 +1,11 @@
 //! From `sqlparser`'s syntax trees to our expressions, types and values.
 //!
 //! Shared by whoever reads SQL: definitions today, queries later. Names are
-//! resolved by the caller through [`Names`], so that a column of a table, the
+//! resolved by the caller through [`NameResolver`], so that a column of a table, the
 //! VALUE of a domain and a column of a join are all the same here.
 
 mod expr;
-mod is;
+mod is_operator;
 mod literal;
 mod operator;
 mod tuple;
@@ -14,18 +14,18 @@ mod types;
 use sqlparser::ast::{Ident, ObjectName};
 use sqlparser::tokenizer::Span;
 
-use crate::expr::{ColumnUse, Expr};
+use crate::expr::{ColumnRef, Expr};
 use crate::types::DataType;
 
-pub(crate) use expr::Converter;
-pub(crate) use is::spelled_out;
+pub(crate) use expr::ExprConverter;
+pub(crate) use is_operator::spelled_out;
 pub(crate) use operator::compare_op;
 pub(crate) use types::data_type;
 
 /// What names mean where an expression stands.
-pub(crate) trait Names {
+pub(crate) trait NameResolver {
     /// The column that a (qualified) name stands for.
-    fn column(&self, path: &[Ident]) -> Option<ColumnUse>;
+    fn column(&self, path: &[Ident]) -> Option<ColumnRef>;
 
     /// The type that the user defined under a name.
     fn user_type(&self, name: &ObjectName) -> Option<DataType>;
@@ -39,7 +39,7 @@ pub(crate) trait Names {
 
 /// A part of an expression that has no form in the model.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
+pub(crate) struct UnsupportedSyntax {
     /// Where it is, relative to the text that was parsed.
     pub(crate) span: Span,
     /// The part, as SQL.

@@ -2,12 +2,12 @@
 
 use sqlparser::ast::{BinaryOperator as Op, Expr as Ast, UnaryOperator};
 
-use super::expr::{Converter, call};
+use super::expr::{ExprConverter, call};
 use crate::dialect::DialectName;
 use crate::expr::{BinaryOp, CompareOp, Expr, PatternKind, UnaryOp};
 use crate::value::Value;
 
-impl Converter<'_> {
+impl ExprConverter<'_> {
     pub(super) fn unary(&mut self, ast: &Ast, op: UnaryOperator, expr: &Ast) -> Expr {
         let op = match op {
             UnaryOperator::Not | UnaryOperator::BangNot => return Expr::Not(self.boxed(expr)),
@@ -96,7 +96,7 @@ impl Converter<'_> {
     ///
     /// Parentheses start a node of their own even under the same operator: coverage criteria count
     /// clauses as they are written.
-    fn junction(&mut self, ast: &Ast, kind: Junction, mysql: bool) -> Expr {
+    fn junction(&mut self, ast: &Ast, kind: Connective, mysql: bool) -> Expr {
         let mut operands = Vec::new();
         let mut at = ast;
         while let Ast::BinaryOp { left, op, right } = at
@@ -112,8 +112,8 @@ impl Converter<'_> {
             .map(|operand| self.expr(operand))
             .collect();
         match kind {
-            Junction::And => Expr::And(parts),
-            Junction::Or => Expr::Or(parts),
+            Connective::And => Expr::And(parts),
+            Connective::Or => Expr::Or(parts),
         }
     }
 
@@ -209,18 +209,18 @@ impl Converter<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Junction {
+enum Connective {
     And,
     Or,
 }
 
 /// MySQL reads `&&` and `||` as AND and OR.
-fn junction(op: &Op, mysql: bool) -> Option<Junction> {
+fn junction(op: &Op, mysql: bool) -> Option<Connective> {
     match op {
-        Op::And => Some(Junction::And),
-        Op::Or => Some(Junction::Or),
-        Op::PGOverlap if mysql => Some(Junction::And),
-        Op::StringConcat if mysql => Some(Junction::Or),
+        Op::And => Some(Connective::And),
+        Op::Or => Some(Connective::Or),
+        Op::PGOverlap if mysql => Some(Connective::And),
+        Op::StringConcat if mysql => Some(Connective::Or),
         _ => None,
     }
 }

@@ -2,10 +2,10 @@
 
 use sqlparser::ast::Expr as Ast;
 
-use super::expr::Converter;
+use super::expr::ExprConverter;
 use crate::expr::{CompareOp, Expr};
 
-impl Converter<'_> {
+impl ExprConverter<'_> {
     /// `(a, b) = (c, d)` and the other relations, as conditions on the parts.
     pub(super) fn rows_compared(
         &mut self,

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use fastrand::Rng;
 use isobath_exec::engine::Engine;
-use isobath_exec::{Answer, Database, RefusalKind};
-use isobath_sql::eval::{self, Env, Stop};
+use isobath_exec::{Database, RefusalKind, StatementOutcome};
+use isobath_sql::eval::{self, Env, EvalError};
 use isobath_sql::{DialectName, Value};
 use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
@@ -80,7 +80,7 @@ pub(crate) fn agree(engine: Engine) {
 
 fn run(seed: u64, dialect: DialectName, database: &mut dyn Database, tally: &mut Tally) {
     let columns = lexicon::columns(dialect);
-    database.clear().unwrap();
+    database.drop_all_objects().unwrap();
     let rows = fill(seed, dialect, &columns, database);
     let mut generator = Generator {
         rng: Rng::with_seed(seed.wrapping_mul(7919).wrapping_add(1)),
@@ -102,7 +102,7 @@ fn run(seed: u64, dialect: DialectName, database: &mut dyn Database, tally: &mut
             row: rows[row].as_slice().into(),
             parameters: &[],
             writes,
-            answers: &[],
+            subquery_results: &[],
             now: None,
         };
         let ours = if condition {
@@ -185,7 +185,7 @@ fn check(
     database: &mut dyn Database,
     term: &Term,
     row: usize,
-    ours: &Result<Value, Stop>,
+    ours: &Result<Value, EvalError>,
     columns: &[Known],
 ) -> Option<Result<Value, String>> {
     let expected = match ours {
@@ -208,11 +208,11 @@ fn check(
     }
     let insert = format!("INSERT INTO checked SELECT * FROM r WHERE id = {row}");
     Some(match database.execute(&insert).unwrap() {
-        Answer::Done { .. } => Ok(ours.clone().unwrap_or(Value::Bool(true))),
-        Answer::Refused(refusal) if refusal.kind == RefusalKind::Check => {
+        StatementOutcome::Done { .. } => Ok(ours.clone().unwrap_or(Value::Bool(true))),
+        StatementOutcome::Refused(refusal) if refusal.kind == RefusalKind::Check => {
             Ok(Value::text(format!("something else than {expected}")))
         }
-        Answer::Refused(refusal) => Err(format!("{refusal:?}")),
+        StatementOutcome::Refused(refusal) => Err(format!("{refusal:?}")),
     })
 }
 
@@ -261,14 +261,14 @@ impl Tally {
     fn count(
         &mut self,
         term: &Term,
-        ours: &Result<Value, Stop>,
+        ours: &Result<Value, EvalError>,
         theirs: &Result<Value, String>,
         row: &[Value],
         columns: &[Known],
         writes: bool,
     ) {
         self.cases += 1;
-        let unsupported = matches!(ours, Err(Stop::Unsupported(_)));
+        let unsupported = matches!(ours, Err(EvalError::Unsupported(_)));
         self.unsupported += usize::from(unsupported);
         let mut tags = term.tags.clone();
         tags.sort_unstable();
@@ -279,8 +279,8 @@ impl Tally {
             *left += usize::from(unsupported);
         }
         let agree = match (ours, theirs) {
-            (Err(Stop::Unsupported(_)), _) => true,
-            (Err(Stop::Raises(_)), Err(_)) => true,
+            (Err(EvalError::Unsupported(_)), _) => true,
+            (Err(EvalError::Raised(_)), Err(_)) => true,
             (Ok(ours), Ok(theirs)) => same(ours, theirs),
             _ => false,
         };

@@ -1,7 +1,7 @@
 //! The columns and constants that expressions are made of, per database.
 
 use fastrand::Rng;
-use isobath_sql::expr::{ColumnUse, Expr};
+use isobath_sql::expr::{ColumnRef, Expr};
 use isobath_sql::schema::Filled;
 use isobath_sql::{Column, DataType, DialectName, Value};
 use jiff::civil::date;
@@ -178,7 +178,7 @@ pub(crate) fn columns(dialect: DialectName) -> Vec<Known> {
 
 /// A column as an expression uses it.
 pub(crate) fn column_use(known: &Known, slot: usize) -> Expr {
-    Expr::Column(ColumnUse {
+    Expr::Column(ColumnRef {
         slot,
         name: known.column.name.clone(),
         data_type: known.column.data_type.clone(),

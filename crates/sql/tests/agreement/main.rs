@@ -24,12 +24,12 @@ mod storage;
 
 use std::io::Write;
 
-use isobath_exec::engine::{Engine, Provisioned, provision};
-use isobath_exec::server::or_left_out;
+use isobath_exec::engine::{Engine, ProvisionedDatabase, provision};
+use isobath_exec::server::or_skip;
 
 /// An empty database, or `None` after saying that the test was left out.
-fn database(what: &str, engine: Engine) -> Option<Provisioned> {
-    or_left_out(&format!("{what} on {engine}"), provision(engine))
+fn database(what: &str, engine: Engine) -> Option<ProvisionedDatabase> {
+    or_skip(&format!("{what} on {engine}"), provision(engine))
 }
 
 /// Says what was compared, past the capture of the test runner: how much has no answer is part of the result.

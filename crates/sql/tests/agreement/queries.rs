@@ -7,7 +7,7 @@ use fastrand::Rng;
 use isobath_exec::Database;
 use isobath_exec::engine::Engine;
 use isobath_sql::ddl::{Source, load};
-use isobath_sql::eval::Stop;
+use isobath_sql::eval::EvalError;
 use isobath_sql::schema::Schema;
 use isobath_sql::{DialectName, Value, query};
 use jiff::civil::date;
@@ -67,7 +67,7 @@ fn run(
     database: &mut dyn Database,
     tally: &mut Tally,
 ) {
-    database.clear().unwrap();
+    database.drop_all_objects().unwrap();
     let mut rng = Rng::with_seed(seed);
     let rows: Vec<Vec<Vec<Value>>> = TABLES
         .iter()
@@ -156,7 +156,7 @@ impl Tally {
                     assert!(evaluated.distance.is_finite() && evaluated.to_empty.is_finite());
                 }
                 evaluated.map(|evaluated| evaluated.rows).map_err(|stop| {
-                    let raised = matches!(stop, Stop::Raises(_));
+                    let raised = matches!(stop, EvalError::Raised(_));
                     (raised, stop.to_string())
                 })
             }

@@ -38,7 +38,7 @@ pub(crate) fn agree(engine: Engine) {
         };
         let (mut seen, mut unknown) = (0, 0);
         for seed in super::seeds() {
-            database.clear().unwrap();
+            database.drop_all_objects().unwrap();
             let suffix = if strict { " STRICT" } else { "" };
             let create = format!("CREATE TABLE s (id INTEGER PRIMARY KEY, v {declared}){suffix}");
             assert!(database.execute(&create).unwrap().is_done(), "{create}");
@@ -357,7 +357,7 @@ fn a_row_id_refuses_what_is_no_integer() {
         })],
         strict: false,
         without_rowid: false,
-        place: Default::default(),
+        location: Default::default(),
     };
     let sqlite = DialectName::Sqlite.dialect();
     assert_eq!(

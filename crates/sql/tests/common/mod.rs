@@ -7,12 +7,12 @@
 
 use std::fmt::Write as _;
 
-use isobath_sql::ddl::{Loaded, Source, load};
+use isobath_sql::ddl::{LoadedSchema, Source, load};
 use isobath_sql::render::expression;
 use isobath_sql::schema::{Action, ConstraintKind, Deferrable, Filled, Schema};
 use isobath_sql::{Constraint, DialectName, Table};
 
-pub(crate) fn load_as(dialect: DialectName, text: &str) -> Loaded {
+pub(crate) fn load_as(dialect: DialectName, text: &str) -> LoadedSchema {
     let source = Source {
         name: "x.sql".to_owned(),
         text: text.to_owned(),
@@ -20,7 +20,7 @@ pub(crate) fn load_as(dialect: DialectName, text: &str) -> Loaded {
     load("x", &[source], Some(dialect))
 }
 
-pub(crate) fn load_guessing(text: &str) -> Loaded {
+pub(crate) fn load_guessing(text: &str) -> LoadedSchema {
     let source = Source {
         name: "x.sql".to_owned(),
         text: text.to_owned(),
@@ -138,14 +138,14 @@ pub(crate) fn describe_constraint(
 }
 
 /// Everything that is not in the model, one per line.
-pub(crate) fn limitations(loaded: &Loaded) -> String {
+pub(crate) fn limitations(loaded: &LoadedSchema) -> String {
     loaded
         .limitations
         .iter()
         .map(|of| {
             format!(
                 "{:?} {}: {} ({})\n",
-                of.severity, of.place, of.why, of.input
+                of.severity, of.location, of.why, of.input
             )
         })
         .collect()

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use isobath_protocol::Table;
+use isobath_protocol::TargetTable;
 use serde_json::Value;
 
 use crate::rewrite::Counts;
@@ -41,7 +41,7 @@ pub struct Built {
     /// The file that the program finds by `ISOBATH_TARGETS`.
     pub targets: PathBuf,
     /// What is in it.
-    pub table: Table,
+    pub table: TargetTable,
     /// What became of each crate, by name.
     pub crates: Vec<(String, Outcome)>,
 }
@@ -165,8 +165,8 @@ fn collect(state: &Path, artifacts: &[Artifact], executable: PathBuf) -> Result<
         }
         crates.push((name, outcome));
     }
-    let table =
-        Table::read(&mut bytes.as_slice()).map_err(|error| BuildError::Table(error.to_string()))?;
+    let table = TargetTable::read(&mut bytes.as_slice())
+        .map_err(|error| BuildError::Table(error.to_string()))?;
     let name = executable.file_name().unwrap_or_default();
     let targets = state.join(format!("{}.all.targets", name.to_string_lossy()));
     std::fs::write(&targets, bytes).map_err(|error| BuildError::Io(targets.clone(), error))?;

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use isobath_protocol::{Command as ToDriver, Event, Kind, Map, Reached, Table, VERSION, channel};
+use isobath_protocol::{
+    Command as ToDriver, CoverageMap, Event, ReachedTarget, TargetKind, TargetTable, VERSION,
+    channel,
+};
 use isobath_rewrite::wrapper::{Outcome, key};
 
 struct Built {
@@ -146,7 +149,7 @@ fn a_core_sees_targets_events_and_panics() {
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).expect("it ends");
     child.wait().expect("it ends");
-    let mut reached: Vec<Reached> = Vec::new();
+    let mut reached: Vec<ReachedTarget> = Vec::new();
     map.read(&mut reached);
     let target = |id: u32| {
         table
@@ -155,18 +158,21 @@ fn a_core_sees_targets_events_and_panics() {
             .find(|t| t.id == id)
             .expect("in the table")
     };
-    let covered = |text: &str, kind: Kind| {
+    let covered = |text: &str, kind: TargetKind| {
         reached.iter().any(|r| {
             r.score == 1.0 && target(r.target).kind == kind && target(r.target).text.contains(text)
         })
     };
-    assert!(covered("half >= 21", Kind::True) && covered("half >= 21", Kind::False));
-    assert!(covered("map.get(key)?", Kind::Leave) && covered("map.get(key)?", Kind::Proceed));
-    assert!(covered("\"a\" | \"b\"", Kind::Arm));
-    assert!(covered("v.unwrap()", Kind::Fault) && covered("empty[n + 2]", Kind::Fault));
-    assert!(!covered("numbers.iter()", Kind::Fault));
+    assert!(covered("half >= 21", TargetKind::True) && covered("half >= 21", TargetKind::False));
+    assert!(
+        covered("map.get(key)?", TargetKind::Leave)
+            && covered("map.get(key)?", TargetKind::Proceed)
+    );
+    assert!(covered("\"a\" | \"b\"", TargetKind::Arm));
+    assert!(covered("v.unwrap()", TargetKind::Fault) && covered("empty[n + 2]", TargetKind::Fault));
+    assert!(!covered("numbers.iter()", TargetKind::Fault));
     let near = reached.iter().find(|r| {
-        target(r.target).kind == Kind::True
+        target(r.target).kind == TargetKind::True
             && target(r.target).text == "head.eq_ignore_ascii_case(\"STOP\")"
     });
     assert!(near.is_some());
@@ -189,9 +195,9 @@ fn a_core_sees_targets_events_and_panics() {
 }
 
 /// Greets a driver as the core does.
-fn welcome(listener: &UnixListener, path: &Path) -> (UnixStream, Table, Map) {
+fn welcome(listener: &UnixListener, path: &Path) -> (UnixStream, TargetTable, CoverageMap) {
     let (mut stream, _) = listener.accept().expect("the driver connects");
-    let mut table = Table::new();
+    let mut table = TargetTable::new();
     let cells = loop {
         match channel::receive(&mut stream).expect("a greeting") {
             Event::Hello {
@@ -204,7 +210,7 @@ fn welcome(listener: &UnixListener, path: &Path) -> (UnixStream, Table, Map) {
             other => panic!("{other:?}"),
         }
     };
-    let map = Map::create(path, cells).expect("a map");
+    let map = CoverageMap::create(path, cells).expect("a map");
     map.begin_candidate();
     let welcome = ToDriver::Welcome {
         version: VERSION,

@@ -1,7 +1,7 @@
 //! `match` on literals: how far the value is from each arm.
 
 use isobath_distance::STEP;
-use isobath_protocol::{Role, score};
+use isobath_protocol::{InputUse, score};
 
 use crate::view::{View, view};
 use crate::{link, measure, track};
@@ -68,7 +68,7 @@ fn seen(first: u32, value: &View<'_>, arms: &[&[Val]]) {
             })
             .collect();
         if !texts.is_empty() {
-            track::used(first, text, Role::Equal, texts);
+            track::used(first, text, InputUse::Equal, texts);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::{Range, RangeInclusive};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use isobath_protocol::Role;
+use isobath_protocol::InputUse;
 
 use crate::view::{View, view};
 use crate::{measure, track};
@@ -54,7 +54,7 @@ impl<'a> Argument<'a> {
     pub(crate) fn tell(self) {
         let among = self.among.into_inner();
         if let (View::Text(input), false) = (&self.view, among.is_empty()) {
-            track::used(self.target, input, Role::Equal, among);
+            track::used(self.target, input, InputUse::Equal, among);
         }
     }
 
@@ -67,7 +67,7 @@ impl<'a> Argument<'a> {
         {
             self.among.borrow_mut().push(constant.to_string());
         } else {
-            track::compared(self.target, &self.view, &element, Role::Equal);
+            track::compared(self.target, &self.view, &element, InputUse::Equal);
         }
         let distance = measure::equality(&self.view, &element);
         match (nearest, distance) {

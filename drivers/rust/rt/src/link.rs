@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use isobath_protocol::{ChannelError, Command, Event, Map, Table, VERSION, channel};
+use isobath_protocol::{ChannelError, Command, CoverageMap, Event, TargetTable, VERSION, channel};
 
 use crate::{panics, queue, sqlite, track};
 
@@ -16,12 +16,12 @@ const TARGETS: &str = "ISOBATH_TARGETS";
 /// How long the core may take to answer at the start.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-static MAP: OnceLock<Option<Map>> = OnceLock::new();
-static TABLE: OnceLock<Table> = OnceLock::new();
+static MAP: OnceLock<Option<CoverageMap>> = OnceLock::new();
+static TABLE: OnceLock<TargetTable> = OnceLock::new();
 
 /// The map, when there is a core.
 #[inline]
-pub(crate) fn map() -> Option<&'static Map> {
+pub(crate) fn map() -> Option<&'static CoverageMap> {
     MAP.get_or_init(attach).as_ref()
 }
 
@@ -33,18 +33,18 @@ pub(crate) fn awake() -> bool {
 }
 
 /// The targets that the core knows.
-pub(crate) fn table() -> Option<&'static Table> {
+pub(crate) fn table() -> Option<&'static TargetTable> {
     TABLE.get()
 }
 
 /// Uses this map from now on, without a core; for tests. False when there is one already.
 #[cfg(test)]
-pub(crate) fn use_map(map: Map) -> bool {
+pub(crate) fn use_map(map: CoverageMap) -> bool {
     MAP.set(Some(map)).is_ok()
 }
 
 #[cold]
-fn attach() -> Option<Map> {
+fn attach() -> Option<CoverageMap> {
     let socket = std::env::var_os(SOCKET)?;
     // A service must run the same when the core is gone or speaks another version.
     let (map, stream, table) = greet(Path::new(&socket)).ok()??;
@@ -59,7 +59,7 @@ fn attach() -> Option<Map> {
     Some(map)
 }
 
-fn greet(socket: &Path) -> Result<Option<(Map, UnixStream, Table)>, ChannelError> {
+fn greet(socket: &Path) -> Result<Option<(CoverageMap, UnixStream, TargetTable)>, ChannelError> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -76,7 +76,7 @@ fn greet(socket: &Path) -> Result<Option<(Map, UnixStream, Table)>, ChannelError
         Some(path) => std::fs::read(path)?,
         None => Vec::new(),
     };
-    let table = Table::read(&mut bytes.as_slice())?;
+    let table = TargetTable::read(&mut bytes.as_slice())?;
     std::io::Write::write_all(&mut stream, &bytes)?;
     channel::send(
         &mut stream,
@@ -92,7 +92,7 @@ fn greet(socket: &Path) -> Result<Option<(Map, UnixStream, Table)>, ChannelError
     }
     stream.set_read_timeout(None)?;
     stream.set_write_timeout(None)?;
-    Ok(Map::open(Path::new(&map))
+    Ok(CoverageMap::open(Path::new(&map))
         .ok()
         .map(|map| (map, stream, table)))
 }

@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::ops::Deref;
 
 use isobath_distance::Truth;
-use isobath_protocol::{Place, Role};
+use isobath_protocol::{InputLocation, InputUse};
 
 use crate::probe::{flag, record};
 use crate::receiver::Pending;
@@ -63,7 +63,7 @@ impl<T, E: std::fmt::Display> Q<'_, Result<T, E>> {
     pub fn json(&self, target: u32) {
         if link::awake() {
             if let Err(error) = self.0.0 {
-                missed(Place::Field, &error.to_string());
+                missed(InputLocation::Field, &error.to_string());
             }
             flag(target, self.0.0.is_ok());
         }
@@ -75,8 +75,8 @@ impl<T, E: std::fmt::Display> Q<'_, Result<T, E>> {
         if link::awake() {
             if let Err(error) = self.0.0 {
                 let complaint = error.to_string();
-                missed(Place::Form, &complaint);
-                missed(Place::Query, &complaint);
+                missed(InputLocation::Form, &complaint);
+                missed(InputLocation::Query, &complaint);
             }
             flag(target, self.0.0.is_ok());
         }
@@ -84,7 +84,7 @@ impl<T, E: std::fmt::Display> Q<'_, Result<T, E>> {
 }
 
 /// A reader of JSON, or of a form, complained.
-fn missed(place: Place, complaint: &str) {
+fn missed(place: InputLocation, complaint: &str) {
     let quoted = |after: &str| -> Option<&str> {
         let from = complaint.find(after)? + after.len();
         complaint[from..].split('`').next()
@@ -92,7 +92,7 @@ fn missed(place: Place, complaint: &str) {
     match quoted("missing field `") {
         Some(name) => track::named(place, name),
         // Nothing was read at all: that it should be JSON is worth knowing.
-        None if place == Place::Field
+        None if place == InputLocation::Field
             && (complaint.contains("EOF") || complaint.contains("expected value")) =>
         {
             track::named(place, "");
@@ -138,7 +138,7 @@ pub(crate) fn parse(target: u32, text: &View<'_>, type_name: &str, good: bool) {
             Some("integer" | "float") | None => type_name.rsplit("::").next().unwrap_or(type_name),
             Some(form) => form,
         };
-        track::used(target, text, Role::Parsed, vec![form.to_owned()]);
+        track::used(target, text, InputUse::Parsed, vec![form.to_owned()]);
     }
     record(target, good, |good| {
         measure::found(parsing::distance(text, type_name), good)

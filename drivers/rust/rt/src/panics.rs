@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::panic::PanicHookInfo;
 use std::sync::{Mutex, PoisonError};
 
-use isobath_protocol::{Event, Kind};
+use isobath_protocol::{Event, TargetKind};
 
 use crate::{link, queue};
 
@@ -62,8 +62,9 @@ fn message<'a>(info: &'a PanicHookInfo<'_>) -> &'a str {
 /// The target that stands for the place, and its column in the source.
 fn target(file: &str, line: u32, column: u32) -> Option<(u32, u32)> {
     let targets = link::table()?.targets().iter();
-    let here = targets
-        .filter(|target| target.kind == Kind::Fault && target.line == line && target.file == file);
+    let here = targets.filter(|target| {
+        target.kind == TargetKind::Fault && target.line == line && target.file == file
+    });
     // The compiler names the start of an expression, or an operator inside it.
     here.filter(|target| target.compiled_column <= column)
         .max_by_key(|target| target.compiled_column)

@@ -1,7 +1,7 @@
 //! How far a text is from being parsed as a type.
 
-use isobath_distance::date::Parts;
-use isobath_distance::pattern::{self, Piece};
+use isobath_distance::date::DateParts;
+use isobath_distance::pattern::{self, PatternPiece};
 
 /// The distance of a text that could not be parsed as the type of this name, if its
 /// form is known.
@@ -46,8 +46,8 @@ pub(crate) fn form(type_name: &str) -> Option<&'static str> {
 }
 
 /// The pieces of a form: `#` is a digit, `x` a hexadecimal one.
-fn like(form: &str) -> Vec<Piece> {
-    let set = |ranges: &[(char, char)]| Piece::Set {
+fn like(form: &str) -> Vec<PatternPiece> {
+    let set = |ranges: &[(char, char)]| PatternPiece::Set {
         ranges: ranges.to_vec(),
         negated: false,
     };
@@ -55,7 +55,7 @@ fn like(form: &str) -> Vec<Piece> {
         .map(|c| match c {
             '#' => set(&[('0', '9')]),
             'x' => set(&[('0', '9'), ('a', 'f'), ('A', 'F')]),
-            c => Piece::Char(c),
+            c => PatternPiece::Char(c),
         })
         .collect()
 }
@@ -87,8 +87,8 @@ fn out_of_range(text: &str) -> f64 {
 }
 
 /// The moment that a text in ISO form names; what follows the seconds is left out.
-pub(crate) fn moment(text: &str) -> Option<Parts> {
-    let mut parts = Parts::default();
+pub(crate) fn moment(text: &str) -> Option<DateParts> {
+    let mut parts = DateParts::default();
     let (date, time) = match text.find(['T', ' ']) {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
         None if text.contains('-') => (text, None),

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::ops::{Deref, Not};
 
 use isobath_distance::{Relation, Truth};
-use isobath_protocol::{Role, score};
+use isobath_protocol::{InputUse, score};
 
 use crate::view::{View, displayed, type_id, view};
 use crate::{link, measure, track};
@@ -151,7 +151,7 @@ pub(crate) fn compared(
         .copied()
         .unwrap_or(Relation::Equal);
     if matches!(relation, Relation::Equal | Relation::NotEqual) {
-        track::compared(target, left, right, Role::Equal);
+        track::compared(target, left, right, InputUse::Equal);
     }
     record(target, verdict, |verdict| {
         measure::compare(relation, left, right, verdict)

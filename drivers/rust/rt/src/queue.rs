@@ -48,7 +48,7 @@ pub(crate) fn close() {
 
 /// Keeps an event until the core asks; the same event is kept once per candidate.
 pub(crate) fn push(event: &Event) {
-    let candidate = link::map().map_or(0, isobath_protocol::Map::candidate);
+    let candidate = link::map().map_or(0, isobath_protocol::CoverageMap::candidate);
     let mut frame = Vec::new();
     if channel::push(&mut frame, event).is_err() {
         return;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::ops::Deref;
 
-use isobath_protocol::{Place, Role};
+use isobath_protocol::{InputLocation, InputUse};
 
 use crate::collection::{Argument, Receiver};
 use crate::probe::{record, verdict};
@@ -155,13 +155,13 @@ fn on_text(target: u32, method: u8, text: &str, argument: &View<'_>) -> Pending 
         _ => return Pending::of(target, None),
     };
     let (near, role) = match method {
-        method::STARTS => (measure::prefix(text, &argument), Role::StartsWith),
-        method::ENDS => (measure::suffix(text, &argument), Role::EndsWith),
+        method::STARTS => (measure::prefix(text, &argument), InputUse::StartsWith),
+        method::ENDS => (measure::suffix(text, &argument), InputUse::EndsWith),
         method::IGNORING_CASE => (
             measure::ignoring_case(text, &argument),
-            Role::EqualIgnoringCase,
+            InputUse::EqualIgnoringCase,
         ),
-        _ => (measure::part(text, &argument), Role::Contains),
+        _ => (measure::part(text, &argument), InputUse::Contains),
     };
     track::compared(
         target,
@@ -188,7 +188,7 @@ fn pattern<R: Display + ?Sized>(
             looked_for(method, name, text);
         }
         View::Text(text) if name.contains("regex::") && track::tracked(text) => {
-            track::used(target, text, Role::Pattern, vec![receiver.to_string()]);
+            track::used(target, text, InputUse::Pattern, vec![receiver.to_string()]);
         }
         View::Text(_) if !name.contains("regex::") => {
             // Identifiers, dates and the like that are searched as texts.
@@ -205,10 +205,10 @@ fn pattern<R: Display + ?Sized>(
 fn looked_for(method: u8, receiver: &str, name: &str) {
     match method {
         method::KEY => place(receiver, name),
-        method::COOKIE if receiver.contains("Request") => track::named(Place::Cookie, name),
+        method::COOKIE if receiver.contains("Request") => track::named(InputLocation::Cookie, name),
         // A field of a field is known by the way to it.
         method::POINTER if receiver.contains("serde_json::") => {
-            track::named(Place::Field, name.trim_start_matches('/'));
+            track::named(InputLocation::Field, name.trim_start_matches('/'));
         }
         _ => {}
     }
@@ -217,15 +217,15 @@ fn looked_for(method: u8, receiver: &str, name: &str) {
 /// A name that is looked for in a part of a request says what may be sent there.
 fn place(receiver: &str, name: &str) {
     let place = if receiver.contains("HeaderMap") {
-        Place::Header
+        InputLocation::Header
     } else if receiver.contains("CookieJar") {
-        Place::Cookie
+        InputLocation::Cookie
     } else if receiver.contains("serde_json::") {
-        Place::Field
+        InputLocation::Field
     } else if receiver.contains("Form<") {
-        Place::Form
+        InputLocation::Form
     } else if receiver.contains("Query<") || texts_by_name(receiver) {
-        Place::Query
+        InputLocation::Query
     } else {
         return;
     };
@@ -236,7 +236,7 @@ fn place(receiver: &str, name: &str) {
 #[inline]
 pub fn named(name: &str) -> &str {
     if link::awake() {
-        track::named(Place::Field, name);
+        track::named(InputLocation::Field, name);
     }
     name
 }
@@ -265,7 +265,7 @@ pub fn call<A: ?Sized>(target: u32, function: &str, argument: &A, format: &str) 
         if !format.is_empty() {
             arguments.push(format.to_owned());
         }
-        track::used(target, &text, Role::Parsed, arguments);
+        track::used(target, &text, InputUse::Parsed, arguments);
     }
     let type_name = if form == Some("datetime") {
         "DateTime"

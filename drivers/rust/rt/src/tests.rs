@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use isobath_conformance::distances::relation_name;
 use isobath_conformance::scenario::{self, Player};
 use isobath_distance::Relation;
-use isobath_protocol::{Map, Reached, score};
+use isobath_protocol::{CoverageMap, ReachedTarget, score};
 use serde_json::Value;
 
 use crate::receiver::method;
@@ -14,11 +14,11 @@ use crate::view::View;
 use crate::{Val, arms, c, call, flag, hit, link, measure, p, q};
 
 /// The one map of this process; tests take turns.
-pub(crate) fn map() -> MutexGuard<'static, &'static Map> {
-    static TURN: OnceLock<Mutex<&'static Map>> = OnceLock::new();
+pub(crate) fn map() -> MutexGuard<'static, &'static CoverageMap> {
+    static TURN: OnceLock<Mutex<&'static CoverageMap>> = OnceLock::new();
     let turn = TURN.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let map = Map::create(&folder.path().join("map"), 1000).expect("a map");
+        let map = CoverageMap::create(&folder.path().join("map"), 1000).expect("a map");
         assert!(link::use_map(map), "no probe was executed before");
         Mutex::new(link::map().expect("just set"))
     });
@@ -27,14 +27,14 @@ pub(crate) fn map() -> MutexGuard<'static, &'static Map> {
     map
 }
 
-fn reached(map: &Map) -> Vec<Reached> {
+fn reached(map: &CoverageMap) -> Vec<ReachedTarget> {
     let mut reached = Vec::new();
     map.read(&mut reached);
     reached
 }
 
 /// The distance of a target, zero when it is covered.
-fn distance(map: &Map, target: u32) -> f64 {
+fn distance(map: &CoverageMap, target: u32) -> f64 {
     let all = reached(map);
     let one = all.iter().find(|reached| reached.target == target);
     one.map_or(f64::INFINITY, |one| {
@@ -46,7 +46,7 @@ fn distance(map: &Map, target: u32) -> f64 {
     })
 }
 
-struct Probes<'a>(&'a Map);
+struct Probes<'a>(&'a CoverageMap);
 
 fn number_of(relation: &str) -> u8 {
     let at = Relation::ALL

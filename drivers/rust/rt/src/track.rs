@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use isobath_protocol::{Event, Place, Role};
+use isobath_protocol::{Event, InputLocation, InputUse};
 
 use crate::view::View;
 use crate::{link, queue};
@@ -42,7 +42,7 @@ fn marked(text: &str) -> bool {
 }
 
 /// A tracked input was used together with these.
-pub(crate) fn used(target: u32, input: &str, role: Role, arguments: Vec<String>) {
+pub(crate) fn used(target: u32, input: &str, role: InputUse, arguments: Vec<String>) {
     let Some(map) = link::map() else { return };
     queue::push(&Event::Tracked {
         action: map.action(),
@@ -54,15 +54,15 @@ pub(crate) fn used(target: u32, input: &str, role: Role, arguments: Vec<String>)
 }
 
 /// Two values were compared for equality, or one was looked for among others.
-pub(crate) fn compared(target: u32, left: &View<'_>, right: &View<'_>, role: Role) {
+pub(crate) fn compared(target: u32, left: &View<'_>, right: &View<'_>, role: InputUse) {
     let (View::Text(left), View::Text(right)) = (left, right) else {
         return;
     };
     match (tracked(left), tracked(right)) {
-        (true, true) => used(target, left, Role::Same, vec![right.to_string()]),
+        (true, true) => used(target, left, InputUse::Same, vec![right.to_string()]),
         (true, false) => used(target, left, role, vec![right.to_string()]),
         // The second operand is the wish only where the operands may be exchanged.
-        (false, true) if matches!(role, Role::Equal | Role::EqualIgnoringCase) => {
+        (false, true) if matches!(role, InputUse::Equal | InputUse::EqualIgnoringCase) => {
             used(target, right, role, vec![left.to_string()]);
         }
         _ => {}
@@ -70,7 +70,7 @@ pub(crate) fn compared(target: u32, left: &View<'_>, right: &View<'_>, role: Rol
 }
 
 /// A part of a request was looked for by name.
-pub(crate) fn named(place: Place, name: &str) {
+pub(crate) fn named(place: InputLocation, name: &str) {
     let Some(map) = link::map() else { return };
     queue::push(&Event::Parameter {
         action: map.action(),

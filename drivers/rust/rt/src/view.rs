@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use isobath_distance::date::Parts;
+use isobath_distance::date::DateParts;
 
 /// What a value is, as far as distances care.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub(crate) enum View<'a> {
     /// A float, a duration in seconds, a decimal.
     Float(f64),
     /// A date, a time or both.
-    Moment(Parts),
+    Moment(DateParts),
     /// A text.
     Text(Cow<'a, str>),
     /// Bytes.

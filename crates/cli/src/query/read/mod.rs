@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use isobath_sql::ddl::Source;
 
-use super::error::RunError;
+use super::error::QueryRunError;
 use crate::input::{self, InputError};
 
 /// One query of an input.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct QueryText {
     /// Its name in reports.
     pub id: String,
     /// Its text, with blanks before it so that its columns are those of the file.
@@ -34,7 +34,7 @@ pub(crate) struct Queries {
     /// The text.
     pub source: Source,
     /// Its queries, in order.
-    pub given: Vec<Given>,
+    pub given: Vec<QueryText>,
 }
 
 /// Reads the queries of all paths; names are made unique.
@@ -42,7 +42,9 @@ pub(crate) struct Queries {
 /// # Errors
 ///
 /// When a path cannot be read or has no query.
-pub(crate) fn read<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Vec<Queries>, RunError> {
+pub(crate) fn read<'p>(
+    paths: impl Iterator<Item = &'p PathBuf>,
+) -> Result<Vec<Queries>, QueryRunError> {
     let mut all = Vec::new();
     for path in paths {
         let before = all.len();
@@ -51,7 +53,7 @@ pub(crate) fn read<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Vec<Q
             all.push(Queries { source, given });
         }
         if all[before..].iter().all(|queries| queries.given.is_empty()) {
-            return Err(RunError::Flag(format!(
+            return Err(QueryRunError::Flag(format!(
                 "{} holds no query: neither an SQL statement, nor a line of JSON with `query`, nor a call of sqlx",
                 path.display()
             )));
@@ -129,7 +131,7 @@ fn has(path: &Path, extension: &str) -> bool {
 }
 
 /// The queries of a text, by the kind of its file.
-fn queries(source: &Source) -> Vec<Given> {
+fn queries(source: &Source) -> Vec<QueryText> {
     let path = Path::new(&source.name);
     if has(path, "jsonl") || source.text.trim_start().starts_with('{') {
         return records::read(&source.text);

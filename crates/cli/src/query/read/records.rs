@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Given;
+use super::QueryText;
 
 /// A line of a .jsonl file.
 #[derive(Deserialize)]
@@ -47,22 +47,22 @@ fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
 }
 
 /// The queries of a text; a line that is none does not lose the others.
-pub(super) fn read(text: &str) -> Vec<Given> {
+pub(super) fn read(text: &str) -> Vec<QueryText> {
     lines(text)
         .map(|(line, text)| {
-            let given = Given {
+            let given = QueryText {
                 id: line.to_string(),
                 line,
                 encoded: true,
-                ..Given::default()
+                ..QueryText::default()
             };
-            let broken = |why: String| Given {
+            let broken = |why: String| QueryText {
                 broken: Some(why),
                 ..given.clone()
             };
             match serde_json::from_str::<Record>(text) {
                 Ok(record) => match record.query.clone().or_else(|| record.sql.clone()) {
-                    Some(sql) => Given {
+                    Some(sql) => QueryText {
                         id: record.id().unwrap_or_else(|| line.to_string()),
                         sql,
                         targets: record

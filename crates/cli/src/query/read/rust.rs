@@ -4,22 +4,22 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprLit, ImplItemFn, ItemFn, Lit, LitStr, Macro};
 
-use super::Given;
+use super::QueryText;
 
 /// The queries of a Rust file, named after the functions that they stand in.
-pub(super) fn read(text: &str, file: &str) -> Vec<Given> {
+pub(super) fn read(text: &str, file: &str) -> Vec<QueryText> {
     let parsed = match syn::parse_file(text) {
         Ok(parsed) => parsed,
         Err(error) => {
-            return vec![Given {
+            return vec![QueryText {
                 id: file.to_owned(),
                 line: error.span().start().line as u64,
                 broken: Some(format!("this is no Rust: {error}")),
-                ..Given::default()
+                ..QueryText::default()
             }];
         }
     };
-    let mut found = Found {
+    let mut found = QueryCollector {
         file,
         function: Vec::new(),
         given: Vec::new(),
@@ -28,10 +28,10 @@ pub(super) fn read(text: &str, file: &str) -> Vec<Given> {
     found.given
 }
 
-struct Found<'a> {
+struct QueryCollector<'a> {
     file: &'a str,
     function: Vec<String>,
-    given: Vec<Given>,
+    given: Vec<QueryText>,
 }
 
 /// Where in the arguments of a sqlx macro or function the SQL stands.
@@ -45,7 +45,7 @@ fn position(name: &str, is_macro: bool) -> Option<usize> {
     }
 }
 
-impl Found<'_> {
+impl QueryCollector<'_> {
     fn add(&mut self, literal: &LitStr) {
         let sql = literal.value();
         let word = sql.split_whitespace().next().unwrap_or_default();
@@ -58,12 +58,12 @@ impl Found<'_> {
             Some(function) => function.clone(),
             None => format!("{}:{line}", self.file),
         };
-        self.given.push(Given {
+        self.given.push(QueryText {
             id,
             sql,
             line,
             encoded: true,
-            ..Given::default()
+            ..QueryText::default()
         });
     }
 
@@ -74,7 +74,7 @@ impl Found<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Found<'_> {
+impl<'ast> Visit<'ast> for QueryCollector<'_> {
     fn visit_item_fn(&mut self, item: &'ast ItemFn) {
         self.within(item.sig.ident.to_string(), |found| {
             visit::visit_item_fn(found, item);

@@ -1,18 +1,18 @@
 //! The statements of SQL text, and the names that comments give them.
 
-use super::Given;
+use super::QueryText;
 
 /// The statements of a text.
 ///
 /// A statement is named by `-- name: x` before it (sqlc, aiosql), by the comment line right above
 /// it, by its file when it is the only one there (sqlx), and otherwise by file and line.
-pub(super) fn read(text: &str, file: &str) -> Vec<Given> {
-    let mut found: Vec<Given> = Vec::new();
-    let mut reader = Reader {
+pub(super) fn read(text: &str, file: &str) -> Vec<QueryText> {
+    let mut found: Vec<QueryText> = Vec::new();
+    let mut reader = StatementReader {
         text,
         at: 0,
         start: None,
-        name: Name::default(),
+        name: StatementName::default(),
     };
     let mut line = 1;
     let mut counted = 0;
@@ -23,11 +23,11 @@ pub(super) fn read(text: &str, file: &str) -> Vec<Given> {
         let column = text[before..start].chars().count();
         // Columns count from the beginning of the line, also when the statement does not begin there.
         let sql = without_sqlc(text[start..end].trim_end());
-        found.push(Given {
+        found.push(QueryText {
             id: name.unwrap_or_default(),
             sql: format!("{}{sql}", " ".repeat(column)),
             line,
-            ..Given::default()
+            ..QueryText::default()
         });
     }
     let only = found.len() == 1;
@@ -45,14 +45,14 @@ pub(super) fn read(text: &str, file: &str) -> Vec<Given> {
 
 /// What comments say about the statement that follows.
 #[derive(Default)]
-struct Name {
+struct StatementName {
     /// `-- name: x`.
     given: Option<String>,
     /// The first line of the comment right above.
     above: Option<String>,
 }
 
-impl Name {
+impl StatementName {
     fn comment(&mut self, comment: &str) {
         let words =
             comment.trim_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '/' | '*' | '#'));
@@ -70,19 +70,19 @@ impl Name {
     }
 
     fn take(&mut self) -> Option<String> {
-        let Name { given, above } = std::mem::take(self);
+        let StatementName { given, above } = std::mem::take(self);
         given.or(above)
     }
 }
 
-struct Reader<'a> {
+struct StatementReader<'a> {
     text: &'a str,
     at: usize,
     start: Option<usize>,
-    name: Name,
+    name: StatementName,
 }
 
-impl Reader<'_> {
+impl StatementReader<'_> {
     /// The next statement: where it starts and ends, and its name.
     fn statement(&mut self) -> Option<(usize, usize, Option<String>)> {
         let bytes = self.text.as_bytes();

@@ -6,13 +6,17 @@ use serde_json::Value;
 
 use super::value::spliced;
 use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
-use crate::http::outside;
-use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
-use crate::http::rows::{self, Spelling};
+use crate::http::external;
+use crate::http::plan::{self, Casing, PlannedStep, PlannedTest, SuiteFile, Variables};
+use crate::http::rows::{self, RowNotation};
 use crate::http::suite::{
-    Auth, HttpSuite, Login, Outcome, PORT, ROW_ENDPOINT, Reset, Sending, Service, Source,
+    AGENT_PORT, Auth, ExpectedOutcome, HttpSuite, Login, PORT, ResetHook, ServiceUnderTest,
+    TokenPlacement, ValueSource,
 };
-use crate::http::{Answer, Body, Check, Content, Hole, JsonType, Key, Part, Piece, Place, Request};
+use crate::http::{
+    Body, BodyCheck, ExpectedResponse, JsonKey, JsonPath, JsonType, MultipartPart, PartContent,
+    Placeholder, Request, TextPiece,
+};
 use crate::http::{SuiteError, Text, User};
 use crate::writer::File;
 use crate::writer::junit5::{KEYWORDS, comment, escaped};
@@ -60,7 +64,7 @@ const TAKEN: &[&str] = &[
     "fits",
     "answers",
     "port",
-    "row_endpoint",
+    "agent",
     "freeport",
 ];
 
@@ -119,7 +123,7 @@ impl HttpWriter for Junit {
         Ok(WrittenSuite {
             files,
             tests,
-            left_out: Vec::new(),
+            excluded: Vec::new(),
             run: Run {
                 command: ["mvn", "-q", "-B", "test"].map(String::from).into(),
                 results: RunResults::JunitXml {
@@ -133,7 +137,7 @@ impl HttpWriter for Junit {
 
 fn class_file(
     suite: &HttpSuite,
-    chapter: &Chapter<'_>,
+    chapter: &SuiteFile<'_>,
     class: &str,
     path: &str,
     tests: &mut Vec<WrittenTest>,
@@ -188,14 +192,14 @@ fn class_file(
     out.push_str(include_str!("junit/helpers.java"));
     if let Some(database) = &suite.database {
         let mut code = include_str!("junit/database.java").to_owned();
-        if let Some((before, after)) = suite.free_row_endpoint() {
-            let row_endpoint = format!("{} + ROW_ENDPOINT + {}", literal(before), literal(after));
-            code = code.replace("@ROW_ENDPOINT@", &row_endpoint);
+        if let Some((before, after)) = suite.free_agent_port() {
+            let agent_url = format!("{} + AGENT + {}", literal(before), literal(after));
+            code = code.replace("@AGENT@", &agent_url);
         }
         out.push_str(&rows::helpers(&code, suite, database, literal));
     }
-    if !suite.outside.is_empty() {
-        let stations = suite.outside.iter();
+    if !suite.external_services.is_empty() {
+        let stations = suite.external_services.iter();
         let stations: String = stations
             .map(|one| format!("    listen({}, {});\n", literal(&one.name), one.port))
             .collect();
@@ -205,7 +209,7 @@ fn class_file(
     if uses.last_segment {
         out.push_str(include_str!("junit/last_segment.java"));
     }
-    if uses.fresh {
+    if uses.unique_values {
         out.push_str(include_str!("junit/unique.java"));
     }
     out.push_str("}\n");
@@ -235,16 +239,16 @@ fn imports(class: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
+fn settings(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     let service = &suite.service;
     let mut base_url = literal(&service.base_url);
     if let Some((before, after)) = suite.free_url() {
         out.push_str("  private static final int PORT = freePort();\n");
         base_url = format!("{} + PORT + {}", literal(before), literal(after));
     }
-    if suite.free_row_endpoint().is_some() {
+    if suite.free_agent_port().is_some() {
         out.push_str(
-            "  private static final String ROW_ENDPOINT = freePort() + \"/\" + java.util.UUID.randomUUID();\n",
+            "  private static final String AGENT = freePort() + \"/\" + java.util.UUID.randomUUID();\n",
         );
     }
     let _ = writeln!(
@@ -276,18 +280,18 @@ fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
                 .replace("@VARIABLE@", &literal(&service.base_url_variable))
                 .replace("@START@", &started(service, start));
             out.push_str(&code);
-            if service.start_anywhere.is_some() {
+            if service.start_on_free_ports.is_some() {
                 out.push_str(include_str!("junit/free_port.java"));
             }
         }
     }
     out.push_str("\n  @BeforeEach\n  void reset() throws Exception {\n    proofs.clear();\n");
-    if !suite.outside.is_empty() {
+    if !suite.external_services.is_empty() {
         out.push_str("    synchronized (ANSWERS) {\n      ANSWERS.clear();\n    }\n");
     }
     match &service.reset {
         None => {}
-        Some(Reset::Command(command)) => {
+        Some(ResetHook::Command(command)) => {
             let _ = writeln!(
                 out,
                 "    Process process = new ProcessBuilder(\"sh\", \"-c\", {}).inheritIO().start();\n    \
@@ -295,9 +299,9 @@ fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
                 literal(command)
             );
         }
-        Some(Reset::Call(request)) => {
+        Some(ResetHook::Call(request)) => {
             out.push_str("    Response reset =\n        ");
-            call(out, request, &Known::new(), 8);
+            call(out, request, &Variables::new(), 8);
             out.push_str(";\n    assertTrue(reset.statusCode() < 400, reset.asString());\n");
         }
     }
@@ -315,14 +319,14 @@ fn settings(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
 }
 
 /// The command that starts the service: at ports that are free, where it takes any.
-fn started(service: &Service, fixed: &str) -> String {
-    let Some(start) = &service.start_anywhere else {
+fn started(service: &ServiceUnderTest, fixed: &str) -> String {
+    let Some(start) = &service.start_on_free_ports else {
         return literal(fixed);
     };
     let mut code = literal(start);
-    for (hole, name) in [(PORT, "PORT"), (ROW_ENDPOINT, "ROW_ENDPOINT")] {
-        if start.contains(hole) {
-            let _ = write!(code, ".replace({}, \"\" + {name})", literal(hole));
+    for (placeholder, name) in [(PORT, "PORT"), (AGENT_PORT, "AGENT")] {
+        if start.contains(placeholder) {
+            let _ = write!(code, ".replace({}, \"\" + {name})", literal(placeholder));
         }
     }
     code
@@ -332,7 +336,7 @@ fn constant(variable: &str) -> String {
     slug(variable).to_ascii_uppercase()
 }
 
-fn users(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
+fn users(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     out.push_str(
         "\n  /** What proves that a user calls. */\n  private static Proof logIn(String user) {\n",
     );
@@ -354,13 +358,16 @@ fn users(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
 
 fn log_in(out: &mut String, user: &User) {
     let reserved: Vec<&str> = KEYWORDS.iter().chain(TAKEN).copied().collect();
-    let (known, fresh) = plan::fresh(user, Casing::Camel, &reserved);
-    for (name, fresh) in fresh {
-        let (prefix, suffix) = (literal(&fresh.prefix), literal(&fresh.suffix));
+    let (known, unique_values) = plan::unique_values(user, Casing::Camel, &reserved);
+    for (name, unique_values) in unique_values {
+        let (prefix, suffix) = (
+            literal(&unique_values.prefix),
+            literal(&unique_values.suffix),
+        );
         let _ = writeln!(
             out,
             "        String {name} = unique({prefix}, {}, {suffix});",
-            fresh.digits
+            unique_values.digits
         );
     }
     if let Some(create) = &user.create {
@@ -383,7 +390,7 @@ fn log_in(out: &mut String, user: &User) {
     }
 }
 
-fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
+fn log_in_by_call(out: &mut String, login: &Login, known: &Variables) {
     out.push_str("        Response answer =\n            ");
     call(out, &login.request, known, 12);
     out.push_str(";\n        assertTrue(answer.statusCode() < 400, answer.asString());\n");
@@ -400,14 +407,14 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
         }
         let value = parts.join(" + ");
         let _ = match &token.send {
-            Sending::Header(name) => {
+            TokenPlacement::Header(name) => {
                 writeln!(
                     out,
                     "        proof.headers.put({}, {value});",
                     literal(name)
                 )
             }
-            Sending::Query(name) => {
+            TokenPlacement::Query(name) => {
                 writeln!(out, "        proof.query.put({}, {value});", literal(name))
             }
         };
@@ -417,17 +424,19 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
     }
 }
 
-fn found(answer: &str, source: &Source) -> String {
+fn found(answer: &str, source: &ValueSource) -> String {
     match source {
-        Source::Body(place) => at(answer, place),
-        Source::Header(name) => format!("{answer}.header({})", literal(name)),
-        Source::LastSegment(name) => format!("lastSegment({answer}.header({}))", literal(name)),
-        Source::Cookie(name) => format!("{answer}.cookie({})", literal(name)),
+        ValueSource::Body(place) => at(answer, place),
+        ValueSource::Header(name) => format!("{answer}.header({})", literal(name)),
+        ValueSource::LastSegment(name) => {
+            format!("lastSegment({answer}.header({}))", literal(name))
+        }
+        ValueSource::Cookie(name) => format!("{answer}.cookie({})", literal(name)),
     }
 }
 
-fn method(out: &mut String, test: &Planned<'_>) {
-    for remark in plan::remarks(test.test) {
+fn method(out: &mut String, test: &PlannedTest<'_>) {
+    for remark in plan::test_comments(test.test) {
         let _ = writeln!(out, "    {}", comment(&remark));
     }
     let tag = if test.test.faults.is_empty() {
@@ -441,8 +450,8 @@ fn method(out: &mut String, test: &Planned<'_>) {
         literal(&one_line(&test.test.name)),
         test.name
     );
-    for answer in &test.test.answers {
-        let call = outside::text_call("standIn", answer, literal);
+    for answer in &test.test.mocks {
+        let call = external::text_call("standIn", answer, literal);
         let _ = writeln!(out, "      {call};");
     }
     for (row, key) in &test.rows {
@@ -458,22 +467,22 @@ fn method(out: &mut String, test: &Planned<'_>) {
         let _ = writeln!(out, "      {start}{};", links.join(between));
     }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 || !test.rows.is_empty() || !test.test.answers.is_empty() {
+        if idx > 0 || !test.rows.is_empty() || !test.test.mocks.is_empty() {
             out.push('\n');
         }
         self::step(out, step);
     }
-    if !test.test.state.is_empty() {
+    if !test.test.expected_rows.is_empty() {
         out.push('\n');
     }
-    for row in &test.test.state {
+    for row in &test.test.expected_rows {
         let links = rows::state_links(row, &test.all_known, SPELLING);
         let _ = writeln!(out, "      {};", links.join("\n          "));
     }
     out.push_str("    }\n");
 }
 
-const SPELLING: Spelling = Spelling {
+const SPELLING: RowNotation = RowNotation {
     into: "insertInto",
     looked_for: ("rowIn", "isThere", "isGone"),
     literal,
@@ -491,22 +500,22 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
         let _ = writeln!(out, "      {}", comment(text));
     }
     let error = match &step.expect {
-        Outcome::Answer(expected) => {
+        ExpectedOutcome::Response(expected) => {
             let _ = write!(out, "      Response {answer} =\n          ");
             call(out, &step.request, known, 10);
             out.push_str(";\n");
             expectations(out, planned, expected);
             return;
         }
-        Outcome::Dropped => "assertDropped",
-        Outcome::TimedOut => "assertTimedOut",
+        ExpectedOutcome::Dropped => "assertDropped",
+        ExpectedOutcome::TimedOut => "assertTimedOut",
     };
     let _ = write!(out, "      {error}(\n          () ->\n              ");
     call(out, &step.request, known, 14);
     out.push_str(");\n");
 }
 
-fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) {
+fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &ExpectedResponse) {
     let answer = &planned.answer;
     let _ = writeln!(
         out,
@@ -546,23 +555,23 @@ fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) 
     }
 }
 
-fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
+fn check(out: &mut String, planned: &PlannedStep<'_>, check: &BodyCheck) {
     let answer = &planned.answer;
     let _ = match check {
-        Check::Equals {
+        BodyCheck::Equals {
             at: place,
             value,
-            holes,
-        } if holes.is_empty() => equality(out, &json(value), &at(answer, place)),
-        Check::Equals {
+            placeholders,
+        } if placeholders.is_empty() => equality(out, &json(value), &at(answer, place)),
+        BodyCheck::Equals {
             at: place,
             value,
-            holes,
+            placeholders,
         } => {
-            let expected = format!("json({})", filled(value, holes, &planned.after));
+            let expected = format!("json({})", filled(value, placeholders, &planned.after));
             equality(out, &expected, &at(answer, place))
         }
-        Check::Same {
+        BodyCheck::Same {
             at: place,
             variable,
         } => writeln!(
@@ -571,7 +580,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
             planned.after.name(variable),
             at(answer, place)
         ),
-        Check::Type { at: place, is } => {
+        BodyCheck::Type { at: place, is } => {
             let value = at(answer, place);
             match is {
                 JsonType::Null => writeln!(out, "      assertNull({value});"),
@@ -583,12 +592,12 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
                 JsonType::Object => instance(out, "Map", &value),
             }
         }
-        Check::Length { at: place, items } => writeln!(
+        BodyCheck::Length { at: place, items } => writeln!(
             out,
             "      assertEquals({items}, ((List<?>) {}).size());",
             at(answer, place)
         ),
-        Check::Includes { at: place, value } => {
+        BodyCheck::Includes { at: place, value } => {
             let list = format!("((List<?>) {})", at(answer, place));
             let flat = format!("      assertTrue({list}.contains({}));", json(value));
             if flat.chars().count() <= WIDTH {
@@ -601,21 +610,21 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
                 )
             }
         }
-        Check::Present { at: place } => presence(out, answer, place, "assertTrue"),
-        Check::Absent { at: place } => presence(out, answer, place, "assertFalse"),
-        Check::Contains { text } => writeln!(
+        BodyCheck::Present { at: place } => presence(out, answer, place, "assertTrue"),
+        BodyCheck::Absent { at: place } => presence(out, answer, place, "assertFalse"),
+        BodyCheck::Contains { text } => writeln!(
             out,
             "      assertTrue({answer}.asString().contains({}), {answer}.asString());",
             literal(text)
         ),
-        Check::TextEquals { text } => {
+        BodyCheck::TextEquals { text } => {
             writeln!(
                 out,
                 "      assertEquals({}, {answer}.asString());",
                 literal(text)
             )
         }
-        Check::Empty => writeln!(out, "      assertEquals(\"\", {answer}.asString());"),
+        BodyCheck::Empty => writeln!(out, "      assertEquals(\"\", {answer}.asString());"),
     };
 }
 
@@ -657,16 +666,16 @@ fn json(value: &Value) -> String {
     }
 }
 
-fn presence(out: &mut String, answer: &str, place: &Place, method: &str) -> std::fmt::Result {
+fn presence(out: &mut String, answer: &str, place: &JsonPath, method: &str) -> std::fmt::Result {
     match place.split() {
         None => Ok(()),
-        Some((parent, Key::Name(name))) => writeln!(
+        Some((parent, JsonKey::Name(name))) => writeln!(
             out,
             "      {method}(((Map<?, ?>) {}).containsKey({}));",
             at(answer, &parent),
             literal(name)
         ),
-        Some((parent, Key::Index(index))) => writeln!(
+        Some((parent, JsonKey::Index(index))) => writeln!(
             out,
             "      {method}(((List<?>) {}).size() > {index});",
             at(answer, &parent)
@@ -675,7 +684,7 @@ fn presence(out: &mut String, answer: &str, place: &Place, method: &str) -> std:
 }
 
 /// `as("ada").queryParam("a", "b").get("/boats")`, a link per line.
-fn call(out: &mut String, request: &Request, known: &Known, indent: usize) {
+fn call(out: &mut String, request: &Request, known: &Variables, indent: usize) {
     let mut links = Vec::new();
     for (name, value) in &request.query {
         links.push(format!(
@@ -740,16 +749,16 @@ fn call(out: &mut String, request: &Request, known: &Known, indent: usize) {
 
 /// The links that carry a body; `headers` gets the media type where REST Assured would not set
 /// it.
-fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Vec<String> {
+fn body(body: &Body, known: &Variables, headers: &mut Vec<(String, Text)>) -> Vec<String> {
     let mut typed = |content_type: &str| plan::name_type(headers, content_type);
     match body {
         Body::Json {
             value,
-            holes,
+            placeholders,
             content_type,
         } => {
             typed(content_type);
-            let text = filled(value, holes, known);
+            let text = filled(value, placeholders, known);
             vec![format!(".body({text}.getBytes(UTF_8))")]
         }
         Body::Form(fields) => {
@@ -787,19 +796,23 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Vec<St
 }
 
 /// The text of a JSON document, with its holes filled.
-fn filled(value: &Value, holes: &[Hole], known: &Known) -> String {
+fn filled(value: &Value, placeholders: &[Placeholder], known: &Variables) -> String {
     let mut fills = Vec::new();
     let fill = std::cell::RefCell::new(&mut fills);
     let text = spliced(
         value,
         &|place| {
-            let hole = holes.iter().find(|hole| hole.at == *place)?;
-            fill.borrow_mut()
-                .push(format!("toJson({})", known.expression(&hole.value, string)));
+            let placeholder = placeholders
+                .iter()
+                .find(|placeholder| placeholder.at == *place)?;
+            fill.borrow_mut().push(format!(
+                "toJson({})",
+                known.expression(&placeholder.value, string)
+            ));
             Some("%s".into())
         },
         &|text| {
-            if holes.is_empty() {
+            if placeholders.is_empty() {
                 text.into()
             } else {
                 text.replace('%', "%%")
@@ -814,14 +827,14 @@ fn filled(value: &Value, holes: &[Hole], known: &Known) -> String {
     }
 }
 
-fn part(part: &Part, known: &Known) -> String {
+fn part(part: &MultipartPart, known: &Variables) -> String {
     let bytes = match &part.content {
-        Content::Text(text) => format!("{}.getBytes(UTF_8)", bracketed(string(text, known))),
-        Content::Base64(base64) => format!("Base64.getDecoder().decode({})", literal(base64)),
+        PartContent::Text(text) => format!("{}.getBytes(UTF_8)", bracketed(string(text, known))),
+        PartContent::Base64(base64) => format!("Base64.getDecoder().decode({})", literal(base64)),
     };
     let name = literal(&part.name);
     match (&part.file_name, &part.content_type, &part.content) {
-        (None, media_type, Content::Text(text)) => {
+        (None, media_type, PartContent::Text(text)) => {
             let media_type = media_type.as_deref().unwrap_or("text/plain");
             format!(
                 ".multiPart({name}, {}, {})",
@@ -846,7 +859,7 @@ fn bracketed(code: String) -> String {
 }
 
 /// The path as a template, and what fills it.
-fn path(path: &Text, known: &Known) -> (String, Vec<String>) {
+fn path(path: &Text, known: &Variables) -> (String, Vec<String>) {
     if plan::is_reference(path) {
         let reference = string(path, known);
         return (
@@ -858,7 +871,7 @@ fn path(path: &Text, known: &Known) -> (String, Vec<String>) {
     let mut fills = Vec::new();
     for piece in &path.0 {
         match piece {
-            Piece::Literal(text) => {
+            TextPiece::Literal(text) => {
                 // REST Assured encodes by itself, so what is encoded already is decoded and filled in.
                 for (idx, segment) in text.split('/').enumerate() {
                     if idx > 0 {
@@ -873,12 +886,12 @@ fn path(path: &Text, known: &Known) -> (String, Vec<String>) {
                     }
                 }
             }
-            Piece::Captured(variable) => {
+            TextPiece::Captured(variable) => {
                 let name = known.name(variable);
                 let _ = write!(template, "{{{name}}}");
                 fills.push(name);
             }
-            Piece::Secret(secret) => {
+            TextPiece::Secret(secret) => {
                 let _ = write!(template, "{{p{}}}", fills.len());
                 fills.push(constant(&secret.variable));
             }
@@ -906,13 +919,13 @@ fn decoded(text: &str) -> String {
 }
 
 /// An expression of type `String`.
-fn string(text: &Text, known: &Known) -> String {
+fn string(text: &Text, known: &Variables) -> String {
     if let Some(text) = text.literal() {
         return literal(&text);
     }
     match text.0.as_slice() {
-        [Piece::Secret(secret)] => return constant(&secret.variable),
-        [Piece::Captured(variable)] => {
+        [TextPiece::Secret(secret)] => return constant(&secret.variable),
+        [TextPiece::Captured(variable)] => {
             return format!("{}.toString()", known.name(variable));
         }
         _ => {}
@@ -921,9 +934,9 @@ fn string(text: &Text, known: &Known) -> String {
         .0
         .iter()
         .map(|piece| match piece {
-            Piece::Literal(text) => literal(text),
-            Piece::Captured(variable) => known.name(variable),
-            Piece::Secret(secret) => constant(&secret.variable),
+            TextPiece::Literal(text) => literal(text),
+            TextPiece::Captured(variable) => known.name(variable),
+            TextPiece::Secret(secret) => constant(&secret.variable),
         })
         .collect();
     if !parts[0].starts_with('"') {
@@ -933,12 +946,12 @@ fn string(text: &Text, known: &Known) -> String {
 }
 
 /// `at(created, "tags", 0)`
-fn at(answer: &str, place: &Place) -> String {
+fn at(answer: &str, place: &JsonPath) -> String {
     let mut out = format!("at({answer}");
     for key in &place.0 {
         let _ = match key {
-            Key::Index(index) => write!(out, ", {index}"),
-            Key::Name(name) => write!(out, ", {}", literal(name)),
+            JsonKey::Index(index) => write!(out, ", {index}"),
+            JsonKey::Name(name) => write!(out, ", {}", literal(name)),
         };
     }
     out.push(')');

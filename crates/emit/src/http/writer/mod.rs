@@ -1,7 +1,7 @@
 //! A writer of HTTP suites per test language, chosen by name from a closed registry.
 
 use super::check::SuiteError;
-use super::plan::Planned;
+use super::plan::PlannedTest;
 use super::suite::{HttpSuite, HttpTest};
 use crate::writer::File;
 
@@ -23,14 +23,14 @@ pub struct WrittenSuite {
     /// The tests, in the order in which they stand in the files.
     pub tests: Vec<WrittenTest>,
     /// The tests that this language cannot express, and why.
-    pub left_out: Vec<LeftOut>,
+    pub excluded: Vec<UnsupportedTest>,
     /// How to run them, in the folder of the files.
     pub run: Run,
 }
 
 /// A test that a language cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct UnsupportedTest {
     /// Its id in the suite.
     pub id: String,
     /// What stands in the way.
@@ -89,12 +89,12 @@ pub fn by_name(name: &str) -> Result<&'static dyn HttpWriter, SuiteError> {
 /// The suite without the tests for which `refused` has a reason.
 fn without(
     suite: &HttpSuite,
-    refused: impl Fn(&HttpTest) -> Option<LeftOut>,
-) -> (HttpSuite, Vec<LeftOut>) {
-    let left_out: Vec<LeftOut> = suite.tests.iter().filter_map(&refused).collect();
+    refused: impl Fn(&HttpTest) -> Option<UnsupportedTest>,
+) -> (HttpSuite, Vec<UnsupportedTest>) {
+    let excluded: Vec<UnsupportedTest> = suite.tests.iter().filter_map(&refused).collect();
     let mut suite = suite.clone();
     suite.tests.retain(|test| refused(test).is_none());
-    (suite, left_out)
+    (suite, excluded)
 }
 
 /// Counts lines while a file grows.
@@ -116,7 +116,7 @@ impl Lines {
     fn written(
         &mut self,
         out: &str,
-        test: &Planned<'_>,
+        test: &PlannedTest<'_>,
         name: String,
         path: &str,
         start_line: usize,

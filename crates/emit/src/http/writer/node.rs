@@ -6,17 +6,21 @@ use std::fmt::Write;
 use serde_json::{Number, Value};
 
 use super::value::{Notation, every_scalar, spliced};
-use super::{HttpWriter, LeftOut, Lines, WrittenSuite, WrittenTest, run_on};
-use crate::http::outside;
-use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
-use crate::http::rows::{self, Spelling};
+use super::{HttpWriter, Lines, UnsupportedTest, WrittenSuite, WrittenTest, run_on};
+use crate::http::external;
+use crate::http::plan::{self, Casing, PlannedStep, PlannedTest, SuiteFile, Variables};
+use crate::http::rows::{self, RowNotation};
 use crate::http::suite::{
-    Auth, HttpSuite, HttpTest, Login, Outcome, PORT, ROW_ENDPOINT, Reset, Sending, Source,
+    AGENT_PORT, Auth, ExpectedOutcome, HttpSuite, HttpTest, Login, PORT, ResetHook, TokenPlacement,
+    ValueSource,
 };
-use crate::http::{Answer, Body, Check, Content, JsonType, Key, Part, Piece, Place, Request};
-use crate::http::{SuiteError, TestAnswer, Text, User};
+use crate::http::{
+    Body, BodyCheck, ExpectedResponse, JsonKey, JsonPath, JsonType, MultipartPart, PartContent,
+    Request, TextPiece,
+};
+use crate::http::{MockedResponse, SuiteError, Text, User};
 use crate::writer::File;
-use crate::writer::layout::Piece as Layout;
+use crate::writer::layout::Layout;
 use crate::writer::name::slug;
 use crate::writer::text::{is_unprintable, one_line};
 
@@ -119,7 +123,7 @@ const RESERVED: &[&str] = &[
     "once",
 ];
 
-const SPELLING: Spelling = Spelling {
+const SPELLING: RowNotation = RowNotation {
     into: "insertInto",
     looked_for: ("rowIn", "isThere", "isGone"),
     literal,
@@ -137,7 +141,7 @@ impl HttpWriter for Node {
 
     fn write(&self, suite: &HttpSuite) -> Result<WrittenSuite, SuiteError> {
         suite.check()?;
-        let (suite, left_out) = super::without(suite, refused_by_fetch);
+        let (suite, excluded) = super::without(suite, refused_by_fetch);
         let mut files = Vec::new();
         let mut tests = Vec::new();
         let mut names = BTreeSet::new();
@@ -158,14 +162,14 @@ impl HttpWriter for Node {
         Ok(WrittenSuite {
             files,
             tests,
-            left_out,
+            excluded,
             run,
         })
     }
 }
 
 /// What the Fetch standard does not let a program send.
-fn refused_by_fetch(test: &HttpTest) -> Option<LeftOut> {
+fn refused_by_fetch(test: &HttpTest) -> Option<UnsupportedTest> {
     let steps = test.steps.iter().map(|step| &step.request);
     let reason = steps.into_iter().find_map(|request| {
         let method = request.method.to_ascii_uppercase();
@@ -177,7 +181,7 @@ fn refused_by_fetch(test: &HttpTest) -> Option<LeftOut> {
             _ => None,
         }
     })?;
-    Some(LeftOut {
+    Some(UnsupportedTest {
         id: test.id.clone(),
         reason,
     })
@@ -185,7 +189,7 @@ fn refused_by_fetch(test: &HttpTest) -> Option<LeftOut> {
 
 fn module(
     suite: &HttpSuite,
-    chapter: &Chapter<'_>,
+    chapter: &SuiteFile<'_>,
     path: &str,
     names: &mut BTreeSet<String>,
     tests: &mut Vec<WrittenTest>,
@@ -236,13 +240,13 @@ fn module(
     out
 }
 
-fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
+fn prelude(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     let uses = plan::uses(suite, chapter);
     let service = &suite.service;
     let users = plan::users(suite, chapter);
     out.push('\n');
     out.push_str("import assert from \"node:assert/strict\";\n");
-    let reset_by_command = matches!(service.reset, Some(Reset::Command(_)));
+    let reset_by_command = matches!(service.reset, Some(ResetHook::Command(_)));
     let children: Vec<&str> = [
         (reset_by_command, "execSync"),
         (service.start.is_some(), "spawn"),
@@ -255,13 +259,13 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         let names = children.join(", ");
         let _ = writeln!(out, "import {{ {names} }} from \"node:child_process\";");
     }
-    if suite.free_row_endpoint().is_some() {
+    if suite.free_agent_port().is_some() {
         out.push_str("import { randomUUID } from \"node:crypto\";\n");
     }
     if suite.chooses_ports() {
         out.push_str("import { once } from \"node:events\";\n");
     }
-    if !suite.outside.is_empty() {
+    if !suite.external_services.is_empty() {
         out.push_str("import { createServer } from \"node:http\";\n");
     }
     if suite.chooses_ports() {
@@ -274,7 +278,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     let before = service.reset.is_some()
         || !users.is_empty()
         || suite.database.is_some()
-        || !suite.outside.is_empty();
+        || !suite.external_services.is_empty();
     if before {
         names.push("beforeEach");
     }
@@ -297,8 +301,8 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         out.push_str("const PORT = await freePort();\n");
         base_url = at_port(free, "PORT");
     }
-    if suite.free_row_endpoint().is_some() {
-        out.push_str("const ROW_ENDPOINT = `${await freePort()}/${randomUUID()}`;\n");
+    if suite.free_agent_port().is_some() {
+        out.push_str("const AGENT = `${await freePort()}/${randomUUID()}`;\n");
     }
     let _ = writeln!(
         out,
@@ -317,9 +321,9 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             ),
         };
     }
-    if !suite.outside.is_empty() {
+    if !suite.external_services.is_empty() {
         let stations = suite
-            .outside
+            .external_services
             .iter()
             .map(|one| Layout::Atom(format!("[{}, {}]", literal(&one.name), one.port)));
         Layout::list("const OUTSIDE = [", stations, "]").render_by(2, out, 0, WIDTH, 1);
@@ -345,15 +349,15 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
 
 /// The command that starts the service: at ports that are free, where it takes any.
 fn started(suite: &HttpSuite, fixed: &str) -> String {
-    let Some(start) = &suite.service.start_anywhere else {
+    let Some(start) = &suite.service.start_on_free_ports else {
         return literal(fixed);
     };
     let mut code = literal(start);
     if suite.free_url().is_some() {
         let _ = write!(code, ".replaceAll({}, PORT)", literal(PORT));
     }
-    if suite.free_row_endpoint().is_some() {
-        let _ = write!(code, ".replaceAll({}, ROW_ENDPOINT)", literal(ROW_ENDPOINT));
+    if suite.free_agent_port().is_some() {
+        let _ = write!(code, ".replaceAll({}, AGENT)", literal(AGENT_PORT));
     }
     code
 }
@@ -375,21 +379,21 @@ fn before_each(out: &mut String, suite: &HttpSuite, users: bool) {
     if users {
         out.push_str("  proofs = {};\n");
     }
-    if !suite.outside.is_empty() {
+    if !suite.external_services.is_empty() {
         out.push_str("  answers = [];\n");
     }
     match &suite.service.reset {
         None => {}
-        Some(Reset::Command(command)) => {
+        Some(ResetHook::Command(command)) => {
             out.push_str("  ");
             let options = Layout::Atom("{ stdio: \"inherit\" }".into());
             Layout::list("execSync(", [Layout::Atom(literal(command)), options], ")")
                 .render_by(2, out, 2, WIDTH, 1);
             out.push_str(";\n");
         }
-        Some(Reset::Call(request)) => {
+        Some(ResetHook::Call(request)) => {
             out.push_str("  ");
-            call("const reset = await ", request, &Known::new()).render_by(2, out, 2, WIDTH, 1);
+            call("const reset = await ", request, &Variables::new()).render_by(2, out, 2, WIDTH, 1);
             out.push_str(";\n  assert.ok(reset.status < 400, reset.text);\n");
         }
     }
@@ -417,7 +421,7 @@ fn constant(variable: &str) -> String {
     slug(variable).to_ascii_uppercase()
 }
 
-fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
+fn helpers(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     let uses = plan::uses(suite, chapter);
     let users = plan::users(suite, chapter);
     out.push('\n');
@@ -432,8 +436,8 @@ fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if let Some(database) = &suite.database {
         let mut code =
             include_str!("node/database.mjs").replace("@GIVEN@", &environment(&database.variable));
-        if let Some(free) = suite.free_row_endpoint() {
-            code = code.replace("@ROW_ENDPOINT@", &at_port(free, "ROW_ENDPOINT"));
+        if let Some(free) = suite.free_agent_port() {
+            code = code.replace("@AGENT@", &at_port(free, "AGENT"));
         }
         out.push_str(&rows::helpers(&code, suite, database, literal));
     }
@@ -443,7 +447,7 @@ fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if uses.last_segment {
         out.push_str(include_str!("node/last_segment.mjs"));
     }
-    if uses.fresh {
+    if uses.unique_values {
         out.push_str(include_str!("node/unique.mjs"));
     }
     if users.is_empty() {
@@ -457,7 +461,7 @@ fn helpers(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
 }
 
 fn log_in(out: &mut String, user: &User) {
-    let (known, fresh) = plan::fresh(user, Casing::Camel, RESERVED);
+    let (known, unique_values) = plan::unique_values(user, Casing::Camel, RESERVED);
     let name = key(&user.name);
     if let (Auth::Headers(headers), None) = (&user.auth, &user.create) {
         let _ = write!(out, "    {name}: async () => (");
@@ -467,12 +471,15 @@ fn log_in(out: &mut String, user: &User) {
         return;
     }
     let _ = writeln!(out, "    {name}: async () => {{");
-    for (name, fresh) in fresh {
-        let (prefix, suffix) = (literal(&fresh.prefix), literal(&fresh.suffix));
+    for (name, unique_values) in unique_values {
+        let (prefix, suffix) = (
+            literal(&unique_values.prefix),
+            literal(&unique_values.suffix),
+        );
         let _ = writeln!(
             out,
             "      const {name} = unique({prefix}, {}, {suffix});",
-            fresh.digits
+            unique_values.digits
         );
     }
     if let Some(create) = &user.create {
@@ -492,7 +499,7 @@ fn log_in(out: &mut String, user: &User) {
     out.push_str("    },\n");
 }
 
-fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
+fn log_in_by_call(out: &mut String, login: &Login, known: &Variables) {
     out.push_str("      ");
     call("const answer = await ", &login.request, known).render_by(2, out, 6, WIDTH, 1);
     out.push_str(";\n      assert.ok(answer.status < 400, answer.text);\n");
@@ -505,11 +512,11 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
             _ => format!("`{}`", value.collect::<Vec<_>>().join("${token}")),
         };
         entries.push(match &token.send {
-            Sending::Header(name) => {
+            TokenPlacement::Header(name) => {
                 let header = Layout::Atom(format!("{}: {value}", key(name)));
                 Layout::list("headers: { ", [header], " }")
             }
-            Sending::Query(name) => {
+            TokenPlacement::Query(name) => {
                 let pair = Layout::Atom(format!("{}: {value}", key(name)));
                 Layout::list("query: { ", [pair], " }")
             }
@@ -528,23 +535,23 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
     out.push_str(";\n");
 }
 
-fn found(answer: &str, source: &Source) -> String {
+fn found(answer: &str, source: &ValueSource) -> String {
     match source {
-        Source::Body(place) => at(&format!("{answer}.json"), place),
-        Source::Header(name) => format!("{answer}.headers.get({})", literal(name)),
-        Source::LastSegment(name) => {
+        ValueSource::Body(place) => at(&format!("{answer}.json"), place),
+        ValueSource::Header(name) => format!("{answer}.headers.get({})", literal(name)),
+        ValueSource::LastSegment(name) => {
             format!("lastSegment({answer}.headers.get({}))", literal(name))
         }
-        Source::Cookie(name) => format!("cookie({answer}, {})", literal(name)),
+        ValueSource::Cookie(name) => format!("cookie({answer}, {})", literal(name)),
     }
 }
 
-fn test(out: &mut String, test: &Planned<'_>, name: &str) {
+fn test(out: &mut String, test: &PlannedTest<'_>, name: &str) {
     let _ = writeln!(out, "  test({}, async () => {{", literal(name));
-    for remark in plan::remarks(test.test) {
+    for remark in plan::test_comments(test.test) {
         let _ = writeln!(out, "    // {remark}");
     }
-    for answer in &test.test.answers {
+    for answer in &test.test.mocks {
         stand_in(out, answer);
     }
     for (row, key) in &test.rows {
@@ -554,15 +561,15 @@ fn test(out: &mut String, test: &Planned<'_>, name: &str) {
         chain(out, &start, &rows::links(row, &test.known, SPELLING));
     }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 || !test.rows.is_empty() || !test.test.answers.is_empty() {
+        if idx > 0 || !test.rows.is_empty() || !test.test.mocks.is_empty() {
             out.push('\n');
         }
         self::step(out, step);
     }
-    if !test.test.state.is_empty() {
+    if !test.test.expected_rows.is_empty() {
         out.push('\n');
     }
-    for row in &test.test.state {
+    for row in &test.test.expected_rows {
         chain(out, "", &rows::state_links(row, &test.all_known, SPELLING));
     }
     out.push_str("  });\n");
@@ -580,8 +587,8 @@ fn chain(out: &mut String, start: &str, links: &[String]) {
 }
 
 /// `standIn("rates", "GET", "/latest", 200, {…});`
-fn stand_in(out: &mut String, answer: &TestAnswer) {
-    let (first, value, last) = outside::value_arguments(answer, literal);
+fn stand_in(out: &mut String, answer: &MockedResponse) {
+    let (first, value, last) = external::value_arguments(answer, literal);
     let mut arguments: Vec<Layout> = first.into_iter().map(Layout::Atom).collect();
     arguments.extend(value.map(|value| NOTATION.layout("", value, &|_| None)));
     arguments.extend(last.map(Layout::Atom));
@@ -599,7 +606,7 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
         let _ = writeln!(out, "    // {}", one_line(comment));
     }
     let error = match &step.expect {
-        Outcome::Answer(expected) => {
+        ExpectedOutcome::Response(expected) => {
             line(
                 out,
                 call(&format!("const {answer} = await "), &step.request, known),
@@ -608,8 +615,8 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
             return;
         }
         // A connection that ends is "fetch failed", or "terminated" amid the body.
-        Outcome::Dropped => "{ name: \"TypeError\" }",
-        Outcome::TimedOut => "{ name: \"TimeoutError\" }",
+        ExpectedOutcome::Dropped => "{ name: \"TypeError\" }",
+        ExpectedOutcome::TimedOut => "{ name: \"TimeoutError\" }",
     };
     let rejected = [call("", &step.request, known), Layout::Atom(error.into())];
     line(out, Layout::list("await assert.rejects(", rejected, ")"));
@@ -640,7 +647,7 @@ fn ok(out: &mut String, condition: String) {
     assertion(out, "ok", vec![Layout::Atom(condition)]);
 }
 
-fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) {
+fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &ExpectedResponse) {
     let answer = &planned.answer;
     equal(out, format!("{answer}.status"), expected.status.to_string());
     if let Some(media_type) = &expected.content_type {
@@ -662,22 +669,22 @@ fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) 
     }
 }
 
-fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
+fn check(out: &mut String, planned: &PlannedStep<'_>, check: &BodyCheck) {
     let body = format!("{}.json", planned.answer);
     match check {
-        Check::Equals {
+        BodyCheck::Equals {
             at: place,
             value,
-            holes,
+            placeholders,
         } => {
             let actual = Layout::Atom(at(&body, place));
-            let hole = |place: &Place| planned.after.filled(holes, place, string);
-            let expected = NOTATION.layout("", value, &hole);
+            let placeholder = |place: &JsonPath| planned.after.filled(placeholders, place, string);
+            let expected = NOTATION.layout("", value, &placeholder);
             let deep = value.is_array() || value.is_object();
             let method = if deep { "deepEqual" } else { "equal" };
             assertion(out, method, vec![actual, expected]);
         }
-        Check::Same {
+        BodyCheck::Same {
             at: place,
             variable,
         } => assertion(
@@ -688,7 +695,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
                 Layout::Atom(planned.after.name(variable)),
             ],
         ),
-        Check::Type { at: place, is } => {
+        BodyCheck::Type { at: place, is } => {
             let value = at(&body, place);
             let kind = |name: &str| (format!("typeof {value}"), format!("\"{name}\""));
             match is {
@@ -710,7 +717,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
                 ),
             }
         }
-        Check::Length { at: place, items } => {
+        BodyCheck::Length { at: place, items } => {
             ok(out, format!("Array.isArray({})", at(&body, place)));
             equal(
                 out,
@@ -718,7 +725,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
                 items.to_string(),
             );
         }
-        Check::Includes { at: place, value } => {
+        BodyCheck::Includes { at: place, value } => {
             let list = at(&body, place);
             let wanted = NOTATION.layout("", value, &|_| None);
             let test = [Layout::Atom("item".into()), wanted];
@@ -726,25 +733,25 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
             let some = Layout::hugging(format!("{list}.some("), vec![same], ")");
             assertion(out, "ok", vec![some]);
         }
-        Check::Present { at: place } => presence(out, &body, place, true),
-        Check::Absent { at: place } => presence(out, &body, place, false),
-        Check::Contains { text } => {
+        BodyCheck::Present { at: place } => presence(out, &body, place, true),
+        BodyCheck::Absent { at: place } => presence(out, &body, place, false),
+        BodyCheck::Contains { text } => {
             ok(
                 out,
                 format!("{}.text.includes({})", planned.answer, literal(text)),
             );
         }
-        Check::TextEquals { text } => {
+        BodyCheck::TextEquals { text } => {
             equal(out, format!("{}.text", planned.answer), literal(text));
         }
-        Check::Empty => equal(out, format!("{}.text", planned.answer), "\"\"".into()),
+        BodyCheck::Empty => equal(out, format!("{}.text", planned.answer), "\"\"".into()),
     }
 }
 
-fn presence(out: &mut String, body: &str, place: &Place, there: bool) {
+fn presence(out: &mut String, body: &str, place: &JsonPath, there: bool) {
     match place.split() {
         None => {}
-        Some((parent, Key::Name(name))) => {
+        Some((parent, JsonKey::Name(name))) => {
             let not = if there { "" } else { "!" };
             let parent = at(body, &parent);
             ok(
@@ -752,7 +759,7 @@ fn presence(out: &mut String, body: &str, place: &Place, there: bool) {
                 format!("{not}Object.hasOwn({parent}, {})", literal(name)),
             );
         }
-        Some((parent, Key::Index(index))) => {
+        Some((parent, JsonKey::Index(index))) => {
             let sign = if there { ">" } else { "<=" };
             ok(out, format!("{}.length {sign} {index}", at(body, &parent)));
         }
@@ -760,7 +767,7 @@ fn presence(out: &mut String, body: &str, place: &Place, there: bool) {
 }
 
 /// `call("POST", "/boats", { user: "ada", json: { … } })`
-fn call(prefix: &str, request: &Request, known: &Known) -> Layout {
+fn call(prefix: &str, request: &Request, known: &Variables) -> Layout {
     let mut options = Vec::new();
     if let Some(user) = &request.user {
         options.push(Layout::Atom(format!("user: {}", literal(user))));
@@ -791,7 +798,7 @@ fn call(prefix: &str, request: &Request, known: &Known) -> Layout {
 }
 
 /// Pairs as an object, or as a list of pairs where a name comes twice.
-fn pairs(prefix: &str, pairs: &[(String, Text)], known: &Known, once: bool) -> Layout {
+fn pairs(prefix: &str, pairs: &[(String, Text)], known: &Variables, once: bool) -> Layout {
     let mut names: Vec<&str> = pairs.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
@@ -821,15 +828,15 @@ fn property(name: &str, value: &str) -> Layout {
 }
 
 /// The option that carries the body; `headers` gets the media type where fetch would not set it.
-fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout {
+fn body(body: &Body, known: &Variables, headers: &mut Vec<(String, Text)>) -> Layout {
     let mut typed = |content_type: &str| plan::name_type(headers, content_type);
     match body {
         Body::Json {
             value,
-            holes,
+            placeholders,
             content_type,
         } => {
-            let hole = |place: &Place| known.filled(holes, place, string);
+            let placeholder = |place: &JsonPath| known.filled(placeholders, place, string);
             if content_type != "application/json" {
                 typed(content_type);
             }
@@ -838,12 +845,12 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout
                 typed(content_type);
                 let text = spliced(
                     value,
-                    &|place| hole(place).map(|code| format!("${{JSON.stringify({code})}}")),
+                    &|place| placeholder(place).map(|code| format!("${{JSON.stringify({code})}}")),
                     &in_template,
                 );
                 return Layout::Atom(format!("body: `{text}`"));
             }
-            NOTATION.layout("json: ", value, &hole)
+            NOTATION.layout("json: ", value, &placeholder)
         }
         Body::Form(fields) => {
             let fields = fields.iter().map(|(name, text)| {
@@ -881,12 +888,12 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout
 }
 
 /// The arguments of `FormData.append`.
-fn part(part: &Part, known: &Known) -> Layout {
+fn part(part: &MultipartPart, known: &Variables) -> Layout {
     let content = match &part.content {
-        Content::Text(text) => string(text, known),
-        Content::Base64(base64) => format!("Buffer.from({}, \"base64\")", literal(base64)),
+        PartContent::Text(text) => string(text, known),
+        PartContent::Base64(base64) => format!("Buffer.from({}, \"base64\")", literal(base64)),
     };
-    let is_text = matches!(part.content, Content::Text(_));
+    let is_text = matches!(part.content, PartContent::Text(_));
     let mut items = vec![Layout::Atom(literal(&part.name))];
     if is_text && part.file_name.is_none() && part.content_type.is_none() {
         items.push(Layout::Atom(content));
@@ -919,7 +926,7 @@ fn is_exact(value: &Value) -> bool {
     }
 }
 
-fn path(path: &Text, known: &Known) -> String {
+fn path(path: &Text, known: &Variables) -> String {
     if !plan::is_reference(path) {
         return template(path, known, true);
     }
@@ -930,22 +937,22 @@ fn path(path: &Text, known: &Known) -> String {
     format!("new URL({reference}, BASE_URL).href")
 }
 
-fn string(text: &Text, known: &Known) -> String {
+fn string(text: &Text, known: &Variables) -> String {
     match text.0.as_slice() {
-        [Piece::Secret(secret)] => constant(&secret.variable),
-        [Piece::Captured(variable)] => known.name(variable),
+        [TextPiece::Secret(secret)] => constant(&secret.variable),
+        [TextPiece::Captured(variable)] => known.name(variable),
         _ => template(text, known, false),
     }
 }
 
-fn template(text: &Text, known: &Known, in_path: bool) -> String {
+fn template(text: &Text, known: &Variables, in_path: bool) -> String {
     if let Some(text) = text.literal() {
         return literal(&text);
     }
     let pieces = text.0.iter().map(|piece| match piece {
-        Piece::Literal(text) => in_template(text),
-        Piece::Secret(secret) => format!("${{{}}}", constant(&secret.variable)),
-        Piece::Captured(variable) => {
+        TextPiece::Literal(text) => in_template(text),
+        TextPiece::Secret(secret) => format!("${{{}}}", constant(&secret.variable)),
+        TextPiece::Captured(variable) => {
             let name = known.name(variable);
             let plain = known.is_plain(variable);
             if in_path && !plain {
@@ -959,13 +966,13 @@ fn template(text: &Text, known: &Known, in_path: bool) -> String {
 }
 
 /// `fetched.json.tags[0]`
-fn at(body: &str, place: &Place) -> String {
+fn at(body: &str, place: &JsonPath) -> String {
     let mut out = String::from(body);
     for key in &place.0 {
         let _ = match key {
-            Key::Index(index) => write!(out, "[{index}]"),
-            Key::Name(name) if is_identifier(name) => write!(out, ".{name}"),
-            Key::Name(name) => write!(out, "[{}]", literal(name)),
+            JsonKey::Index(index) => write!(out, "[{index}]"),
+            JsonKey::Name(name) if is_identifier(name) => write!(out, ".{name}"),
+            JsonKey::Name(name) => write!(out, "[{}]", literal(name)),
         };
     }
     out

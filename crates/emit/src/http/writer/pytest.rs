@@ -7,19 +7,21 @@ use serde_json::Value;
 
 use super::value::Notation;
 use super::{HttpWriter, Lines, WrittenSuite, WrittenTest, run_on};
-use crate::http::outside;
-use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
-use crate::http::rows::{self, Spelling};
+use crate::http::external;
+use crate::http::plan::{self, Casing, PlannedStep, PlannedTest, SuiteFile, Variables};
+use crate::http::rows::{self, RowNotation};
 use crate::http::suite::{
-    Auth, HttpSuite, Login, Outcome, PORT, ROW_ENDPOINT, Reset, Sending, Source, Token,
+    AGENT_PORT, Auth, ExpectedOutcome, HttpSuite, Login, PORT, ResetHook, Token, TokenPlacement,
+    ValueSource,
 };
 use crate::http::{
-    Answer, Body, Check, Content, JsonType, Key, Piece, Place, Request, TestAnswer, Text, User,
+    Body, BodyCheck, ExpectedResponse, JsonKey, JsonPath, JsonType, MockedResponse, PartContent,
+    Request, Text, TextPiece, User,
 };
-use crate::http::{SuiteError, request::Part};
+use crate::http::{SuiteError, request::MultipartPart};
 use crate::suite::SuiteDialect;
 use crate::writer::File;
-use crate::writer::layout::Piece as Layout;
+use crate::writer::layout::Layout;
 use crate::writer::name::slug;
 use crate::writer::pytest::{in_docstring, literal};
 use crate::writer::text::{one_line, sentence};
@@ -37,7 +39,7 @@ const NOTATION: Notation = Notation {
     braces: ("{", "}"),
 };
 
-const SPELLING: Spelling = Spelling {
+const SPELLING: RowNotation = RowNotation {
     into: "insert_into",
     looked_for: ("row_in", "is_there", "is_gone"),
     literal,
@@ -150,7 +152,7 @@ impl HttpWriter for Pytest {
         Ok(WrittenSuite {
             files,
             tests,
-            left_out: Vec::new(),
+            excluded: Vec::new(),
             run,
         })
     }
@@ -158,7 +160,7 @@ impl HttpWriter for Pytest {
 
 fn module(
     suite: &HttpSuite,
-    chapter: &Chapter<'_>,
+    chapter: &SuiteFile<'_>,
     path: &str,
     tests: &mut Vec<WrittenTest>,
 ) -> String {
@@ -198,16 +200,16 @@ fn module(
 }
 
 /// Imports, settings, users and fixtures: only what the tests of the chapter need.
-fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
+fn prelude(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     let uses = plan::uses(suite, chapter);
     let service = &suite.service;
     let users = plan::users(suite, chapter);
-    let in_shell = service.start.is_some() || matches!(service.reset, Some(Reset::Command(_)));
+    let in_shell = service.start.is_some() || matches!(service.reset, Some(ResetHook::Command(_)));
     let mut imports = vec!["os"];
     if uses.base64 {
         imports.push("base64");
     }
-    if needs_json(suite, chapter) || !suite.outside.is_empty() {
+    if needs_json(suite, chapter) || !suite.external_services.is_empty() {
         imports.push("json");
     }
     if service.start.is_some() {
@@ -216,13 +218,13 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if suite.chooses_ports() {
         imports.push("socket");
     }
-    if suite.free_row_endpoint().is_some() {
+    if suite.free_agent_port().is_some() {
         imports.push("secrets");
     }
     if in_shell || suite.database.is_some() {
         imports.push("subprocess");
     }
-    if !suite.outside.is_empty() {
+    if !suite.external_services.is_empty() {
         imports.push("threading");
     }
     let is_mysql = suite
@@ -234,7 +236,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         let _ = writeln!(out, "import {import}");
     }
     out.push_str("from functools import partialmethod\n");
-    if !suite.outside.is_empty() {
+    if !suite.external_services.is_empty() {
         out.push_str("from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer\n");
     }
     let from_parse: Vec<&str> = [
@@ -242,7 +244,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         (uses.last_segment || is_mysql, "unquote"),
         (uses.references, "urljoin"),
         (
-            uses.last_segment || is_mysql || !suite.outside.is_empty(),
+            uses.last_segment || is_mysql || !suite.external_services.is_empty(),
             "urlsplit",
         ),
     ]
@@ -252,7 +254,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if !from_parse.is_empty() {
         let _ = writeln!(out, "from urllib.parse import {}", from_parse.join(", "));
     }
-    if uses.fresh {
+    if uses.unique_values {
         out.push_str("from uuid import uuid4\n");
     }
     out.push_str("\nimport pytest\nimport requests\n\n");
@@ -264,8 +266,8 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         out.push_str("PORT = free_port()\n");
         base_url = at_port(free, "PORT");
     }
-    if suite.free_row_endpoint().is_some() {
-        out.push_str("ROW_ENDPOINT = free_port() + \"/\" + secrets.token_hex(16)\n");
+    if suite.free_agent_port().is_some() {
+        out.push_str("AGENT = free_port() + \"/\" + secrets.token_hex(16)\n");
     }
     let _ = writeln!(
         out,
@@ -301,9 +303,9 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
         }
         out.push_str("]\n");
     }
-    if !suite.outside.is_empty() {
+    if !suite.external_services.is_empty() {
         let stations = suite
-            .outside
+            .external_services
             .iter()
             .map(|one| Layout::Atom(format!("({}, {})", literal(&one.name), one.port)));
         Layout::list("OUTSIDE = [", stations, "]").render(out, 0, WIDTH, 0);
@@ -314,8 +316,8 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     api_fixture(out, suite);
     if let Some(database) = &suite.database {
         let mut code = include_str!("pytest/database.py").to_owned();
-        if let Some(free) = suite.free_row_endpoint() {
-            code = code.replace("@ROW_ENDPOINT@", &at_port(free, "ROW_ENDPOINT"));
+        if let Some(free) = suite.free_agent_port() {
+            code = code.replace("@AGENT@", &at_port(free, "AGENT"));
         }
         out.push_str(&rows::helpers(&code, suite, database, literal));
     }
@@ -332,7 +334,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     if uses.last_segment {
         out.push_str(include_str!("pytest/last_segment.py"));
     }
-    if uses.fresh {
+    if uses.unique_values {
         out.push_str(include_str!("pytest/unique.py"));
     }
     for user in &users {
@@ -348,7 +350,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     }
 }
 
-fn needs_json(suite: &HttpSuite, chapter: &Chapter<'_>) -> bool {
+fn needs_json(suite: &HttpSuite, chapter: &SuiteFile<'_>) -> bool {
     plan::all_requests(suite, chapter)
         .iter()
         .any(|request| match &request.body {
@@ -376,7 +378,7 @@ fn constant(variable: &str) -> String {
 fn service_fixture(out: &mut String, suite: &HttpSuite) {
     // Somebody must listen for the service before it starts, and only as long as it runs.
     let with_outside = |code: &str| {
-        if suite.outside.is_empty() {
+        if suite.external_services.is_empty() {
             return code.to_owned();
         }
         code.replace("scope=\"session\"", "scope=\"module\"")
@@ -394,15 +396,15 @@ fn service_fixture(out: &mut String, suite: &HttpSuite) {
 
 /// The command that starts the service: at ports that are free, where it takes any.
 fn started(suite: &HttpSuite, fixed: &str) -> String {
-    let Some(start) = &suite.service.start_anywhere else {
+    let Some(start) = &suite.service.start_on_free_ports else {
         return literal(fixed);
     };
     let mut code = literal(start);
     if suite.free_url().is_some() {
         let _ = write!(code, ".replace({}, PORT)", literal(PORT));
     }
-    if suite.free_row_endpoint().is_some() {
-        let _ = write!(code, ".replace({}, ROW_ENDPOINT)", literal(ROW_ENDPOINT));
+    if suite.free_agent_port().is_some() {
+        let _ = write!(code, ".replace({}, AGENT)", literal(AGENT_PORT));
     }
     code
 }
@@ -419,7 +421,7 @@ fn at_port((before, after): (&str, &str), variable: &str) -> String {
 fn api_fixture(out: &mut String, suite: &HttpSuite) {
     out.push_str("\n\n@pytest.fixture\ndef api(service):\n");
     let mut first_rows = String::new();
-    if !suite.outside.is_empty() {
+    if !suite.external_services.is_empty() {
         first_rows.push_str("    Outside.answers = []\n");
     }
     match &suite.database {
@@ -436,7 +438,7 @@ fn api_fixture(out: &mut String, suite: &HttpSuite) {
             out.push_str("    \"\"\"The service in its first state, for one test.\"\"\"\n");
             let _ = writeln!(out, "{first_rows}    return Api()");
         }
-        Some(Reset::Command(command)) => {
+        Some(ResetHook::Command(command)) => {
             out.push_str("    \"\"\"The service in its first state, for one test.\"\"\"\n    ");
             let arguments = [
                 Layout::Atom(literal(command)),
@@ -446,11 +448,11 @@ fn api_fixture(out: &mut String, suite: &HttpSuite) {
             Layout::list("subprocess.run(", arguments, ")").render(out, 4, WIDTH, 0);
             let _ = write!(out, "\n{first_rows}    return Api()\n");
         }
-        Some(Reset::Call(request)) => {
+        Some(ResetHook::Call(request)) => {
             out.push_str(
                 "    \"\"\"The service in its first state, for one test.\"\"\"\n    api = Api()\n    ",
             );
-            call("reset = ", request, &Known::new()).render(out, 4, WIDTH, 0);
+            call("reset = ", request, &Variables::new()).render(out, 4, WIDTH, 0);
             let _ = write!(
                 out,
                 "\n    assert reset.ok, reset.text\n{first_rows}    return api\n"
@@ -494,13 +496,16 @@ fn log_in(out: &mut String, user: &User) {
         log_in_name(user),
         in_docstring(&one_line(&user.name))
     );
-    let (known, fresh) = plan::fresh(user, Casing::Snake, RESERVED);
-    for (name, fresh) in fresh {
-        let (prefix, suffix) = (literal(&fresh.prefix), literal(&fresh.suffix));
+    let (known, unique_values) = plan::unique_values(user, Casing::Snake, RESERVED);
+    for (name, unique_values) in unique_values {
+        let (prefix, suffix) = (
+            literal(&unique_values.prefix),
+            literal(&unique_values.suffix),
+        );
         let _ = writeln!(
             out,
             "    {name} = unique({prefix}, {}, {suffix})",
-            fresh.digits
+            unique_values.digits
         );
     }
     if let Some(create) = &user.create {
@@ -522,7 +527,7 @@ fn log_in(out: &mut String, user: &User) {
     }
 }
 
-fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
+fn log_in_by_call(out: &mut String, login: &Login, known: &Variables) {
     out.push_str("    ");
     call_on("answer = Api()", &login.request, known).render(out, 4, WIDTH, 0);
     out.push_str("\n    assert answer.ok, answer.text\n");
@@ -543,12 +548,12 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
             None => literal(template),
         };
         entries.push(match send {
-            Sending::Header(name) => Layout::list(
+            TokenPlacement::Header(name) => Layout::list(
                 "\"headers\": {",
                 [Layout::Atom(format!("{}: {value}", literal(name)))],
                 "}",
             ),
-            Sending::Query(name) => Layout::list(
+            TokenPlacement::Query(name) => Layout::list(
                 "\"params\": {",
                 [Layout::Atom(format!("{}: {value}", literal(name)))],
                 "}",
@@ -566,12 +571,14 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
 }
 
 /// A value of an answer, given how its JSON is called.
-fn found(answer: &str, json: &str, source: &Source) -> String {
+fn found(answer: &str, json: &str, source: &ValueSource) -> String {
     match source {
-        Source::Body(place) => at(json, place),
-        Source::Header(name) => format!("{answer}.headers[{}]", literal(name)),
-        Source::LastSegment(name) => format!("last_segment({answer}.headers[{}])", literal(name)),
-        Source::Cookie(name) => format!("{answer}.cookies[{}]", literal(name)),
+        ValueSource::Body(place) => at(json, place),
+        ValueSource::Header(name) => format!("{answer}.headers[{}]", literal(name)),
+        ValueSource::LastSegment(name) => {
+            format!("last_segment({answer}.headers[{}])", literal(name))
+        }
+        ValueSource::Cookie(name) => format!("{answer}.cookies[{}]", literal(name)),
     }
 }
 
@@ -583,20 +590,20 @@ fn plus(text: &str) -> String {
     }
 }
 
-fn function(out: &mut String, test: &Planned<'_>, name: &str) {
+fn function(out: &mut String, test: &PlannedTest<'_>, name: &str) {
     let _ = writeln!(out, "def {name}(api):");
     let title = in_docstring(&sentence(&test.test.name));
-    let remarks = plan::remarks(test.test);
-    if remarks.is_empty() {
+    let test_comments = plan::test_comments(test.test);
+    if test_comments.is_empty() {
         let _ = writeln!(out, "    \"\"\"{title}\"\"\"");
     } else {
         let _ = write!(out, "    \"\"\"{title}\n\n");
-        for remark in remarks {
+        for remark in test_comments {
             let _ = writeln!(out, "    {}", in_docstring(&remark));
         }
         out.push_str("    \"\"\"\n");
     }
-    for answer in &test.test.answers {
+    for answer in &test.test.mocks {
         stand_in(out, answer);
     }
     for (row, key) in &test.rows {
@@ -606,7 +613,7 @@ fn function(out: &mut String, test: &Planned<'_>, name: &str) {
         chain(out, &start, &rows::links(row, &test.known, SPELLING));
     }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 || !test.rows.is_empty() || !test.test.answers.is_empty() {
+        if idx > 0 || !test.rows.is_empty() || !test.test.mocks.is_empty() {
             out.push('\n');
         }
         self::step(out, step);
@@ -614,10 +621,10 @@ fn function(out: &mut String, test: &Planned<'_>, name: &str) {
     if test.steps.is_empty() {
         out.push_str("    assert api\n");
     }
-    if !test.test.state.is_empty() {
+    if !test.test.expected_rows.is_empty() {
         out.push('\n');
     }
-    for row in &test.test.state {
+    for row in &test.test.expected_rows {
         chain(out, "", &rows::state_links(row, &test.all_known, SPELLING));
     }
 }
@@ -638,8 +645,8 @@ fn chain(out: &mut String, start: &str, links: &[String]) {
 }
 
 /// `stand_in("rates", "GET", "/latest", 200, {…})`
-fn stand_in(out: &mut String, answer: &TestAnswer) {
-    let (first, value, last) = outside::value_arguments(answer, literal);
+fn stand_in(out: &mut String, answer: &MockedResponse) {
+    let (first, value, last) = external::value_arguments(answer, literal);
     let mut arguments: Vec<Layout> = first.into_iter().map(Layout::Atom).collect();
     arguments.extend(value.map(|value| NOTATION.layout("", value, &|_| None)));
     arguments.extend(last.map(Layout::Atom));
@@ -659,15 +666,15 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
         let _ = writeln!(out, "    # {}", one_line(comment));
     }
     let raises = match &step.expect {
-        Outcome::Answer(expected) => {
+        ExpectedOutcome::Response(expected) => {
             out.push_str("    ");
             call(&format!("{answer} = "), &step.request, known).render(out, 4, WIDTH, 0);
             out.push('\n');
             expectations(out, planned, expected);
             return;
         }
-        Outcome::Dropped => "DROPPED",
-        Outcome::TimedOut => "requests.Timeout",
+        ExpectedOutcome::Dropped => "DROPPED",
+        ExpectedOutcome::TimedOut => "requests.Timeout",
     };
     let _ = write!(out, "    with pytest.raises({raises}):\n        ");
     call("", &step.request, known).render(out, 8, WIDTH, 0);
@@ -683,7 +690,7 @@ fn json_of(planned: &PlannedStep<'_>) -> String {
     }
 }
 
-fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) {
+fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &ExpectedResponse) {
     let answer = &planned.answer;
     let _ = writeln!(
         out,
@@ -724,22 +731,22 @@ fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) 
     }
 }
 
-fn check(out: &mut String, planned: &PlannedStep<'_>, body: &str, check: &Check) {
+fn check(out: &mut String, planned: &PlannedStep<'_>, body: &str, check: &BodyCheck) {
     let answer = &planned.answer;
     match check {
-        Check::Equals {
+        BodyCheck::Equals {
             at: place,
             value,
-            holes,
+            placeholders,
         } => {
             let found = at(body, place);
-            let hole = |place: &Place| planned.after.filled(holes, place, string);
+            let placeholder = |place: &JsonPath| planned.after.filled(placeholders, place, string);
             match value {
                 Value::Null | Value::Bool(_) => assertion(out, found, "is", &NOTATION.flat(value)),
                 Value::Object(_) | Value::Array(_) => {
                     out.push_str("    ");
                     NOTATION
-                        .layout(&format!("assert {found} == "), value, &hole)
+                        .layout(&format!("assert {found} == "), value, &placeholder)
                         .render(out, 4, WIDTH, 0);
                     out.push('\n');
                 }
@@ -748,13 +755,13 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, body: &str, check: &Check)
                 }
             }
         }
-        Check::Same {
+        BodyCheck::Same {
             at: place,
             variable,
         } => {
             assertion(out, at(body, place), "==", &planned.after.name(variable));
         }
-        Check::Type { at: place, is } => {
+        BodyCheck::Type { at: place, is } => {
             let found = at(body, place);
             let _ = match is {
                 JsonType::Null => writeln!(out, "    assert {found} is None"),
@@ -766,34 +773,34 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, body: &str, check: &Check)
                 JsonType::Object => writeln!(out, "    assert isinstance({found}, dict)"),
             };
         }
-        Check::Length { at: place, items } => {
+        BodyCheck::Length { at: place, items } => {
             let _ = writeln!(out, "    assert len({}) == {items}", at(body, place));
         }
-        Check::Includes { at: place, value } => {
+        BodyCheck::Includes { at: place, value } => {
             out.push_str("    ");
             let found = at(body, place);
             let flat = format!("assert {} in {found}", NOTATION.flat(value));
             out.push_str(&flat);
             out.push('\n');
         }
-        Check::Present { at: place } => presence(out, body, place, true),
-        Check::Absent { at: place } => presence(out, body, place, false),
-        Check::Contains { text } => {
+        BodyCheck::Present { at: place } => presence(out, body, place, true),
+        BodyCheck::Absent { at: place } => presence(out, body, place, false),
+        BodyCheck::Contains { text } => {
             let _ = writeln!(out, "    assert {} in {answer}.text", literal(text));
         }
-        Check::TextEquals { text } => {
+        BodyCheck::TextEquals { text } => {
             assertion(out, format!("{answer}.text"), "==", &literal(text));
         }
-        Check::Empty => {
+        BodyCheck::Empty => {
             let _ = writeln!(out, "    assert not {answer}.content");
         }
     }
 }
 
-fn presence(out: &mut String, body: &str, place: &Place, there: bool) {
+fn presence(out: &mut String, body: &str, place: &JsonPath, there: bool) {
     let _ = match place.split() {
         None => Ok(()),
-        Some((parent, Key::Name(name))) => {
+        Some((parent, JsonKey::Name(name))) => {
             let word = if there { "in" } else { "not in" };
             writeln!(
                 out,
@@ -802,7 +809,7 @@ fn presence(out: &mut String, body: &str, place: &Place, there: bool) {
                 at(body, &parent)
             )
         }
-        Some((parent, Key::Index(index))) => {
+        Some((parent, JsonKey::Index(index))) => {
             let sign = if there { ">" } else { "<=" };
             writeln!(out, "    assert len({}) {sign} {index}", at(body, &parent))
         }
@@ -823,11 +830,11 @@ fn assertion(out: &mut String, left: String, op: &str, right: &str) {
 }
 
 /// `api.post("/boats", user="ada", json={…})`
-fn call(prefix: &str, request: &Request, known: &Known) -> Layout {
+fn call(prefix: &str, request: &Request, known: &Variables) -> Layout {
     call_on(&format!("{prefix}api"), request, known)
 }
 
-fn call_on(object: &str, request: &Request, known: &Known) -> Layout {
+fn call_on(object: &str, request: &Request, known: &Variables) -> Layout {
     let mut arguments = Vec::new();
     let open = if is_usual(&request.method) {
         format!("{object}.{}(", request.method.to_ascii_lowercase())
@@ -858,7 +865,7 @@ fn call_on(object: &str, request: &Request, known: &Known) -> Layout {
 }
 
 /// Pairs as a dict, or as a list of tuples where a name comes twice.
-fn pairs(prefix: &str, pairs: &[(String, Text)], known: &Known, only_strings: bool) -> Layout {
+fn pairs(prefix: &str, pairs: &[(String, Text)], known: &Variables, only_strings: bool) -> Layout {
     let value = |text: &Text| {
         if only_strings {
             string(text, known)
@@ -883,21 +890,21 @@ fn pairs(prefix: &str, pairs: &[(String, Text)], known: &Known, only_strings: bo
 
 /// The argument that carries the body; `headers` gets the media type where requests would not
 /// set it.
-fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout {
+fn body(body: &Body, known: &Variables, headers: &mut Vec<(String, Text)>) -> Layout {
     let mut typed = |content_type: &str| plan::name_type(headers, content_type);
     match body {
         Body::Json {
             value,
-            holes,
+            placeholders,
             content_type,
         } => {
-            let hole = |place: &Place| known.filled(holes, place, string);
+            let placeholder = |place: &JsonPath| known.filled(placeholders, place, string);
             if value.is_null() || content_type != "application/json" {
                 typed(content_type);
-                let document = NOTATION.layout("", value, &hole);
+                let document = NOTATION.layout("", value, &placeholder);
                 return Layout::list("data=json.dumps(", [document], ")");
             }
-            NOTATION.layout("json=", value, &hole)
+            NOTATION.layout("json=", value, &placeholder)
         }
         Body::Form(fields) if fields.is_empty() => {
             typed("application/x-www-form-urlencoded");
@@ -927,11 +934,11 @@ fn body(body: &Body, known: &Known, headers: &mut Vec<(String, Text)>) -> Layout
     }
 }
 
-fn part(part: &Part, known: &Known) -> Layout {
+fn part(part: &MultipartPart, known: &Variables) -> Layout {
     let file_name = part.file_name.as_deref().map_or("None".into(), literal);
     let content = match &part.content {
-        Content::Text(text) => string(text, known),
-        Content::Base64(base64) => format!("base64.b64decode({})", literal(base64)),
+        PartContent::Text(text) => string(text, known),
+        PartContent::Base64(base64) => format!("base64.b64decode({})", literal(base64)),
     };
     let mut items = vec![Layout::Atom(file_name), Layout::Atom(content)];
     items.extend(
@@ -949,7 +956,7 @@ fn part(part: &Part, known: &Known) -> Layout {
     )
 }
 
-fn path(path: &Text, known: &Known) -> String {
+fn path(path: &Text, known: &Variables) -> String {
     if !plan::is_reference(path) {
         return formatted(path, known, true);
     }
@@ -961,15 +968,15 @@ fn path(path: &Text, known: &Known) -> String {
 }
 
 /// An expression of type `str`.
-fn string(text: &Text, known: &Known) -> String {
+fn string(text: &Text, known: &Variables) -> String {
     match text.0.as_slice() {
-        [Piece::Secret(secret)] => constant(&secret.variable),
-        [Piece::Captured(variable)] => format!("str({})", known.name(variable)),
+        [TextPiece::Secret(secret)] => constant(&secret.variable),
+        [TextPiece::Captured(variable)] => format!("str({})", known.name(variable)),
         _ => formatted(text, known, false),
     }
 }
 
-fn formatted(text: &Text, known: &Known, in_path: bool) -> String {
+fn formatted(text: &Text, known: &Variables, in_path: bool) -> String {
     if let Some(text) = text.literal() {
         return literal(&text);
     }
@@ -978,10 +985,10 @@ fn formatted(text: &Text, known: &Known, in_path: bool) -> String {
     let mut fills = Vec::new();
     for piece in &text.0 {
         match piece {
-            Piece::Literal(text) => {
+            TextPiece::Literal(text) => {
                 whole.push_str(&text.replace('{', "{{").replace('}', "}}"));
             }
-            Piece::Captured(variable) => {
+            TextPiece::Captured(variable) => {
                 let name = known.name(variable);
                 let plain = known.is_plain(variable);
                 fills.push(if in_path && !plain {
@@ -991,7 +998,7 @@ fn formatted(text: &Text, known: &Known, in_path: bool) -> String {
                 });
                 whole.push('\u{f8ff}');
             }
-            Piece::Secret(secret) => {
+            TextPiece::Secret(secret) => {
                 fills.push(format!("{{{}}}", constant(&secret.variable)));
                 whole.push('\u{f8ff}');
             }
@@ -1020,12 +1027,12 @@ fn formatted(text: &Text, known: &Known, in_path: bool) -> String {
 }
 
 /// `body["tags"][0]`
-fn at(body: &str, place: &Place) -> String {
+fn at(body: &str, place: &JsonPath) -> String {
     let mut out = String::from(body);
     for key in &place.0 {
         let _ = match key {
-            Key::Index(index) => write!(out, "[{index}]"),
-            Key::Name(name) => write!(out, "[{}]", literal(name)),
+            JsonKey::Index(index) => write!(out, "[{index}]"),
+            JsonKey::Name(name) => write!(out, "[{}]", literal(name)),
         };
     }
     out

@@ -7,13 +7,16 @@ use serde_json::{Number, Value};
 
 use super::value::Notation;
 use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
-use crate::http::outside;
-use crate::http::plan::{self, Casing, Chapter, Known, Planned, PlannedStep};
-use crate::http::rows::{self, Spelling};
+use crate::http::external;
+use crate::http::plan::{self, Casing, PlannedStep, PlannedTest, SuiteFile, Variables};
+use crate::http::rows::{self, RowNotation};
 use crate::http::suite::{
-    Auth, HttpSuite, Login, Outcome, PORT, ROW_ENDPOINT, Reset, Sending, Source,
+    AGENT_PORT, Auth, ExpectedOutcome, HttpSuite, Login, PORT, ResetHook, TokenPlacement,
+    ValueSource,
 };
-use crate::http::{Answer, Body, Check, Content, JsonType, Key, Piece, Place, Request};
+use crate::http::{
+    Body, BodyCheck, ExpectedResponse, JsonKey, JsonPath, JsonType, PartContent, Request, TextPiece,
+};
 use crate::http::{SuiteError, Text, User, check::bytes};
 use crate::writer::File;
 use crate::writer::name::{Names, slug};
@@ -103,7 +106,7 @@ impl HttpWriter for Rust {
         Ok(WrittenSuite {
             files,
             tests,
-            left_out: Vec::new(),
+            excluded: Vec::new(),
             run: Run {
                 command: command.map(String::from).into(),
                 results: RunResults::Libtest,
@@ -114,7 +117,7 @@ impl HttpWriter for Rust {
 
 fn file(
     suite: &HttpSuite,
-    chapter: &Chapter<'_>,
+    chapter: &SuiteFile<'_>,
     path: &str,
     tests: &mut Vec<WrittenTest>,
 ) -> String {
@@ -152,7 +155,7 @@ fn file(
     out
 }
 
-fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
+fn service(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     let service = &suite.service;
     out.push_str(
         "\n/// How the service is reached.\n#[allow(dead_code, unused_imports)]\nmod service {\n",
@@ -173,17 +176,17 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             literal(PORT)
         );
     }
-    if suite.free_row_endpoint().is_some() {
-        code.push_str(include_str!("rust/row_endpoint.rs.txt"));
+    if suite.free_agent_port().is_some() {
+        code.push_str(include_str!("rust/agent.rs.txt"));
         let _ = writeln!(
             ports,
-            "    let command = command.replace({}, row_endpoint());",
-            literal(ROW_ENDPOINT)
+            "    let command = command.replace({}, agent());",
+            literal(AGENT_PORT)
         );
     }
     code = code.replace("    @PORTS@\n", &ports);
     let start = service
-        .start_anywhere
+        .start_on_free_ports
         .as_deref()
         .or(service.start.as_deref());
     code = code.replace(
@@ -193,11 +196,11 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     let mut reset = String::new();
     match &service.reset {
         None => {}
-        Some(Reset::Command(command)) => {
+        Some(ResetHook::Command(command)) => {
             let _ = writeln!(reset, "        run({});", literal(command));
         }
-        Some(Reset::Call(request)) => {
-            let chain = call("api", request, &Known::new(), &mut reset);
+        Some(ResetHook::Call(request)) => {
+            let chain = call("api", request, &Variables::new(), &mut reset);
             statement(&mut reset, "let reset = ", &chain, &[".send()", ".await"]);
             reset.push_str("        assert!(reset.status < 400, \"{}\", reset.text);\n");
         }
@@ -219,11 +222,8 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
     code = code.replace("    @USERS@\n", &users);
     if let Some(database) = &suite.database {
         let mut helper = include_str!("rust/database.rs.txt").to_owned();
-        if let Some(free) = suite.free_row_endpoint() {
-            helper = helper.replace(
-                "@ROW_ENDPOINT@",
-                &format!("&{}", at_port(free, "row_endpoint()")),
-            );
+        if let Some(free) = suite.free_agent_port() {
+            helper = helper.replace("@AGENT@", &format!("&{}", at_port(free, "agent()")));
         }
         code.push_str(&rows::helpers(&helper, suite, database, literal));
         code.insert_str(
@@ -231,9 +231,9 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &Chapter<'_>) {
             "use std::io::Write;\n",
         );
     }
-    if !suite.outside.is_empty() {
+    if !suite.external_services.is_empty() {
         code.push_str(include_str!("rust/outside.rs.txt"));
-        let stations = suite.outside.iter();
+        let stations = suite.external_services.iter();
         let stations: Vec<String> = stations
             .map(|one| format!("({}, {})", literal(&one.name), one.port))
             .collect();
@@ -287,13 +287,16 @@ fn log_in(out: &mut String, user: &User) {
         one_line(&user.name),
         slug(&user.name)
     );
-    let (known, fresh) = plan::fresh(user, Casing::Snake, KEYWORDS);
-    for (name, fresh) in fresh {
-        let (prefix, suffix) = (literal(&fresh.prefix), literal(&fresh.suffix));
+    let (known, unique_values) = plan::unique_values(user, Casing::Snake, KEYWORDS);
+    for (name, unique_values) in unique_values {
+        let (prefix, suffix) = (
+            literal(&unique_values.prefix),
+            literal(&unique_values.suffix),
+        );
         let _ = writeln!(
             out,
             "        let {name} = unique({prefix}, {}, {suffix});",
-            fresh.digits
+            unique_values.digits
         );
     }
     if let Some(create) = &user.create {
@@ -319,7 +322,7 @@ fn log_in(out: &mut String, user: &User) {
     out.push_str("        caller\n    }\n");
 }
 
-fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
+fn log_in_by_call(out: &mut String, login: &Login, known: &Variables) {
     let chain = call("api", &login.request, known, out);
     statement(out, "let answer = ", &chain, &[".send()", ".await"]);
     out.push_str("        assert!(answer.status < 400, \"{}\", answer.text);\n");
@@ -335,8 +338,8 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
             literal(&token.template)
         );
         let (list, name) = match &token.send {
-            Sending::Header(name) => ("headers", name),
-            Sending::Query(name) => ("query", name),
+            TokenPlacement::Header(name) => ("headers", name),
+            TokenPlacement::Query(name) => ("query", name),
         };
         let _ = writeln!(out, "        let value = {value};");
         let _ = writeln!(
@@ -351,9 +354,9 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Known) {
 }
 
 /// A value of an answer, as JSON or as text.
-fn found(answer: &str, source: &Source, as_text: bool) -> String {
+fn found(answer: &str, source: &ValueSource, as_text: bool) -> String {
     match source {
-        Source::Body(place) => {
+        ValueSource::Body(place) => {
             let value = at(&format!("{answer}.json()"), place);
             if as_text {
                 format!("text(&{value})")
@@ -361,9 +364,9 @@ fn found(answer: &str, source: &Source, as_text: bool) -> String {
                 format!("{value}.clone()")
             }
         }
-        Source::Header(name) if as_text => format!("{answer}.header({})", literal(name)),
-        Source::Header(name) => format!("json!({answer}.header({}))", literal(name)),
-        Source::LastSegment(name) => {
+        ValueSource::Header(name) if as_text => format!("{answer}.header({})", literal(name)),
+        ValueSource::Header(name) => format!("json!({answer}.header({}))", literal(name)),
+        ValueSource::LastSegment(name) => {
             let segment = format!("last_segment(&{answer}.header({}))", literal(name));
             if as_text {
                 segment
@@ -371,20 +374,20 @@ fn found(answer: &str, source: &Source, as_text: bool) -> String {
                 format!("json!({segment})")
             }
         }
-        Source::Cookie(name) if as_text => format!("{answer}.cookie({})", literal(name)),
-        Source::Cookie(name) => format!("json!({answer}.cookie({}))", literal(name)),
+        ValueSource::Cookie(name) if as_text => format!("{answer}.cookie({})", literal(name)),
+        ValueSource::Cookie(name) => format!("json!({answer}.cookie({}))", literal(name)),
     }
 }
 
-fn function(out: &mut String, test: &Planned<'_>) {
+fn function(out: &mut String, test: &PlannedTest<'_>) {
     let _ = writeln!(out, "    /// {}", sentence(&test.test.name));
-    let mut remarks = plan::remarks(test.test);
+    let mut test_comments = plan::test_comments(test.test);
     if !test.test.scenario.is_empty() {
-        remarks.insert(0, format!("Scenario: {}", sentence(&test.test.scenario)));
+        test_comments.insert(0, format!("Scenario: {}", sentence(&test.test.scenario)));
     }
-    if !remarks.is_empty() {
+    if !test_comments.is_empty() {
         out.push_str("    ///\n");
-        for remark in remarks {
+        for remark in test_comments {
             let _ = writeln!(out, "    /// {remark}");
         }
     }
@@ -400,11 +403,11 @@ fn function(out: &mut String, test: &Planned<'_>) {
             let _ = writeln!(out, "        let {name} = api.{name}().await;");
         }
     }
-    if !test.rows.is_empty() || !test.test.answers.is_empty() {
+    if !test.rows.is_empty() || !test.test.mocks.is_empty() {
         out.push('\n');
     }
-    for answer in &test.test.answers {
-        let call = outside::text_call("stand_in", answer, literal);
+    for answer in &test.test.mocks {
+        let call = external::text_call("stand_in", answer, literal);
         let _ = writeln!(out, "        #[rustfmt::skip]\n        {call};");
     }
     for (row, key) in &test.rows {
@@ -418,17 +421,17 @@ fn function(out: &mut String, test: &Planned<'_>) {
         out.push('\n');
         self::step(out, step);
     }
-    if !test.test.state.is_empty() {
+    if !test.test.expected_rows.is_empty() {
         out.push('\n');
     }
-    for row in &test.test.state {
+    for row in &test.test.expected_rows {
         let links = rows::state_links(row, &test.all_known, SPELLING);
         statement(out, "", &links, &[]);
     }
     out.push_str("    }\n");
 }
 
-const SPELLING: Spelling = Spelling {
+const SPELLING: RowNotation = RowNotation {
     into: "insert_into",
     looked_for: ("row_in", "is_there", "is_gone"),
     literal,
@@ -451,7 +454,7 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
     };
     let chain = call(&caller, &step.request, known, out);
     let condition = match &step.expect {
-        Outcome::Answer(expected) => {
+        ExpectedOutcome::Response(expected) => {
             statement(
                 out,
                 &format!("let {answer} = "),
@@ -461,8 +464,8 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
             expectations(out, planned, expected);
             return;
         }
-        Outcome::Dropped => "!error.is_timeout()",
-        Outcome::TimedOut => "error.is_timeout()",
+        ExpectedOutcome::Dropped => "!error.is_timeout()",
+        ExpectedOutcome::TimedOut => "error.is_timeout()",
     };
     statement(out, "let error = ", &chain, &[".no_answer()", ".await"]);
     let _ = writeln!(out, "{INDENT}assert!({condition}, \"{{error}}\");");
@@ -492,7 +495,7 @@ fn statement(out: &mut String, start: &str, chain: &[String], ends: &[&str]) {
     out.push_str(";\n");
 }
 
-fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &Answer) {
+fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &ExpectedResponse) {
     let answer = &planned.answer;
     assert_eq(out, format!("{answer}.status"), expected.status.to_string());
     if let Some(media_type) = &expected.content_type {
@@ -553,13 +556,13 @@ fn assert(out: &mut String, condition: &str) {
     let _ = writeln!(out, "{INDENT}assert!({condition});");
 }
 
-fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
+fn check(out: &mut String, planned: &PlannedStep<'_>, check: &BodyCheck) {
     let answer = &planned.answer;
     match check {
-        Check::Equals {
+        BodyCheck::Equals {
             at: place,
             value,
-            holes,
+            placeholders,
         } => match value {
             Value::Null => {
                 let pointer = literal(&place.to_string());
@@ -571,7 +574,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
             }
             Value::Array(_) | Value::Object(_) => {
                 bound(out, "expected", value, &|place| {
-                    planned.after.filled(holes, place, owned)
+                    planned.after.filled(placeholders, place, owned)
                 });
                 assert_eq(out, at("json", place), "expected".into());
             }
@@ -580,14 +583,14 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
                 assert_eq(out, at("json", place), expected);
             }
         },
-        Check::Same {
+        BodyCheck::Same {
             at: place,
             variable,
         } => {
             let variable = planned.after.name(variable);
             assert_eq(out, at("json", place), variable);
         }
-        Check::Type { at: place, is } => {
+        BodyCheck::Type { at: place, is } => {
             let value = at("json", place);
             assert(
                 out,
@@ -602,40 +605,40 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, check: &Check) {
                 },
             );
         }
-        Check::Length { at: place, items } => {
+        BodyCheck::Length { at: place, items } => {
             assert_eq(
                 out,
                 format!("items(&{}).len()", at("json", place)),
                 items.to_string(),
             );
         }
-        Check::Includes { at: place, value } => {
+        BodyCheck::Includes { at: place, value } => {
             bound(out, "expected", value, &|_| None);
             assert(
                 out,
                 &format!("items(&{}).contains(&expected)", at("json", place)),
             );
         }
-        Check::Present { at: place } => presence(out, place, ""),
-        Check::Absent { at: place } => presence(out, place, "!"),
-        Check::Contains { text } => {
+        BodyCheck::Present { at: place } => presence(out, place, ""),
+        BodyCheck::Absent { at: place } => presence(out, place, "!"),
+        BodyCheck::Contains { text } => {
             assert(out, &format!("{answer}.text.contains({})", literal(text)));
         }
-        Check::TextEquals { text } => {
+        BodyCheck::TextEquals { text } => {
             assert_eq(out, format!("{answer}.text"), literal(text));
         }
-        Check::Empty => assert_eq(out, format!("{answer}.text"), "\"\"".into()),
+        BodyCheck::Empty => assert_eq(out, format!("{answer}.text"), "\"\"".into()),
     }
 }
 
-fn presence(out: &mut String, place: &Place, not: &str) {
+fn presence(out: &mut String, place: &JsonPath, not: &str) {
     match place.split() {
         None => {}
-        Some((parent, Key::Name(name))) => {
+        Some((parent, JsonKey::Name(name))) => {
             let parent = at("json", &parent);
             assert(out, &format!("{not}has(&{parent}, {})", literal(name)));
         }
-        Some((parent, Key::Index(index))) => {
+        Some((parent, JsonKey::Index(index))) => {
             let parent = at("json", &parent);
             let sign = if not.is_empty() { ">" } else { "<=" };
             assert(out, &format!("items(&{parent}).len() {sign} {index}"));
@@ -644,11 +647,16 @@ fn presence(out: &mut String, place: &Place, not: &str) {
 }
 
 /// `let name = json!(…);`
-fn bound(out: &mut String, name: &str, value: &Value, hole: &dyn Fn(&Place) -> Option<String>) {
+fn bound(
+    out: &mut String,
+    name: &str,
+    value: &Value,
+    placeholder: &dyn Fn(&JsonPath) -> Option<String>,
+) {
     let mut code = String::new();
     let start = format!("let {name} = json!(");
     NOTATION
-        .layout(&start, value, hole)
+        .layout(&start, value, placeholder)
         .render(&mut code, INDENT.len(), WIDTH, 2);
     // What rustfmt can read inside of a macro, it formats by rules of its own.
     let long = value.is_array() && code.chars().count() > SHORT;
@@ -659,7 +667,7 @@ fn bound(out: &mut String, name: &str, value: &Value, hole: &dyn Fn(&Place) -> O
 }
 
 /// The links of a call; bodies that take room are bound before it.
-fn call(caller: &str, request: &Request, known: &Known, out: &mut String) -> Vec<String> {
+fn call(caller: &str, request: &Request, known: &Variables, out: &mut String) -> Vec<String> {
     let path = path(&request.path, known);
     let mut links = vec![
         caller.to_owned(),
@@ -690,11 +698,11 @@ fn call(caller: &str, request: &Request, known: &Known, out: &mut String) -> Vec
         None => {}
         Some(Body::Json {
             value,
-            holes,
+            placeholders,
             content_type,
         }) => {
             bound(out, "body", value, &|place| {
-                known.filled(holes, place, owned)
+                known.filled(placeholders, place, owned)
             });
             links.push(format!(
                 ".body({}, body.to_string())",
@@ -715,8 +723,8 @@ fn call(caller: &str, request: &Request, known: &Known, out: &mut String) -> Vec
             links.push(".multipart()".into());
             for part in parts {
                 let content = match &part.content {
-                    Content::Text(text) => borrowed(text, known),
-                    Content::Base64(base64) => byte_string(&bytes(base64)),
+                    PartContent::Text(text) => borrowed(text, known),
+                    PartContent::Base64(base64) => byte_string(&bytes(base64)),
                 };
                 links.push(format!(
                     ".part({}, {}, {}, {content})",
@@ -759,7 +767,7 @@ fn byte_string(bytes: &[u8]) -> String {
     out
 }
 
-fn path(path: &Text, known: &Known) -> String {
+fn path(path: &Text, known: &Variables) -> String {
     if !plan::is_reference(path) {
         return match path.literal() {
             Some(path) => literal(&path),
@@ -770,7 +778,7 @@ fn path(path: &Text, known: &Known) -> String {
 }
 
 /// An expression of type `&str`.
-fn borrowed(text: &Text, known: &Known) -> String {
+fn borrowed(text: &Text, known: &Variables) -> String {
     match text.literal() {
         Some(text) => literal(&text),
         None => format!("&{}", formatted(text, known, false)),
@@ -778,17 +786,17 @@ fn borrowed(text: &Text, known: &Known) -> String {
 }
 
 /// An expression of type `String`.
-fn owned(text: &Text, known: &Known) -> String {
+fn owned(text: &Text, known: &Variables) -> String {
     match text.literal() {
         Some(text) => format!("{}.to_owned()", literal(&text)),
         None => formatted(text, known, false),
     }
 }
 
-fn fill(piece: &Piece, known: &Known, in_path: bool) -> Option<String> {
+fn fill(piece: &TextPiece, known: &Variables, in_path: bool) -> Option<String> {
     match piece {
-        Piece::Literal(_) => None,
-        Piece::Captured(variable) => {
+        TextPiece::Literal(_) => None,
+        TextPiece::Captured(variable) => {
             let name = known.name(variable);
             let plain = known.is_plain(variable);
             Some(if in_path && !plain {
@@ -797,7 +805,7 @@ fn fill(piece: &Piece, known: &Known, in_path: bool) -> Option<String> {
                 format!("text(&{name})")
             })
         }
-        Piece::Secret(secret) => {
+        TextPiece::Secret(secret) => {
             let otherwise = secret.value.as_deref();
             let otherwise =
                 otherwise.map_or("None".into(), |text| format!("Some({})", literal(text)));
@@ -809,7 +817,7 @@ fn fill(piece: &Piece, known: &Known, in_path: bool) -> Option<String> {
     }
 }
 
-fn formatted(text: &Text, known: &Known, in_path: bool) -> String {
+fn formatted(text: &Text, known: &Variables, in_path: bool) -> String {
     if let [piece] = text.0.as_slice()
         && let Some(fill) = fill(piece, known, in_path)
     {
@@ -819,7 +827,7 @@ fn formatted(text: &Text, known: &Known, in_path: bool) -> String {
     let mut fills = Vec::new();
     for piece in &text.0 {
         match (piece, fill(piece, known, in_path)) {
-            (Piece::Literal(text), _) => {
+            (TextPiece::Literal(text), _) => {
                 template.push_str(&text.replace('{', "{{").replace('}', "}}"));
             }
             (_, Some(fill)) => {
@@ -833,12 +841,12 @@ fn formatted(text: &Text, known: &Known, in_path: bool) -> String {
 }
 
 /// `json["tags"][0]`
-fn at(json: &str, place: &Place) -> String {
+fn at(json: &str, place: &JsonPath) -> String {
     let mut out = String::from(json);
     for key in &place.0 {
         let _ = match key {
-            Key::Index(index) => write!(out, "[{index}]"),
-            Key::Name(name) => write!(out, "[{}]", literal(name)),
+            JsonKey::Index(index) => write!(out, "[{index}]"),
+            JsonKey::Name(name) => write!(out, "[{}]", literal(name)),
         };
     }
     out

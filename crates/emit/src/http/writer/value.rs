@@ -2,8 +2,8 @@
 
 use serde_json::{Number, Value};
 
-use crate::http::place::{Key, Place};
-use crate::writer::layout::Piece as Layout;
+use crate::http::json_path::{JsonKey, JsonPath};
+use crate::writer::layout::Layout;
 
 /// How a language writes JSON.
 pub(crate) struct Notation {
@@ -18,14 +18,14 @@ pub(crate) struct Notation {
 }
 
 impl Notation {
-    /// `value` after `prefix`; where `hole` gives an expression for a place, it stands instead.
+    /// `value` after `prefix`; where `placeholder` gives an expression for a place, it stands instead.
     pub(crate) fn layout(
         &self,
         prefix: &str,
         value: &Value,
-        hole: &dyn Fn(&Place) -> Option<String>,
+        placeholder: &dyn Fn(&JsonPath) -> Option<String>,
     ) -> Layout {
-        self.at(prefix, value, &mut Place::root(), hole)
+        self.at(prefix, value, &mut JsonPath::root(), placeholder)
     }
 
     /// `value` without holes, on one line.
@@ -40,18 +40,18 @@ impl Notation {
         &self,
         prefix: &str,
         value: &Value,
-        place: &mut Place,
-        hole: &dyn Fn(&Place) -> Option<String>,
+        place: &mut JsonPath,
+        placeholder: &dyn Fn(&JsonPath) -> Option<String>,
     ) -> Layout {
-        if let Some(expression) = hole(place) {
+        if let Some(expression) = placeholder(place) {
             return Layout::Atom(format!("{prefix}{expression}"));
         }
         match value {
             Value::Array(items) => {
                 let mut parts = Vec::with_capacity(items.len());
                 for (index, item) in items.iter().enumerate() {
-                    place.0.push(Key::Index(index));
-                    parts.push(self.at("", item, place, hole));
+                    place.0.push(JsonKey::Index(index));
+                    parts.push(self.at("", item, place, placeholder));
                     place.0.pop();
                 }
                 Layout::list(format!("{prefix}["), parts, "]")
@@ -60,9 +60,9 @@ impl Notation {
             Value::Object(members) => {
                 let mut parts = Vec::with_capacity(members.len());
                 for (name, member) in members {
-                    place.0.push(Key::Name(name.clone()));
+                    place.0.push(JsonKey::Name(name.clone()));
                     let prefix = format!("{}: ", (self.key)(name));
-                    parts.push(self.at(&prefix, member, place, hole));
+                    parts.push(self.at(&prefix, member, place, placeholder));
                     place.0.pop();
                 }
                 Layout::list(format!("{prefix}{}", self.braces.0), parts, self.braces.1)
@@ -91,26 +91,26 @@ pub(crate) fn every_scalar(value: &Value, passes: &dyn Fn(&Value) -> bool) -> bo
     }
 }
 
-/// The JSON text of `value` on one line, escaped by `escape`; where `hole` gives code for a place,
+/// The JSON text of `value` on one line, escaped by `escape`; where `placeholder` gives code for a place,
 /// it stands instead, as it is.
 pub(crate) fn spliced(
     value: &Value,
-    hole: &dyn Fn(&Place) -> Option<String>,
+    placeholder: &dyn Fn(&JsonPath) -> Option<String>,
     escape: &dyn Fn(&str) -> String,
 ) -> String {
     let mut out = String::new();
-    splice(&mut out, value, &mut Place::root(), hole, escape);
+    splice(&mut out, value, &mut JsonPath::root(), placeholder, escape);
     out
 }
 
 fn splice(
     out: &mut String,
     value: &Value,
-    place: &mut Place,
-    hole: &dyn Fn(&Place) -> Option<String>,
+    place: &mut JsonPath,
+    placeholder: &dyn Fn(&JsonPath) -> Option<String>,
     escape: &dyn Fn(&str) -> String,
 ) {
-    if let Some(code) = hole(place) {
+    if let Some(code) = placeholder(place) {
         out.push_str(&code);
         return;
     }
@@ -121,8 +121,8 @@ fn splice(
                 if index > 0 {
                     out.push_str(", ");
                 }
-                place.0.push(Key::Index(index));
-                splice(out, item, place, hole, escape);
+                place.0.push(JsonKey::Index(index));
+                splice(out, item, place, placeholder, escape);
                 place.0.pop();
             }
             out.push(']');
@@ -134,8 +134,8 @@ fn splice(
                     out.push_str(", ");
                 }
                 out.push_str(&escape(&format!("{}: ", Value::from(name.as_str()))));
-                place.0.push(Key::Name(name.clone()));
-                splice(out, member, place, hole, escape);
+                place.0.push(JsonKey::Name(name.clone()));
+                splice(out, member, place, placeholder, escape);
                 place.0.pop();
             }
             out.push_str(&escape("}"));

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::super::text::{bare, expectation, one_line, scratch};
 use super::{heading, statement};
-use crate::suite::{Expect, Step, Suite, Test};
+use crate::suite::{Expectation, Step, Suite, Test};
 
 /// Appends the script.
 pub(super) fn script(out: &mut String, suite: &Suite) {
@@ -41,11 +41,11 @@ fn test(out: &mut String, test: &Test) {
 }
 
 fn step(out: &mut String, step: &Step) {
-    if step.is_together() {
+    if step.is_deferred() {
         out.push_str("SET foreign_key_checks = 0;\n");
     }
     match (&step.expect, step.sql.split_last()) {
-        (Expect::Rejected(rejection), Some((last, first))) => {
+        (Expectation::Rejected(rejection), Some((last, first))) => {
             for sql in first {
                 statement(out, sql);
             }
@@ -62,28 +62,28 @@ fn step(out: &mut String, step: &Step) {
                 parts.join(", ")
             );
         }
-        (Expect::Accepted { rows: Some(n) }, Some((last, first))) => {
+        (Expectation::Accepted { rows: Some(n) }, Some((last, first))) => {
             for sql in first {
                 statement(out, sql);
             }
             let _ = writeln!(out, "CALL isobath_affects({n}, {});", literal(bare(last)));
         }
-        (Expect::Rejected(_), None) => {
+        (Expectation::Rejected(_), None) => {
             out.push_str("CALL isobath_fail('there is nothing to reject');\n");
         }
-        (Expect::Accepted { .. }, _) => {
+        (Expectation::Accepted { .. }, _) => {
             for sql in &step.sql {
                 statement(out, sql);
             }
         }
-        (Expect::Rows { query, rows }, _) => {
+        (Expectation::Rows { query, rows }, _) => {
             for sql in &step.sql {
                 statement(out, sql);
             }
             returns(out, bare(query), rows);
         }
     }
-    if step.is_together() {
+    if step.is_deferred() {
         out.push_str("SET foreign_key_checks = 1;\n");
     }
 }

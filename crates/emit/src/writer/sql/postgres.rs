@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::super::text::{bare, dollar_quoted, expectation, one_line, sql_literal};
 use super::{heading, statement};
-use crate::suite::{Expect, Step, Suite, Test};
+use crate::suite::{Expectation, Step, Suite, Test};
 
 /// Appends the script.
 pub(super) fn script(out: &mut String, suite: &Suite) {
@@ -53,11 +53,11 @@ fn step(out: &mut String, step: &Step) {
         format!("ARRAY[{}]::text[]", quoted.join(",\n  "))
     };
     match &step.expect {
-        Expect::Accepted { rows: None } => plain(out, step),
-        Expect::Accepted { rows: Some(n) } => {
+        Expectation::Accepted { rows: None } => plain(out, step),
+        Expectation::Accepted { rows: Some(n) } => {
             let _ = writeln!(out, "CALL pg_temp.affects({n}, {});", statements());
         }
-        Expect::Rejected(rejection) => {
+        Expectation::Rejected(rejection) => {
             let optional =
                 |text: &Option<String>| text.as_deref().map_or("NULL".into(), sql_literal);
             let parts: Vec<String> = rejection
@@ -75,7 +75,7 @@ fn step(out: &mut String, step: &Step) {
                 parts.join(", ")
             );
         }
-        Expect::Rows { query, rows } => {
+        Expectation::Rows { query, rows } => {
             plain(out, step);
             let rows = serde_json::to_string(rows).expect("rows are strings and nulls");
             let _ = writeln!(
@@ -90,13 +90,13 @@ fn step(out: &mut String, step: &Step) {
 
 /// Statements that must be accepted; psql stops at the first error.
 fn plain(out: &mut String, step: &Step) {
-    if step.is_together() {
+    if step.is_deferred() {
         out.push_str("SET CONSTRAINTS ALL DEFERRED;\n");
     }
     for sql in &step.sql {
         statement(out, sql);
     }
-    if step.is_together() {
+    if step.is_deferred() {
         out.push_str("SET CONSTRAINTS ALL IMMEDIATE;\n");
     }
 }

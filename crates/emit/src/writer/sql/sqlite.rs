@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use super::super::text::{bare, defers_foreign_keys, expectation, one_line, sql_literal};
 use super::{heading, statement};
-use crate::suite::{Expect, Rejection, RejectionKind, Step, Suite, Test};
+use crate::suite::{Expectation, Rejection, RejectionKind, Step, Suite, Test};
 
 /// Appends the script.
 pub(super) fn script(out: &mut String, suite: &Suite) {
@@ -67,11 +67,11 @@ impl Checks {
     fn step(&mut self, out: &mut String, test: &Test, step: &Step) {
         let by_foreign_key = matches!(
             &step.expect,
-            Expect::Rejected(rejection) if rejection.kind == RejectionKind::ForeignKey
+            Expectation::Rejected(rejection) if rejection.kind == RejectionKind::ForeignKey
         );
         // The shell does not log a foreign key that fails at the end of a statement. Deferred,
         // the statement goes through and the violation can be asked for.
-        let deferred = by_foreign_key || step.is_together();
+        let deferred = by_foreign_key || step.is_deferred();
         if deferred {
             out.push_str("PRAGMA defer_foreign_keys = ON;\n");
         }
@@ -86,10 +86,10 @@ impl Checks {
             QUIET.into()
         };
         let condition = match &step.expect {
-            Expect::Accepted { rows: None } => quiet,
-            Expect::Accepted { rows: Some(n) } => format!("changes() = {n}\n  AND {quiet}"),
-            Expect::Rejected(rejection) => rejected(rejection),
-            Expect::Rows { query, rows } => {
+            Expectation::Accepted { rows: None } => quiet,
+            Expectation::Accepted { rows: Some(n) } => format!("changes() = {n}\n  AND {quiet}"),
+            Expectation::Rejected(rejection) => rejected(rejection),
+            Expectation::Rows { query, rows } => {
                 format!("{quiet}\n  AND {}", returns(bare(query), rows))
             }
         };

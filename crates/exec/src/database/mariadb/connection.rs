@@ -7,12 +7,14 @@ use url::Url;
 
 use super::refusal::classify;
 use super::value::value;
-use crate::database::stream::{self, Frame, Sent, Wire};
-use crate::database::waiting::Waiting;
-use crate::database::{Answer, Database, DatabaseError, Refusal, Rows, masked};
+use crate::database::batch::{self, BatchConnection, BatchResult, CaseFrame};
+use crate::database::blocking::BlockingRuntime;
+use crate::database::{
+    Database, DatabaseError, Refusal, ResultSet, StatementOutcome, mask_password,
+};
 
 /// Around cases. A refused statement undoes itself only, so no savepoints are needed.
-const TRANSACTIONS: Frame = Frame {
+const TRANSACTIONS: CaseFrame = CaseFrame {
     open: &["ROLLBACK", "START TRANSACTION"],
     close: &["ROLLBACK"],
     fragile: false,
@@ -21,14 +23,14 @@ const TRANSACTIONS: Frame = Frame {
 /// A MariaDB or MySQL database.
 pub(crate) struct MariaDbDatabase {
     conn: Conn,
-    waiting: Waiting,
+    blocking: BlockingRuntime,
     place: String,
 }
 
 impl MariaDbDatabase {
     /// Connects.
     pub(crate) fn connect(url: &Url) -> Result<Self, DatabaseError> {
-        let place = masked(url.as_str());
+        let place = mask_password(url.as_str());
         let wrong = |why: String| DatabaseError::Address {
             address: place.clone(),
             why,
@@ -44,35 +46,35 @@ impl MariaDbDatabase {
             // A socket in the server's file system is a different address than the one given.
             .prefer_socket(false)
             .tcp_nodelay(true);
-        let waiting = Waiting::new()?;
-        let conn = waiting
-            .for_connection(&place, Conn::new(opts))?
-            .map_err(|error| refused_entry(&place, &error))?;
+        let blocking = BlockingRuntime::new()?;
+        let conn = blocking
+            .wait_for_connection(&place, Conn::new(opts))?
+            .map_err(|error| connection_error(&place, &error))?;
         let mut database = Self {
             conn,
-            waiting,
+            blocking,
             place,
         };
         // Instants are compared as instants, wherever the server stands.
-        database.command("SET time_zone = '+00:00'")?;
+        database.execute_required("SET time_zone = '+00:00'")?;
         Ok(database)
     }
 
     /// Sorts an error of a statement into data and what ends the run.
-    fn sorted(&self, sql: &str, error: Error) -> Result<Refusal, DatabaseError> {
+    fn classify_error(&self, sql: &str, error: Error) -> Result<Refusal, DatabaseError> {
         /// Shutdown in progress; killed; closed by the server for lack of traffic.
         const ENDS_CONNECTION: [u16; 4] = [1053, 1927, 1158, 4031];
         match &error {
             Error::Server(server) if !ENDS_CONNECTION.contains(&server.code) => {
                 Ok(classify(server))
             }
-            _ => Err(DatabaseError::lost(&self.place, sql, explained(&error))),
+            _ => Err(DatabaseError::lost(&self.place, sql, error_text(&error))),
         }
     }
 }
 
-impl Wire for MariaDbDatabase {
-    fn send(&mut self, text: &str) -> Result<Sent, DatabaseError> {
+impl BatchConnection for MariaDbDatabase {
+    fn send(&mut self, text: &str) -> Result<BatchResult, DatabaseError> {
         let mut done = Vec::new();
         let conn = &mut self.conn;
         let work = async {
@@ -92,12 +94,12 @@ impl Wire for MariaDbDatabase {
                 }
             }
         };
-        let result: Result<(), Error> = self.waiting.for_answer(&self.place, text, work)?;
+        let result: Result<(), Error> = self.blocking.wait_for_response(&self.place, text, work)?;
         let refusal = match result {
             Ok(()) => None,
-            Err(error) => Some(self.sorted(text, error)?),
+            Err(error) => Some(self.classify_error(text, error)?),
         };
-        Ok(Sent { done, refusal })
+        Ok(BatchResult { done, refusal })
     }
 }
 
@@ -106,21 +108,21 @@ impl Database for MariaDbDatabase {
         DialectName::MySql
     }
 
-    fn place(&self) -> &str {
+    fn display_address(&self) -> &str {
         &self.place
     }
 
-    fn execute(&mut self, sql: &str) -> Result<Answer, DatabaseError> {
+    fn execute(&mut self, sql: &str) -> Result<StatementOutcome, DatabaseError> {
         let sent = self.send(sql)?;
         Ok(match sent.refusal {
-            None => Answer::Done {
+            None => StatementOutcome::Done {
                 rows: sent.done.last().copied().unwrap_or_default(),
             },
-            Some(refusal) => Answer::Refused(refusal),
+            Some(refusal) => StatementOutcome::Refused(refusal),
         })
     }
 
-    fn query(&mut self, sql: &str) -> Result<Result<Rows, Refusal>, DatabaseError> {
+    fn query(&mut self, sql: &str) -> Result<Result<ResultSet, Refusal>, DatabaseError> {
         let conn = &mut self.conn;
         let work = async {
             let mut result = conn.query_iter(sql).await?;
@@ -134,24 +136,27 @@ impl Database for MariaDbDatabase {
             Ok((columns, rows))
         };
         let answer: Result<(Vec<String>, Vec<Row>), Error> =
-            self.waiting.for_answer(&self.place, sql, work)?;
+            self.blocking.wait_for_response(&self.place, sql, work)?;
         let (columns, rows) = match answer {
             Ok(answer) => answer,
-            Err(error) => return self.sorted(sql, error).map(Err),
+            Err(error) => return self.classify_error(sql, error).map(Err),
         };
         let rows = rows
             .iter()
             .map(|row| (0..row.len()).map(|index| value(row, index)).collect())
             .collect();
-        Ok(Ok(Rows { columns, rows }))
+        Ok(Ok(ResultSet { columns, rows }))
     }
 
-    fn isolated(&mut self, cases: &[Vec<String>]) -> Result<Vec<Vec<Answer>>, DatabaseError> {
-        stream::run(self, &TRANSACTIONS, cases)
+    fn run_isolated(
+        &mut self,
+        cases: &[Vec<String>],
+    ) -> Result<Vec<Vec<StatementOutcome>>, DatabaseError> {
+        batch::run(self, &TRANSACTIONS, cases)
     }
 
-    fn clear(&mut self) -> Result<(), DatabaseError> {
-        let tables = self.rows(
+    fn drop_all_objects(&mut self) -> Result<(), DatabaseError> {
+        let tables = self.query_required(
             "SELECT TABLE_NAME, IF(TABLE_TYPE = 'VIEW', 'VIEW', 'TABLE') FROM information_schema.TABLES \
              WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME",
         )?;
@@ -160,14 +165,14 @@ impl Database for MariaDbDatabase {
             sql.push_str(&format!("; DROP {kind} `{}`", name.replace('`', "``")));
         }
         sql.push_str("; SET foreign_key_checks = 1");
-        self.command(&sql)
+        self.execute_required(&sql)
     }
 }
 
 /// Why the server did not let us in.
-fn refused_entry(place: &str, error: &Error) -> DatabaseError {
+fn connection_error(place: &str, error: &Error) -> DatabaseError {
     let place = place.to_owned();
-    let why = explained(error);
+    let why = error_text(error);
     match error {
         Error::Server(server) => match server.code {
             1049 => DatabaseError::NoDatabase { place, why },
@@ -181,7 +186,7 @@ fn refused_entry(place: &str, error: &Error) -> DatabaseError {
 }
 
 /// The innermost message, without the driver's wrapping.
-fn explained(error: &Error) -> String {
+fn error_text(error: &Error) -> String {
     match error {
         Error::Server(server) => server.message.clone(),
         Error::Io(mysql_async::IoError::Io(cause)) => cause.to_string(),

@@ -13,19 +13,21 @@ use url::Url;
 
 use super::refusal::classify;
 use super::value::value;
-use crate::database::stream::{self, Frame, Sent, Wire};
-use crate::database::waiting::Waiting;
-use crate::database::{Answer, Database, DatabaseError, Refusal, RefusalKind, Rows, masked};
+use crate::database::batch::{self, BatchConnection, BatchResult, CaseFrame};
+use crate::database::blocking::BlockingRuntime;
+use crate::database::{
+    Database, DatabaseError, Refusal, RefusalKind, ResultSet, StatementOutcome, mask_password,
+};
 
 /// Around cases that are transactions of their own.
-const TRANSACTIONS: Frame = Frame {
+const TRANSACTIONS: CaseFrame = CaseFrame {
     open: &["ROLLBACK", "BEGIN", "SET CONSTRAINTS ALL IMMEDIATE"],
     close: &["ROLLBACK"],
     fragile: true,
 };
 
 /// Around cases within a transaction of the caller.
-const SAVEPOINTS: Frame = Frame {
+const SAVEPOINTS: CaseFrame = CaseFrame {
     open: &[
         "ROLLBACK TO SAVEPOINT isolated",
         "SET CONSTRAINTS ALL IMMEDIATE",
@@ -41,7 +43,7 @@ const WINDOW: usize = 256;
 pub(crate) struct PostgresDatabase {
     // Before the runtime, so that it is dropped while its connection can still say goodbye.
     client: Client,
-    waiting: Waiting,
+    blocking: BlockingRuntime,
     place: String,
     in_transaction: bool,
 }
@@ -49,26 +51,26 @@ pub(crate) struct PostgresDatabase {
 impl PostgresDatabase {
     /// Connects.
     pub(crate) fn connect(url: &Url) -> Result<Self, DatabaseError> {
-        let place = masked(url.as_str());
+        let place = mask_password(url.as_str());
         let mut config: Config =
             url.as_str()
                 .parse()
                 .map_err(|error: Error| DatabaseError::Address {
                     address: place.clone(),
-                    why: explained(&error),
+                    why: error_text(&error),
                 })?;
         config.application_name("isobath");
-        let waiting = Waiting::new()?;
-        let (client, connection) = waiting
-            .for_connection(&place, config.connect(NoTls))?
-            .map_err(|error| refused_entry(&place, &error))?;
+        let blocking = BlockingRuntime::new()?;
+        let (client, connection) = blocking
+            .wait_for_connection(&place, config.connect(NoTls))?
+            .map_err(|error| connection_error(&place, &error))?;
         // Errors of the connection also reach whoever waits for an answer.
-        waiting.beside(async {
+        blocking.spawn(async {
             let _ = connection.await;
         });
         Ok(Self {
             client,
-            waiting,
+            blocking,
             place,
             in_transaction: false,
         })
@@ -96,21 +98,21 @@ impl PostgresDatabase {
     /// one is, the rest of its message was not run, and the case is run again with care.
     fn run_cases(
         &mut self,
-        frame: &Frame,
+        frame: &CaseFrame,
         cases: &[Vec<String>],
-    ) -> Result<Vec<Vec<Answer>>, DatabaseError> {
+    ) -> Result<Vec<Vec<StatementOutcome>>, DatabaseError> {
         let mut answers = Vec::with_capacity(cases.len());
         for window in cases.chunks(WINDOW) {
             let texts: Vec<String> = window.iter().map(|case| message(frame, case)).collect();
             let messages = texts.iter().map(|text| Self::message(&self.client, text));
             let place = texts.first().map_or("", String::as_str);
-            let results = self
-                .waiting
-                .for_answer(&self.place, place, join_all(messages))?;
+            let results =
+                self.blocking
+                    .wait_for_response(&self.place, place, join_all(messages))?;
             for ((case, text), (done, result)) in window.iter().zip(&texts).zip(results) {
                 let refusal = match result {
                     Ok(()) => None,
-                    Err(error) => Some(self.sorted(text, error)?),
+                    Err(error) => Some(self.classify_error(text, error)?),
                 };
                 answers.push(settled(frame, case, &done, refusal));
             }
@@ -122,7 +124,7 @@ impl PostgresDatabase {
             .iter()
             .map(|&index| cases[index].clone())
             .collect();
-        let careful = stream::run(self, frame, &again)?;
+        let careful = batch::run(self, frame, &again)?;
         for (index, careful) in unsettled.into_iter().zip(careful) {
             answers[index] = Some(careful);
         }
@@ -130,10 +132,10 @@ impl PostgresDatabase {
     }
 
     /// Sorts an error of a statement into data and what ends the run.
-    fn sorted(&self, sql: &str, error: Error) -> Result<Refusal, DatabaseError> {
+    fn classify_error(&self, sql: &str, error: Error) -> Result<Refusal, DatabaseError> {
         match error.as_db_error() {
             Some(db) if !ends_connection(db.code()) => Ok(classify(db)),
-            _ => Err(DatabaseError::lost(&self.place, sql, explained(&error))),
+            _ => Err(DatabaseError::lost(&self.place, sql, error_text(&error))),
         }
     }
 
@@ -143,9 +145,9 @@ impl PostgresDatabase {
     fn primary_keys(&mut self) -> Result<BTreeSet<(String, String)>, DatabaseError> {
         let sql = "SELECT t.relname::text, c.conname::text FROM pg_constraint c \
                    JOIN pg_class t ON t.oid = c.conrelid WHERE c.contype = 'p'";
-        let answer = self
-            .waiting
-            .for_answer(&self.place, sql, self.client.simple_query(sql))?;
+        let answer =
+            self.blocking
+                .wait_for_response(&self.place, sql, self.client.simple_query(sql))?;
         Ok(match answer {
             Ok(messages) => messages
                 .iter()
@@ -158,23 +160,25 @@ impl PostgresDatabase {
                 .collect(),
             // In a transaction that a refusal has broken nothing can be asked.
             Err(error) => {
-                self.sorted(sql, error)?;
+                self.classify_error(sql, error)?;
                 BTreeSet::new()
             }
         })
     }
 }
 
-impl Wire for PostgresDatabase {
-    fn send(&mut self, text: &str) -> Result<Sent, DatabaseError> {
-        let (done, result) =
-            self.waiting
-                .for_answer(&self.place, text, Self::message(&self.client, text))?;
+impl BatchConnection for PostgresDatabase {
+    fn send(&mut self, text: &str) -> Result<BatchResult, DatabaseError> {
+        let (done, result) = self.blocking.wait_for_response(
+            &self.place,
+            text,
+            Self::message(&self.client, text),
+        )?;
         let refusal = match result {
             Ok(()) => None,
-            Err(error) => Some(self.sorted(text, error)?),
+            Err(error) => Some(self.classify_error(text, error)?),
         };
-        Ok(Sent { done, refusal })
+        Ok(BatchResult { done, refusal })
     }
 }
 
@@ -183,28 +187,28 @@ impl Database for PostgresDatabase {
         DialectName::Postgres
     }
 
-    fn place(&self) -> &str {
+    fn display_address(&self) -> &str {
         &self.place
     }
 
-    fn execute(&mut self, sql: &str) -> Result<Answer, DatabaseError> {
+    fn execute(&mut self, sql: &str) -> Result<StatementOutcome, DatabaseError> {
         let sent = self.send(sql)?;
         let Some(mut refusal) = sent.refusal else {
             let rows = sent.done.last().copied().unwrap_or_default();
-            return Ok(Answer::Done { rows });
+            return Ok(StatementOutcome::Done { rows });
         };
         if refusal.kind == RefusalKind::Unique {
             let primary = self.primary_keys()?;
-            tell_primary(&mut refusal, &primary);
+            mark_primary_keys(&mut refusal, &primary);
         }
-        Ok(Answer::Refused(refusal))
+        Ok(StatementOutcome::Refused(refusal))
     }
 
-    fn query(&mut self, sql: &str) -> Result<Result<Rows, Refusal>, DatabaseError> {
+    fn query(&mut self, sql: &str) -> Result<Result<ResultSet, Refusal>, DatabaseError> {
         let work = self.client.query_typed(sql, &[]);
-        let rows = match self.waiting.for_answer(&self.place, sql, work)? {
+        let rows = match self.blocking.wait_for_response(&self.place, sql, work)? {
             Ok(rows) => rows,
-            Err(error) => return self.sorted(sql, error).map(Err),
+            Err(error) => return self.classify_error(sql, error).map(Err),
         };
         let columns = rows
             .first()
@@ -224,32 +228,35 @@ impl Database for PostgresDatabase {
                 None => return self.query_as_text(sql, &rows, columns),
             }
         }
-        Ok(Ok(Rows {
+        Ok(Ok(ResultSet {
             columns,
             rows: understood,
         }))
     }
 
-    fn isolated(&mut self, cases: &[Vec<String>]) -> Result<Vec<Vec<Answer>>, DatabaseError> {
+    fn run_isolated(
+        &mut self,
+        cases: &[Vec<String>],
+    ) -> Result<Vec<Vec<StatementOutcome>>, DatabaseError> {
         let primary = self.primary_keys()?;
         let mut answers = if self.in_transaction {
-            self.command("SAVEPOINT isolated")?;
+            self.execute_required("SAVEPOINT isolated")?;
             let answers = self.run_cases(&SAVEPOINTS, cases)?;
-            self.command("RELEASE SAVEPOINT isolated")?;
+            self.execute_required("RELEASE SAVEPOINT isolated")?;
             answers
         } else {
             self.run_cases(&TRANSACTIONS, cases)?
         };
         for answer in answers.iter_mut().flatten() {
-            if let Answer::Refused(refusal) = answer {
-                tell_primary(refusal, &primary);
+            if let StatementOutcome::Refused(refusal) = answer {
+                mark_primary_keys(refusal, &primary);
             }
         }
         Ok(answers)
     }
 
-    fn clear(&mut self) -> Result<(), DatabaseError> {
-        let schemas = self.rows(
+    fn drop_all_objects(&mut self) -> Result<(), DatabaseError> {
+        let schemas = self.query_required(
             "SELECT quote_ident(nspname) FROM pg_namespace \
              WHERE nspname <> 'information_schema' AND nspname NOT LIKE 'pg\\_%' ORDER BY 1",
         )?;
@@ -258,18 +265,18 @@ impl Database for PostgresDatabase {
             sql.push_str(&format!("DROP SCHEMA {schema} CASCADE; "));
         }
         sql.push_str("CREATE SCHEMA public");
-        self.command(&sql)
+        self.execute_required(&sql)
     }
 
     fn begin(&mut self) -> Result<(), DatabaseError> {
-        self.command("BEGIN")?;
+        self.execute_required("BEGIN")?;
         self.in_transaction = true;
         Ok(())
     }
 
     fn rollback(&mut self) -> Result<(), DatabaseError> {
         self.in_transaction = false;
-        self.command("ROLLBACK")
+        self.execute_required("ROLLBACK")
     }
 }
 
@@ -280,11 +287,11 @@ impl PostgresDatabase {
         sql: &str,
         rows: &[tokio_postgres::Row],
         columns: Vec<String>,
-    ) -> Result<Result<Rows, Refusal>, DatabaseError> {
+    ) -> Result<Result<ResultSet, Refusal>, DatabaseError> {
         let work = self.client.simple_query(sql);
-        let messages = match self.waiting.for_answer(&self.place, sql, work)? {
+        let messages = match self.blocking.wait_for_response(&self.place, sql, work)? {
             Ok(messages) => messages,
-            Err(error) => return self.sorted(sql, error).map(Err),
+            Err(error) => return self.classify_error(sql, error).map(Err),
         };
         let texts = messages.iter().filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),
@@ -301,12 +308,12 @@ impl PostgresDatabase {
                     .collect()
             })
             .collect();
-        Ok(Ok(Rows { columns, rows }))
+        Ok(Ok(ResultSet { columns, rows }))
     }
 }
 
 /// A case as one message.
-fn message(frame: &Frame, case: &[String]) -> String {
+fn message(frame: &CaseFrame, case: &[String]) -> String {
     let statements = frame
         .open
         .iter()
@@ -317,11 +324,11 @@ fn message(frame: &Frame, case: &[String]) -> String {
 
 /// The answers of a case, if its message tells all of them.
 fn settled(
-    frame: &Frame,
+    frame: &CaseFrame,
     case: &[String],
     done: &[u64],
     refusal: Option<Refusal>,
-) -> Option<Vec<Answer>> {
+) -> Option<Vec<StatementOutcome>> {
     // A semicolon may make two statements of one, so that answers cannot be told apart.
     if case.iter().any(|sql| sql.contains(';')) {
         return None;
@@ -329,12 +336,12 @@ fn settled(
     let done = done.get(frame.open.len()..)?;
     let answered = done.len() + usize::from(refusal.is_some());
     (answered == case.len()).then(|| {
-        let done = done.iter().map(|&rows| Answer::Done { rows });
-        done.chain(refusal.map(Answer::Refused)).collect()
+        let done = done.iter().map(|&rows| StatementOutcome::Done { rows });
+        done.chain(refusal.map(StatementOutcome::Refused)).collect()
     })
 }
 
-fn tell_primary(refusal: &mut Refusal, primary: &BTreeSet<(String, String)>) {
+fn mark_primary_keys(refusal: &mut Refusal, primary: &BTreeSet<(String, String)>) {
     if let (RefusalKind::Unique, Some(table), Some(constraint)) =
         (refusal.kind, &refusal.table, &refusal.constraint)
         && primary.contains(&(table.clone(), constraint.clone()))
@@ -344,9 +351,9 @@ fn tell_primary(refusal: &mut Refusal, primary: &BTreeSet<(String, String)>) {
 }
 
 /// Why the server did not let us in.
-fn refused_entry(place: &str, error: &Error) -> DatabaseError {
+fn connection_error(place: &str, error: &Error) -> DatabaseError {
     let place = place.to_owned();
-    let why = explained(error);
+    let why = error_text(error);
     match error.code() {
         Some(&SqlState::INVALID_CATALOG_NAME) => DatabaseError::NoDatabase { place, why },
         Some(
@@ -374,7 +381,7 @@ fn ends_connection(code: &SqlState) -> bool {
 }
 
 /// The driver's message with its cause, which says more.
-fn explained(error: &Error) -> String {
+fn error_text(error: &Error) -> String {
     if let Some(db) = error.as_db_error() {
         return db.message().to_owned();
     }

@@ -5,5 +5,5 @@ mod refusal;
 mod value;
 
 pub(super) use connection::PostgresDatabase;
-pub(crate) use refusal::{Told, refusal};
+pub(crate) use refusal::{ErrorFields, refusal};
 pub(crate) use value::decoded;

@@ -6,7 +6,7 @@ use crate::database::{Refusal, RefusalKind};
 
 /// The fields of an error that tell what was wrong.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Told<'a> {
+pub(crate) struct ErrorFields<'a> {
     pub(crate) code: &'a str,
     pub(crate) message: &'a str,
     pub(crate) detail: &'a str,
@@ -17,7 +17,7 @@ pub(crate) struct Told<'a> {
 
 /// What an error of a statement means.
 pub(super) fn classify(error: &DbError) -> Refusal {
-    refusal(&Told {
+    refusal(&ErrorFields {
         code: error.code().code(),
         message: error.message(),
         detail: error.detail().unwrap_or_default(),
@@ -28,7 +28,7 @@ pub(super) fn classify(error: &DbError) -> Refusal {
 }
 
 /// What the fields of an error mean.
-pub(crate) fn refusal(told: &Told<'_>) -> Refusal {
+pub(crate) fn refusal(told: &ErrorFields<'_>) -> Refusal {
     let kind = kind(told.code);
     let columns = match told.column {
         Some(column) => vec![column.to_owned()],

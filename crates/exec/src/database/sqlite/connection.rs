@@ -10,8 +10,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, ErrorCode, OpenFlags};
 
 use super::refusal::classify;
-use crate::database::error::shortened;
-use crate::database::{Answer, Database, DatabaseError, Refusal, Rows};
+use crate::database::error::shorten;
+use crate::database::{Database, DatabaseError, Refusal, ResultSet, StatementOutcome};
 
 /// How long to wait for another process that holds the file.
 const BUSY: Duration = Duration::from_secs(10);
@@ -84,7 +84,7 @@ impl SqliteDatabase {
         Ok(rows)
     }
 
-    fn select(&self, sql: &str) -> rusqlite::Result<Rows> {
+    fn select(&self, sql: &str) -> rusqlite::Result<ResultSet> {
         let mut statement = self.connection.prepare(sql)?;
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let width = columns.len();
@@ -94,11 +94,11 @@ impl SqliteDatabase {
             let values = (0..width).map(|index| row.get_ref(index).map(value));
             rows.push(values.collect::<rusqlite::Result<_>>()?);
         }
-        Ok(Rows { columns, rows })
+        Ok(ResultSet { columns, rows })
     }
 
     /// Sorts what a statement gave into data and what ends the run.
-    fn sorted<T>(
+    fn classify_error<T>(
         &self,
         sql: &str,
         result: rusqlite::Result<T>,
@@ -111,7 +111,7 @@ impl SqliteDatabase {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Err(DatabaseError::Silent {
                     place: self.place.clone(),
-                    statement: shortened(sql),
+                    statement: shorten(sql),
                     seconds: BUSY.as_secs(),
                 })
             }
@@ -124,7 +124,7 @@ impl SqliteDatabase {
                 | ErrorCode::OutOfMemory,
             ) => Err(DatabaseError::File {
                 place: self.place.clone(),
-                statement: shortened(sql),
+                statement: shorten(sql),
                 why: error.to_string(),
             }),
             _ => Ok(Err(classify(&error))),
@@ -167,7 +167,7 @@ impl SqliteDatabase {
     }
 
     /// Runs one statement of a case, or a few of them as one.
-    fn step(&self, sql: &str) -> Result<Answer, DatabaseError> {
+    fn step(&self, sql: &str) -> Result<StatementOutcome, DatabaseError> {
         // A savepoint makes several statements one; where there is only one, with a
         // semicolon in its text, it does no harm.
         let several = sql.trim_end().trim_end_matches(';').contains(';');
@@ -185,13 +185,17 @@ impl SqliteDatabase {
         } else {
             self.run(sql)
         };
-        Ok(match self.sorted(sql, result)? {
-            Ok(rows) => Answer::Done { rows },
-            Err(refusal) => Answer::Refused(refusal),
+        Ok(match self.classify_error(sql, result)? {
+            Ok(rows) => StatementOutcome::Done { rows },
+            Err(refusal) => StatementOutcome::Refused(refusal),
         })
     }
 
-    fn case(&self, case: &[String], committed: bool) -> Result<Vec<Answer>, DatabaseError> {
+    fn case(
+        &self,
+        case: &[String],
+        committed: bool,
+    ) -> Result<Vec<StatementOutcome>, DatabaseError> {
         let begin = || {
             if committed {
                 Ok(())
@@ -200,7 +204,7 @@ impl SqliteDatabase {
             }
         };
         begin()?;
-        let mut answers: Vec<Answer> = Vec::with_capacity(case.len());
+        let mut answers: Vec<StatementOutcome> = Vec::with_capacity(case.len());
         for sql in case {
             let answer = self.step(sql)?;
             if !committed && self.connection.is_autocommit() {
@@ -219,7 +223,7 @@ impl SqliteDatabase {
         }
         if committed {
             let emptied = self.empty();
-            self.sorted("DELETE FROM all tables", emptied)?
+            self.classify_error("DELETE FROM all tables", emptied)?
                 .map_err(|refusal| {
                     DatabaseError::refused(&self.place, "DELETE FROM all tables", refusal)
                 })?;
@@ -231,7 +235,7 @@ impl SqliteDatabase {
 
     fn must(&self, sql: &str) -> Result<(), DatabaseError> {
         let result = self.connection.execute_batch(sql);
-        self.sorted(sql, result)?
+        self.classify_error(sql, result)?
             .map_err(|refusal| DatabaseError::refused(&self.place, sql, refusal))
     }
 }
@@ -241,29 +245,32 @@ impl Database for SqliteDatabase {
         DialectName::Sqlite
     }
 
-    fn place(&self) -> &str {
+    fn display_address(&self) -> &str {
         &self.place
     }
 
-    fn execute(&mut self, sql: &str) -> Result<Answer, DatabaseError> {
+    fn execute(&mut self, sql: &str) -> Result<StatementOutcome, DatabaseError> {
         let result = self.run(sql);
-        Ok(match self.sorted(sql, result)? {
-            Ok(rows) => Answer::Done { rows },
-            Err(refusal) => Answer::Refused(refusal),
+        Ok(match self.classify_error(sql, result)? {
+            Ok(rows) => StatementOutcome::Done { rows },
+            Err(refusal) => StatementOutcome::Refused(refusal),
         })
     }
 
-    fn query(&mut self, sql: &str) -> Result<Result<Rows, Refusal>, DatabaseError> {
+    fn query(&mut self, sql: &str) -> Result<Result<ResultSet, Refusal>, DatabaseError> {
         let result = self.select(sql);
-        self.sorted(sql, result)
+        self.classify_error(sql, result)
     }
 
-    fn isolated(&mut self, cases: &[Vec<String>]) -> Result<Vec<Vec<Answer>>, DatabaseError> {
+    fn run_isolated(
+        &mut self,
+        cases: &[Vec<String>],
+    ) -> Result<Vec<Vec<StatementOutcome>>, DatabaseError> {
         // A deferred key speaks up at the end of a transaction only. Within a transaction
         // of the caller there is no such end, so there the cases are undone all the same.
         let defers = self.defers();
         let defers = self
-            .sorted("SELECT FROM sqlite_schema", defers)?
+            .classify_error("SELECT FROM sqlite_schema", defers)?
             .unwrap_or(false);
         let committed = defers && self.connection.is_autocommit();
         cases
@@ -280,7 +287,7 @@ impl Database for SqliteDatabase {
         }
     }
 
-    fn clear(&mut self) -> Result<(), DatabaseError> {
+    fn drop_all_objects(&mut self) -> Result<(), DatabaseError> {
         let cleared = (|| {
             self.connection.execute_batch("PRAGMA foreign_keys = OFF")?;
             for kind in ["view", "table"] {
@@ -293,7 +300,7 @@ impl Database for SqliteDatabase {
             }
             self.connection.execute_batch("PRAGMA foreign_keys = ON")
         })();
-        self.sorted("DROP TABLE", cleared)?
+        self.classify_error("DROP TABLE", cleared)?
             .map_err(|refusal| DatabaseError::refused(&self.place, "DROP TABLE", refusal))
     }
 }

@@ -4,4 +4,4 @@ mod connection;
 mod refusal;
 
 pub(crate) use connection::SqliteDatabase;
-pub(crate) use refusal::worded;
+pub(crate) use refusal::from_message;

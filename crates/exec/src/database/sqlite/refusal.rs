@@ -26,7 +26,7 @@ pub(super) fn classify(error: &Error) -> Refusal {
 }
 
 /// What a message means that came without its code; duplicates of a primary key look like any others.
-pub(crate) fn worded(message: &str) -> Refusal {
+pub(crate) fn from_message(message: &str) -> Refusal {
     let kind = match message.split_once(" constraint failed") {
         Some(("NOT NULL", _)) => RefusalKind::NotNull,
         Some(("UNIQUE", _)) => RefusalKind::Unique,

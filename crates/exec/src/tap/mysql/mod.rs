@@ -1,13 +1,13 @@
 //! The protocol of MySQL and MariaDB, as far as statements are concerned.
 //!
-//! `Conversation` pairs commands with answers; `packets` cuts bytes, `greeting` is what client and
+//! `Session` pairs commands with answers; `packets` cuts bytes, `greeting` is what client and
 //! server agree on first, `value` reads what is bound.
 
-mod conversation;
 mod failure;
 mod greeting;
 mod packets;
+mod session;
 mod value;
 
-pub(super) use conversation::Conversation;
+pub(super) use session::Session;
 pub(super) use value::Values;

@@ -1,6 +1,6 @@
 //! Conversations that are written down, in any pieces.
 
-use super::super::super::Conversation as _;
+use super::super::super::Session as _;
 use super::*;
 
 fn packet(number: u8, body: &[u8]) -> Vec<u8> {
@@ -117,11 +117,11 @@ DELETE FROM t | Nothing | 23000: Cannot delete or update a parent row: a foreign
 INSERT INTO t VALUES ((-5), 'it''s') | Changed(1)
 INSERT INTO t VALUES (6, NULL) | Nothing | 23000: Column 'b' cannot be null (NOT NULL: column \"b\")";
 
-fn told(conversation: &mut Conversation) -> String {
-    let mut heard = Heard::default();
-    conversation.tell(&mut heard);
-    assert_eq!(heard.not_understood, 0);
-    let lines = heard.statements.iter().map(|recorded| {
+fn told(session: &mut Session) -> String {
+    let mut observed = Observed::default();
+    session.drain_into(&mut observed);
+    assert_eq!(observed.not_understood, 0);
+    let lines = observed.statements.iter().map(|recorded| {
         let statement = recorded.read();
         let failure = statement.failure.map(|failure| format!(" | {failure}"));
         let failure = failure.unwrap_or_default();
@@ -130,8 +130,8 @@ fn told(conversation: &mut Conversation) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn play(script: &[(Side, Vec<u8>)], mut piece: impl FnMut() -> usize) -> Conversation {
-    let mut conversation = Conversation::default();
+fn play(script: &[(Side, Vec<u8>)], mut piece: impl FnMut() -> usize) -> Session {
+    let mut session = Session::default();
     for (side, bytes) in script {
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
@@ -139,15 +139,15 @@ fn play(script: &[(Side, Vec<u8>)], mut piece: impl FnMut() -> usize) -> Convers
             rest = later;
             match side {
                 Client => {
-                    assert_eq!(conversation.client_says(now, 1 << 16), Passed::default());
+                    assert_eq!(session.on_client_bytes(now, 1 << 16), Forwarded::default());
                 }
                 Server => {
-                    conversation.server_says(now);
+                    session.on_server_bytes(now);
                 }
             }
         }
     }
-    conversation
+    session
 }
 
 #[test]
@@ -156,36 +156,36 @@ fn statements_are_paired_with_their_answers_whatever_was_agreed() {
         greeting::PROTOCOL_41,
         greeting::PROTOCOL_41 | greeting::DEPRECATE_EOF,
     ] {
-        let mut conversation = play(&script(taken), || usize::MAX);
-        assert_eq!(told(&mut conversation), TOLD);
+        let mut session = play(&script(taken), || usize::MAX);
+        assert_eq!(told(&mut session), TOLD);
     }
 }
 
 #[test]
 fn a_server_does_not_offer_what_we_cannot_read() {
-    let mut conversation = Conversation::default();
+    let mut session = Session::default();
     let whole = greeting_of(OFFER);
-    let held = conversation.server_says(&whole[..10]);
-    assert_eq!(held.onward.as_deref(), Some([].as_slice()));
-    let passed = conversation.server_says(&whole[10..]);
+    let held = session.on_server_bytes(&whole[..10]);
+    assert_eq!(held.forward.as_deref(), Some([].as_slice()));
+    let passed = session.on_server_bytes(&whole[10..]);
     let mut expected = greeting_of(greeting::PROTOCOL_41 | greeting::DEPRECATE_EOF);
     let more = expected.len() - b"anotherpart!\0".len() - 4;
     expected[more..more + 4].fill(0);
-    assert_eq!(passed.onward.as_deref(), Some(expected.as_slice()));
+    assert_eq!(passed.forward.as_deref(), Some(expected.as_slice()));
 }
 
 #[test]
 fn who_takes_what_was_not_offered_passes_unseen() {
-    let mut conversation = play(&script(greeting::PROTOCOL_41)[..1], || usize::MAX);
+    let mut session = play(&script(greeting::PROTOCOL_41)[..1], || usize::MAX);
     let asks = hello(greeting::PROTOCOL_41 | greeting::SSL);
-    assert_eq!(conversation.client_says(&asks, 0), Passed::default());
+    assert_eq!(session.on_client_bytes(&asks, 0), Forwarded::default());
     assert_eq!(
-        conversation.client_says(b"\x16\x03\x01", 0),
-        Passed::default()
+        session.on_client_bytes(b"\x16\x03\x01", 0),
+        Forwarded::default()
     );
-    let mut heard = Heard::default();
-    conversation.tell(&mut heard);
-    assert_eq!(heard.warnings, [ENCRYPTED]);
+    let mut observed = Observed::default();
+    session.drain_into(&mut observed);
+    assert_eq!(observed.warnings, [ENCRYPTED]);
 }
 
 #[test]
@@ -213,9 +213,9 @@ fn a_file_that_a_client_sends_is_no_command() {
         ]
         .concat(),
     ));
-    let mut conversation = play(&script, || usize::MAX);
+    let mut session = play(&script, || usize::MAX);
     assert_eq!(
-        told(&mut conversation),
+        told(&mut session),
         "LOAD DATA LOCAL INFILE 'f' INTO TABLE t | Changed(2)\nSELECT 2 | Returned(0)"
     );
 }
@@ -234,8 +234,8 @@ fn long_values_are_put_together() {
         .concat(),
     ));
     script.push((Server, packet(1, OK)));
-    let mut conversation = play(&script, || 3);
-    let told = told(&mut conversation);
+    let mut session = play(&script, || 3);
+    let told = told(&mut session);
     assert!(
         told.ends_with("INSERT INTO t VALUES (7, 'long text') | Changed(0)"),
         "{told}"
@@ -271,8 +271,8 @@ fn rows_of_a_cursor_belong_to_its_statement() {
         Server,
         [packet(1, b"\0\0row"), packet(2, b"\0\0row"), packet(3, END)].concat(),
     ));
-    let mut conversation = play(&script, || usize::MAX);
-    assert_eq!(told(&mut conversation), "SELECT a FROM t | Returned(2)");
+    let mut session = play(&script, || usize::MAX);
+    assert_eq!(told(&mut session), "SELECT a FROM t | Returned(2)");
 }
 
 #[test]
@@ -295,8 +295,8 @@ proptest::proptest! {
     fn pieces_of_any_size_tell_the_same(sizes in proptest::collection::vec(1_usize..40, 1..50)) {
         let mut sizes = sizes.into_iter().cycle();
         let script = script(greeting::PROTOCOL_41 | greeting::DEPRECATE_EOF);
-        let mut conversation = play(&script, || sizes.next().unwrap_or(1));
-        proptest::prop_assert_eq!(told(&mut conversation), TOLD);
+        let mut session = play(&script, || sizes.next().unwrap_or(1));
+        proptest::prop_assert_eq!(told(&mut session), TOLD);
     }
 
     #[test]
@@ -304,20 +304,20 @@ proptest::proptest! {
         started: bool,
         pieces in proptest::collection::vec((proptest::bool::ANY, proptest::collection::vec(0_u8.., 0..60)), 0..20),
     ) {
-        let mut conversation = if started {
+        let mut session = if started {
             play(&script(greeting::PROTOCOL_41)[..7], || usize::MAX)
         } else {
-            Conversation::default()
+            Session::default()
         };
         for (is_client, bytes) in &pieces {
             if *is_client {
-                proptest::prop_assert_eq!(conversation.client_says(bytes, 1), Passed::default());
+                proptest::prop_assert_eq!(session.on_client_bytes(bytes, 1), Forwarded::default());
             } else {
-                conversation.server_says(bytes);
+                session.on_server_bytes(bytes);
             }
         }
-        let mut heard = Heard::default();
-        conversation.tell(&mut heard);
-        heard.statements.iter().for_each(|recorded| drop(recorded.read()));
+        let mut observed = Observed::default();
+        session.drain_into(&mut observed);
+        observed.statements.iter().for_each(|recorded| drop(recorded.read()));
     }
 }

@@ -1,7 +1,7 @@
 //! What an error message says, and how to say one.
 
 use crate::database::Refusal;
-use crate::database::postgres::{Told, refusal};
+use crate::database::postgres::{ErrorFields, refusal};
 use crate::tap::reader::Reader;
 
 /// Reads the fields of an ErrorResponse.
@@ -18,7 +18,7 @@ pub(super) fn read(body: &[u8]) -> Refusal {
             .find(|(kind, _)| *kind == wanted)
             .map(|(_, text)| text.as_str())
     };
-    refusal(&Told {
+    refusal(&ErrorFields {
         code: field(b'C').unwrap_or("XX000"),
         message: field(b'M').unwrap_or("no message"),
         detail: field(b'D').unwrap_or_default(),

@@ -26,7 +26,7 @@ pub(super) struct Message<'a> {
 
 /// The bytes are not of this protocol.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Garbage;
+pub(super) struct InvalidMessage;
 
 /// The longest message that a server takes or sends.
 const MOST: usize = 0x4000_0000;
@@ -38,7 +38,7 @@ impl Frames {
         mut bytes: &[u8],
         wanted: impl Fn(u8) -> bool,
         mut on: impl FnMut(Message<'_>),
-    ) -> Result<(), Garbage> {
+    ) -> Result<(), InvalidMessage> {
         loop {
             if self.have < self.head.len() {
                 let n = bytes.len().min(self.head.len() - self.have);
@@ -51,7 +51,7 @@ impl Frames {
                 let [_, a, b, c, d] = self.head;
                 let length = u32::from_be_bytes([a, b, c, d]) as usize;
                 if !(4..=MOST).contains(&length) || !self.head[0].is_ascii_alphanumeric() {
-                    return Err(Garbage);
+                    return Err(InvalidMessage);
                 }
                 self.left = length - 4;
             }

@@ -1,6 +1,6 @@
 //! What a client says before its first message: which protocol, whether encrypted, who it is.
 
-use crate::tap::Passed;
+use crate::tap::Forwarded;
 
 /// What was made of the first bytes.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) struct Startup {
 
 impl Startup {
     /// Takes more bytes. Requests for encryption are answered with no; everything else is passed on.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> (Start, Passed) {
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> (Start, Forwarded) {
         self.held.extend_from_slice(bytes);
         let mut back = Vec::new();
         let start = loop {
@@ -64,12 +64,12 @@ impl Startup {
                 }
             }
         };
-        let onward = match start {
+        let forward = match start {
             Start::Unfinished => Vec::new(),
             Start::Messages(_) | Start::Unseen { .. } => std::mem::take(&mut self.held),
         };
-        let passed = Passed {
-            onward: Some(onward),
+        let passed = Forwarded {
+            forward: Some(forward),
             back,
         };
         (start, passed)

@@ -1,6 +1,6 @@
 //! Conversations that are written down, in any pieces.
 
-use super::super::super::Conversation as _;
+use super::super::super::Session as _;
 use super::*;
 
 /// A message of either side.
@@ -40,11 +40,11 @@ fn bind(values: &[&str]) -> Vec<u8> {
 const EXECUTE: &[u8] = b"\0\0\0\0\0";
 
 /// One statement per line: text, rows, failure.
-fn told(conversation: &mut Conversation) -> String {
-    let mut heard = Heard::default();
-    conversation.tell(&mut heard);
-    assert_eq!(heard.not_understood, 0);
-    let lines = heard.statements.iter().map(|recorded| {
+fn told(session: &mut Session) -> String {
+    let mut observed = Observed::default();
+    session.drain_into(&mut observed);
+    assert_eq!(observed.not_understood, 0);
+    let lines = observed.statements.iter().map(|recorded| {
         let statement = recorded.read();
         let failure = statement.failure.map(|failure| format!(" | {failure}"));
         let failure = failure.unwrap_or_default();
@@ -137,8 +137,8 @@ SELECT ';' | Returned(0)
 UPDATE t SET a = 1 | Changed(3)";
 
 /// Plays a script in pieces of so many bytes.
-fn play(script: &[(Side, Vec<u8>)], mut piece: impl FnMut() -> usize) -> (Conversation, Vec<u8>) {
-    let mut conversation = Conversation::default();
+fn play(script: &[(Side, Vec<u8>)], mut piece: impl FnMut() -> usize) -> (Session, Vec<u8>) {
+    let mut session = Session::default();
     let mut passed = Vec::new();
     for (side, bytes) in script {
         let mut rest = bytes.as_slice();
@@ -147,22 +147,22 @@ fn play(script: &[(Side, Vec<u8>)], mut piece: impl FnMut() -> usize) -> (Conver
             rest = later;
             match side {
                 Client => {
-                    let to = conversation.client_says(now, 1 << 16);
-                    passed.extend(to.onward.unwrap_or_else(|| now.to_vec()));
+                    let to = session.on_client_bytes(now, 1 << 16);
+                    passed.extend(to.forward.unwrap_or_else(|| now.to_vec()));
                 }
                 Server => {
-                    assert_eq!(conversation.server_says(now), Passed::default());
+                    assert_eq!(session.on_server_bytes(now), Forwarded::default());
                 }
             }
         }
     }
-    (conversation, passed)
+    (session, passed)
 }
 
 #[test]
 fn statements_are_paired_with_their_answers_however_they_are_sent() {
-    let (mut conversation, passed) = play(&script(), || usize::MAX);
-    assert_eq!(told(&mut conversation), TOLD);
+    let (mut session, passed) = play(&script(), || usize::MAX);
+    assert_eq!(told(&mut session), TOLD);
     // All but the request for TLS.
     let sent: Vec<u8> = script()
         .into_iter()
@@ -175,38 +175,38 @@ fn statements_are_paired_with_their_answers_however_they_are_sent() {
 #[test]
 fn requests_for_encryption_are_declined() {
     for (code, _) in [(0x2f, "TLS"), (0x30, "GSSAPI")] {
-        let mut conversation = Conversation::default();
-        let passed = conversation.client_says(&[0, 0, 0, 8, 4, 0xd2, 0x16, code], 0);
+        let mut session = Session::default();
+        let passed = session.on_client_bytes(&[0, 0, 0, 8, 4, 0xd2, 0x16, code], 0);
         assert_eq!(passed.back, b"N");
-        assert_eq!(passed.onward.as_deref(), Some([].as_slice()));
-        conversation.client_left();
-        let mut heard = Heard::default();
-        conversation.tell(&mut heard);
-        assert_eq!(heard.warnings, [WANTS_ENCRYPTION]);
+        assert_eq!(passed.forward.as_deref(), Some([].as_slice()));
+        session.client_left();
+        let mut observed = Observed::default();
+        session.drain_into(&mut observed);
+        assert_eq!(observed.warnings, [WANTS_ENCRYPTION]);
     }
 }
 
 #[test]
 fn what_is_encrypted_from_the_start_passes_unseen() {
-    let mut conversation = Conversation::default();
+    let mut session = Session::default();
     let hello = [0x16, 0x03, 0x01, 0, 5, 1, 2, 3, 4, 5];
-    let passed = conversation.client_says(&hello, 0);
-    assert_eq!(passed.onward.as_deref(), Some(hello.as_slice()));
-    assert_eq!(conversation.client_says(b"more", 0), Passed::default());
-    let mut heard = Heard::default();
-    conversation.tell(&mut heard);
-    assert_eq!(heard.warnings, [ENCRYPTED]);
+    let passed = session.on_client_bytes(&hello, 0);
+    assert_eq!(passed.forward.as_deref(), Some(hello.as_slice()));
+    assert_eq!(session.on_client_bytes(b"more", 0), Forwarded::default());
+    let mut observed = Observed::default();
+    session.drain_into(&mut observed);
+    assert_eq!(observed.warnings, [ENCRYPTED]);
 }
 
 #[test]
 fn a_request_to_cancel_is_passed_on() {
-    let mut conversation = Conversation::default();
+    let mut session = Session::default();
     let cancel = [0, 0, 0, 16, 4, 0xd2, 0x16, 0x2e, 0, 0, 0, 1, 0, 0, 0, 2];
-    let passed = conversation.client_says(&cancel, 0);
-    assert_eq!(passed.onward.as_deref(), Some(cancel.as_slice()));
-    let mut heard = Heard::default();
-    conversation.tell(&mut heard);
-    assert_eq!(heard.not_understood, 0);
+    let passed = session.on_client_bytes(&cancel, 0);
+    assert_eq!(passed.forward.as_deref(), Some(cancel.as_slice()));
+    let mut observed = Observed::default();
+    session.drain_into(&mut observed);
+    assert_eq!(observed.not_understood, 0);
 }
 
 #[test]
@@ -237,8 +237,8 @@ fn rows_that_are_fetched_in_parts_are_one_statement() {
         ]
         .concat(),
     ));
-    let (mut conversation, _) = play(&script, || usize::MAX);
-    assert_eq!(told(&mut conversation), "SELECT a FROM t | Returned(1)");
+    let (mut session, _) = play(&script, || usize::MAX);
+    assert_eq!(told(&mut session), "SELECT a FROM t | Returned(1)");
 }
 
 #[test]
@@ -287,9 +287,9 @@ fn rows_that_a_client_copies_do_not_disturb_what_follows() {
         ]
         .concat(),
     ));
-    let (mut conversation, _) = play(&script, || usize::MAX);
+    let (mut session, _) = play(&script, || usize::MAX);
     assert_eq!(
-        told(&mut conversation),
+        told(&mut session),
         "COPY t FROM STDIN | Changed(2)\nSELECT 2 | Returned(1)"
     );
 }
@@ -299,8 +299,8 @@ fn a_statement_that_waits_is_known() {
     let mut script = script();
     script.truncate(3);
     script.push((Client, message(b'Q', b"LOCK TABLE t\0")));
-    let (conversation, _) = play(&script, || usize::MAX);
-    let waiting: Vec<String> = conversation
+    let (session, _) = play(&script, || usize::MAX);
+    let waiting: Vec<String> = session
         .unanswered()
         .iter()
         .map(|recorded| recorded.read().text)
@@ -320,17 +320,17 @@ fn a_huge_text_is_cut_and_not_lost() {
         Server,
         [message(b'C', b"SELECT 1\0"), message(b'Z', b"I")].concat(),
     ));
-    let (mut conversation, passed) = play(&script, || 1000);
+    let (mut session, passed) = play(&script, || 1000);
     assert!(passed.len() > text.len());
-    assert!(told(&mut conversation).contains("xxx… |"));
+    assert!(told(&mut session).contains("xxx… |"));
 }
 
 proptest::proptest! {
     #[test]
     fn pieces_of_any_size_tell_the_same(sizes in proptest::collection::vec(1_usize..40, 1..50)) {
         let mut sizes = sizes.into_iter().cycle();
-        let (mut conversation, _) = play(&script(), || sizes.next().unwrap_or(1));
-        proptest::prop_assert_eq!(told(&mut conversation), TOLD);
+        let (mut session, _) = play(&script(), || sizes.next().unwrap_or(1));
+        proptest::prop_assert_eq!(told(&mut session), TOLD);
     }
 
     #[test]
@@ -338,20 +338,20 @@ proptest::proptest! {
         started: bool,
         pieces in proptest::collection::vec((proptest::bool::ANY, proptest::collection::vec(0_u8.., 0..60)), 0..20),
     ) {
-        let mut conversation = if started {
+        let mut session = if started {
             play(&script()[..5], || usize::MAX).0
         } else {
-            Conversation::default()
+            Session::default()
         };
         for (is_client, bytes) in &pieces {
             if *is_client {
-                conversation.client_says(bytes, 1);
+                session.on_client_bytes(bytes, 1);
             } else {
-                proptest::prop_assert_eq!(conversation.server_says(bytes), Passed::default());
+                proptest::prop_assert_eq!(session.on_server_bytes(bytes), Forwarded::default());
             }
         }
-        let mut heard = Heard::default();
-        conversation.tell(&mut heard);
-        heard.statements.iter().for_each(|recorded| drop(recorded.read()));
+        let mut observed = Observed::default();
+        session.drain_into(&mut observed);
+        observed.statements.iter().for_each(|recorded| drop(recorded.read()));
     }
 }

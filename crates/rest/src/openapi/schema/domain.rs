@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use isobath_genes::{
-    ArrayDomain, BinaryDomain, Domain, Extra, Field, FloatDomain, IntegerDomain, ModelBuilder,
-    MomentKind, Node, NodeId, ObjectDomain, PatternDomain, PatternError, TextDomain, number,
+    AdditionalProperties, ArrayDomain, BinaryDomain, DateTimeKind, Domain, Field, FloatDomain,
+    IntegerDomain, ModelBuilder, Node, NodeId, ObjectDomain, PatternDomain, PatternError,
+    TextDomain, number,
 };
 use serde_json::{Number, Value as Json};
 
@@ -31,7 +32,7 @@ pub(super) fn anything(builder: &mut ModelBuilder) -> NodeId {
     let id = builder.add(Domain::Choice(
         [text, integer, boolean, object, array].into(),
     ));
-    let extra = Some(Extra {
+    let extra = Some(AdditionalProperties {
         key: text,
         value: id,
     });
@@ -309,11 +310,11 @@ impl DomainBuilder<'_, '_> {
     fn formatted(&mut self, min: u32, max: Option<u32>) -> Option<Domain> {
         let format = self.facts.format.as_deref()?;
         match format {
-            "date" | "full-date" => Some(Domain::Moment(MomentKind::Date)),
-            "date-time" | "datetime" | "dateTime" => Some(Domain::Moment(MomentKind::DateTime)),
-            "time" | "full-time" => Some(Domain::Moment(MomentKind::Time)),
-            "partial-time" | "local-time" => Some(Domain::Moment(MomentKind::LocalTime)),
-            "local-date-time" => Some(Domain::Moment(MomentKind::LocalDateTime)),
+            "date" | "full-date" => Some(Domain::DateTime(DateTimeKind::Date)),
+            "date-time" | "datetime" | "dateTime" => Some(Domain::DateTime(DateTimeKind::DateTime)),
+            "time" | "full-time" => Some(Domain::DateTime(DateTimeKind::Time)),
+            "partial-time" | "local-time" => Some(Domain::DateTime(DateTimeKind::LocalTime)),
+            "local-date-time" => Some(Domain::DateTime(DateTimeKind::LocalDateTime)),
             // Each three bytes, or what is left of them, are four characters.
             "byte" | "base64" | "base64url" => {
                 let least = match min {
@@ -411,7 +412,7 @@ impl DomainBuilder<'_, '_> {
         self.counted(fields, extra)
     }
 
-    fn counted(&mut self, fields: Vec<Field>, extra: Option<Extra>) -> Domain {
+    fn counted(&mut self, fields: Vec<Field>, extra: Option<AdditionalProperties>) -> Domain {
         let n_required = fields.iter().filter(|field| field.required).count();
         let mut max = self.facts.max_properties;
         let mut min = self.least("minProperties", self.facts.min_properties, 1000);
@@ -459,7 +460,7 @@ impl DomainBuilder<'_, '_> {
         })
     }
 
-    fn extra(&mut self, is_map: bool) -> Option<Extra> {
+    fn extra(&mut self, is_map: bool) -> Option<AdditionalProperties> {
         let facts = self.facts;
         let any_key = |this: &mut Self| {
             let names = facts.property_names.as_ref();
@@ -471,7 +472,7 @@ impl DomainBuilder<'_, '_> {
             (Additional::Schemas(places), _) => {
                 let value = self.nodes.all(self.documents, places, self.key.direction);
                 let key = any_key(self);
-                Some(Extra { key, value })
+                Some(AdditionalProperties { key, value })
             }
             (_, Some((pattern, place))) => {
                 let key = match self.nodes.pattern(pattern) {
@@ -487,7 +488,7 @@ impl DomainBuilder<'_, '_> {
                 let key = self.nodes.add(key?);
                 let places = std::slice::from_ref(place);
                 let value = self.nodes.all(self.documents, places, self.key.direction);
-                Some(Extra { key, value })
+                Some(AdditionalProperties { key, value })
             }
             (Additional::Refused, None) => None,
             // An object about which nothing is said is a map.
@@ -496,7 +497,7 @@ impl DomainBuilder<'_, '_> {
             {
                 let key = any_key(self);
                 let value = self.nodes.anything();
-                Some(Extra { key, value })
+                Some(AdditionalProperties { key, value })
             }
             (Additional::Unsaid | Additional::Allowed, None) => None,
         }

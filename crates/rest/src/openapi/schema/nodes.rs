@@ -412,7 +412,7 @@ impl NodeBuilder {
             }
         }
         for (id, place) in &self.objects {
-            if model.is_endless(*id) {
+            if model.is_infinite(*id) {
                 documents.limit(
                     LimitationKind::EndlessSchema,
                     place,

@@ -10,7 +10,7 @@ use crate::action::Action;
 /// Calls every operation, which must not panic.
 fn call_all(api: &Api) {
     let mut rng = Rng::with_seed(3);
-    let tuning = Tuning::robust();
+    let tuning = GeneConfig::robust();
     for operation in 0..api.operations.len() {
         let mut action = Action::sample(api, operation, &mut rng, &tuning).expect("in range");
         action.mutate(&mut rng, &tuning);

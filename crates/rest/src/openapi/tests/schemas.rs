@@ -241,7 +241,7 @@ fn a_path_is_not_cut_short_by_an_empty_value() {
             "paths": {"/x/{id}": {"get": {"parameters": [id], "responses": {}}}},
         }));
         for seed in 0..200 {
-            let action = Action::sample(&api, 0, &mut Rng::with_seed(seed), &Tuning::default());
+            let action = Action::sample(&api, 0, &mut Rng::with_seed(seed), &GeneConfig::default());
             let request = action.expect("it exists").request(&api, &Unresolved);
             assert_ne!(request.path, "/x/", "{schema}");
         }
@@ -289,9 +289,9 @@ fn what_only_version_3_2_has_is_called() {
         }},
     }));
     assert_eq!(limitations(&api), "");
-    let tuning = Tuning {
+    let tuning = GeneConfig {
         named_example: Some("one".into()),
-        ..Tuning::default()
+        ..GeneConfig::default()
     };
     let lines: Vec<String> = (0..api.operations.len())
         .map(|operation| {

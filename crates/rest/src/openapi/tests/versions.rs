@@ -80,7 +80,7 @@ fn a_parameter_may_be_sent_by_its_name_alone() {
         let api = document(allowed);
         let mut rng = Rng::with_seed(1);
         let action = |_| {
-            let action = crate::action::Action::sample(&api, 0, &mut rng, &Tuning::default())
+            let action = crate::action::Action::sample(&api, 0, &mut rng, &GeneConfig::default())
                 .expect("there");
             assert!(!matches!(action.gene.value(), GeneValue::Absent));
             action.request(&api, &Unresolved).query

@@ -3,17 +3,17 @@
 //!
 //! Found out late, each of these would be found out once per combination of the choices in between.
 
-use super::apart::{keys, mentions};
-use super::pick::{equality, find, union};
+use super::cell_solver::{equality, find, union};
+use super::global_constraints::{keys, mentions};
 use super::proof::{Cause, Proof};
-use super::state::State;
+use super::state::ConstructionState;
 
 /// Which cells are known to be equal and not NULL.
-pub(super) struct Equal(Vec<usize>);
+pub(super) struct CellEqualities(Vec<usize>);
 
-impl Equal {
+impl CellEqualities {
     /// What the conditions decided so far say.
-    pub(super) fn of(state: &State<'_>) -> Self {
+    pub(super) fn of(state: &ConstructionState<'_>) -> Self {
         let mut parent: Vec<usize> = (0..state.cells.len()).collect();
         for (a, b) in &state.merged {
             union(&mut parent, *a, *b);
@@ -34,7 +34,12 @@ impl Equal {
     }
 
     /// Whether a column of one row equals a column of another.
-    pub(super) fn columns(&self, state: &State<'_>, a: (usize, usize), b: (usize, usize)) -> bool {
+    pub(super) fn columns(
+        &self,
+        state: &ConstructionState<'_>,
+        a: (usize, usize),
+        b: (usize, usize),
+    ) -> bool {
         let cell = |(row, column): (usize, usize)| state.rows[state.real(row)].cells.get(&column);
         match (cell(a), cell(b)) {
             (Some(a), Some(b)) => self.holds(*a, *b),
@@ -48,9 +53,9 @@ impl Equal {
 /// # Errors
 ///
 /// When rows that must be different have equal keys.
-pub(super) fn chase(state: &mut State<'_>) -> Result<(), Proof> {
-    while state.setting.constraints {
-        let equal = Equal::of(state);
+pub(super) fn chase(state: &mut ConstructionState<'_>) -> Result<(), Proof> {
+    while state.context.constraints {
+        let equal = CellEqualities::of(state);
         let Some((a, b)) = with_equal_keys(state, &equal) else {
             break;
         };
@@ -65,7 +70,10 @@ pub(super) fn chase(state: &mut State<'_>) -> Result<(), Proof> {
     Ok(())
 }
 
-fn with_equal_keys(state: &State<'_>, equal: &Equal) -> Option<(usize, usize)> {
+fn with_equal_keys(
+    state: &ConstructionState<'_>,
+    equal: &CellEqualities,
+) -> Option<(usize, usize)> {
     let rows = state.rows_of_all();
     for (index, a) in rows.iter().enumerate() {
         let table = state.rows[*a].table;

@@ -4,31 +4,31 @@ use std::rc::Rc;
 
 use isobath_sql::query::Query;
 
-use super::apart::keys_in_question;
+use super::cell_solver::{self, SolveResult};
 use super::chase::chase;
-use super::pick::{self, Picked};
+use super::global_constraints::pending_keys;
 use super::proof::{Cause, Proof};
-use super::state::{Goal, State};
-use super::step::{Step, step};
-use super::{Construction, Setting, fill, parent};
+use super::state::{ConstructionState, Obligation};
+use super::step::{StepResult, step};
+use super::{Construction, SolverContext, fill, parent};
 use crate::query::candidate::Candidate;
 
 /// How many ends of choices are looked at.
-const MOST_ENDS: u32 = 400;
+const MAX_ENDS: u32 = 400;
 /// States after which no more are looked at: dead ends can be as many as there are ways to put groups and joins together.
-const MOST_STATES: u32 = 5_000;
+const MAX_STATES: u32 = 5_000;
 /// How many of them for one plan of a group.
-const MOST_ENDS_OF_PLAN: u32 = 12;
+const MAX_ENDS_OF_PLAN: u32 = 12;
 
 /// From so many rows of a table on, relations share them where they can.
 const MANY_ROWS: usize = 4;
 
 /// How many choices follow each other.
-const MOST_DEPTH: u32 = 120;
+const MAX_DEPTH: u32 = 120;
 
 /// The search through all choices.
 pub(super) struct Expansion<'s, 'f> {
-    setting: Setting<'s>,
+    context: SolverContext<'s>,
     accept: &'f mut dyn FnMut(&Candidate) -> bool,
     ends: u32,
     limit: u32,
@@ -40,7 +40,7 @@ pub(super) struct Expansion<'s, 'f> {
 }
 
 /// What became of a state.
-enum End {
+enum BranchEnd {
     Found(Candidate),
     /// Nothing can come of it.
     Refuted,
@@ -50,15 +50,15 @@ enum End {
 
 impl<'s, 'f> Expansion<'s, 'f> {
     pub(super) fn new(
-        setting: Setting<'s>,
+        context: SolverContext<'s>,
         made: usize,
         accept: &'f mut dyn FnMut(&Candidate) -> bool,
     ) -> Self {
         Self {
-            setting,
+            context,
             accept,
             ends: 0,
-            limit: MOST_ENDS,
+            limit: MAX_ENDS,
             states: 0,
             depth: 0,
             made,
@@ -67,37 +67,37 @@ impl<'s, 'f> Expansion<'s, 'f> {
     }
 
     pub(super) fn run(mut self, query: &Query) -> Construction {
-        let mut state = State::new(self.setting, self.made);
+        let mut state = ConstructionState::new(self.context, self.made);
         state.read = query.tables();
-        state.pending.push(Goal::Returns {
+        state.pending.push(Obligation::Returns {
             query,
             env: Rc::default(),
             with: None,
         });
         match self.go(state) {
-            End::Found(candidate) => Construction::Candidate(candidate),
-            End::Refuted => {
+            BranchEnd::Found(candidate) => Construction::Candidate(candidate),
+            BranchEnd::Refuted => {
                 let proof = self
                     .proof
                     .unwrap_or_else(|| Proof::new(Cause::Contradiction, "no row can be returned"));
                 Construction::Infeasible {
                     cause: proof.cause,
-                    proof: proof.says,
+                    proof: proof.description,
                 }
             }
-            End::Failed => Construction::Unknown,
+            BranchEnd::Failed => Construction::Unknown,
         }
     }
 
     /// Goes on from a state, until something is accepted or nothing is left.
-    pub(super) fn finish(mut self, state: State<'_>) {
+    pub(super) fn finish(mut self, state: ConstructionState<'_>) {
         self.go(state);
     }
 
-    fn go(&mut self, state: State<'_>) -> End {
+    fn go(&mut self, state: ConstructionState<'_>) -> BranchEnd {
         // Nothing follows from what was not looked at, so this is never a proof.
-        if self.depth == MOST_DEPTH || self.states == MOST_STATES {
-            return End::Failed;
+        if self.depth == MAX_DEPTH || self.states == MAX_STATES {
+            return BranchEnd::Failed;
         }
         self.states += 1;
         self.depth += 1;
@@ -106,38 +106,39 @@ impl<'s, 'f> Expansion<'s, 'f> {
         end
     }
 
-    fn decide(&mut self, mut state: State<'_>) -> End {
+    fn decide(&mut self, mut state: ConstructionState<'_>) -> BranchEnd {
         loop {
-            let Some(goal) = state.pending.pop() else {
-                if let Some(goal) = state.next_later() {
+            let Some(obligation) = state.pending.pop() else {
+                if let Some(obligation) = state.next_later() {
                     // What would make us guess must not hide a conflict that is there already.
-                    if let (Goal::Unmatched { stricter: true, .. }, false) = (&goal, state.guess)
-                        && let Some(why) = pick::conflict(&state)
+                    if let (Obligation::Unmatched { stricter: true, .. }, false) =
+                        (&obligation, state.guess)
+                        && let Some(why) = cell_solver::conflict(&state)
                     {
                         self.proof.get_or_insert(why);
-                        return End::Refuted;
+                        return BranchEnd::Refuted;
                     }
-                    state.pending.push(goal);
+                    state.pending.push(obligation);
                     continue;
                 }
                 if let Err(why) = chase(&mut state) {
                     return self.dead_end(&state, why);
                 }
-                if let Some(goal) = parent::in_question(&mut state) {
-                    state.pending.push(goal);
+                if let Some(obligation) = parent::pending_foreign_key(&mut state) {
+                    state.pending.push(obligation);
                     continue;
                 }
-                if let Some(apart) = keys_in_question(&mut state) {
+                if let Some(apart) = pending_keys(&mut state) {
                     state.pending.extend(apart);
                     continue;
                 }
                 return self.end(&state);
             };
-            let alternatives = match step(&mut state, goal) {
-                Step::Done => continue,
-                Step::Never(why) => return self.dead_end(&state, why),
-                Step::Choice(alternatives) => alternatives,
-                Step::Needs(needs, alternatives) => {
+            let alternatives = match step(&mut state, obligation) {
+                StepResult::Done => continue,
+                StepResult::Never(why) => return self.dead_end(&state, why),
+                StepResult::Choice(alternatives) => alternatives,
+                StepResult::Needs(needs, alternatives) => {
                     for need in needs {
                         let mut branch = state.clone();
                         branch.pending.push(need);
@@ -147,9 +148,9 @@ impl<'s, 'f> Expansion<'s, 'f> {
                         let end = self.go(branch);
                         self.limit = limit;
                         match end {
-                            End::Found(candidate) => return End::Found(candidate),
-                            End::Refuted => return End::Refuted,
-                            End::Failed => {}
+                            BranchEnd::Found(candidate) => return BranchEnd::Found(candidate),
+                            BranchEnd::Refuted => return BranchEnd::Refuted,
+                            BranchEnd::Failed => {}
                         }
                     }
                     state.guess = true;
@@ -158,74 +159,74 @@ impl<'s, 'f> Expansion<'s, 'f> {
             };
             // A conflict that is there already need not be found once per alternative.
             if alternatives.len() > 1
-                && let Some(why) = pick::conflict(&state)
+                && let Some(why) = cell_solver::conflict(&state)
             {
                 return self.dead_end(&state, why);
             }
             let mut refuted = true;
             for alternative in alternatives {
                 let limit = self.limit;
-                if let Goal::Grouped { .. } = alternative {
+                if let Obligation::Grouped { .. } = alternative {
                     // One plan that leads nowhere must not use up what the others need.
-                    self.limit = limit.min(self.ends + MOST_ENDS_OF_PLAN);
+                    self.limit = limit.min(self.ends + MAX_ENDS_OF_PLAN);
                 }
                 let mut branch = state.clone();
                 branch.pending.push(alternative);
                 let end = self.go(branch);
                 self.limit = limit;
                 match end {
-                    End::Found(candidate) => return End::Found(candidate),
-                    End::Refuted => {}
-                    End::Failed => refuted = false,
+                    BranchEnd::Found(candidate) => return BranchEnd::Found(candidate),
+                    BranchEnd::Refuted => {}
+                    BranchEnd::Failed => refuted = false,
                 }
-                let enough = self.ends >= if refuted { MOST_ENDS } else { self.limit };
-                if enough || self.states == MOST_STATES {
-                    return End::Failed;
+                let enough = self.ends >= if refuted { MAX_ENDS } else { self.limit };
+                if enough || self.states == MAX_STATES {
+                    return BranchEnd::Failed;
                 }
             }
             return if refuted && !state.guess {
-                End::Refuted
+                BranchEnd::Refuted
             } else {
-                End::Failed
+                BranchEnd::Failed
             };
         }
     }
 
     /// What a conflict means: a proof, unless something was left out or asked for in excess.
-    fn dead_end(&mut self, state: &State<'_>, why: Proof) -> End {
+    fn dead_end(&mut self, state: &ConstructionState<'_>, why: Proof) -> BranchEnd {
         if state.guess {
-            return End::Failed;
+            return BranchEnd::Failed;
         }
         self.proof.get_or_insert(why);
-        End::Refuted
+        BranchEnd::Refuted
     }
 
     /// Values for a state in which all is decided.
-    fn end(&mut self, state: &State<'_>) -> End {
+    fn end(&mut self, state: &ConstructionState<'_>) -> BranchEnd {
         self.ends += 1;
         if let Some(state) = with_fewer_rows(state)
-            && let End::Found(candidate) = self.picked(&state)
+            && let BranchEnd::Found(candidate) = self.solve_cells(&state)
         {
-            return End::Found(candidate);
+            return BranchEnd::Found(candidate);
         }
-        self.picked(state)
+        self.solve_cells(state)
     }
 
-    fn picked(&mut self, state: &State<'_>) -> End {
-        match pick::pick(state) {
-            Picked::Values(values) => match fill::fill(state, &values) {
-                Some(candidate) if (self.accept)(&candidate) => End::Found(candidate),
-                _ => End::Failed,
+    fn solve_cells(&mut self, state: &ConstructionState<'_>) -> BranchEnd {
+        match cell_solver::solve(state) {
+            SolveResult::Values(values) => match fill::fill(state, &values) {
+                Some(candidate) if (self.accept)(&candidate) => BranchEnd::Found(candidate),
+                _ => BranchEnd::Failed,
             },
-            Picked::Conflict(why) => self.dead_end(state, why),
-            Picked::Nothing => End::Failed,
+            SolveResult::Conflict(why) => self.dead_end(state, why),
+            SolveResult::Nothing => BranchEnd::Failed,
         }
     }
 }
 
 /// The same with one row for several relations of a table where that is possible: a product of many
 /// relations with a row each is large.
-fn with_fewer_rows<'a>(state: &State<'a>) -> Option<State<'a>> {
+fn with_fewer_rows<'a>(state: &ConstructionState<'a>) -> Option<ConstructionState<'a>> {
     let mut fewer = state.clone();
     // What is tried here proves nothing.
     fewer.guess = true;
@@ -241,7 +242,7 @@ fn with_fewer_rows<'a>(state: &State<'a>) -> Option<State<'a>> {
             }
             let mut one = fewer.clone();
             one.unite(other, row);
-            if let Picked::Values(_) = pick::pick(&one) {
+            if let SolveResult::Values(_) = cell_solver::solve(&one) {
                 fewer = one;
                 united = true;
                 break;

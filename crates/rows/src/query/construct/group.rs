@@ -9,11 +9,13 @@ use rust_decimal::Decimal;
 
 use super::join::{RELAXED, joined};
 use super::plan::GroupPlan;
-use super::state::{Binding, Env, Goal, Origin, State, Want};
+use super::state::{
+    Binding, ConditionOrigin, ConstructionState, Env, Obligation, TruthRequirement,
+};
 
 /// Asks for the rows of a group; returns what the slots stand for, `None` when the plan contradicts itself.
 pub(super) fn expand<'a>(
-    state: &mut State<'a>,
+    state: &mut ConstructionState<'a>,
     select: &'a Select,
     outer: &Env,
     missing: u64,
@@ -34,22 +36,22 @@ pub(super) fn expand<'a>(
                     if pairs.is_empty() {
                         return None;
                     }
-                    state.pending.push(Goal::Differ { pairs });
+                    state.pending.push(Obligation::Differ { pairs });
                 }
             }
         }
         if let Some(filter) = &select.filter {
             let expr = state.over_cells(filter, &env, select);
-            state.pending.push(Goal::Holds {
+            state.pending.push(Obligation::Holds {
                 expr,
-                want: Want::True,
-                origin: Origin::Query,
+                want: TruthRequirement::True,
+                origin: ConditionOrigin::Query,
             });
         }
         copies.push(env);
     }
     if plan.copies == 0 {
-        state.later.push(Goal::Avoids {
+        state.later.push(Obligation::Avoids {
             select,
             env: Rc::clone(outer),
             with: None,
@@ -60,9 +62,9 @@ pub(super) fn expand<'a>(
         let values: Vec<Expr> = over(state, select, key, &copies);
         for other in values.iter().skip(1) {
             let null = |expr: &Expr| is_null(expr.clone(), true);
-            state.pending.push(Goal::Any(vec![
+            state.pending.push(Obligation::Any(vec![
                 compare(CompareOp::Equal, &values[0], other),
-                Goal::All(vec![null(&values[0]), null(other)]),
+                Obligation::All(vec![null(&values[0]), null(other)]),
             ]));
         }
     }
@@ -100,10 +102,10 @@ pub(super) fn expand<'a>(
     let having = select.having.as_ref().filter(|_| plan.having);
     for having in having.into_iter().chain(plan.part.as_deref()) {
         let expr = state.over_cells(having, &env, select);
-        state.pending.push(Goal::Holds {
+        state.pending.push(Obligation::Holds {
             expr,
-            want: Want::True,
-            origin: Origin::Query,
+            want: TruthRequirement::True,
+            origin: ConditionOrigin::Query,
         });
     }
     Some(env)
@@ -130,39 +132,44 @@ fn has_derived(from: &From) -> bool {
     }
 }
 
-fn over<'a>(state: &mut State<'a>, select: &'a Select, expr: &Expr, copies: &[Env]) -> Vec<Expr> {
+fn over<'a>(
+    state: &mut ConstructionState<'a>,
+    select: &'a Select,
+    expr: &Expr,
+    copies: &[Env],
+) -> Vec<Expr> {
     copies
         .iter()
         .map(|env| state.over_cells(expr, env, select))
         .collect()
 }
 
-fn compare<'a>(op: CompareOp, left: &Expr, right: &Expr) -> Goal<'a> {
-    Goal::Holds {
+fn compare<'a>(op: CompareOp, left: &Expr, right: &Expr) -> Obligation<'a> {
+    Obligation::Holds {
         expr: Expr::Compare {
             op,
             left: Box::new(left.clone()),
             right: Box::new(right.clone()),
         },
-        want: Want::True,
-        origin: Origin::Query,
+        want: TruthRequirement::True,
+        origin: ConditionOrigin::Query,
     }
 }
 
-fn is_null<'a>(expr: Expr, null: bool) -> Goal<'a> {
-    Goal::Holds {
+fn is_null<'a>(expr: Expr, null: bool) -> Obligation<'a> {
+    Obligation::Holds {
         expr: Expr::IsNull {
             expr: Box::new(expr),
             negated: !null,
         },
-        want: Want::True,
-        origin: Origin::Query,
+        want: TruthRequirement::True,
+        origin: ConditionOrigin::Query,
     }
 }
 
 /// What an aggregate yields over the copies, as far as the plan fixes it.
 fn aggregated<'a>(
-    state: &mut State<'a>,
+    state: &mut ConstructionState<'a>,
     select: &'a Select,
     aggregate: &Aggregate,
     copies: &[Env],
@@ -199,8 +206,8 @@ fn aggregated<'a>(
                 CompareOp::GreaterOrEqual
             };
             for other in present.iter().skip(1) {
-                let goal = compare(op, &present[0], other);
-                state.pending.push(goal);
+                let obligation = compare(op, &present[0], other);
+                state.pending.push(obligation);
             }
             present
                 .into_iter()

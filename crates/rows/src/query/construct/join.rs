@@ -2,11 +2,13 @@
 
 use std::rc::Rc;
 
-use isobath_sql::query::model::{Body, From, JoinKind, Query, Select};
+use isobath_sql::query::model::{From, JoinKind, Query, QueryBody, Select};
 use isobath_sql::{Expr, Value};
 
 use super::plan::GroupPlan;
-use super::state::{Binding, Env, Goal, Origin, State, Want, free};
+use super::state::{
+    Binding, ConditionOrigin, ConstructionState, Env, Obligation, TruthRequirement, free,
+};
 use super::{group, plan};
 
 /// In place of a shape: what outer joins may miss is not spoken of at all, so that whatever follows
@@ -15,11 +17,11 @@ pub(super) const RELAXED: u64 = u64::MAX;
 
 /// Whether [`shapes`] lists all there are.
 pub(super) fn has_all_shapes(select: &Select) -> bool {
-    outer_joins(select).len() <= MOST_OUTER
+    outer_joins(select).len() <= MAX_OUTER
 }
 
 /// Above so many outer joins, not all their shapes are looked at.
-const MOST_OUTER: usize = 6;
+const MAX_OUTER: usize = 6;
 
 /// The ways in which outer joins can come out, the likeliest first: a bit per side that may be missing.
 pub(super) fn shapes(select: &Select) -> Vec<u64> {
@@ -34,7 +36,7 @@ pub(super) fn shapes(select: &Select) -> Vec<u64> {
         }
     }
     let mut shapes = vec![likely];
-    if count <= MOST_OUTER {
+    if count <= MAX_OUTER {
         shapes.extend((0..1u64 << count).filter(|shape| *shape != likely));
     } else {
         shapes.extend((0..count).map(|number| likely ^ (1 << number)));
@@ -77,13 +79,13 @@ pub(super) fn shaped(select: &Select, plan: GroupPlan, all_shapes: &[u64]) -> Op
 }
 
 /// A side that an outer join may miss.
-struct Outer<'a> {
+struct OuterJoin<'a> {
     missing: &'a From,
     /// Whether it is the left side of a FULL join, whose right side comes just before.
     other_half: bool,
 }
 
-fn outer_joins(select: &Select) -> Vec<Outer<'_>> {
+fn outer_joins(select: &Select) -> Vec<OuterJoin<'_>> {
     let mut found = Vec::new();
     if let Some(from) = &select.from {
         outer_joins_of(from, &mut found);
@@ -91,7 +93,7 @@ fn outer_joins(select: &Select) -> Vec<Outer<'_>> {
     found
 }
 
-fn outer_joins_of<'a>(from: &'a From, found: &mut Vec<Outer<'a>>) {
+fn outer_joins_of<'a>(from: &'a From, found: &mut Vec<OuterJoin<'a>>) {
     if let From::Join {
         kind, left, right, ..
     } = from
@@ -99,13 +101,13 @@ fn outer_joins_of<'a>(from: &'a From, found: &mut Vec<Outer<'a>>) {
         outer_joins_of(left, found);
         outer_joins_of(right, found);
         if matches!(kind, JoinKind::Left | JoinKind::Full) {
-            found.push(Outer {
+            found.push(OuterJoin {
                 missing: right,
                 other_half: false,
             });
         }
         if matches!(kind, JoinKind::Right | JoinKind::Full) {
-            found.push(Outer {
+            found.push(OuterJoin {
                 missing: left,
                 other_half: *kind == JoinKind::Full,
             });
@@ -138,7 +140,7 @@ fn holds_slot(from: &From, of: usize) -> bool {
 ///
 /// Relations whose bit is in `reuse` take their rows from there.
 pub(super) fn joined<'a>(
-    state: &mut State<'a>,
+    state: &mut ConstructionState<'a>,
     select: &'a Select,
     outer: &Env,
     missing: u64,
@@ -151,7 +153,7 @@ pub(super) fn joined<'a>(
         Expr::Literal(Value::Null)
     };
     bound.resize_with(select.width, || Binding::Expr(absent.clone()));
-    let mut placing = Placing {
+    let mut placing = RowPlacement {
         state,
         select,
         missing,
@@ -164,21 +166,21 @@ pub(super) fn joined<'a>(
     if let Some(from) = &select.from {
         placing.place(from, true);
     }
-    let Placing {
+    let RowPlacement {
         bound, conditions, ..
     } = placing;
     let env = Rc::new(bound);
     for condition in conditions {
         match condition {
-            Condition::Meets(on) => {
+            JoinCondition::Meets(on) => {
                 let expr = state.over_cells(on, &env, select);
-                state.pending.push(Goal::Holds {
+                state.pending.push(Obligation::Holds {
                     expr,
-                    want: Want::True,
-                    origin: Origin::Query,
+                    want: TruthRequirement::True,
+                    origin: ConditionOrigin::Query,
                 });
             }
-            Condition::Misses { on, side } => {
+            JoinCondition::Misses { on, side } => {
                 let mut tables = Vec::new();
                 tables_in(side, &mut tables);
                 let columns = on.columns();
@@ -193,7 +195,7 @@ pub(super) fn joined<'a>(
                 for (table, slot, width) in tables {
                     // Only the relations that ON speaks of decide whether it can be met.
                     if alone || spoken(slot, width) {
-                        state.later.push(Goal::Unmatched {
+                        state.later.push(Obligation::Unmatched {
                             select,
                             env: Rc::clone(&env),
                             on,
@@ -211,7 +213,7 @@ pub(super) fn joined<'a>(
     env
 }
 
-enum Condition<'a> {
+enum JoinCondition<'a> {
     Meets(&'a Expr),
     Misses { on: &'a Expr, side: &'a From },
 }
@@ -248,8 +250,8 @@ fn tables_in(from: &From, found: &mut Vec<(usize, usize, usize)>) {
 }
 
 /// One walk over FROM, which fills slots and collects conditions.
-struct Placing<'p, 'a> {
-    state: &'p mut State<'a>,
+struct RowPlacement<'p, 'a> {
+    state: &'p mut ConstructionState<'a>,
     select: &'a Select,
     missing: u64,
     reuse: Option<(&'p Env, u64)>,
@@ -257,10 +259,10 @@ struct Placing<'p, 'a> {
     /// Outer joins and relations met so far.
     joins: u32,
     relations: u32,
-    conditions: Vec<Condition<'a>>,
+    conditions: Vec<JoinCondition<'a>>,
 }
 
-impl<'a> Placing<'_, 'a> {
+impl<'a> RowPlacement<'_, 'a> {
     fn place(&mut self, from: &'a From, there: bool) {
         match from {
             From::Table {
@@ -318,12 +320,12 @@ impl<'a> Placing<'_, 'a> {
                 self.joins += bits;
                 if let (true, false, Some(on)) = (there, relaxed, on) {
                     self.conditions.push(if misses {
-                        Condition::Misses {
+                        JoinCondition::Misses {
                             on,
                             side: if drop_left { left } else { right },
                         }
                     } else {
-                        Condition::Meets(on)
+                        JoinCondition::Meets(on)
                     });
                 }
             }
@@ -333,18 +335,18 @@ impl<'a> Placing<'_, 'a> {
 
 /// The rows behind a derived table; its columns stand for its select list.
 pub(super) fn derived<'a>(
-    state: &mut State<'a>,
+    state: &mut ConstructionState<'a>,
     query: &'a Query,
     outer: &Env,
     slot: usize,
     bound: &mut [Binding],
 ) {
     let mut query = query;
-    while let Body::Set { left, .. } = &query.body {
+    while let QueryBody::Set { left, .. } = &query.body {
         state.guess = true;
         query = left;
     }
-    let Body::Select(select) = &query.body else {
+    let QueryBody::Select(select) = &query.body else {
         state.guess = true;
         return;
     };
@@ -356,17 +358,17 @@ pub(super) fn derived<'a>(
             let env = joined(state, select, outer, missing, None);
             if let Some(filter) = &select.filter {
                 let expr = state.over_cells(filter, &env, select);
-                state.pending.push(Goal::Holds {
+                state.pending.push(Obligation::Holds {
                     expr,
-                    want: Want::True,
-                    origin: Origin::Query,
+                    want: TruthRequirement::True,
+                    origin: ConditionOrigin::Query,
                 });
             }
             env
         }
         Some(grouping) => {
             state.guess = true;
-            let plans = plan::plans(select, grouping, state.setting.dialect);
+            let plans = plan::plans(select, grouping, state.context.dialect);
             let plan = plans.into_iter().next();
             match plan.and_then(|plan| group::expand(state, select, outer, missing, &plan)) {
                 Some(env) => env,

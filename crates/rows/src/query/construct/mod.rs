@@ -3,7 +3,7 @@
 //! # How it works
 //!
 //! 1. **Expand** (`expand`, `step`, `returns`, `join`, `plan`, `group`,
-//!    `parent`, `apart`, `chase`). A query returns a row when there is a row for each of
+//!    `parent`, `global_constraints`, `chase`). A query returns a row when there is a row for each of
 //!    its relations and all its conditions hold: ON, WHERE, HAVING. Each relation gets a row of
 //!    its own, whose cells are variables, and every condition is rewritten over these cells. An
 //!    outer join is a choice: its rows meet, or one side is missing and all its columns are NULL.
@@ -12,7 +12,7 @@
 //!    there in the end. A foreign key refers to one of the rows, to a further one, or is NULL. Two
 //!    rows of a table with a key are either one row or differ in the key.
 //!    What remains of every choice is a list of leaves: conditions over cells with a wanted verdict.
-//! 2. **Pick** (`pick`). Cells that must be equal form classes. A class has values to try: the
+//! 2. **Solve** (`cell_solver`). Cells that must be equal form classes. A class has values to try: the
 //!    constants that it is compared with, their neighbours, what patterns and functions suggest,
 //!    a fresh value, NULL. Every leaf over one class alone is asked of every value at once, by the
 //!    same evaluator that judges the whole query later; leaves over several classes are met by
@@ -27,20 +27,20 @@
 //! choices made so far are refuted. A target is infeasible when every alternative of every choice
 //! is refuted and nothing was left out for convenience.
 
-mod apart;
+mod cell_solver;
 mod chase;
 mod expand;
 mod fill;
+mod global_constraints;
 mod group;
 mod join;
-mod lawful;
 mod parent;
-mod pick;
 mod plan;
 mod proof;
 mod returns;
 mod state;
 mod step;
+mod valid_row;
 mod values;
 
 use isobath_sql::query::Query;
@@ -53,11 +53,11 @@ use super::candidate::Candidate;
 pub(super) use self::fill::{blank_row, complete};
 pub(crate) use self::fill::{checks_hold, is_not_null, omitted};
 pub use self::proof::Cause;
-pub(crate) use self::values::{fresh, neighbours};
+pub(crate) use self::values::{fresh, neighbors};
 
 /// What stays the same while candidates are made.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
+pub struct SolverContext<'a> {
     /// The tables.
     pub schema: &'a Schema,
     /// How values compare and are stored.
@@ -68,7 +68,7 @@ pub struct Setting<'a> {
     pub now: DateTime,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> SolverContext<'a> {
     /// Rows of a schema under all its constraints, at a fixed time.
     pub fn new(schema: &'a Schema, dialect: &'static dyn Dialect) -> Self {
         Self {
@@ -103,9 +103,9 @@ pub enum Construction {
 /// used again, so that their rows can stand side by side.
 pub fn construct(
     query: &Query,
-    setting: Setting<'_>,
+    context: SolverContext<'_>,
     made: usize,
     accept: &mut dyn FnMut(&Candidate) -> bool,
 ) -> Construction {
-    Expansion::new(setting, made, accept).run(query)
+    Expansion::new(context, made, accept).run(query)
 }

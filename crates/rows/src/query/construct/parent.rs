@@ -3,31 +3,31 @@
 use isobath_sql::expr::CompareOp;
 use isobath_sql::{Expr, Value};
 
-use super::chase::Equal;
+use super::chase::CellEqualities;
 use super::fill::is_not_null;
-use super::state::{Goal, Origin, State, Want};
-use super::step::Step;
+use super::state::{ConditionOrigin, ConstructionState, Obligation, TruthRequirement};
+use super::step::StepResult;
 
 /// How many rows are added for the sake of foreign keys before we stop to reason about them.
-const MOST_ROWS: usize = 16;
+const MAX_ROWS: usize = 16;
 
 /// A foreign key that matters to the query and was not looked at yet.
-pub(super) fn in_question<'a>(state: &mut State<'a>) -> Option<Goal<'a>> {
-    if !state.setting.constraints {
+pub(super) fn pending_foreign_key<'a>(state: &mut ConstructionState<'a>) -> Option<Obligation<'a>> {
+    if !state.context.constraints {
         return None;
     }
     for row in state.rows_of_all() {
-        let table = &state.setting.schema.tables[state.rows[row].table];
+        let table = &state.context.schema.tables[state.rows[row].table];
         for (number, key) in table.foreign_keys().enumerate() {
             let spoken = |column: &usize| state.rows[row].cells.contains_key(column);
             // What may be NULL and is not spoken of is NULL.
             let silent =
-                |column: &usize| !spoken(column) && !is_not_null(&state.setting, table, *column);
+                |column: &usize| !spoken(column) && !is_not_null(&state.context, table, *column);
             let matters = (state.read.contains(&key.parent) || key.columns.iter().any(spoken))
                 && !key.columns.iter().any(silent);
             if matters && !state.parents_done.contains(&(row, number)) {
                 state.parents_done.push((row, number));
-                return Some(Goal::Parent { row, key: number });
+                return Some(Obligation::Parent { row, key: number });
             }
         }
     }
@@ -35,19 +35,23 @@ pub(super) fn in_question<'a>(state: &mut State<'a>) -> Option<Goal<'a>> {
 }
 
 /// The ways in which a foreign key can be obeyed.
-pub(super) fn parent<'a>(state: &mut State<'a>, row: usize, key: usize) -> Step<'a> {
+pub(super) fn parent<'a>(
+    state: &mut ConstructionState<'a>,
+    row: usize,
+    key: usize,
+) -> StepResult<'a> {
     let row = state.real(row);
-    let table = &state.setting.schema.tables[state.rows[row].table];
+    let table = &state.context.schema.tables[state.rows[row].table];
     let Some(definition) = table.foreign_keys().nth(key) else {
-        return Step::Done;
+        return StepResult::Done;
     };
-    let equal = Equal::of(state);
+    let equal = CellEqualities::of(state);
     let refers = |parent: &usize| {
         let mut pairs = definition.columns.iter().zip(&definition.parent_columns);
         pairs.all(|(own, theirs)| equal.columns(state, (row, *own), (*parent, *theirs)))
     };
     if state.rows_of(definition.parent).iter().any(refers) {
-        return Step::Done;
+        return StepResult::Done;
     }
     let spoken = definition
         .columns
@@ -55,29 +59,29 @@ pub(super) fn parent<'a>(state: &mut State<'a>, row: usize, key: usize) -> Step<
         .any(|column| state.rows[row].cells.contains_key(column));
     let mut ways = Vec::new();
     for column in &definition.columns {
-        if !is_not_null(&state.setting, table, *column) {
+        if !is_not_null(&state.context, table, *column) {
             let expr = Expr::IsNull {
                 expr: Box::new(state.column_expr(row, *column)),
                 negated: false,
             };
-            ways.push(Goal::Holds {
+            ways.push(Obligation::Holds {
                 expr,
-                want: Want::True,
-                origin: Origin::ForeignKey,
+                want: TruthRequirement::True,
+                origin: ConditionOrigin::ForeignKey,
             });
         }
     }
-    let mut referring: Vec<Goal<'a>> = state
+    let mut referring: Vec<Obligation<'a>> = state
         .rows_of(definition.parent)
         .into_iter()
-        .map(|parent| Goal::Refers {
+        .map(|parent| Obligation::Refers {
             row,
             key,
             parent: Some(parent),
         })
         .collect();
-    if state.rows.len() < MOST_ROWS {
-        referring.push(Goal::Refers {
+    if state.rows.len() < MAX_ROWS {
+        referring.push(Obligation::Refers {
             row,
             key,
             parent: None,
@@ -85,30 +89,30 @@ pub(super) fn parent<'a>(state: &mut State<'a>, row: usize, key: usize) -> Step<
     } else {
         state.guess = true;
         if referring.is_empty() && ways.is_empty() {
-            return Step::Done;
+            return StepResult::Done;
         }
     }
     // What the query speaks of is likelier to be asked for a value than for NULL.
     if spoken {
         referring.extend(ways);
-        Step::Choice(referring)
+        StepResult::Choice(referring)
     } else {
         ways.extend(referring);
-        Step::Choice(ways)
+        StepResult::Choice(ways)
     }
 }
 
 /// Makes a foreign key refer to a row.
 pub(super) fn refers<'a>(
-    state: &mut State<'a>,
+    state: &mut ConstructionState<'a>,
     row: usize,
     key: usize,
     parent: Option<usize>,
-) -> Step<'a> {
+) -> StepResult<'a> {
     let row = state.real(row);
-    let table = &state.setting.schema.tables[state.rows[row].table];
+    let table = &state.context.schema.tables[state.rows[row].table];
     let Some(definition) = table.foreign_keys().nth(key) else {
-        return Step::Done;
+        return StepResult::Done;
     };
     let parent = parent.unwrap_or_else(|| state.add_row(definition.parent));
     let pairs = definition.columns.iter().zip(&definition.parent_columns);
@@ -127,11 +131,11 @@ pub(super) fn refers<'a>(
                 right: Box::new(right),
             }
         };
-        state.pending.push(Goal::Holds {
+        state.pending.push(Obligation::Holds {
             expr,
-            want: Want::True,
-            origin: Origin::ForeignKey,
+            want: TruthRequirement::True,
+            origin: ConditionOrigin::ForeignKey,
         });
     }
-    Step::Done
+    StepResult::Done
 }

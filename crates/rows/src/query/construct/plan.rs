@@ -8,7 +8,7 @@ use isobath_sql::{DataType, Dialect, Expr, Value, eval};
 use super::proof::{Cause, Proof};
 
 /// Which copies have equal values; `None` is NULL.
-type Pattern = Vec<Option<u8>>;
+type ValuePattern = Vec<Option<u8>>;
 
 /// How a group is made.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(super) struct GroupPlan {
     /// For each copy, an earlier one and the relations, by bit, that it has in common with it.
     pub(super) shared: Vec<(usize, u64)>,
     /// Patterns of the arguments of aggregates.
-    pub(super) patterns: Vec<(Expr, Pattern)>,
+    pub(super) patterns: Vec<(Expr, ValuePattern)>,
     /// Whether HAVING is asked for.
     pub(super) having: bool,
     /// What is asked for instead: a condition on one of the group's rows.
@@ -28,7 +28,7 @@ pub(super) struct GroupPlan {
 }
 
 impl GroupPlan {
-    fn of(copies: usize, patterns: Vec<(Expr, Pattern)>, having: bool) -> Self {
+    fn of(copies: usize, patterns: Vec<(Expr, ValuePattern)>, having: bool) -> Self {
         Self {
             copies,
             shared: vec![(0, 0); copies],
@@ -134,14 +134,14 @@ pub(super) fn plans(select: &Select, grouping: &Grouping, dialect: &dyn Dialect)
 }
 
 /// Every way to give arguments a pattern.
-fn assignments(arguments: &[&Expr], copies: usize) -> Vec<Vec<(Expr, Pattern)>> {
-    let mut patterns: Vec<Pattern> = Vec::new();
+fn assignments(arguments: &[&Expr], copies: usize) -> Vec<Vec<(Expr, ValuePattern)>> {
+    let mut patterns: Vec<ValuePattern> = Vec::new();
     let last = copies.saturating_sub(1);
     patterns.push(vec![Some(0); copies]);
     if copies > 1 {
         let different = (0..copies).map(|copy| u8::try_from(copy).ok());
         patterns.push(different.clone().collect());
-        let mut with_null: Pattern = different.collect();
+        let mut with_null: ValuePattern = different.collect();
         with_null[last] = None;
         patterns.push(with_null);
     }
@@ -151,7 +151,7 @@ fn assignments(arguments: &[&Expr], copies: usize) -> Vec<Vec<(Expr, Pattern)>> 
         patterns.push(repeated);
     }
     patterns.push(vec![None; copies]);
-    let mut all: Vec<Vec<(Expr, Pattern)>> = vec![Vec::new()];
+    let mut all: Vec<Vec<(Expr, ValuePattern)>> = vec![Vec::new()];
     for argument in arguments.iter().take(3) {
         all = all
             .into_iter()
@@ -231,16 +231,16 @@ fn sharings(select: &Select, plan: GroupPlan) -> Vec<GroupPlan> {
 }
 
 /// A relation of FROM.
-struct Relation {
+struct PlannedRelation {
     slots: std::ops::Range<usize>,
     /// The columns of the condition that joins it to those before.
     on: Vec<usize>,
 }
 
-fn relations(from: &From, found: &mut Vec<Relation>) {
+fn relations(from: &From, found: &mut Vec<PlannedRelation>) {
     match from {
         From::Table { slot, columns, .. } | From::Derived { slot, columns, .. } => {
-            found.push(Relation {
+            found.push(PlannedRelation {
                 slots: *slot..slot + columns,
                 on: Vec::new(),
             });
@@ -261,7 +261,7 @@ fn relations(from: &From, found: &mut Vec<Relation>) {
 }
 
 /// The most copies that a need is written out for.
-const MOST_NEEDED: usize = 3;
+const MAX_NEEDED: usize = 3;
 
 /// What every group that HAVING likes must have, as plans that leave HAVING itself out.
 ///
@@ -305,17 +305,17 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
             let (from, to) = range(*op, *bound);
             if count.argument.is_none() {
                 if to < i128::from(!empty) {
-                    let says = format!(
+                    let description = format!(
                         "a group has at least {} rows, so that COUNT(*) {} {bound} is never true",
                         i32::from(!empty),
                         op.symbol()
                     );
-                    return Err(Proof::new(Cause::Group, says));
+                    return Err(Proof::new(Cause::Group, description));
                 }
                 asks_for_none |= to == 0;
             } else if to < 0 {
-                let says = format!("COUNT {} {bound} is never true", op.symbol());
-                return Err(Proof::new(Cause::Group, says));
+                let description = format!("COUNT {} {bound} is never true", op.symbol());
+                return Err(Proof::new(Cause::Group, description));
             }
             least = least.max(usize::try_from(from).unwrap_or(0));
         }
@@ -325,7 +325,7 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
         return Ok(needs);
     }
     if least > 0 {
-        need(&mut needs, least.min(MOST_NEEDED), Vec::new());
+        need(&mut needs, least.min(MAX_NEEDED), Vec::new());
     }
     for part in flat {
         let Expr::Compare { op, left, right } = part else {
@@ -348,7 +348,7 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
         match (&aggregate.function, &**right, of(right)) {
             (AggregateFunction::Count, Expr::Literal(Value::Int(bound)), _) => {
                 let (from, to) = range(*op, *bound);
-                let copies = usize::try_from(from).unwrap_or(0).min(MOST_NEEDED);
+                let copies = usize::try_from(from).unwrap_or(0).min(MAX_NEEDED);
                 if to == 0 && least > 0 {
                     need(&mut needs, 1, vec![(argument.clone(), vec![None])]);
                 } else if copies > 0 && aggregate.distinct {

@@ -61,14 +61,14 @@ impl fmt::Display for Cause {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Proof {
     pub(super) cause: Cause,
-    pub(super) says: String,
+    pub(super) description: String,
 }
 
 impl Proof {
-    pub(super) fn new(cause: Cause, says: impl Into<String>) -> Self {
+    pub(super) fn new(cause: Cause, description: impl Into<String>) -> Self {
         Self {
             cause,
-            says: says.into(),
+            description: description.into(),
         }
     }
 }

@@ -3,48 +3,51 @@
 use std::rc::Rc;
 
 use isobath_sql::expr::CompareOp;
-use isobath_sql::query::model::{Body, Query, Select, SetOp};
+use isobath_sql::query::model::{Query, QueryBody, Select, SetOp};
 use isobath_sql::{Expr, Value};
 
-use super::apart::{avoid, compared, distinct};
+use super::global_constraints::{compared, distinct, forbid_query};
 use super::join::{RELAXED, derived, has_all_shapes, shaped, shapes};
 use super::plan::{self, GroupPlan};
 use super::proof::{Cause, Proof};
-use super::state::{Binding, Env, Goal, Match, Origin, State, Unwanted, Want};
-use super::step::Step;
+use super::state::{
+    Binding, ConditionOrigin, ConstructionState, Env, ForbiddenRow, Obligation, ReturnedRow,
+    TruthRequirement,
+};
+use super::step::StepResult;
 
 /// How many shapes of the rows of a group are looked at one by one.
-const MOST_SHAPES: usize = 64;
+const MAX_SHAPES: usize = 64;
 
 /// A query returns a row.
 pub(super) fn returns<'a>(
-    state: &mut State<'a>,
+    state: &mut ConstructionState<'a>,
     query: &'a Query,
     env: &Env,
-    with: Option<Match>,
-) -> Step<'a> {
+    with: Option<ReturnedRow>,
+) -> StepResult<'a> {
     if query.limit.is_some() || query.offset.is_some() {
         // LIMIT 0 and OFFSET are for the search.
         state.guess |= query.offset.is_some();
     }
     match &query.body {
-        Body::Select(select) => {
+        QueryBody::Select(select) => {
             let mut alternatives = Vec::new();
             let mut needs = Vec::new();
             if let Some(grouping) = &select.grouping {
                 match plan::needs(select, grouping) {
-                    Err(why) => return Step::Never(why),
+                    Err(why) => return StepResult::Never(why),
                     Ok(plans) => needs = plans,
                 }
             }
             let all_shapes = shapes(select);
-            let mut needs: Vec<Goal<'a>> = needs
+            let mut needs: Vec<Obligation<'a>> = needs
                 .into_iter()
                 .map(|plan| in_every_shape(select, env, plan, &all_shapes))
                 .collect();
             let complete = select.grouping.is_none() && has_all_shapes(select);
             if select.grouping.is_none() && !complete {
-                needs.push(Goal::Joined {
+                needs.push(Obligation::Joined {
                     select,
                     env: Rc::clone(env),
                     missing: RELAXED,
@@ -52,11 +55,11 @@ pub(super) fn returns<'a>(
                 });
             }
             if let Some(grouping) = &select.grouping {
-                let plans = plan::plans(select, grouping, state.setting.dialect);
+                let plans = plan::plans(select, grouping, state.context.dialect);
                 let shaped = plans
                     .into_iter()
                     .filter_map(|plan| shaped(select, plan, &all_shapes));
-                alternatives.extend(shaped.map(|plan| Goal::Grouped {
+                alternatives.extend(shaped.map(|plan| Obligation::Grouped {
                     select,
                     env: Rc::clone(env),
                     missing: 0,
@@ -66,15 +69,15 @@ pub(super) fn returns<'a>(
             }
             for missing in all_shapes {
                 match &select.grouping {
-                    None => alternatives.push(Goal::Joined {
+                    None => alternatives.push(Obligation::Joined {
                         select,
                         env: Rc::clone(env),
                         missing,
                         with: with.clone(),
                     }),
                     Some(grouping) => {
-                        let plans = plan::plans(select, grouping, state.setting.dialect);
-                        alternatives.extend(plans.into_iter().map(|plan| Goal::Grouped {
+                        let plans = plan::plans(select, grouping, state.context.dialect);
+                        alternatives.extend(plans.into_iter().map(|plan| Obligation::Grouped {
                             select,
                             env: Rc::clone(env),
                             missing,
@@ -85,48 +88,50 @@ pub(super) fn returns<'a>(
                 }
             }
             if complete {
-                Step::Choice(alternatives)
+                StepResult::Choice(alternatives)
             } else {
-                Step::Needs(needs, alternatives)
+                StepResult::Needs(needs, alternatives)
             }
         }
-        Body::Set {
+        QueryBody::Set {
             op, left, right, ..
         } => {
-            let side = |query: &'a Query| Goal::Returns {
+            let side = |query: &'a Query| Obligation::Returns {
                 query,
                 env: Rc::clone(env),
                 with: with.clone(),
             };
             match op {
-                SetOp::Union => Step::Choice(vec![side(left), side(right)]),
+                SetOp::Union => StepResult::Choice(vec![side(left), side(right)]),
                 SetOp::Intersect | SetOp::Except => {
                     let items = items_of(state, left, env);
-                    if let (Some(Match::First(op, value)), Some(item)) = (&with, items.first()) {
-                        state.pending.push(Goal::Holds {
+                    if let (Some(ReturnedRow::First(op, value)), Some(item)) =
+                        (&with, items.first())
+                    {
+                        state.pending.push(Obligation::Holds {
                             expr: compared(*op, value.clone(), item.clone()),
-                            want: Want::True,
-                            origin: Origin::Query,
+                            want: TruthRequirement::True,
+                            origin: ConditionOrigin::Query,
                         });
                     }
                     if *op == SetOp::Except {
-                        avoid(state, right, env, Some(&Unwanted::Row(items)));
-                        return Step::Done;
+                        forbid_query(state, right, env, Some(&ForbiddenRow::Row(items)));
+                        return StepResult::Done;
                     }
-                    Step::Choice(vec![Goal::Returns {
+                    StepResult::Choice(vec![Obligation::Returns {
                         query: right,
                         env: Rc::clone(env),
-                        with: Some(Match::Row(items)),
+                        with: Some(ReturnedRow::Row(items)),
                     }])
                 }
             }
         }
-        Body::Values(rows) => {
+        QueryBody::Values(rows) => {
             if rows.is_empty() {
-                Step::Never(Proof::new(Cause::Contradiction, "VALUES has no rows"))
+                StepResult::Never(Proof::new(Cause::Contradiction, "VALUES has no rows"))
             } else {
                 state.guess |= with.is_some();
-                Step::Done
+                StepResult::Done
             }
         }
     }
@@ -134,30 +139,30 @@ pub(super) fn returns<'a>(
 
 /// Asks that a returned row is like this.
 pub(super) fn compare_item<'a>(
-    state: &mut State<'a>,
+    state: &mut ConstructionState<'a>,
     select: &'a Select,
     env: &Env,
-    with: Option<Match>,
+    with: Option<ReturnedRow>,
 ) {
-    let goal = |expr| Goal::Holds {
+    let obligation = |expr| Obligation::Holds {
         expr,
-        want: Want::True,
-        origin: Origin::Query,
+        want: TruthRequirement::True,
+        origin: ConditionOrigin::Query,
     };
     match with {
-        Some(Match::First(op, left)) => {
+        Some(ReturnedRow::First(op, left)) => {
             if let Some(item) = select.items.first() {
                 let right = state.over_cells(&item.expr, env, select);
-                state.pending.push(goal(compared(op, left, right)));
+                state.pending.push(obligation(compared(op, left, right)));
             }
         }
-        Some(Match::Row(row)) => {
+        Some(ReturnedRow::Row(row)) => {
             for (value, item) in row.into_iter().zip(&select.items) {
                 let other = state.over_cells(&item.expr, env, select);
                 // Cells that are compared by `=` share their values, which NULL cannot.
-                state.pending.push(Goal::Any(vec![
-                    goal(compared(CompareOp::Equal, value.clone(), other.clone())),
-                    goal(distinct(value, other, false)),
+                state.pending.push(Obligation::Any(vec![
+                    obligation(compared(CompareOp::Equal, value.clone(), other.clone())),
+                    obligation(distinct(value, other, false)),
                 ]));
             }
         }
@@ -171,8 +176,8 @@ fn in_every_shape<'a>(
     env: &Env,
     plan: GroupPlan,
     all_shapes: &[u64],
-) -> Goal<'a> {
-    let grouped = |shapes: Vec<u64>, missing: u64| Goal::Grouped {
+) -> Obligation<'a> {
+    let grouped = |shapes: Vec<u64>, missing: u64| Obligation::Grouped {
         select,
         env: Rc::clone(env),
         missing,
@@ -184,7 +189,7 @@ fn in_every_shape<'a>(
     };
     let copies = u32::try_from(plan.copies).unwrap_or(u32::MAX);
     let ways = all_shapes.len().checked_pow(copies);
-    match ways.filter(|ways| *ways <= MOST_SHAPES && has_all_shapes(select)) {
+    match ways.filter(|ways| *ways <= MAX_SHAPES && has_all_shapes(select)) {
         None => grouped(Vec::new(), RELAXED),
         Some(ways) => {
             let shapes = (0..ways).map(|mut way| {
@@ -195,13 +200,17 @@ fn in_every_shape<'a>(
                 }
                 grouped(shapes, 0)
             });
-            Goal::Any(shapes.collect())
+            Obligation::Any(shapes.collect())
         }
     }
 }
 
 /// The select list of a row that a query returns, over cells.
-pub(super) fn items_of<'a>(state: &mut State<'a>, query: &'a Query, env: &Env) -> Vec<Expr> {
+pub(super) fn items_of<'a>(
+    state: &mut ConstructionState<'a>,
+    query: &'a Query,
+    env: &Env,
+) -> Vec<Expr> {
     let width = width(query);
     let mut bound = vec![Binding::Expr(Expr::Literal(Value::Null)); width.max(1)];
     derived(state, query, env, 0, &mut bound);
@@ -214,8 +223,8 @@ pub(super) fn items_of<'a>(state: &mut State<'a>, query: &'a Query, env: &Env) -
 
 fn width(query: &Query) -> usize {
     match &query.body {
-        Body::Select(select) => select.items.len(),
-        Body::Set { left, .. } => width(left),
-        Body::Values(rows) => rows.first().map_or(0, Vec::len),
+        QueryBody::Select(select) => select.items.len(),
+        QueryBody::Set { left, .. } => width(left),
+        QueryBody::Values(rows) => rows.first().map_or(0, Vec::len),
     }
 }

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use isobath_sql::expr::{ColumnUse, CompareOp};
+use isobath_sql::expr::{ColumnRef, CompareOp};
 use isobath_sql::query::model::{Query, Select, Subquery};
 use isobath_sql::{Expr, Value};
 
-use super::Setting;
+use super::SolverContext;
 
 /// The verdict that is wanted of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Want {
+pub(super) enum TruthRequirement {
     True,
     False,
     NotTrue,
     NotFalse,
 }
 
-impl Want {
+impl TruthRequirement {
     /// What NOT asks of its operand.
     pub(super) fn negated(self) -> Self {
         match self {
@@ -70,7 +70,7 @@ pub(super) fn is_free(expr: &Expr) -> bool {
 
 /// What a returned row must be like.
 #[derive(Clone, Debug)]
-pub(super) enum Match {
+pub(super) enum ReturnedRow {
     /// Its first column compares so with a value.
     First(CompareOp, Expr),
     /// It is the same row.
@@ -79,38 +79,38 @@ pub(super) enum Match {
 
 /// What a returned row must not be like.
 #[derive(Clone, Debug)]
-pub(super) enum Unwanted {
+pub(super) enum ForbiddenRow {
     /// Its first column compares with a value in another way than this.
-    First(CompareOp, Expr, Want),
+    First(CompareOp, Expr, TruthRequirement),
     /// It is the same row.
     Row(Vec<Expr>),
 }
 
 /// Something to be achieved.
 #[derive(Clone)]
-pub(super) enum Goal<'a> {
+pub(super) enum Obligation<'a> {
     /// A condition over cells.
     Holds {
         expr: Expr,
-        want: Want,
-        origin: Origin,
+        want: TruthRequirement,
+        origin: ConditionOrigin,
     },
     /// Any of these.
-    Any(Vec<Goal<'a>>),
+    Any(Vec<Obligation<'a>>),
     /// All of these.
-    All(Vec<Goal<'a>>),
+    All(Vec<Obligation<'a>>),
     /// A query returns a row, whose first column compares so with a value.
     Returns {
         query: &'a Query,
         env: Env,
-        with: Option<Match>,
+        with: Option<ReturnedRow>,
     },
     /// A SELECT without groups, its outer joins decided, returns a row.
     Joined {
         select: &'a Select,
         env: Env,
         missing: u64,
-        with: Option<Match>,
+        with: Option<ReturnedRow>,
     },
     /// A SELECT with groups returns a row, in this manner.
     Grouped {
@@ -118,12 +118,12 @@ pub(super) enum Goal<'a> {
         env: Env,
         missing: u64,
         plan: super::plan::GroupPlan,
-        with: Option<Match>,
+        with: Option<ReturnedRow>,
     },
     /// A scalar subquery stands in a condition: it yields a row, and the condition holds.
     Scalar {
         expr: Expr,
-        want: Want,
+        want: TruthRequirement,
         number: usize,
     },
     /// No rows that are there in the end make FROM and WHERE let a row through that compares so.
@@ -131,7 +131,7 @@ pub(super) enum Goal<'a> {
         select: &'a Select,
         env: Env,
         /// What must not happen.
-        with: Option<Unwanted>,
+        with: Option<ForbiddenRow>,
         /// The rows before this one have been looked at.
         known: usize,
     },
@@ -167,17 +167,17 @@ pub(super) enum Goal<'a> {
 
 /// A condition that is not taken apart any more.
 #[derive(Clone, Debug)]
-pub(super) struct Leaf {
+pub(super) struct AtomicCondition {
     pub(super) expr: Expr,
-    pub(super) want: Want,
+    pub(super) want: TruthRequirement,
     /// The cells that it reads.
     pub(super) cells: Vec<usize>,
-    pub(super) origin: Origin,
+    pub(super) origin: ConditionOrigin,
 }
 
 /// Who asks for a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum ConditionOrigin {
     Query,
     Key,
     Check,
@@ -196,26 +196,26 @@ pub(super) struct RowPlan {
 
 /// What a cell is a cell of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum CellOwner {
     Column { table: usize, column: usize },
     Parameter(usize),
 }
 
 /// Everything decided so far; cloned at a choice.
 #[derive(Clone)]
-pub(super) struct State<'a> {
-    pub(super) setting: Setting<'a>,
+pub(super) struct ConstructionState<'a> {
+    pub(super) context: SolverContext<'a>,
     pub(super) rows: Vec<RowPlan>,
-    pub(super) cells: Vec<Place>,
+    pub(super) cells: Vec<CellOwner>,
     pub(super) parameters: BTreeMap<usize, usize>,
-    pub(super) leaves: Vec<Leaf>,
+    pub(super) leaves: Vec<AtomicCondition>,
     /// Cells that are one cell because their rows are.
     pub(super) merged: Vec<(usize, usize)>,
     pub(super) subqueries: Vec<(&'a Subquery, Env)>,
     /// To be done, the next one last.
-    pub(super) pending: Vec<Goal<'a>>,
+    pub(super) pending: Vec<Obligation<'a>>,
     /// Conditions on all rows, asked again when there are more.
-    pub(super) later: Vec<Goal<'a>>,
+    pub(super) later: Vec<Obligation<'a>>,
     /// Whether rows of one table have been told apart.
     pub(super) keys_done: bool,
     /// Foreign keys that have been looked at, by row.
@@ -230,10 +230,10 @@ pub(super) struct State<'a> {
     pub(super) made: usize,
 }
 
-impl<'a> State<'a> {
-    pub(super) fn new(setting: Setting<'a>, made: usize) -> Self {
+impl<'a> ConstructionState<'a> {
+    pub(super) fn new(context: SolverContext<'a>, made: usize) -> Self {
         Self {
-            setting,
+            context,
             made,
             rows: Vec::new(),
             cells: Vec::new(),
@@ -274,7 +274,7 @@ impl<'a> State<'a> {
             return *cell;
         }
         let table = self.rows[row].table;
-        self.cells.push(Place::Column { table, column });
+        self.cells.push(CellOwner::Column { table, column });
         let cell = self.cells.len() - 1;
         self.rows[row].cells.insert(column, cell);
         cell
@@ -284,7 +284,7 @@ impl<'a> State<'a> {
         if let Some(cell) = self.parameters.get(&number) {
             return *cell;
         }
-        self.cells.push(Place::Parameter(number));
+        self.cells.push(CellOwner::Parameter(number));
         let cell = self.cells.len() - 1;
         self.parameters.insert(number, cell);
         cell
@@ -293,8 +293,8 @@ impl<'a> State<'a> {
     pub(super) fn column_expr(&mut self, row: usize, column: usize) -> Expr {
         let cell = self.cell(row, column);
         let table = self.rows[self.real(row)].table;
-        let definition = &self.setting.schema.tables[table].columns[column];
-        Expr::Column(ColumnUse {
+        let definition = &self.context.schema.tables[table].columns[column];
+        Expr::Column(ColumnRef {
             slot: cell,
             name: definition.name.clone(),
             data_type: definition.data_type.clone(),
@@ -336,7 +336,7 @@ impl<'a> State<'a> {
     }
 
     /// Adds a condition that is not taken apart.
-    pub(super) fn add_leaf(&mut self, expr: Expr, want: Want, origin: Origin) {
+    pub(super) fn add_leaf(&mut self, expr: Expr, want: TruthRequirement, origin: ConditionOrigin) {
         let mut cells = expr.columns();
         expr.walk(&mut |part| {
             if let Expr::Parameter(number) = part
@@ -346,7 +346,7 @@ impl<'a> State<'a> {
                 cells.push(*cell);
             }
         });
-        self.leaves.push(Leaf {
+        self.leaves.push(AtomicCondition {
             expr,
             want,
             cells,
@@ -369,15 +369,19 @@ impl<'a> State<'a> {
     }
 
     /// A condition on all rows that has not seen all of them yet.
-    pub(super) fn next_later(&mut self) -> Option<Goal<'a>> {
+    pub(super) fn next_later(&mut self) -> Option<Obligation<'a>> {
         let count = self.rows.len();
-        for goal in &mut self.later {
-            let (Goal::Avoids { known, .. } | Goal::Unmatched { known, .. }) = goal else {
+        for obligation in &mut self.later {
+            let (Obligation::Avoids { known, .. } | Obligation::Unmatched { known, .. }) =
+                obligation
+            else {
                 continue;
             };
             if *known < count || count == 0 && *known == 0 {
-                let next = Some(goal.clone());
-                if let Goal::Avoids { known, .. } | Goal::Unmatched { known, .. } = goal {
+                let next = Some(obligation.clone());
+                if let Obligation::Avoids { known, .. } | Obligation::Unmatched { known, .. } =
+                    obligation
+                {
                     *known = count.max(1);
                 }
                 return next;

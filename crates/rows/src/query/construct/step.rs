@@ -6,33 +6,39 @@ use isobath_sql::expr::CompareOp;
 use isobath_sql::query::model::{Query, SubqueryUsage};
 use isobath_sql::{Expr, Value};
 
-use super::apart::{apart, avoid, avoids};
+use super::global_constraints::{forbid_match, forbid_query, require_distinct_keys};
 use super::join::joined;
 use super::proof::{Cause, Proof};
 use super::returns::{compare_item, items_of, returns};
-use super::state::{Binding, Env, Goal, Match, Origin, State, Unwanted, Want, is_free};
+use super::state::{
+    Binding, ConditionOrigin, ConstructionState, Env, ForbiddenRow, Obligation, ReturnedRow,
+    TruthRequirement, is_free,
+};
 use super::{group, parent};
 
 /// What a goal leads to.
-pub(super) enum Step<'a> {
+pub(super) enum StepResult<'a> {
     Done,
     Never(Proof),
-    Choice(Vec<Goal<'a>>),
+    Choice(Vec<Obligation<'a>>),
     /// What any way must meet, then ways that are not all there are.
-    Needs(Vec<Goal<'a>>, Vec<Goal<'a>>),
+    Needs(Vec<Obligation<'a>>, Vec<Obligation<'a>>),
 }
 
 /// Takes one step towards a goal.
-pub(super) fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
-    match goal {
-        Goal::All(goals) => {
-            state.pending.extend(goals.into_iter().rev());
-            Step::Done
+pub(super) fn step<'a>(
+    state: &mut ConstructionState<'a>,
+    obligation: Obligation<'a>,
+) -> StepResult<'a> {
+    match obligation {
+        Obligation::All(obligations) => {
+            state.pending.extend(obligations.into_iter().rev());
+            StepResult::Done
         }
-        Goal::Any(goals) => Step::Choice(goals),
-        Goal::Holds { expr, want, origin } => holds(state, expr, want, origin),
-        Goal::Returns { query, env, with } => returns(state, query, &env, with),
-        Goal::Joined {
+        Obligation::Any(obligations) => StepResult::Choice(obligations),
+        Obligation::Holds { expr, want, origin } => holds(state, expr, want, origin),
+        Obligation::Returns { query, env, with } => returns(state, query, &env, with),
+        Obligation::Joined {
             select,
             env,
             missing,
@@ -42,16 +48,16 @@ pub(super) fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
             // Without groups, MySQL's HAVING is one more condition.
             for filter in select.filter.iter().chain(&select.having) {
                 let expr = state.over_cells(filter, &env, select);
-                state.pending.push(Goal::Holds {
+                state.pending.push(Obligation::Holds {
                     expr,
-                    want: Want::True,
-                    origin: Origin::Query,
+                    want: TruthRequirement::True,
+                    origin: ConditionOrigin::Query,
                 });
             }
             compare_item(state, select, &env, with);
-            Step::Done
+            StepResult::Done
         }
-        Goal::Grouped {
+        Obligation::Grouped {
             select,
             env,
             missing,
@@ -60,21 +66,21 @@ pub(super) fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
         } => match group::expand(state, select, &env, missing, &plan) {
             Some(env) => {
                 compare_item(state, select, &env, with);
-                Step::Done
+                StepResult::Done
             }
-            None => Step::Never(Proof::new(Cause::Group, "a group cannot have so many rows")),
+            None => StepResult::Never(Proof::new(Cause::Group, "a group cannot have so many rows")),
         },
-        Goal::Scalar { expr, want, number } => scalar(state, expr, want, number),
-        Goal::Avoids {
+        Obligation::Scalar { expr, want, number } => scalar(state, expr, want, number),
+        Obligation::Avoids {
             select,
             env,
             with,
             known,
         } => {
-            avoids(state, select, &env, with, known);
-            Step::Done
+            forbid_match(state, select, &env, with, known);
+            StepResult::Done
         }
-        Goal::Unmatched {
+        Obligation::Unmatched {
             select,
             env,
             on,
@@ -92,70 +98,81 @@ pub(super) fn step<'a>(state: &mut State<'a>, goal: Goal<'a>) -> Step<'a> {
                     bound[slot + column] = Binding::Column { row, column };
                 }
                 let expr = state.over_cells(on, &Rc::new(bound), select);
-                state.pending.push(Goal::Holds {
+                state.pending.push(Obligation::Holds {
                     expr,
-                    want: Want::NotTrue,
-                    origin: Origin::Query,
+                    want: TruthRequirement::NotTrue,
+                    origin: ConditionOrigin::Query,
                 });
             }
-            Step::Done
+            StepResult::Done
         }
-        Goal::Apart { a, b } => apart(state, a, b),
-        Goal::Same { a, b } => {
+        Obligation::Apart { a, b } => require_distinct_keys(state, a, b),
+        Obligation::Same { a, b } => {
             state.unite(a, b);
-            Step::Done
+            StepResult::Done
         }
-        Goal::Differ { mut pairs } => {
+        Obligation::Differ { mut pairs } => {
             pairs.retain(|(a, b)| state.real(*a) != state.real(*b));
             match pairs.as_slice() {
-                [] => Step::Never(Proof::new(
+                [] => StepResult::Never(Proof::new(
                     Cause::Key,
                     "rows that must be different are one by their key",
                 )),
                 [pair] => {
                     state.several.push(*pair);
-                    Step::Done
+                    StepResult::Done
                 }
-                several if several.iter().any(|(a, b)| state.must_differ(*a, *b)) => Step::Done,
-                several => Step::Choice(
+                several if several.iter().any(|(a, b)| state.must_differ(*a, *b)) => {
+                    StepResult::Done
+                }
+                several => StepResult::Choice(
                     several
                         .iter()
-                        .map(|pair| Goal::Differ { pairs: vec![*pair] })
+                        .map(|pair| Obligation::Differ { pairs: vec![*pair] })
                         .collect(),
                 ),
             }
         }
-        Goal::Parent { row, key } => parent::parent(state, row, key),
-        Goal::Refers { row, key, parent } => parent::refers(state, row, key, parent),
+        Obligation::Parent { row, key } => parent::parent(state, row, key),
+        Obligation::Refers { row, key, parent } => parent::refers(state, row, key, parent),
     }
 }
 
 /// Takes a condition apart.
-fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want, origin: Origin) -> Step<'a> {
-    let each = |parts: Vec<Expr>| -> Vec<Goal<'a>> {
+fn holds<'a>(
+    state: &mut ConstructionState<'a>,
+    expr: Expr,
+    want: TruthRequirement,
+    origin: ConditionOrigin,
+) -> StepResult<'a> {
+    let each = |parts: Vec<Expr>| -> Vec<Obligation<'a>> {
         parts
             .into_iter()
-            .map(|expr| Goal::Holds { expr, want, origin })
+            .map(|expr| Obligation::Holds { expr, want, origin })
             .collect()
     };
     match expr {
         Expr::Not(inner) => holds(state, *inner, want.negated(), origin),
         Expr::And(parts) => match want {
-            Want::True | Want::NotFalse => step(state, Goal::All(each(parts))),
-            Want::False | Want::NotTrue => Step::Choice(each(parts)),
+            TruthRequirement::True | TruthRequirement::NotFalse => {
+                step(state, Obligation::All(each(parts)))
+            }
+            TruthRequirement::False | TruthRequirement::NotTrue => StepResult::Choice(each(parts)),
         },
         Expr::Or(parts) => match want {
-            Want::True | Want::NotFalse => Step::Choice(each(parts)),
-            Want::False | Want::NotTrue => step(state, Goal::All(each(parts))),
+            TruthRequirement::True | TruthRequirement::NotFalse => StepResult::Choice(each(parts)),
+            TruthRequirement::False | TruthRequirement::NotTrue => {
+                step(state, Obligation::All(each(parts)))
+            }
         },
         Expr::Subquery(number) => {
             let (subquery, env) = state.subqueries[number].clone();
-            let positive = matches!(want, Want::True | Want::NotFalse);
+            let positive = matches!(want, TruthRequirement::True | TruthRequirement::NotFalse);
             match &subquery.usage {
                 SubqueryUsage::Exists if positive => returns(state, &subquery.query, &env, None),
                 SubqueryUsage::Exists => {
-                    avoid(state, &subquery.query, &env, None);
-                    Step::Done
+                    forbid_query(state, &subquery.query, &env, None);
+                    StepResult::Done
                 }
                 SubqueryUsage::Any { left, op } => {
                     let left = over_outer(state, left, &env);
@@ -176,7 +193,7 @@ fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want, origin: Origin) -> S
                 SubqueryUsage::Scalar => scalar(state, Expr::Subquery(number), want, number),
             }
         }
-        expr if is_free(&expr) => Step::Done,
+        expr if is_free(&expr) => StepResult::Done,
         expr => {
             let mut inside = None;
             expr.walk(&mut |part| {
@@ -188,16 +205,16 @@ fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want, origin: Origin) -> S
                 Some(number)
                     if matches!(state.subqueries[number].0.usage, SubqueryUsage::Scalar) =>
                 {
-                    Step::Choice(vec![Goal::Scalar { expr, want, number }])
+                    StepResult::Choice(vec![Obligation::Scalar { expr, want, number }])
                 }
                 Some(_) => {
                     // A verdict of a subquery in the middle of an expression is left to the search.
                     state.guess = true;
-                    Step::Done
+                    StepResult::Done
                 }
                 None => {
                     state.add_leaf(expr, want, origin);
-                    Step::Done
+                    StepResult::Done
                 }
             }
         }
@@ -205,7 +222,7 @@ fn holds<'a>(state: &mut State<'a>, expr: Expr, want: Want, origin: Origin) -> S
 }
 
 /// The left side of IN, which belongs to the enclosing SELECT: it cannot hold subqueries of its own here.
-fn over_outer<'a>(state: &mut State<'a>, left: &Expr, env: &Env) -> Expr {
+fn over_outer<'a>(state: &mut ConstructionState<'a>, left: &Expr, env: &Env) -> Expr {
     let mut left = left.clone();
     let mut nested = false;
     left.walk(&mut |part| nested |= matches!(part, Expr::Subquery(_)));
@@ -217,7 +234,7 @@ fn over_outer<'a>(state: &mut State<'a>, left: &Expr, env: &Env) -> Expr {
     left
 }
 
-pub(super) fn rebind(state: &mut State<'_>, expr: &mut Expr, env: &Env) {
+pub(super) fn rebind(state: &mut ConstructionState<'_>, expr: &mut Expr, env: &Env) {
     if let Expr::Column(column) = expr {
         match env.get(column.slot) {
             Some(Binding::Column {
@@ -235,41 +252,51 @@ pub(super) fn rebind(state: &mut State<'_>, expr: &mut Expr, env: &Env) {
 }
 
 fn quantified<'a>(
-    state: &mut State<'a>,
+    state: &mut ConstructionState<'a>,
     query: &'a Query,
     env: Env,
     left: Expr,
     op: CompareOp,
-    want: Want,
-) -> Step<'a> {
+    want: TruthRequirement,
+) -> StepResult<'a> {
     match want {
-        Want::True => returns(state, query, &env, Some(Match::First(op, left))),
-        Want::NotFalse => {
+        TruthRequirement::True => returns(state, query, &env, Some(ReturnedRow::First(op, left))),
+        TruthRequirement::NotFalse => {
             state.guess = true;
-            returns(state, query, &env, Some(Match::First(op, left)))
+            returns(state, query, &env, Some(ReturnedRow::First(op, left)))
         }
-        Want::False | Want::NotTrue => {
-            avoid(state, query, &env, Some(&Unwanted::First(op, left, want)));
-            Step::Done
+        TruthRequirement::False | TruthRequirement::NotTrue => {
+            forbid_query(
+                state,
+                query,
+                &env,
+                Some(&ForbiddenRow::First(op, left, want)),
+            );
+            StepResult::Done
         }
     }
 }
 
 /// A scalar subquery yields a row; its item takes its place in the condition.
-fn scalar<'a>(state: &mut State<'a>, mut expr: Expr, want: Want, number: usize) -> Step<'a> {
+fn scalar<'a>(
+    state: &mut ConstructionState<'a>,
+    mut expr: Expr,
+    want: TruthRequirement,
+    number: usize,
+) -> StepResult<'a> {
     let (subquery, env) = state.subqueries[number].clone();
     state.guess = true;
     let Some(item) = items_of(state, &subquery.query, &env).into_iter().next() else {
-        return Step::Done;
+        return StepResult::Done;
     };
     expr.walk_mut(&mut |part| {
         if matches!(part, Expr::Subquery(of) if *of == number) {
             *part = item.clone();
         }
     });
-    Step::Choice(vec![Goal::Holds {
+    StepResult::Choice(vec![Obligation::Holds {
         expr,
         want,
-        origin: Origin::Query,
+        origin: ConditionOrigin::Query,
     }])
 }

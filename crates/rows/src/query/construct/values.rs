@@ -1,6 +1,6 @@
 //! Values to try: fresh ones by type, neighbours of constants, and what conditions suggest.
 
-use isobath_sql::{DataType, Expr, Value, sample};
+use isobath_sql::{DataType, Expr, Value, opaque_literals};
 use jiff::civil::{DateTime, Time, date};
 use jiff::{SignedDuration, Span};
 use rust_decimal::Decimal;
@@ -29,7 +29,7 @@ pub(crate) fn fresh(data_type: &DataType, number: usize) -> Value {
         DataType::Other(name) => {
             // Types that we do not understand have a few literals that we know.
             let known = u32::try_from(number).ok().and_then(|number| {
-                sample::literal(name, number).or_else(|| sample::literal(name, 0))
+                opaque_literals::literal(name, number).or_else(|| opaque_literals::literal(name, 0))
             });
             Value::Text(known.unwrap_or_else(|| word(number)))
         }
@@ -78,7 +78,7 @@ fn day(number: usize) -> DateTime {
 }
 
 /// The values just below and just above, as finely as the type goes, and one step away.
-pub(crate) fn neighbours(value: &Value, data_type: Option<&DataType>) -> Vec<Value> {
+pub(crate) fn neighbors(value: &Value, data_type: Option<&DataType>) -> Vec<Value> {
     match value {
         Value::Int(number) => vec![Value::Int(number - 1), Value::Int(number + 1)],
         Value::Bool(value) => vec![Value::Bool(!value)],

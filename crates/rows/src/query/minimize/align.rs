@@ -4,67 +4,75 @@ use isobath_sql::Value;
 use jiff::civil::Date;
 use rust_decimal::Decimal;
 
-use super::Bundle;
+use super::FixtureDraft;
+use super::checker::{CoverageChecker, Edit, ValueSlot, put};
 use super::columns;
-use super::judge::{Edit, Judge, Place, put};
 
 /// What becomes of a value of a row when a parameter goes from the second value to the third.
-type Way<'w> = &'w dyn Fn(&Value, &Value, &Value) -> Option<Value>;
+type AlignmentRule<'w> = &'w dyn Fn(&Value, &Value, &Value) -> Option<Value>;
 
 /// Gives a bundle the parameters of another, if its targets stay covered. The rows may stay, take
 /// the new value where they have the old one, or keep their distance from it.
-pub(super) fn align(judge: &mut Judge<'_, '_>, to: &Bundle, bundle: &mut Bundle) {
-    let wanted: Vec<(usize, Value, Value)> = conflicts(judge, to, bundle);
+pub(super) fn align(
+    checker: &mut CoverageChecker<'_, '_>,
+    to: &FixtureDraft,
+    draft: &mut FixtureDraft,
+) {
+    let wanted: Vec<(usize, Value, Value)> = conflicts(checker, to, draft);
     if wanted.is_empty() {
         return;
     }
-    let targets = bundle.targets();
+    let targets = draft.targets();
     let mut read = Vec::new();
     for target in &targets {
-        if let Ok(query) = &judge.target(*target).query {
+        if let Ok(query) = &checker.target(*target).query {
             columns::read(query, &mut read);
         }
     }
     let same = |value: &Value, old: &Value, new: &Value| (value == old).then(|| new.clone());
-    let ways: [Way<'_>; 3] = [&|_, _, _| None, &same, &moved];
+    let ways: [AlignmentRule<'_>; 3] = [&|_, _, _| None, &same, &moved];
     for way in ways {
-        if judge.is_tired() {
+        if checker.is_exhausted() {
             return;
         }
         let mut edit: Edit = Vec::new();
         for (number, old, new) in &wanted {
-            edit.push((Place::Parameter(*number), new.clone()));
+            edit.push((ValueSlot::Parameter(*number), new.clone()));
             for (table, column) in &read {
-                let rows = bundle
+                let rows = draft
                     .candidate
                     .rows
                     .get(table)
                     .map_or(&[][..], Vec::as_slice);
                 for (row, values) in rows.iter().enumerate() {
                     if let Some(value) = way(&values[*column], old, new) {
-                        edit.push((Place::Cell(*table, row, *column), value));
+                        edit.push((ValueSlot::Cell(*table, row, *column), value));
                     }
                 }
             }
         }
-        let mut aligned = bundle.candidate.clone();
+        let mut aligned = draft.candidate.clone();
         for (place, value) in edit {
             put(&mut aligned, place, value);
         }
-        if judge.is_lawful(&aligned) && judge.covers_all(&targets, &aligned) {
-            bundle.candidate = aligned;
+        if checker.satisfies_constraints(&aligned) && checker.covers_all(&targets, &aligned) {
+            draft.candidate = aligned;
             return;
         }
     }
 }
 
 /// The parameters that both speak of and that differ: their values here and there.
-fn conflicts(judge: &Judge<'_, '_>, to: &Bundle, bundle: &Bundle) -> Vec<(usize, Value, Value)> {
-    let pairs = bundle.candidate.parameters.iter();
+fn conflicts(
+    checker: &CoverageChecker<'_, '_>,
+    to: &FixtureDraft,
+    draft: &FixtureDraft,
+) -> Vec<(usize, Value, Value)> {
+    let pairs = draft.candidate.parameters.iter();
     let pairs = pairs.zip(&to.candidate.parameters).enumerate();
     pairs
         .filter(|(number, (old, new))| {
-            old != new && to.mentions(judge, *number) && bundle.mentions(judge, *number)
+            old != new && to.mentions(checker, *number) && draft.mentions(checker, *number)
         })
         .map(|(number, (old, new))| (number, old.clone(), new.clone()))
         .collect()

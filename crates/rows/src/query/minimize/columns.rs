@@ -2,19 +2,19 @@
 
 use isobath_sql::Expr;
 use isobath_sql::query::Query;
-use isobath_sql::query::model::{Body, From, Select};
+use isobath_sql::query::model::{From, QueryBody, Select};
 
 /// A query that returns more columns than this does not need a value in each of them.
-const MOST_SHOWN: usize = 6;
+const MAX_SHOWN: usize = 6;
 
 /// A column of a table of the schema.
 pub(super) type Column = (usize, usize);
 
 /// The columns that a query returns as they are, when they are few.
 pub(super) fn shown(query: &Query, found: &mut Vec<Column>) {
-    if let Body::Select(select) = &query.body
+    if let QueryBody::Select(select) = &query.body
         && let Some(from) = &select.from
-        && select.items.len() <= MOST_SHOWN
+        && select.items.len() <= MAX_SHOWN
     {
         for item in &select.items {
             if let Expr::Column(used) = &item.expr {
@@ -27,18 +27,18 @@ pub(super) fn shown(query: &Query, found: &mut Vec<Column>) {
 /// The columns that conditions, groups, orders and calculations of a query look at.
 pub(super) fn read(query: &Query, found: &mut Vec<Column>) {
     match &query.body {
-        Body::Select(select) => read_by_select(select, found),
-        Body::Set { left, right, .. } => {
+        QueryBody::Select(select) => read_by_select(select, found),
+        QueryBody::Set { left, right, .. } => {
             read(left, found);
             read(right, found);
         }
-        Body::Values(_) => {}
+        QueryBody::Values(_) => {}
     }
 }
 
 fn read_by_select(select: &Select, found: &mut Vec<Column>) {
     if let Some(from) = &select.from {
-        for slot in &select.reads {
+        for slot in &select.read_slots {
             add(from, *slot, found);
         }
         // A DISTINCT looks at what it shows.
@@ -65,7 +65,7 @@ fn read_by_from(from: &From, found: &mut Vec<Column>) {
 
 /// What an inner query shows, the outer one looks at.
 fn everything(query: &Query, found: &mut Vec<Column>) {
-    if let Body::Select(select) = &query.body
+    if let QueryBody::Select(select) = &query.body
         && let Some(from) = &select.from
     {
         for slot in &select.shows {

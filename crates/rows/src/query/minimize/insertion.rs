@@ -4,10 +4,10 @@ use isobath_sql::schema::Filled;
 use isobath_sql::{Cell, Row, Value};
 
 use crate::query::candidate::Candidate;
-use crate::query::construct::{Setting, omitted};
+use crate::query::construct::{SolverContext, omitted};
 
 /// The rows to insert, parents before children; what a column would store anyway is left out.
-pub(super) fn rows(setting: &Setting<'_>, candidate: &Candidate) -> Vec<Row> {
+pub(super) fn rows(context: &SolverContext<'_>, candidate: &Candidate) -> Vec<Row> {
     let mut waiting: Vec<(usize, &Vec<Value>)> = Vec::new();
     for (table, rows) in &candidate.rows {
         waiting.extend(rows.iter().map(|row| (*table, row)));
@@ -17,7 +17,7 @@ pub(super) fn rows(setting: &Setting<'_>, candidate: &Candidate) -> Vec<Row> {
         let before = waiting.len();
         let mut later = Vec::new();
         for (table, row) in waiting {
-            let ready = setting.schema.tables[table].foreign_keys().all(|key| {
+            let ready = context.schema.tables[table].foreign_keys().all(|key| {
                 let wanted = || key.columns.iter().map(|column| &row[*column]);
                 let refers = |(of, other): &(usize, &Vec<Value>)| {
                     let there = key.parent_columns.iter().map(|column| &other[*column]);
@@ -41,19 +41,19 @@ pub(super) fn rows(setting: &Setting<'_>, candidate: &Candidate) -> Vec<Row> {
         .into_iter()
         .map(|(table, row)| Row {
             table,
-            cells: cells(setting, table, row),
+            cells: cells(context, table, row),
         })
         .collect()
 }
 
-fn cells(setting: &Setting<'_>, table: usize, row: &[Value]) -> Vec<Cell> {
-    let columns = setting.schema.tables[table].columns.iter();
+fn cells(context: &SolverContext<'_>, table: usize, row: &[Value]) -> Vec<Cell> {
+    let columns = context.schema.tables[table].columns.iter();
     columns
         .zip(row)
         .enumerate()
         .map(|(index, (column, value))| match column.filled {
             Filled::CounterAlways | Filled::Generated(_) => Cell::Default,
-            _ if omitted(setting, table, index).as_ref() == Some(value) => Cell::Default,
+            _ if omitted(context, table, index).as_ref() == Some(value) => Cell::Default,
             _ => Cell::Value(value.clone()),
         })
         .collect()

@@ -1,65 +1,68 @@
 //! Rows of several candidates side by side, and candidates that others make superfluous.
 
 use isobath_sql::Value;
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 
-use super::Bundle;
+use super::FixtureDraft;
 use super::align::align;
-use super::judge::Judge;
+use super::checker::CoverageChecker;
 use super::readable;
 use crate::query::candidate::Candidate;
 
 /// How many bundles are tried for one more candidate.
-const MOST_TRIED: usize = 8;
+const MAX_TRIED: usize = 8;
 /// How many combinations of rows a target may have to look through when it must be asked again.
-const MOST_COMBINATIONS: u64 = 1_000;
+const MAX_COMBINATIONS: u64 = 1_000;
 /// The same, when it need not be.
-const MOST_IDLE_COMBINATIONS: u64 = 5_000;
+const MAX_IDLE_COMBINATIONS: u64 = 5_000;
 
 /// Where a row of a bundle, by table and place, is in the end.
-type Places = Vec<((usize, usize), (usize, usize))>;
+type RowMapping = Vec<((usize, usize), (usize, usize))>;
 
 /// As few bundles as simple trying makes of many.
-pub(super) fn merged(judge: &mut Judge<'_, '_>, found: Vec<Bundle>) -> Vec<Bundle> {
-    let mut kept: Vec<(Bundle, Memory<'_>)> = Vec::new();
-    let setting = judge.setting();
-    for bundle in found {
-        let mut left = Some(bundle);
-        for (into, memory) in kept.iter_mut().rev().take(MOST_TRIED) {
-            let Some(bundle) = left.take() else {
+pub(super) fn merged(
+    checker: &mut CoverageChecker<'_, '_>,
+    found: Vec<FixtureDraft>,
+) -> Vec<FixtureDraft> {
+    let mut kept: Vec<(FixtureDraft, MemoryDatabase<'_>)> = Vec::new();
+    let context = checker.context();
+    for draft in found {
+        let mut left = Some(draft);
+        for (into, memory) in kept.iter_mut().rev().take(MAX_TRIED) {
+            let Some(draft) = left.take() else {
                 break;
             };
-            if let Err(bundle) = join(judge, into, memory, bundle) {
-                left = Some(bundle);
+            if let Err(draft) = join(checker, into, memory, draft) {
+                left = Some(draft);
             }
         }
-        if let Some(bundle) = left {
-            let mut memory = Memory::new(setting.schema, setting.dialect);
-            remember(&mut memory, &bundle);
-            kept.push((bundle, memory));
+        if let Some(draft) = left {
+            let mut memory = MemoryDatabase::new(context.schema, context.dialect);
+            remember(&mut memory, &draft);
+            kept.push((draft, memory));
         }
     }
-    kept.into_iter().map(|(bundle, _)| bundle).collect()
+    kept.into_iter().map(|(draft, _)| draft).collect()
 }
 
 /// Drops bundles all of whose targets others cover, those with the fewest targets first. Before
 /// merging, an earlier one is known not to cover what a later one was found for.
 pub(super) fn without_superfluous(
-    judge: &mut Judge<'_, '_>,
-    bundles: &mut Vec<Bundle>,
+    checker: &mut CoverageChecker<'_, '_>,
+    drafts: &mut Vec<FixtureDraft>,
     only_later: bool,
 ) {
-    let mut order: Vec<usize> = (0..bundles.len()).collect();
-    order.sort_by_key(|index| bundles[*index].covers.len());
+    let mut order: Vec<usize> = (0..drafts.len()).collect();
+    order.sort_by_key(|index| drafts[*index].covers.len());
     for index in order {
         let mut moved: Vec<(usize, usize)> = Vec::new();
-        let targets = bundles[index].targets();
+        let targets = drafts[index].targets();
         for target in &targets {
             let first = if only_later { index } else { 0 };
-            let others = (first..bundles.len()).filter(|other| *other != index);
-            let mut others = others.filter(|other| !bundles[*other].covers.is_empty());
+            let others = (first..drafts.len()).filter(|other| *other != index);
+            let mut others = others.filter(|other| !drafts[*other].covers.is_empty());
             let covers = |other: &usize| {
-                !judge.is_tired() && judge.covers(*target, &bundles[*other].candidate)
+                !checker.is_exhausted() && checker.covers(*target, &drafts[*other].candidate)
             };
             match others.find(covers) {
                 Some(other) => moved.push((*target, other)),
@@ -67,18 +70,18 @@ pub(super) fn without_superfluous(
             }
         }
         if moved.len() == targets.len() {
-            bundles[index].covers.clear();
+            drafts[index].covers.clear();
             for (target, other) in moved {
-                bundles[other].covers.push((target, None));
+                drafts[other].covers.push((target, None));
             }
         }
     }
-    bundles.retain(|bundle| !bundle.covers.is_empty());
+    drafts.retain(|draft| !draft.covers.is_empty());
 }
 
-fn remember(memory: &mut Memory<'_>, bundle: &Bundle) {
+fn remember(memory: &mut MemoryDatabase<'_>, draft: &FixtureDraft) {
     memory.clear();
-    for (table, rows) in &bundle.candidate.rows {
+    for (table, rows) in &draft.candidate.rows {
         for row in rows {
             memory.put_stored(*table, row.clone());
         }
@@ -87,46 +90,46 @@ fn remember(memory: &mut Memory<'_>, bundle: &Bundle) {
 
 /// Adds the rows of one bundle to another, unless that uncovers a target.
 fn join<'s>(
-    judge: &mut Judge<'_, 's>,
-    into: &mut Bundle,
-    memory: &mut Memory<'s>,
-    bundle: Bundle,
-) -> Result<(), Bundle> {
-    if judge.is_tired() || !is_small(judge, into, &bundle) {
-        return Err(bundle);
+    checker: &mut CoverageChecker<'_, 's>,
+    into: &mut FixtureDraft,
+    memory: &mut MemoryDatabase<'s>,
+    draft: FixtureDraft,
+) -> Result<(), FixtureDraft> {
+    if checker.is_exhausted() || !is_small(checker, into, &draft) {
+        return Err(draft);
     }
-    let mut bundle = bundle;
-    align(judge, into, &mut bundle);
-    let Some(parameters) = parameters(judge, into, &bundle) else {
-        return Err(bundle);
+    let mut draft = draft;
+    align(checker, into, &mut draft);
+    let Some(parameters) = parameters(checker, into, &draft) else {
+        return Err(draft);
     };
-    let mut side_by_side = together(judge, into, memory, &bundle);
+    let mut side_by_side = combine(checker, into, memory, &draft);
     if side_by_side.is_none() {
         remember(memory, into);
         // The same made-up key may stand in both.
-        let targets = bundle.targets();
-        let edits = readable::clashes(judge, &into.candidate, &bundle.candidate, &targets);
+        let targets = draft.targets();
+        let edits = readable::clashes(checker, &into.candidate, &draft.candidate, &targets);
         if !edits.is_empty() {
-            judge.edit(&mut bundle.candidate, &targets, &edits);
-            side_by_side = together(judge, into, memory, &bundle);
+            checker.edit(&mut draft.candidate, &targets, &edits);
+            side_by_side = combine(checker, into, memory, &draft);
         }
     }
     let Some((mut joined, places)) = side_by_side else {
         remember(memory, into);
-        return Err(bundle);
+        return Err(draft);
     };
     joined.parameters = parameters;
     let goes = into
         .covers
         .iter()
-        .chain(&bundle.covers)
-        .all(|(target, _)| judge.is_monotone(*target) || judge.covers(*target, &joined));
+        .chain(&draft.covers)
+        .all(|(target, _)| checker.is_monotone(*target) || checker.covers(*target, &joined));
     if !goes {
         remember(memory, into);
-        return Err(bundle);
+        return Err(draft);
     }
     into.candidate = joined;
-    for (target, witness) in bundle.covers {
+    for (target, witness) in draft.covers {
         let moved = witness.map(|rows| {
             rows.into_iter()
                 .map(|row| {
@@ -141,23 +144,23 @@ fn join<'s>(
 }
 
 /// The rows of both, if a database takes them together.
-fn together<'s>(
-    judge: &Judge<'_, 's>,
-    into: &Bundle,
-    memory: &mut Memory<'s>,
-    bundle: &Bundle,
-) -> Option<(Candidate, Places)> {
-    let setting = judge.setting();
-    let has_key = |table: usize| setting.schema.tables[table].primary_key().is_some();
+fn combine<'s>(
+    checker: &CoverageChecker<'_, 's>,
+    into: &FixtureDraft,
+    memory: &mut MemoryDatabase<'s>,
+    draft: &FixtureDraft,
+) -> Option<(Candidate, RowMapping)> {
+    let context = checker.context();
+    let has_key = |table: usize| context.schema.tables[table].primary_key().is_some();
     let mut joined = into.candidate.clone();
-    let mut places = Places::new();
+    let mut places = RowMapping::new();
     let mut waiting: Vec<(usize, usize)> = Vec::new();
-    for (table, rows) in &bundle.candidate.rows {
+    for (table, rows) in &draft.candidate.rows {
         for (index, row) in rows.iter().enumerate() {
             let there = joined.rows.get(table);
             match there.and_then(|there| there.iter().position(|other| other == row)) {
                 // A row without a key may be needed twice.
-                Some(at) if setting.constraints && has_key(*table) => {
+                Some(at) if context.constraints && has_key(*table) => {
                     places.push(((*table, index), (*table, at)));
                 }
                 _ => waiting.push((*table, index)),
@@ -168,8 +171,8 @@ fn together<'s>(
     while !waiting.is_empty() {
         let before = waiting.len();
         waiting.retain(|(table, index)| {
-            let row = &bundle.candidate.rows[table][*index];
-            let accepted = !setting.constraints
+            let row = &draft.candidate.rows[table][*index];
+            let accepted = !context.constraints
                 || matches!(memory.insert_stored(*table, row.clone()), Ok(verdict) if verdict.is_accepted());
             if accepted {
                 joined.push(*table, row.clone());
@@ -186,28 +189,32 @@ fn together<'s>(
 }
 
 /// Whether the targets have few combinations of the rows of two bundles to look through.
-fn is_small(judge: &Judge<'_, '_>, a: &Bundle, b: &Bundle) -> bool {
+fn is_small(checker: &CoverageChecker<'_, '_>, a: &FixtureDraft, b: &FixtureDraft) -> bool {
     let count =
-        |bundle: &Bundle, table: usize| bundle.candidate.rows.get(&table).map_or(0, Vec::len);
+        |draft: &FixtureDraft, table: usize| draft.candidate.rows.get(&table).map_or(0, Vec::len);
     let rows = |table: usize| count(a, table) + count(b, table);
     let mut targets = a.covers.iter().chain(&b.covers).map(|(target, _)| *target);
     targets.all(|target| {
-        let most = if judge.is_monotone(target) {
-            MOST_IDLE_COMBINATIONS
+        let most = if checker.is_monotone(target) {
+            MAX_IDLE_COMBINATIONS
         } else {
-            MOST_COMBINATIONS
+            MAX_COMBINATIONS
         };
-        judge.combinations(target, &rows) <= most
+        checker.combinations(target, &rows) <= most
     })
 }
 
 /// Values that suit the targets of both; `None` when they want different ones.
-fn parameters(judge: &Judge<'_, '_>, a: &Bundle, b: &Bundle) -> Option<Vec<Value>> {
+fn parameters(
+    checker: &CoverageChecker<'_, '_>,
+    a: &FixtureDraft,
+    b: &FixtureDraft,
+) -> Option<Vec<Value>> {
     let (of_a, of_b) = (&a.candidate.parameters, &b.candidate.parameters);
     let mut values = Vec::new();
     for number in 0..of_a.len().max(of_b.len()) {
-        let one = of_a.get(number).filter(|_| a.mentions(judge, number));
-        let other = of_b.get(number).filter(|_| b.mentions(judge, number));
+        let one = of_a.get(number).filter(|_| a.mentions(checker, number));
+        let other = of_b.get(number).filter(|_| b.mentions(checker, number));
         values.push(match (one, other) {
             (Some(one), Some(other)) if one != other => return None,
             (Some(value), _) | (None, Some(value)) => value.clone(),

@@ -2,22 +2,22 @@
 
 use isobath_sql::Expr;
 use isobath_sql::query::Query;
-use isobath_sql::query::model::{Body, From, JoinKind, Select, SetOp, SubqueryUsage};
+use isobath_sql::query::model::{From, JoinKind, QueryBody, Select, SetOp, SubqueryUsage};
 
 /// Whether more rows can neither take away what a query returns nor make it fail.
 pub(in crate::query) fn is_monotone(query: &Query) -> bool {
     let limited = query.offset.is_some() || query.limit.is_some();
     !limited
         && match &query.body {
-            Body::Select(select) => is_monotone_select(select),
-            Body::Set {
+            QueryBody::Select(select) => is_monotone_select(select),
+            QueryBody::Set {
                 op: SetOp::Union,
                 left,
                 right,
                 ..
             } => is_monotone(left) && is_monotone(right),
-            Body::Set { .. } => false,
-            Body::Values(_) => true,
+            QueryBody::Set { .. } => false,
+            QueryBody::Values(_) => true,
         }
 }
 

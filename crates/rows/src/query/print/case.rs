@@ -1,34 +1,34 @@
 //! One test: its name, its steps, and the rows that it brings.
 
-use isobath_emit::query::Given;
-use isobath_emit::{Expect, Role, Step, Suite, Test};
+use isobath_emit::query::GivenRows;
+use isobath_emit::{Expectation, Step, StepRole, Suite, Test};
 use isobath_sql::schema::Filled;
 use isobath_sql::{Cell, Row, Schema, Value, render};
 
-use super::look::{Cells, Look};
+use super::observe::{Observation, TextRows};
 use super::printer::Printer;
 use crate::query::confirm;
 use crate::query::fixture::Fixture;
-use crate::query::target::Target;
+use crate::query::target::QueryTarget;
 
 impl Printer<'_> {
     pub(super) fn test(
         &self,
-        targets: &[&Target],
+        targets: &[&QueryTarget],
         fixture: &Fixture,
-        look: &Look,
-        rows: Cells,
+        observe: &Observation,
+        rows: TextRows,
         suite: &Suite,
     ) -> Test {
         let mut steps: Vec<Step> = confirm::inserts(fixture, self.schema, self.dialect)
             .into_iter()
-            .map(Step::lead_up)
+            .map(Step::setup)
             .collect();
         steps.push(Step {
-            role: Role::Act,
-            sql: look.run.iter().cloned().collect(),
-            expect: Expect::Rows {
-                query: look.query.clone(),
+            role: StepRole::Act,
+            sql: observe.run.iter().cloned().collect(),
+            expect: Expectation::Rows {
+                query: observe.query.clone(),
                 rows,
             },
         });
@@ -69,12 +69,16 @@ impl Printer<'_> {
 
 /// The rows of a fixture, by table; columns that the database fills, and those that no row fills,
 /// are left out.
-pub(in crate::query) fn given(fixture: &Fixture, schema: &Schema) -> Vec<Given> {
+pub(in crate::query) fn given(fixture: &Fixture, schema: &Schema) -> Vec<GivenRows> {
     some(fixture, schema, &|_| true)
 }
 
 /// The rows of a fixture that cover one of its targets; none when all of them may.
-pub(in crate::query) fn witness(fixture: &Fixture, schema: &Schema, target: usize) -> Vec<Given> {
+pub(in crate::query) fn witness(
+    fixture: &Fixture,
+    schema: &Schema,
+    target: usize,
+) -> Vec<GivenRows> {
     let at = fixture.covers.iter().position(|covered| *covered == target);
     match at.and_then(|at| fixture.witnesses.get(at)?.as_ref()) {
         Some(rows) if rows.len() < fixture.row_count() => {
@@ -85,7 +89,11 @@ pub(in crate::query) fn witness(fixture: &Fixture, schema: &Schema, target: usiz
 }
 
 /// Those rows of a fixture, by table and place, that are wanted.
-fn some(fixture: &Fixture, schema: &Schema, wanted: &dyn Fn((usize, usize)) -> bool) -> Vec<Given> {
+fn some(
+    fixture: &Fixture,
+    schema: &Schema,
+    wanted: &dyn Fn((usize, usize)) -> bool,
+) -> Vec<GivenRows> {
     let tables = render::table_order(schema).into_iter();
     let filled = tables.filter_map(|table| Some((table, fixture.candidate.rows.get(&table)?)));
     filled
@@ -106,7 +114,7 @@ fn some(fixture: &Fixture, schema: &Schema, wanted: &dyn Fn((usize, usize)) -> b
             let cells = |row: &Vec<Value>| kept.iter().map(|column| json(&row[*column])).collect();
             let rows = rows.iter().enumerate();
             let rows = rows.filter(|(row, _)| wanted((number, *row)));
-            Given {
+            GivenRows {
                 table: table.name.clone(),
                 columns: kept
                     .iter()
@@ -115,7 +123,7 @@ fn some(fixture: &Fixture, schema: &Schema, wanted: &dyn Fn((usize, usize)) -> b
                 rows: rows.map(|(_, row)| cells(row)).collect(),
             }
         })
-        .filter(|given: &Given| !given.rows.is_empty())
+        .filter(|given: &GivenRows| !given.rows.is_empty())
         .collect()
 }
 
@@ -134,7 +142,7 @@ pub(in crate::query) fn json(value: &Value) -> serde_json::Value {
 }
 
 /// A target's sentence without what follows from it.
-fn short(target: &Target) -> &str {
+fn short(target: &QueryTarget) -> &str {
     let says = &target.says;
     let end = [", and the outcome turns on it", ", so `"]
         .iter()

@@ -7,33 +7,33 @@
 //! and the table is looked at afterwards.
 
 mod case;
-mod clock;
-mod look;
+mod determinism;
+mod observe;
 mod printer;
 
 #[cfg(test)]
 mod tests;
 
 use isobath_emit::Suite;
-use isobath_emit::query::{Case, Query, TargetText};
+use isobath_emit::query::{CaseTarget, Query, QueryCase};
 use isobath_exec::{Database, DatabaseError};
 use isobath_sql::{DialectName, Schema, render};
 
-use super::cut;
-use super::job::{Fate, Outcome};
-use super::target::Target;
+use super::job::{CoverageOutcome, TargetStatus};
+use super::placeholders;
+use super::target::QueryTarget;
 use crate::schema::print::suite_dialect;
 
-pub use clock::{clock, unsteady};
-pub use look::Cells;
+pub use determinism::{clock, nondeterministic_call};
+pub use observe::TextRows;
 
 pub(super) use case::{given, json, witness};
-pub(super) use look::answered;
+pub(super) use observe::observed_rows;
 pub(super) use printer::Printer;
 
 /// A query that was covered.
 #[derive(Clone, Copy, Debug)]
-pub struct Covered<'a> {
+pub struct CoveredQuery<'a> {
     /// Its name.
     pub id: &'a str,
     /// Its text.
@@ -41,14 +41,14 @@ pub struct Covered<'a> {
     /// Where it stands: `queries.sql:12`.
     pub place: &'a str,
     /// Its targets.
-    pub targets: &'a [Target],
+    pub targets: &'a [QueryTarget],
     /// What became of them.
-    pub outcome: &'a Outcome,
+    pub outcome: &'a CoverageOutcome,
 }
 
 /// How tests are printed.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
+pub struct PrintContext<'a> {
     /// The tables, as they are created.
     pub schema: &'a Schema,
     /// The dialect of the queries.
@@ -59,14 +59,14 @@ pub struct Setting<'a> {
 
 /// What could not be printed, or is not as we thought.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Remark {
+pub enum PrintRemark {
     /// There is no test for a fixture.
     NoTest {
         /// Why.
         why: String,
     },
     /// The result depends on when or how often the query is run.
-    Unsteady {
+    Nondeterministic {
         /// On what, as the query writes it.
         on: String,
     },
@@ -83,15 +83,15 @@ pub enum Remark {
 
 /// What printing a query gave.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Printed {
+pub struct PrintResult {
     /// What is to be said about it.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<PrintRemark>,
     /// For each fixture, the case that it became.
     pub cases: Vec<Option<usize>>,
 }
 
 /// A suite without tests, for the tables of a schema.
-pub fn empty(name: &str, setting: Setting<'_>) -> Suite {
+pub fn empty(name: &str, setting: PrintContext<'_>) -> Suite {
     let dialect = spoken(setting.dialect);
     let mut suite = Suite::new(name, suite_dialect(dialect));
     suite.title = format!("Queries of {name}");
@@ -110,34 +110,34 @@ pub fn empty(name: &str, setting: Setting<'_>) -> Suite {
 /// When the connection is lost.
 pub fn add(
     suite: &mut Suite,
-    covered: &Covered<'_>,
-    setting: Setting<'_>,
+    covered: &CoveredQuery<'_>,
+    setting: PrintContext<'_>,
     mut database: Option<&mut dyn Database>,
-) -> Result<Printed, DatabaseError> {
-    let mut printed = Printed {
+) -> Result<PrintResult, DatabaseError> {
+    let mut printed = PrintResult {
         remarks: Vec::new(),
         cases: vec![None; covered.outcome.fixtures.len()],
     };
     let remarks = &mut printed.remarks;
     let sql = dedented(covered.sql);
     let Some(printer) = Printer::new(&sql, covered, setting) else {
-        remarks.push(Remark::NoTest {
+        remarks.push(PrintRemark::NoTest {
             why: "the statement cannot be taken apart".to_owned(),
         });
         return Ok(printed);
     };
-    if let Some(on) = unsteady(&sql) {
+    if let Some(on) = nondeterministic_call(&sql) {
         match printer.clock() {
             Some(clock) if suite.session.contains(&clock) => {}
             Some(clock) => suite.session.push(clock),
-            None => remarks.push(Remark::Unsteady { on }),
+            None => remarks.push(PrintRemark::Nondeterministic { on }),
         }
     }
     let mut query = Query {
         id: covered.id.to_owned(),
-        place: covered.place.to_owned(),
+        location: covered.place.to_owned(),
         parts: printer.parts.clone(),
-        parameters: cut::names(&printer.parts),
+        parameters: placeholders::names(&printer.parts),
         assertion: None,
         cases: Vec::new(),
         uncovered: Vec::new(),
@@ -145,9 +145,13 @@ pub fn add(
     let values = printer.parameters(query.parameters.len());
     let mut assertions: Vec<String> = Vec::new();
     for (number, fixture) in covered.outcome.fixtures.iter().enumerate() {
-        let covers =
-            |index: &&usize| matches!(covered.outcome.fates.get(**index), Some(Fate::Covered(_)));
-        let targets: Vec<&Target> = fixture
+        let covers = |index: &&usize| {
+            matches!(
+                covered.outcome.statuses.get(**index),
+                Some(TargetStatus::Covered(_))
+            )
+        };
+        let targets: Vec<&QueryTarget> = fixture
             .covers
             .iter()
             .filter(covers)
@@ -156,16 +160,16 @@ pub fn add(
         if targets.is_empty() {
             continue;
         }
-        let look = printer.look(&values[number]);
+        let observe = printer.observe(&values[number]);
         let ours = printer.ours(fixture, &values[number]);
         let rows = match &mut database {
             Some(database) => {
-                let theirs = printer.theirs(fixture, &look, *database)?;
+                let theirs = printer.theirs(fixture, &observe, *database)?;
                 if let (Ok(theirs), Ok(ours)) = (&theirs, &ours)
                     && theirs.len() != ours.len()
                 {
-                    remarks.push(Remark::Disagrees {
-                        sql: look.run.clone().unwrap_or_else(|| look.query.clone()),
+                    remarks.push(PrintRemark::Disagrees {
+                        sql: observe.run.clone().unwrap_or_else(|| observe.query.clone()),
                         ours: ours.len(),
                         engine: theirs.len(),
                     });
@@ -177,13 +181,13 @@ pub fn add(
         let rows = match rows {
             Ok(rows) => rows,
             Err(why) => {
-                remarks.push(Remark::NoTest { why });
+                remarks.push(PrintRemark::NoTest { why });
                 continue;
             }
         };
-        let test = printer.test(&targets, fixture, &look, rows, suite);
+        let test = printer.test(&targets, fixture, &observe, rows, suite);
         printed.cases[number] = Some(query.cases.len());
-        query.cases.push(Case {
+        query.cases.push(QueryCase {
             test: test.id.clone(),
             given: given(fixture, setting.schema),
             parameters: values[number].iter().map(json).collect(),
@@ -195,7 +199,7 @@ pub fn add(
                 .collect(),
             ordered: printer.ordered,
         });
-        assertions.push(look.query);
+        assertions.push(observe.query);
         suite.tests.push(test);
     }
     assertions.dedup();
@@ -207,19 +211,19 @@ pub fn add(
     Ok(printed)
 }
 
-fn stored(target: &Target) -> TargetText {
-    TargetText {
+fn stored(target: &QueryTarget) -> CaseTarget {
+    CaseTarget {
         sql: target.sql.clone(),
         rule: target.rule.clone(),
-        says: target.says.clone(),
+        description: target.says.clone(),
     }
 }
 
 /// The targets that no fixture covers.
-fn uncovered(covered: &Covered<'_>) -> Vec<TargetText> {
-    let targets = covered.outcome.fates.iter().zip(covered.targets);
+fn uncovered(covered: &CoveredQuery<'_>) -> Vec<CaseTarget> {
+    let targets = covered.outcome.statuses.iter().zip(covered.targets);
     targets
-        .filter(|(fate, _)| !matches!(fate, Fate::Covered(_)))
+        .filter(|(fate, _)| !matches!(fate, TargetStatus::Covered(_)))
         .map(|(_, target)| stored(target))
         .collect()
 }

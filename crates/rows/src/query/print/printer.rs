@@ -1,26 +1,26 @@
 //! What stays the same for all tests of a query, and what our evaluator and an engine say of it.
 
-use isobath_emit::query::Part;
+use isobath_emit::query::QueryPart;
 use isobath_exec::{Database, DatabaseError};
-use isobath_sql::eval::Stop;
-use isobath_sql::query::model::Body;
+use isobath_sql::eval::EvalError;
+use isobath_sql::query::model::QueryBody;
 use isobath_sql::query::{self as engine, evaluate_at};
 use isobath_sql::{DataType, DialectName, Schema, Value};
 
-use super::look::{Cells, Look, answered};
-use super::{Covered, Setting, clock, spoken};
+use super::observe::{Observation, TextRows, observed_rows};
+use super::{CoveredQuery, PrintContext, clock, spoken};
 use crate::query::candidate::Candidate;
 use crate::query::fixture::Fixture;
-use crate::query::target::Target;
-use crate::query::{confirm, cut};
+use crate::query::target::QueryTarget;
+use crate::query::{confirm, placeholders};
 use crate::schema::print::text;
 
 /// What stays the same for all tests of a query.
 pub(in crate::query) struct Printer<'a> {
-    pub(super) covered: &'a Covered<'a>,
+    pub(super) covered: &'a CoveredQuery<'a>,
     pub(super) schema: &'a Schema,
     pub(super) dialect: DialectName,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<QueryPart>,
     /// The query as our evaluator reads it, when it reads it.
     pub(super) query: Option<engine::Query>,
     /// The table that the statement changes.
@@ -35,12 +35,12 @@ pub(in crate::query) struct Printer<'a> {
 impl<'a> Printer<'a> {
     pub(in crate::query) fn new(
         sql: &str,
-        covered: &'a Covered<'a>,
-        setting: Setting<'a>,
+        covered: &'a CoveredQuery<'a>,
+        setting: PrintContext<'a>,
     ) -> Option<Self> {
         let dialect = spoken(setting.dialect);
-        let (parts, outline) = cut::cut(sql, setting.written)?;
-        let query = Target::read(sql, "", "", setting.schema, setting.written)
+        let (parts, outline) = placeholders::cut(sql, setting.written)?;
+        let query = QueryTarget::read(sql, "", "", setting.schema, setting.written)
             .query
             .ok();
         let changes = match &outline.changes {
@@ -109,7 +109,7 @@ impl<'a> Printer<'a> {
         let Some(query) = &self.query else {
             return false;
         };
-        let values = self.parameters(cut::names(&self.parts).len());
+        let values = self.parameters(placeholders::names(&self.parts).len());
         let outcome = self.covered.outcome;
         outcome
             .fixtures
@@ -131,7 +131,7 @@ impl<'a> Printer<'a> {
         query: &engine::Query,
         rows: &Candidate,
         values: &[Value],
-    ) -> Result<Vec<Vec<Value>>, Stop> {
+    ) -> Result<Vec<Vec<Value>>, EvalError> {
         let rules = self.dialect.dialect();
         let now = self.covered.outcome.now;
         evaluate_at(query, rows, values, Some(now), rules).map(|found| found.rows)
@@ -144,7 +144,7 @@ impl<'a> Printer<'a> {
 
     /// The parameters as written.
     pub(in crate::query) fn parameter_names(&self) -> Vec<String> {
-        cut::names(&self.parts)
+        placeholders::names(&self.parts)
     }
 
     /// The names of the columns that are compared.
@@ -156,15 +156,15 @@ impl<'a> Printer<'a> {
     pub(super) fn theirs(
         &self,
         fixture: &Fixture,
-        look: &Look,
+        observe: &Observation,
         database: &mut dyn Database,
-    ) -> Result<Result<Cells, String>, DatabaseError> {
+    ) -> Result<Result<TextRows, String>, DatabaseError> {
         let inserts = confirm::inserts(fixture, self.schema, self.dialect);
-        answered(&inserts, look, database)
+        observed_rows(&inserts, observe, database)
     }
 
     /// What our evaluator says, or why it says nothing.
-    pub(super) fn ours(&self, fixture: &Fixture, values: &[Value]) -> Result<Cells, String> {
+    pub(super) fn ours(&self, fixture: &Fixture, values: &[Value]) -> Result<TextRows, String> {
         if self.changes.is_some() {
             return Err("what a statement changes is only known on an engine; add --engine".into());
         }
@@ -174,7 +174,7 @@ impl<'a> Printer<'a> {
         let found = self
             .result(query, &fixture.candidate, values)
             .map_err(|stop| format!("our evaluator stops ({stop}); add --engine"))?;
-        let mut rows: Cells = found
+        let mut rows: TextRows = found
             .iter()
             .map(|row| {
                 let cells = row.iter().zip(&self.columns);
@@ -203,14 +203,14 @@ impl<'a> Printer<'a> {
 /// The columns of a query's result.
 fn output(query: &engine::Query) -> Vec<(String, Option<DataType>)> {
     match &query.body {
-        Body::Select(select) => {
+        QueryBody::Select(select) => {
             let items = select.items.iter();
             items
                 .map(|item| (item.name.clone(), item.data_type.clone()))
                 .collect()
         }
-        Body::Set { left, .. } => output(left),
-        Body::Values(rows) => {
+        QueryBody::Set { left, .. } => output(left),
+        QueryBody::Values(rows) => {
             let width = rows.first().map_or(0, Vec::len);
             (1..=width).map(|n| (format!("column{n}"), None)).collect()
         }

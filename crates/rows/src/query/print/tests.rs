@@ -1,7 +1,7 @@
 //! Printed suites, held against the engine that they are for.
 
 use isobath_exec::{Engine, provision};
-use isobath_sql::coverage::{self, Criterion};
+use isobath_sql::coverage::{self, QueryCriterion};
 use isobath_sql::ddl::{Source, load};
 
 use super::*;
@@ -28,25 +28,25 @@ fn shop() -> Schema {
 }
 
 /// The suite of a query, its results from SQLite or from our evaluator.
-fn printed(sql: &str, schema: &Schema, on_engine: bool) -> (Suite, Vec<Remark>) {
+fn printed(sql: &str, schema: &Schema, on_engine: bool) -> (Suite, Vec<PrintRemark>) {
     let dialect = DialectName::Sqlite;
-    let options = coverage::Options::default();
-    let targets: Vec<Target> =
-        coverage::targets(sql, schema, dialect, Criterion::Extended, options)
+    let options = coverage::CoverageOptions::default();
+    let targets: Vec<QueryTarget> =
+        coverage::targets(sql, schema, dialect, QueryCriterion::Extended, options)
             .expect("targets")
             .iter()
-            .map(|target| Target::of(target, schema, dialect))
+            .map(|target| QueryTarget::of(target, schema, dialect))
             .collect();
-    let setting = construct::Setting::new(schema, dialect.dialect());
+    let setting = construct::SolverContext::new(schema, dialect.dialect());
     let outcome = job::run(&targets, setting, &Config::default());
-    let covered = Covered {
+    let covered = CoveredQuery {
         id: "Query",
         sql,
         place: "",
         targets: &targets,
         outcome: &outcome,
     };
-    let setting = Setting {
+    let setting = PrintContext {
         schema,
         written: dialect,
         dialect,
@@ -56,7 +56,7 @@ fn printed(sql: &str, schema: &Schema, on_engine: bool) -> (Suite, Vec<Remark>) 
         let mut engine = provision(Engine::Sqlite).expect("SQLite is embedded");
         let database = engine.database();
         for sql in &suite.setup {
-            database.command(sql).expect("the tables are fine");
+            database.execute_required(sql).expect("the tables are fine");
         }
         add(&mut suite, &covered, setting, Some(database))
     } else {
@@ -113,7 +113,9 @@ fn what_a_statement_changes_is_only_known_on_an_engine() {
     let sql = "UPDATE orders SET total = 0 WHERE total < 3";
     let (suite, remarks) = printed(sql, &schema, false);
     assert!(suite.tests.is_empty());
-    assert!(matches!(remarks.first(), Some(Remark::NoTest { why }) if why.contains("--engine")));
+    assert!(
+        matches!(remarks.first(), Some(PrintRemark::NoTest { why }) if why.contains("--engine"))
+    );
     let (suite, remarks) = printed(sql, &schema, true);
     assert_eq!(remarks, []);
     let zero = suite.tests.iter().any(|test| {
@@ -140,8 +142,11 @@ fn columns_of_the_same_name_are_told_apart_and_tests_have_ids_of_their_own() {
 
 #[test]
 fn a_query_that_asks_for_the_time_is_said_to_be_unsteady() {
-    assert_eq!(unsteady("SELECT now()").as_deref(), Some("now"));
-    assert_eq!(unsteady("SELECT 'now()' FROM nowhere"), None);
+    assert_eq!(
+        nondeterministic_call("SELECT now()").as_deref(),
+        Some("now")
+    );
+    assert_eq!(nondeterministic_call("SELECT 'now()' FROM nowhere"), None);
     let clock = clock(&Schema::default(), DialectName::MySql);
     assert!(clock.is_some_and(|sql| sql.starts_with("SET timestamp")));
 }

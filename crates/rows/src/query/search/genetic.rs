@@ -1,6 +1,6 @@
 //! The paper's genetic algorithm, with its parameters.
 
-use super::draw::Maker;
+use super::operators::CandidateFactory;
 use crate::query::candidate::Candidate;
 
 /// How many candidates live at a time.
@@ -22,7 +22,7 @@ impl Population {
     /// Breeds candidates until `distance` is zero or the budget is spent.
     pub(in crate::query) fn evolve(
         &mut self,
-        maker: &mut Maker<'_, '_>,
+        factory: &mut CandidateFactory<'_, '_>,
         budget: u64,
         distance: &mut dyn FnMut(&Candidate) -> f64,
     ) -> (Option<Candidate>, u64) {
@@ -31,8 +31,8 @@ impl Population {
         let previous = std::mem::take(&mut self.members);
         for index in 0..POPULATION {
             let candidate = match previous.get(index) {
-                Some(old) if maker.rng.f64() < CLONING => repaired(maker, old),
-                _ => maker.sample(),
+                Some(old) if factory.rng.f64() < CLONING => repaired(factory, old),
+                _ => factory.sample(),
             };
             if spent == budget {
                 break;
@@ -47,15 +47,15 @@ impl Population {
                 if offspring.len() >= POPULATION || spent >= budget {
                     break;
                 }
-                let (a, b) = (chosen(maker, &living), chosen(maker, &living));
-                let (mut a, mut b) = if maker.rng.f64() < CROSSOVER {
-                    maker.cross(a, b)
+                let (a, b) = (chosen(factory, &living), chosen(factory, &living));
+                let (mut a, mut b) = if factory.rng.f64() < CROSSOVER {
+                    factory.cross(a, b)
                 } else {
                     (a.clone(), b.clone())
                 };
                 for child in [&mut a, &mut b] {
                     // A child that changed nothing is its parent.
-                    if maker.mutate(child) && spent < budget {
+                    if factory.mutate(child) && spent < budget {
                         spent += 1;
                         let score = distance(child);
                         offspring.push((score, std::mem::take(child)));
@@ -79,10 +79,13 @@ impl Population {
     }
 }
 
-fn chosen<'l>(maker: &mut Maker<'_, '_>, living: &'l [(f64, Candidate)]) -> &'l Candidate {
-    let mut best = &living[maker.rng.usize(..living.len())];
+fn chosen<'l>(
+    factory: &mut CandidateFactory<'_, '_>,
+    living: &'l [(f64, Candidate)],
+) -> &'l Candidate {
+    let mut best = &living[factory.rng.usize(..living.len())];
     for _ in 1..TOURNAMENT {
-        let other = &living[maker.rng.usize(..living.len())];
+        let other = &living[factory.rng.usize(..living.len())];
         if other.0 < best.0 {
             best = other;
         }
@@ -91,14 +94,14 @@ fn chosen<'l>(maker: &mut Maker<'_, '_>, living: &'l [(f64, Candidate)]) -> &'l 
 }
 
 /// A candidate of another target, with the tables and parameters of this one.
-fn repaired(maker: &mut Maker<'_, '_>, old: &Candidate) -> Candidate {
-    let mut candidate = maker.sample();
-    for (table, _) in &maker.space.tables {
+fn repaired(factory: &mut CandidateFactory<'_, '_>, old: &Candidate) -> Candidate {
+    let mut candidate = factory.sample();
+    for (table, _) in &factory.space.tables {
         if let Some(rows) = old.rows.get(table) {
             candidate.rows.insert(*table, rows.clone());
         }
     }
-    for (number, _) in &maker.space.parameters {
+    for (number, _) in &factory.space.parameters {
         if let Some(value) = old.parameters.get(*number) {
             candidate.bind(*number, value.clone());
         }

@@ -4,8 +4,8 @@
 //! `space` is what may change, `draw` makes and changes rows and values; `baseline` and `genetic`
 //! are the paper's, `climb` is ours.
 
-pub(super) mod baseline;
-pub(super) mod climb;
-pub(super) mod draw;
 pub(super) mod genetic;
+pub(super) mod local_search;
+pub(super) mod operators;
+pub(super) mod random;
 pub(super) mod space;

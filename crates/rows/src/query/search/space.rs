@@ -3,18 +3,18 @@
 use isobath_sql::expr::{CompareOp, Expr};
 use isobath_sql::query::Query;
 use isobath_sql::query::model::{
-    Aggregate, Body, From, OrderBy, OrderKey, Select, SubqueryUsage, WindowFunction,
+    Aggregate, From, OrderBy, OrderKey, QueryBody, Select, SubqueryUsage, WindowFunction,
 };
 use isobath_sql::{Column, Value};
 
-use crate::query::construct::Setting;
+use crate::query::construct::SolverContext;
 
 /// A column of a table.
 pub(in crate::query) type At = (usize, usize);
 
 /// What a search may change, and what it may draw from.
 #[derive(Debug, Default)]
-pub(in crate::query) struct Space {
+pub(in crate::query) struct SearchSpace {
     /// The tables that the query reads, and of each the columns that are used outside the outermost select list.
     pub(in crate::query) tables: Vec<(usize, Vec<usize>)>,
     /// The query's parameters that matter, each with a column that it is compared with.
@@ -25,7 +25,7 @@ pub(in crate::query) struct Space {
     pub(in crate::query) pairs: Vec<(At, At)>,
 }
 
-impl Space {
+impl SearchSpace {
     pub(in crate::query) fn new(query: &Query) -> Self {
         let mut space = Self::default();
         let tables = query.tables().into_iter();
@@ -61,15 +61,15 @@ impl Space {
 
     fn query(&mut self, query: &Query, outer: &[Option<At>], outermost: bool) {
         match &query.body {
-            Body::Select(select) => {
+            QueryBody::Select(select) => {
                 let slots = self.select(select, outer, outermost);
                 self.order(&query.order_by, &slots, select, outermost);
             }
-            Body::Set { left, right, .. } => {
+            QueryBody::Set { left, right, .. } => {
                 self.query(left, outer, outermost);
                 self.query(right, outer, outermost);
             }
-            Body::Values(rows) => {
+            QueryBody::Values(rows) => {
                 for value in rows.iter().flatten() {
                     self.expr(value, outer);
                 }
@@ -92,7 +92,7 @@ impl Space {
             self.place(from, select, &mut slots);
         }
         let shown = if outermost { &[][..] } else { &select.shows };
-        for slot in select.reads.iter().chain(shown) {
+        for slot in select.read_slots.iter().chain(shown) {
             if let Some(Some(at)) = slots.get(*slot) {
                 self.uses(*at);
             }
@@ -132,7 +132,7 @@ impl Space {
                 &subquery.usage
             {
                 self.expr(left, &slots);
-                if let (Body::Select(inner), CompareOp::Equal | CompareOp::NotEqual) =
+                if let (QueryBody::Select(inner), CompareOp::Equal | CompareOp::NotEqual) =
                     (&subquery.query.body, op)
                 {
                     let inner_slots = {
@@ -188,7 +188,7 @@ impl Space {
             From::Derived { query, slot, .. } => {
                 let outer: Vec<Option<At>> = slots.iter().take(select.base).copied().collect();
                 self.query(query, &outer, false);
-                if let Body::Select(inner) = &query.body {
+                if let QueryBody::Select(inner) = &query.body {
                     let mut within: Vec<Option<At>> =
                         outer.iter().take(inner.base).copied().collect();
                     within.resize(inner.width, None);
@@ -296,9 +296,9 @@ impl Space {
     pub(in crate::query) fn parameter_column<'s>(
         &self,
         at: Option<At>,
-        setting: &Setting<'s>,
+        context: &SolverContext<'s>,
     ) -> Option<&'s Column> {
-        at.map(|(table, column)| &setting.schema.tables[table].columns[column])
+        at.map(|(table, column)| &context.schema.tables[table].columns[column])
     }
 }
 

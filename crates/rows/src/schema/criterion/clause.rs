@@ -3,44 +3,44 @@
 use isobath_sql::Expr;
 use isobath_sql::expr::CompareOp;
 
-use super::holds::{not_null, nullable_columns, unknown, verdict};
+use super::predicates::{not_null, nullable_columns, unknown, verdict};
 use crate::schema::phrase;
-use crate::schema::predicate::{Predicate, Wanted};
+use crate::schema::predicate::{Predicate, RequiredTruth};
 
 /// One way to pass or to fail a CHECK.
-pub(super) struct Way {
+pub(super) struct CheckCase {
     /// What it asks of the row.
     pub(super) predicate: Predicate,
     /// Whether it passes.
     pub(super) passes: bool,
     /// How, as the end of a sentence about a row.
-    pub(super) says: String,
+    pub(super) description: String,
 }
 
 /// The ways of a condition as a whole: unknown, true, false.
-pub(super) fn whole(expr: &Expr) -> Vec<Way> {
+pub(super) fn whole(expr: &Expr) -> Vec<CheckCase> {
     let text = phrase::condition(expr);
     vec![
-        Way {
+        CheckCase {
             predicate: unknown(expr),
             passes: true,
-            says: format!("with {text} unknown"),
+            description: format!("with {text} unknown"),
         },
-        Way {
-            predicate: verdict(expr, Wanted::True),
+        CheckCase {
+            predicate: verdict(expr, RequiredTruth::True),
             passes: true,
-            says: format!("with {text}"),
+            description: format!("with {text}"),
         },
-        Way {
-            predicate: verdict(expr, Wanted::False),
+        CheckCase {
+            predicate: verdict(expr, RequiredTruth::False),
             passes: false,
-            says: format!("without {text}"),
+            description: format!("without {text}"),
         },
     ]
 }
 
 /// The ways of a condition by its topmost connective.
-pub(super) fn clauses(expr: &Expr) -> Vec<Way> {
+pub(super) fn clauses(expr: &Expr) -> Vec<CheckCase> {
     match pushed(expr).as_ref() {
         Expr::And(parts) => conjunction(parts),
         Expr::Or(parts) => disjunction(parts),
@@ -50,58 +50,58 @@ pub(super) fn clauses(expr: &Expr) -> Vec<Way> {
     }
 }
 
-fn conjunction(parts: &[Expr]) -> Vec<Way> {
+fn conjunction(parts: &[Expr]) -> Vec<CheckCase> {
     let mut ways = each_unknown(parts);
-    ways.push(Way {
-        predicate: Predicate::and(parts.iter().map(|part| verdict(part, Wanted::True))),
+    ways.push(CheckCase {
+        predicate: Predicate::and(parts.iter().map(|part| verdict(part, RequiredTruth::True))),
         passes: true,
-        says: format!("with {}", phrase::conditions(parts, " and ")),
+        description: format!("with {}", phrase::conditions(parts, " and ")),
     });
     for index in 0..parts.len() {
-        ways.push(Way {
-            predicate: all_but(parts, index, Wanted::False, Wanted::True),
+        ways.push(CheckCase {
+            predicate: all_but(parts, index, RequiredTruth::False, RequiredTruth::True),
             passes: false,
-            says: format!("with only {} false", phrase::condition(&parts[index])),
+            description: format!("with only {} false", phrase::condition(&parts[index])),
         });
     }
     ways
 }
 
-fn disjunction(parts: &[Expr]) -> Vec<Way> {
+fn disjunction(parts: &[Expr]) -> Vec<CheckCase> {
     let mut ways = each_unknown(parts);
     for index in 0..parts.len() {
-        ways.push(Way {
-            predicate: all_but(parts, index, Wanted::True, Wanted::False),
+        ways.push(CheckCase {
+            predicate: all_but(parts, index, RequiredTruth::True, RequiredTruth::False),
             passes: true,
-            says: format!("with only {}", phrase::condition(&parts[index])),
+            description: format!("with only {}", phrase::condition(&parts[index])),
         });
     }
-    ways.push(Way {
-        predicate: Predicate::and(parts.iter().map(|part| verdict(part, Wanted::False))),
+    ways.push(CheckCase {
+        predicate: Predicate::and(parts.iter().map(|part| verdict(part, RequiredTruth::False))),
         passes: false,
-        says: format!("with neither {}", phrase::conditions(parts, " nor ")),
+        description: format!("with neither {}", phrase::conditions(parts, " nor ")),
     });
     ways
 }
 
 /// For each part: it is unknown, the others are true.
-fn each_unknown(parts: &[Expr]) -> Vec<Way> {
+fn each_unknown(parts: &[Expr]) -> Vec<CheckCase> {
     (0..parts.len())
-        .map(|index| Way {
+        .map(|index| CheckCase {
             predicate: Predicate::and(parts.iter().enumerate().map(|(at, part)| {
                 if at == index {
                     unknown(part)
                 } else {
-                    verdict(part, Wanted::True)
+                    verdict(part, RequiredTruth::True)
                 }
             })),
             passes: true,
-            says: format!("with {} unknown", phrase::condition(&parts[index])),
+            description: format!("with {} unknown", phrase::condition(&parts[index])),
         })
         .collect()
 }
 
-fn all_but(parts: &[Expr], index: usize, this: Wanted, others: Wanted) -> Predicate {
+fn all_but(parts: &[Expr], index: usize, this: RequiredTruth, others: RequiredTruth) -> Predicate {
     Predicate::and(
         parts
             .iter()
@@ -111,7 +111,7 @@ fn all_but(parts: &[Expr], index: usize, this: Wanted, others: Wanted) -> Predic
 }
 
 /// Unknown, inside, below, above; which of them pass depends on NOT.
-fn between_clauses(between: &Expr) -> Vec<Way> {
+fn between_clauses(between: &Expr) -> Vec<CheckCase> {
     let Expr::Between {
         expr,
         low,
@@ -142,36 +142,36 @@ fn between_clauses(between: &Expr) -> Vec<Way> {
         )
     };
     let inside = if *negated {
-        Wanted::False
+        RequiredTruth::False
     } else {
-        Wanted::True
+        RequiredTruth::True
     };
     vec![
-        Way {
+        CheckCase {
             predicate: unknown(between),
             passes: true,
-            says: format!("with {} unknown", phrase::condition(between)),
+            description: format!("with {} unknown", phrase::condition(between)),
         },
-        Way {
+        CheckCase {
             predicate: verdict(between, inside),
             passes: !negated,
-            says: format!("with {named} between {low_text} and {high_text}"),
+            description: format!("with {named} between {low_text} and {high_text}"),
         },
-        Way {
+        CheckCase {
             predicate: outside(CompareOp::Less, low, below, high),
             passes: *negated,
-            says: format!("with {named} below {low_text}"),
+            description: format!("with {named} below {low_text}"),
         },
-        Way {
+        CheckCase {
             predicate: outside(CompareOp::Greater, high, above, low),
             passes: *negated,
-            says: format!("with {named} above {high_text}"),
+            description: format!("with {named} above {high_text}"),
         },
     ]
 }
 
 /// Unknown, equal to each element, different from all; which of them pass depends on NOT.
-fn list_clauses(membership: &Expr) -> Vec<Way> {
+fn list_clauses(membership: &Expr) -> Vec<CheckCase> {
     let Expr::InList {
         expr,
         list,
@@ -181,10 +181,10 @@ fn list_clauses(membership: &Expr) -> Vec<Way> {
         return whole(membership);
     };
     let named = phrase::condition(expr);
-    let mut ways = vec![Way {
+    let mut ways = vec![CheckCase {
         predicate: unknown(membership),
         passes: true,
-        says: format!("with {} unknown", phrase::condition(membership)),
+        description: format!("with {} unknown", phrase::condition(membership)),
     }];
     for element in list {
         // Nothing is equal to NULL, so an element NULL is no way to be in the list.
@@ -192,21 +192,21 @@ fn list_clauses(membership: &Expr) -> Vec<Way> {
             continue;
         }
         let equal = compare(CompareOp::Equal, expr, element);
-        ways.push(Way {
-            predicate: verdict(&equal, Wanted::True),
+        ways.push(CheckCase {
+            predicate: verdict(&equal, RequiredTruth::True),
             passes: !negated,
-            says: format!("with {}", phrase::condition(&equal)),
+            description: format!("with {}", phrase::condition(&equal)),
         });
     }
     let outside = if *negated {
-        Wanted::True
+        RequiredTruth::True
     } else {
-        Wanted::False
+        RequiredTruth::False
     };
-    ways.push(Way {
+    ways.push(CheckCase {
         predicate: verdict(membership, outside),
         passes: *negated,
-        says: format!("with {named} outside its list"),
+        description: format!("with {named} outside its list"),
     });
     ways
 }
@@ -214,7 +214,7 @@ fn list_clauses(membership: &Expr) -> Vec<Way> {
 fn holds(expr: Expr) -> Predicate {
     Predicate::Expr {
         expr,
-        wanted: Wanted::True,
+        wanted: RequiredTruth::True,
     }
 }
 

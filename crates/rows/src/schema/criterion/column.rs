@@ -2,26 +2,26 @@
 
 use isobath_sql::schema::ConstraintKind;
 
-use super::holds::equals;
-use super::subject::{Outcome, Subject};
+use super::predicates::equals;
+use super::subject::{RowVerdict, TableUnderTest};
 use crate::schema::phrase;
-use crate::schema::predicate::{Match, Mode, Predicate};
+use crate::schema::predicate::{MatchMode, Predicate, RowMatch};
 use crate::schema::requirement::Requirement;
 
 /// NCC: each column is NULL; each column is not.
-pub(super) fn nulls(subject: &Subject<'_>) -> Vec<Requirement> {
+pub(super) fn nulls(subject: &TableUnderTest<'_>) -> Vec<Requirement> {
     per_column(subject, |column, name| {
         let mut found = Vec::new();
         if subject.admits_null(column) {
             found.push(subject.requirement(
                 Predicate::null(column),
-                Outcome::Open,
+                RowVerdict::Open,
                 &format!("NULL in {name}"),
             ));
         }
         found.push(subject.requirement(
             Predicate::not_null(column),
-            Outcome::Open,
+            RowVerdict::Open,
             &format!("a value in {name}"),
         ));
         found
@@ -29,7 +29,7 @@ pub(super) fn nulls(subject: &Subject<'_>) -> Vec<Requirement> {
 }
 
 /// ANCC: the same while the other rules hold.
-pub(super) fn active_nulls(subject: &Subject<'_>) -> Vec<Requirement> {
+pub(super) fn active_nulls(subject: &TableUnderTest<'_>) -> Vec<Requirement> {
     per_column(subject, |column, name| {
         let clashes = positions(subject, |kind| match kind {
             ConstraintKind::NotNull { column: of } => *of == column,
@@ -51,7 +51,7 @@ pub(super) fn active_nulls(subject: &Subject<'_>) -> Vec<Requirement> {
         };
         found.push(subject.requirement(
             with_value,
-            Outcome::Accepted,
+            RowVerdict::Accepted,
             &format!("a value in {name}"),
         ));
         found
@@ -59,17 +59,17 @@ pub(super) fn active_nulls(subject: &Subject<'_>) -> Vec<Requirement> {
 }
 
 /// UCC: each column differs from, and equals, that of the row there.
-pub(super) fn values(subject: &Subject<'_>) -> Vec<Requirement> {
+pub(super) fn values(subject: &TableUnderTest<'_>) -> Vec<Requirement> {
     per_column(subject, |column, name| {
         vec![
             comparing(subject.requirement(
                 another(subject, column),
-                Outcome::Open,
+                RowVerdict::Open,
                 &format!("a row with another {name}"),
             )),
             comparing(subject.requirement(
                 same(subject, column),
-                Outcome::Open,
+                RowVerdict::Open,
                 &format!("a second row with the same {name}"),
             )),
         ]
@@ -77,7 +77,7 @@ pub(super) fn values(subject: &Subject<'_>) -> Vec<Requirement> {
 }
 
 /// AUCC: the same while the other rules hold.
-pub(super) fn active_values(subject: &Subject<'_>) -> Vec<Requirement> {
+pub(super) fn active_values(subject: &TableUnderTest<'_>) -> Vec<Requirement> {
     per_column(subject, |column, name| {
         let clashes = positions(subject, |kind| match kind {
             ConstraintKind::PrimaryKey { columns } | ConstraintKind::Unique { columns, .. } => {
@@ -88,7 +88,7 @@ pub(super) fn active_values(subject: &Subject<'_>) -> Vec<Requirement> {
         vec![
             comparing(subject.requirement(
                 subject.others_hold(&clashes, another(subject, column)),
-                Outcome::Accepted,
+                RowVerdict::Accepted,
                 &format!("a row with another {name}"),
             )),
             comparing(subject.requirement(
@@ -101,7 +101,7 @@ pub(super) fn active_values(subject: &Subject<'_>) -> Vec<Requirement> {
 }
 
 fn per_column(
-    subject: &Subject<'_>,
+    subject: &TableUnderTest<'_>,
     requirements: impl Fn(usize, &str) -> Vec<Requirement>,
 ) -> Vec<Requirement> {
     (0..subject.table.columns.len())
@@ -110,7 +110,10 @@ fn per_column(
         .collect()
 }
 
-fn positions(subject: &Subject<'_>, clashes: impl Fn(&ConstraintKind) -> bool) -> Vec<usize> {
+fn positions(
+    subject: &TableUnderTest<'_>,
+    clashes: impl Fn(&ConstraintKind) -> bool,
+) -> Vec<usize> {
     subject
         .rules
         .iter()
@@ -120,25 +123,25 @@ fn positions(subject: &Subject<'_>, clashes: impl Fn(&ConstraintKind) -> bool) -
         .collect()
 }
 
-fn outcome(clashes: &[usize]) -> Outcome {
+fn outcome(clashes: &[usize]) -> RowVerdict {
     match clashes {
-        [] => Outcome::Accepted,
-        [one] => Outcome::Rejected(*one),
-        _ => Outcome::RejectedSomehow,
+        [] => RowVerdict::Accepted,
+        [one] => RowVerdict::Rejected(*one),
+        _ => RowVerdict::RejectedSomehow,
     }
 }
 
-fn another(subject: &Subject<'_>, column: usize) -> Predicate {
-    let differs = Predicate::Match(Match {
+fn another(subject: &TableUnderTest<'_>, column: usize) -> Predicate {
+    let differs = Predicate::Match(RowMatch {
         with: subject.index,
         equal: Vec::new(),
         differ: vec![(column, column)],
-        mode: Mode::All,
+        mode: MatchMode::All,
     });
     Predicate::and([differs, Predicate::not_null(column)])
 }
 
-fn same(subject: &Subject<'_>, column: usize) -> Predicate {
+fn same(subject: &TableUnderTest<'_>, column: usize) -> Predicate {
     Predicate::and([
         equals(subject.index, &[column]),
         Predicate::not_null(column),

@@ -2,22 +2,22 @@
 
 use isobath_sql::schema::{ConstraintKind, ForeignKey};
 
-use super::clause::{Way, clauses, whole};
-use super::holds::{
+use super::clause::{CheckCase, clauses, whole};
+use super::predicates::{
     differs, equals, equals_but, is_null, not_null, pairs, refers, satisfied, violated,
 };
-use super::subject::{Outcome, Subject};
+use super::subject::{RowVerdict, TableUnderTest};
+use crate::schema::enforced::EnforcedConstraint;
 use crate::schema::phrase;
-use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+use crate::schema::predicate::{MatchMode, Predicate, RequiredTruth, RowMatch};
 use crate::schema::requirement::Requirement;
-use crate::schema::rule::Rule;
 
 /// APC: all rules hold; at least one does not.
-pub(super) fn acceptance(subject: &Subject<'_>) -> Vec<Requirement> {
+pub(super) fn acceptance(subject: &TableUnderTest<'_>) -> Vec<Requirement> {
     if subject.rules.is_empty() {
         return Vec::new();
     }
-    let compares = subject.rules.iter().any(Subject::compares);
+    let compares = subject.rules.iter().any(TableUnderTest::compares);
     let broken = Predicate::or(
         subject
             .rules
@@ -27,12 +27,12 @@ pub(super) fn acceptance(subject: &Subject<'_>) -> Vec<Requirement> {
     let mut requirements = vec![
         subject.requirement(
             subject.all_hold(),
-            Outcome::Accepted,
+            RowVerdict::Accepted,
             "a row that keeps all constraints",
         ),
         subject.requirement(
             broken,
-            Outcome::RejectedSomehow,
+            RowVerdict::RejectedSomehow,
             "a row that breaks some constraint",
         ),
     ];
@@ -43,15 +43,15 @@ pub(super) fn acceptance(subject: &Subject<'_>) -> Vec<Requirement> {
 }
 
 /// ICC: each rule holds; each rule fails. The others are left alone.
-pub(super) fn each(subject: &Subject<'_>) -> Vec<Requirement> {
+pub(super) fn each(subject: &TableUnderTest<'_>) -> Vec<Requirement> {
     requirements(subject, |rule| {
         let what = rule_name(subject, rule);
         vec![
-            Case::open(
+            ConstraintCase::open(
                 satisfied(subject.index, rule),
                 format!("a row that keeps {what}"),
             ),
-            Case::broken(
+            ConstraintCase::broken(
                 violated(subject.index, rule),
                 format!("a row that breaks {what}"),
             ),
@@ -60,15 +60,15 @@ pub(super) fn each(subject: &Subject<'_>) -> Vec<Requirement> {
 }
 
 /// AICC: each rule holds and fails while the others hold.
-pub(super) fn active(subject: &Subject<'_>) -> Vec<Requirement> {
+pub(super) fn active(subject: &TableUnderTest<'_>) -> Vec<Requirement> {
     requirements(subject, |rule| {
         let what = rule_name(subject, rule);
         vec![
-            Case::accept(
+            ConstraintCase::accept(
                 satisfied(subject.index, rule),
                 format!("a row that keeps {what}"),
             ),
-            Case::reject(
+            ConstraintCase::reject(
                 violated(subject.index, rule),
                 format!("a row that breaks {what}"),
             ),
@@ -77,23 +77,23 @@ pub(super) fn active(subject: &Subject<'_>) -> Vec<Requirement> {
 }
 
 /// CondAICC: as AICC, with NULL told apart.
-pub(super) fn active_by_condition(subject: &Subject<'_>) -> Vec<Requirement> {
+pub(super) fn active_by_condition(subject: &TableUnderTest<'_>) -> Vec<Requirement> {
     requirements(subject, |rule| by_condition(subject, rule))
 }
 
 /// ClauseAICC: as CondAICC, per column and per clause.
-pub(super) fn active_by_clause(subject: &Subject<'_>) -> Vec<Requirement> {
+pub(super) fn active_by_clause(subject: &TableUnderTest<'_>) -> Vec<Requirement> {
     requirements(subject, |rule| by_clause(subject, rule))
 }
 
 /// One requirement before it is joined with the rules that must hold besides.
-struct Case {
+struct ConstraintCase {
     own: Predicate,
-    fate: Fate,
-    says: String,
+    verdict: ExpectedVerdict,
+    description: String,
 }
 
-enum Fate {
+enum ExpectedVerdict {
     Accept,
     Reject,
     /// Rejected, but the other rules are not asked about.
@@ -102,88 +102,100 @@ enum Fate {
     Open,
 }
 
-impl Case {
-    fn accept(own: Predicate, says: String) -> Self {
+impl ConstraintCase {
+    fn accept(own: Predicate, description: String) -> Self {
         Self {
             own,
-            fate: Fate::Accept,
-            says,
+            verdict: ExpectedVerdict::Accept,
+            description,
         }
     }
 
-    fn reject(own: Predicate, says: String) -> Self {
+    fn reject(own: Predicate, description: String) -> Self {
         Self {
             own,
-            fate: Fate::Reject,
-            says,
+            verdict: ExpectedVerdict::Reject,
+            description,
         }
     }
 
-    fn broken(own: Predicate, says: String) -> Self {
+    fn broken(own: Predicate, description: String) -> Self {
         Self {
             own,
-            fate: Fate::Broken,
-            says,
+            verdict: ExpectedVerdict::Broken,
+            description,
         }
     }
 
-    fn open(own: Predicate, says: String) -> Self {
+    fn open(own: Predicate, description: String) -> Self {
         Self {
             own,
-            fate: Fate::Open,
-            says,
+            verdict: ExpectedVerdict::Open,
+            description,
         }
     }
 }
 
-impl From<Way> for Case {
-    fn from(way: Way) -> Self {
-        let fate = if way.passes {
-            Fate::Accept
+impl From<CheckCase> for ConstraintCase {
+    fn from(case: CheckCase) -> Self {
+        let verdict = if case.passes {
+            ExpectedVerdict::Accept
         } else {
-            Fate::Reject
+            ExpectedVerdict::Reject
         };
         Self {
-            own: way.predicate,
-            fate,
-            says: format!("a row {}", way.says),
+            own: case.predicate,
+            verdict,
+            description: format!("a row {}", case.description),
         }
     }
 }
 
-fn requirements(subject: &Subject<'_>, cases: impl Fn(&Rule) -> Vec<Case>) -> Vec<Requirement> {
+fn requirements(
+    subject: &TableUnderTest<'_>,
+    cases: impl Fn(&EnforcedConstraint) -> Vec<ConstraintCase>,
+) -> Vec<Requirement> {
     let mut requirements = Vec::new();
     for (position, rule) in subject.rules.iter().enumerate() {
-        for Case { own, fate, says } in cases(rule) {
-            let (predicate, outcome) = match fate {
-                Fate::Accept => (subject.others_hold(&[position], own), Outcome::Accepted),
-                Fate::Reject => (
+        for ConstraintCase {
+            own,
+            verdict,
+            description,
+        } in cases(rule)
+        {
+            let (predicate, outcome) = match verdict {
+                ExpectedVerdict::Accept => {
+                    (subject.others_hold(&[position], own), RowVerdict::Accepted)
+                }
+                ExpectedVerdict::Reject => (
                     subject.others_hold(&[position], own),
-                    Outcome::Rejected(position),
+                    RowVerdict::Rejected(position),
                 ),
-                Fate::Broken => (own, Outcome::RejectedSomehow),
-                Fate::Open => (own, Outcome::Open),
+                ExpectedVerdict::Broken => (own, RowVerdict::RejectedSomehow),
+                ExpectedVerdict::Open => (own, RowVerdict::Open),
             };
-            let mut requirement = subject.requirement(predicate, outcome, &says);
-            requirement.needs_comparison = Subject::compares(rule);
+            let mut requirement = subject.requirement(predicate, outcome, &description);
+            requirement.needs_comparison = TableUnderTest::compares(rule);
             requirements.push(requirement);
         }
     }
     requirements
 }
 
-fn by_condition(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
+fn by_condition(subject: &TableUnderTest<'_>, rule: &EnforcedConstraint) -> Vec<ConstraintCase> {
     let table = subject.index;
     let named = |columns: &[usize]| phrase::columns(subject.table, columns);
     match &rule.kind {
         ConstraintKind::PrimaryKey { columns } => {
-            let mut cases = vec![Case::accept(
+            let mut cases = vec![ConstraintCase::accept(
                 with_values(differs(table, columns), columns),
                 format!("a row with another {}", named(columns)),
             )];
             let nulls = some_null(subject, columns);
-            cases.extend(nulls.map(|own| Case::reject(own, format!("NULL in {}", named(columns)))));
-            cases.push(Case::reject(
+            cases.extend(
+                nulls.map(|own| ConstraintCase::reject(own, format!("NULL in {}", named(columns)))),
+            );
+            cases.push(ConstraintCase::reject(
                 with_values(equals(table, columns), columns),
                 format!("a second row with the same {}", named(columns)),
             ));
@@ -201,12 +213,14 @@ fn by_condition(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
                     Predicate::and([own, satisfied(table, rule)])
                 }
             });
-            cases.extend(nulls.map(|own| Case::accept(own, format!("NULL in {}", named(columns)))));
-            cases.push(Case::accept(
+            cases.extend(
+                nulls.map(|own| ConstraintCase::accept(own, format!("NULL in {}", named(columns)))),
+            );
+            cases.push(ConstraintCase::accept(
                 with_values(differs(table, columns), columns),
                 format!("a row with another {}", named(columns)),
             ));
-            cases.push(Case::reject(
+            cases.push(ConstraintCase::reject(
                 with_values(equals(table, columns), columns),
                 format!("a second row with the same {}", named(columns)),
             ));
@@ -222,17 +236,19 @@ fn by_condition(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
             } else {
                 some_null(subject, columns)
             };
-            cases.extend(nulls.map(|own| Case::accept(own, format!("NULL in {}", named(columns)))));
-            cases.push(Case::accept(
+            cases.extend(
+                nulls.map(|own| ConstraintCase::accept(own, format!("NULL in {}", named(columns)))),
+            );
+            cases.push(ConstraintCase::accept(
                 with_values(refers(key), columns),
                 format!("{} of a row of {parent}", named(columns)),
             ));
-            cases.push(Case::reject(
+            cases.push(ConstraintCase::reject(
                 with_values(not_refers(key), columns),
                 format!("{} of no row of {parent}", named(columns)),
             ));
             if key.match_full && columns.len() > 1 {
-                cases.push(Case::reject(
+                cases.push(ConstraintCase::reject(
                     Predicate::and([
                         Predicate::or(columns.iter().map(is_null)),
                         Predicate::or(columns.iter().map(not_null)),
@@ -243,22 +259,22 @@ fn by_condition(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
             cases
         }
         ConstraintKind::NotNull { column } => null_cases(subject, *column),
-        ConstraintKind::Check { expr } => whole(expr).into_iter().map(Case::from).collect(),
+        ConstraintKind::Check { expr } => {
+            whole(expr).into_iter().map(ConstraintCase::from).collect()
+        }
     }
 }
 
-fn by_clause(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
+fn by_clause(subject: &TableUnderTest<'_>, rule: &EnforcedConstraint) -> Vec<ConstraintCase> {
     let table = subject.index;
     let named = |columns: &[usize]| phrase::columns(subject.table, columns);
     match &rule.kind {
         ConstraintKind::PrimaryKey { columns } => {
             let mut cases = all_but_one(subject, columns);
-            cases.extend(
-                one_null(subject, columns).map(|(column, own)| {
-                    Case::reject(own, format!("NULL in {}", named(&[column])))
-                }),
-            );
-            cases.push(Case::reject(
+            cases.extend(one_null(subject, columns).map(|(column, own)| {
+                ConstraintCase::reject(own, format!("NULL in {}", named(&[column])))
+            }));
+            cases.push(ConstraintCase::reject(
                 with_values(equals(table, columns), columns),
                 format!("a second row with the same {}", named(columns)),
             ));
@@ -268,18 +284,18 @@ fn by_clause(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
             columns,
             nulls_distinct,
         } => {
-            let mut cases: Vec<Case> = one_null(subject, columns)
+            let mut cases: Vec<ConstraintCase> = one_null(subject, columns)
                 .map(|(column, own)| {
                     let own = if *nulls_distinct {
                         own
                     } else {
                         Predicate::and([own, satisfied(table, rule)])
                     };
-                    Case::accept(own, format!("NULL in {}", named(&[column])))
+                    ConstraintCase::accept(own, format!("NULL in {}", named(&[column])))
                 })
                 .collect();
             cases.extend(all_but_one(subject, columns));
-            cases.push(Case::reject(
+            cases.push(ConstraintCase::reject(
                 with_values(equals(table, columns), columns),
                 format!("a second row with the same {}", named(columns)),
             ));
@@ -288,43 +304,44 @@ fn by_clause(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
         ConstraintKind::UniqueIndex { .. } => by_index(subject, rule),
         ConstraintKind::ForeignKey(key) => foreign_clauses(subject, key),
         ConstraintKind::NotNull { column } => null_cases(subject, *column),
-        ConstraintKind::Check { expr } => clauses(expr).into_iter().map(Case::from).collect(),
+        ConstraintKind::Check { expr } => clauses(expr)
+            .into_iter()
+            .map(ConstraintCase::from)
+            .collect(),
     }
 }
 
-fn foreign_clauses(subject: &Subject<'_>, key: &ForeignKey) -> Vec<Case> {
+fn foreign_clauses(subject: &TableUnderTest<'_>, key: &ForeignKey) -> Vec<ConstraintCase> {
     let columns = &key.columns;
     let named = |columns: &[usize]| phrase::columns(subject.table, columns);
     let parent = &subject_parent(subject, key);
-    let mut cases: Vec<Case> = Vec::new();
+    let mut cases: Vec<ConstraintCase> = Vec::new();
     if key.match_full && columns.len() > 1 {
         cases.extend(
-            all_null(subject, columns)
-                .map(|own| Case::accept(own, format!("NULL in all of {}", named(columns)))),
-        );
-        cases.extend(
-            one_null(subject, columns).map(|(column, own)| {
-                Case::reject(own, format!("NULL in only {}", named(&[column])))
+            all_null(subject, columns).map(|own| {
+                ConstraintCase::accept(own, format!("NULL in all of {}", named(columns)))
             }),
         );
+        cases.extend(one_null(subject, columns).map(|(column, own)| {
+            ConstraintCase::reject(own, format!("NULL in only {}", named(&[column])))
+        }));
     } else {
-        cases.extend(
-            one_null(subject, columns)
-                .map(|(column, own)| Case::accept(own, format!("NULL in {}", named(&[column])))),
-        );
+        cases.extend(one_null(subject, columns).map(|(column, own)| {
+            ConstraintCase::accept(own, format!("NULL in {}", named(&[column])))
+        }));
     }
-    cases.push(Case::accept(
+    cases.push(ConstraintCase::accept(
         with_values(refers(key), columns),
         format!("{} of a row of {parent}", named(columns)),
     ));
     for (own, other) in pairs(key) {
-        let but = Predicate::Match(Match {
+        let but = Predicate::Match(RowMatch {
             with: key.parent,
             equal: pairs(key).filter(|pair| pair.0 != own).collect(),
             differ: vec![(own, other)],
-            mode: Mode::All,
+            mode: MatchMode::All,
         });
-        cases.push(Case::reject(
+        cases.push(ConstraintCase::reject(
             with_values(but, columns),
             format!("{} of no row of {parent}", named(&[own])),
         ));
@@ -333,7 +350,7 @@ fn foreign_clauses(subject: &Subject<'_>, key: &ForeignKey) -> Vec<Case> {
 }
 
 /// A unique index over expressions or part of the rows: another key, the same key, and outside the index.
-fn by_index(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
+fn by_index(subject: &TableUnderTest<'_>, rule: &EnforcedConstraint) -> Vec<ConstraintCase> {
     let ConstraintKind::UniqueIndex {
         keys, predicate, ..
     } = &rule.kind
@@ -343,36 +360,36 @@ fn by_index(subject: &Subject<'_>, rule: &Rule) -> Vec<Case> {
     let what = phrase::conditions(keys, ", ");
     let inside = predicate.as_ref().map(|condition| Predicate::Expr {
         expr: condition.clone(),
-        wanted: Wanted::True,
+        wanted: RequiredTruth::True,
     });
-    let mut cases = vec![Case::accept(
+    let mut cases = vec![ConstraintCase::accept(
         Predicate::and(inside.into_iter().chain([satisfied(subject.index, rule)])),
         format!("a row with another {what}"),
     )];
     if let Some(condition) = predicate {
-        cases.push(Case::accept(
+        cases.push(ConstraintCase::accept(
             Predicate::Expr {
                 expr: condition.clone(),
-                wanted: Wanted::False,
+                wanted: RequiredTruth::False,
             },
             format!("any {what} without {}", phrase::condition(condition)),
         ));
     }
-    cases.push(Case::reject(
+    cases.push(ConstraintCase::reject(
         violated(subject.index, rule),
         format!("a second row with the same {what}"),
     ));
     cases
 }
 
-fn null_cases(subject: &Subject<'_>, column: usize) -> Vec<Case> {
+fn null_cases(subject: &TableUnderTest<'_>, column: usize) -> Vec<ConstraintCase> {
     let name = phrase::columns(subject.table, &[column]);
-    let mut cases = vec![Case::accept(
+    let mut cases = vec![ConstraintCase::accept(
         Predicate::not_null(column),
         format!("a value in {name}"),
     )];
     if subject.admits_null(column) {
-        cases.push(Case::reject(
+        cases.push(ConstraintCase::reject(
             Predicate::null(column),
             format!("NULL in {name}"),
         ));
@@ -381,11 +398,11 @@ fn null_cases(subject: &Subject<'_>, column: usize) -> Vec<Case> {
 }
 
 /// For each column: the row repeats a row in all the others and differs in this one.
-fn all_but_one(subject: &Subject<'_>, columns: &[usize]) -> Vec<Case> {
+fn all_but_one(subject: &TableUnderTest<'_>, columns: &[usize]) -> Vec<ConstraintCase> {
     columns
         .iter()
         .map(|column| {
-            let says = if columns.len() == 1 {
+            let description = if columns.len() == 1 {
                 format!(
                     "a row with another {}",
                     phrase::columns(subject.table, columns)
@@ -398,14 +415,14 @@ fn all_but_one(subject: &Subject<'_>, columns: &[usize]) -> Vec<Case> {
                 )
             };
             let own = equals_but(subject.index, columns, *column);
-            Case::accept(with_values(own, columns), says)
+            ConstraintCase::accept(with_values(own, columns), description)
         })
         .collect()
 }
 
 /// For each column that can be NULL: it is, and the others are not.
 fn one_null<'a>(
-    subject: &'a Subject<'_>,
+    subject: &'a TableUnderTest<'_>,
     columns: &'a [usize],
 ) -> impl Iterator<Item = (usize, Predicate)> + 'a {
     columns
@@ -418,7 +435,7 @@ fn one_null<'a>(
         })
 }
 
-fn some_null(subject: &Subject<'_>, columns: &[usize]) -> Option<Predicate> {
+fn some_null(subject: &TableUnderTest<'_>, columns: &[usize]) -> Option<Predicate> {
     let nulls: Vec<Predicate> = columns
         .iter()
         .filter(|column| subject.admits_null(**column))
@@ -427,7 +444,7 @@ fn some_null(subject: &Subject<'_>, columns: &[usize]) -> Option<Predicate> {
     (!nulls.is_empty()).then(|| Predicate::or(nulls))
 }
 
-fn all_null(subject: &Subject<'_>, columns: &[usize]) -> Option<Predicate> {
+fn all_null(subject: &TableUnderTest<'_>, columns: &[usize]) -> Option<Predicate> {
     let possible = columns.iter().all(|column| subject.admits_null(*column));
     possible.then(|| Predicate::and(columns.iter().map(is_null)))
 }
@@ -437,19 +454,19 @@ fn with_values(own: Predicate, columns: &[usize]) -> Predicate {
 }
 
 fn not_refers(key: &ForeignKey) -> Predicate {
-    Predicate::Match(Match {
+    Predicate::Match(RowMatch {
         with: key.parent,
         equal: Vec::new(),
         differ: pairs(key).collect(),
         mode: if key.columns.len() > 1 {
-            Mode::Any
+            MatchMode::Any
         } else {
-            Mode::All
+            MatchMode::All
         },
     })
 }
 
-fn subject_parent(subject: &Subject<'_>, key: &ForeignKey) -> String {
+fn subject_parent(subject: &TableUnderTest<'_>, key: &ForeignKey) -> String {
     let name = subject.table_name(key.parent);
     if key.parent == subject.index {
         format!("{name} itself")
@@ -458,7 +475,7 @@ fn subject_parent(subject: &Subject<'_>, key: &ForeignKey) -> String {
     }
 }
 
-fn rule_name(subject: &Subject<'_>, rule: &Rule) -> String {
+fn rule_name(subject: &TableUnderTest<'_>, rule: &EnforcedConstraint) -> String {
     let constraint = &subject.table.constraints[rule.constraint];
     let columns = phrase::columns(subject.table, &constraint.columns());
     match &constraint.kind {

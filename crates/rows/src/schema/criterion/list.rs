@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
 use super::name::{Criterion, CriterionName};
-use super::subject::Subject;
+use super::subject::TableUnderTest;
 use super::{column, constraint};
 use crate::schema::predicate::Predicate;
 use crate::schema::requirement::Requirement;
@@ -16,12 +16,12 @@ pub struct Requirements {
     /// The requirements to attempt, table by table.
     pub attempted: Vec<Requirement>,
     /// How many there were at each stage.
-    pub counts: Counts,
+    pub counts: RequirementCounts,
 }
 
 /// How many requirements there are at each stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RequirementCounts {
     /// As the criteria make them.
     pub raw: usize,
     /// Without those that ask for NULL and for a value in one column.
@@ -32,10 +32,10 @@ pub struct Counts {
 
 /// The requirements of a criterion on all tables of a schema, under a dialect's rules.
 pub fn requirements(schema: &Schema, dialect: &dyn Dialect, criterion: &Criterion) -> Requirements {
-    let mut counts = Counts::default();
+    let mut counts = RequirementCounts::default();
     let mut attempted = Vec::new();
     for index in 0..schema.tables.len() {
-        let subject = Subject::new(schema, index, dialect);
+        let subject = TableUnderTest::new(schema, index, dialect);
         let mut raw: Vec<Requirement> = Vec::new();
         for name in criterion.names() {
             raw.extend(match name {

@@ -6,13 +6,13 @@
 mod clause;
 mod column;
 mod constraint;
-pub mod holds;
 mod list;
 pub mod name;
+pub mod predicates;
 mod subject;
 
 #[cfg(test)]
 mod tests;
 
-pub use list::{Counts, Requirements, requirements};
+pub use list::{RequirementCounts, Requirements, requirements};
 pub use name::{Criterion, CriterionName, UnknownCriterion};

@@ -3,20 +3,20 @@
 use isobath_sql::schema::{ConstraintKind, Filled};
 use isobath_sql::{Dialect, Schema, Table};
 
-use super::holds::satisfied;
+use super::predicates::satisfied;
+use crate::schema::enforced::{EnforcedConstraint, rules};
 use crate::schema::predicate::Predicate;
 use crate::schema::requirement::Requirement;
-use crate::schema::rule::{Rule, rules};
 
 /// One table, its rules and their satisfied-predicates.
-pub(super) struct Subject<'s> {
+pub(super) struct TableUnderTest<'s> {
     /// Index of the table.
     pub(super) index: usize,
     /// The table.
     pub(super) table: &'s Table,
     schema: &'s Schema,
     /// Its rules in the order used everywhere.
-    pub(super) rules: Vec<Rule>,
+    pub(super) rules: Vec<EnforcedConstraint>,
     satisfied: Vec<Predicate>,
     /// The SQLite row id, where NULL is replaced by a number.
     alias: Option<usize>,
@@ -25,7 +25,7 @@ pub(super) struct Subject<'s> {
     stamped: Vec<bool>,
 }
 
-impl<'s> Subject<'s> {
+impl<'s> TableUnderTest<'s> {
     pub(super) fn new(schema: &'s Schema, index: usize, dialect: &dyn Dialect) -> Self {
         let table = &schema.tables[index];
         let rules = rules(table, dialect);
@@ -96,7 +96,7 @@ impl<'s> Subject<'s> {
     }
 
     /// Whether a rule compares the row with other rows of its table.
-    pub(super) fn compares(rule: &Rule) -> bool {
+    pub(super) fn compares(rule: &EnforcedConstraint) -> bool {
         matches!(
             rule.kind,
             ConstraintKind::PrimaryKey { .. }
@@ -105,24 +105,26 @@ impl<'s> Subject<'s> {
         )
     }
 
-    /// A requirement on a row of this table; `says` completes "table accepts …" or "table rejects …".
+    /// A requirement on a row of this table; `description` completes "table accepts …" or "table rejects …".
     pub(super) fn requirement(
         &self,
         predicate: Predicate,
-        outcome: Outcome,
-        says: &str,
+        outcome: RowVerdict,
+        description: &str,
     ) -> Requirement {
         let name = &self.table.name;
         let (accepted, violates, verb) = match outcome {
-            Outcome::Accepted => (Some(true), None, "accepts"),
-            Outcome::Rejected(rule) => (Some(false), Some(self.rules[rule].constraint), "rejects"),
-            Outcome::RejectedSomehow => (Some(false), None, "rejects"),
-            Outcome::Open => (None, None, "judges"),
+            RowVerdict::Accepted => (Some(true), None, "accepts"),
+            RowVerdict::Rejected(rule) => {
+                (Some(false), Some(self.rules[rule].constraint), "rejects")
+            }
+            RowVerdict::RejectedSomehow => (Some(false), None, "rejects"),
+            RowVerdict::Open => (None, None, "judges"),
         };
         Requirement {
             table: self.index,
             predicate,
-            says: vec![format!("{name} {verb} {says}")],
+            description: vec![format!("{name} {verb} {description}")],
             accepted,
             needs_comparison: false,
             violates,
@@ -132,7 +134,7 @@ impl<'s> Subject<'s> {
 
 /// What a requirement says about the row's fate.
 #[derive(Clone, Copy)]
-pub(super) enum Outcome {
+pub(super) enum RowVerdict {
     /// All rules hold.
     Accepted,
     /// Exactly the rule at this position fails.

@@ -2,17 +2,17 @@ use isobath_sql::dialect::{Postgres, Sqlite};
 use isobath_sql::schema::Filled;
 use isobath_sql::{ConstraintKind, DataType, Dialect, Expr, Schema, Table};
 
-use super::holds::{nullable_columns, strict_columns};
+use super::predicates::{nullable_columns, strict_columns};
 use super::*;
-use crate::schema::predicate::{Predicate, Wanted};
+use crate::schema::predicate::{Predicate, RequiredTruth};
 use crate::schema::samples::{
-    With, between, col, col_as, greater, is_null, schema, shop, table, within,
+    TableBuilder, between, col, col_as, greater, is_null, schema, shop, table, within,
 };
 
 /// Raw, feasible and attempted requirements.
 fn counts(schema: &Schema, dialect: &dyn Dialect, criterion: &str) -> (usize, usize, usize) {
     let criterion = criterion.parse().unwrap();
-    let Counts {
+    let RequirementCounts {
         raw,
         feasible,
         attempted,
@@ -26,7 +26,7 @@ fn sentences(table: Table, criterion: &str) -> String {
     let lines: Vec<&str> = list
         .attempted
         .iter()
-        .map(|requirement| requirement.says[0].as_str())
+        .map(|requirement| requirement.description[0].as_str())
         .collect();
     lines.join("\n")
 }
@@ -172,19 +172,19 @@ fn a_null_that_decides_nothing_is_no_way_to_pass() {
 
 #[test]
 fn a_check_is_satisfied_unless_it_is_false() {
-    let rule = crate::schema::rule::Rule {
+    let rule = crate::schema::enforced::EnforcedConstraint {
         constraint: 0,
         kind: ConstraintKind::Check {
             expr: greater(col(0, "a"), Expr::int(0)),
         },
     };
-    let Predicate::Or(parts) = holds::satisfied(0, &rule) else {
+    let Predicate::Or(parts) = predicates::satisfied(0, &rule) else {
         panic!("two ways to pass");
     };
     assert!(matches!(
         parts[0],
         Predicate::Expr {
-            wanted: Wanted::NotFalse,
+            wanted: RequiredTruth::NotFalse,
             ..
         }
     ));

@@ -1,9 +1,9 @@
 use isobath_sql::expr::CompareOp;
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::schema::{ConstraintKind, Table};
 use isobath_sql::{DataType, DialectName, Expr, Schema};
 
-use super::{Diff, diff, flips};
+use super::{Diff, diff, failing_tests};
 use crate::schema::mutation::sample::{
     check, column, compare, insert, key, not_null, refers, schema, slot, table, test, unique,
 };
@@ -22,20 +22,20 @@ fn item(constraints: Vec<ConstraintKind>) -> Table {
 fn compared(old: &Schema, new: &Schema) -> Diff {
     let found = diff(old, new, ENGINE.dialect());
     for change in &found.changes {
-        let mut before = Memory::new(old, ENGINE.dialect());
-        let mut after = Memory::new(new, ENGINE.dialect());
-        for statement in &change.lead_up {
+        let mut before = MemoryDatabase::new(old, ENGINE.dialect());
+        let mut after = MemoryDatabase::new(new, ENGINE.dialect());
+        for statement in &change.setup_rows {
             assert!(before.run(statement).unwrap().is_accepted());
             assert!(after.run(statement).unwrap().is_accepted());
         }
         assert_eq!(
-            before.run(&change.act).unwrap().is_accepted(),
+            before.run(&change.statement).unwrap().is_accepted(),
             !change.becomes_accepted,
             "{}",
             change.because
         );
         assert_eq!(
-            after.run(&change.act).unwrap().is_accepted(),
+            after.run(&change.statement).unwrap().is_accepted(),
             change.becomes_accepted,
             "{}",
             change.because
@@ -170,8 +170,8 @@ fn tests_of_the_old_suite_flip_where_their_outcome_does() {
             insert(0, &[Some(1), Some(0)]),
         ),
     ];
-    let flips = flips(&old, &new, ENGINE.dialect(), &suite);
-    insta::assert_debug_snapshot!(flips, @r#"
+    let failing_tests = failing_tests(&old, &new, ENGINE.dialect(), &suite);
+    insta::assert_debug_snapshot!(failing_tests, @r#"
     [
         Flip {
             test: 0,

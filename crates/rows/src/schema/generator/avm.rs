@@ -2,16 +2,16 @@
 
 use isobath_sql::{DataType, Schema, Value};
 
-use super::problem::{At, Problem};
+use super::problem::{At, SearchProblem};
 use super::random::randomize;
-use super::{Found, Generator, Task, fresh_predicates};
-use crate::cells::moves::{self, Ascent};
-use crate::cells::values::{Profile, default};
+use super::{GenerationTask, Generator, GeneratorResult, fresh_predicates};
+use crate::cells::avm::{self, AvmTarget};
+use crate::cells::values::{ValuePool, default};
 
 /// The paper's AVM, from random values (AVM-R) or from default values (AVM-D).
 #[derive(Debug)]
 pub struct Avm {
-    profile: Profile,
+    profile: ValuePool,
     from_defaults: bool,
     evaluations: u64,
 }
@@ -20,7 +20,7 @@ impl Avm {
     /// AVM-R: starts and restarts from random values.
     pub fn from_random(schema: &Schema) -> Self {
         Self {
-            profile: Profile::mine(schema),
+            profile: ValuePool::mine(schema),
             from_defaults: false,
             evaluations: 0,
         }
@@ -40,9 +40,9 @@ impl Generator for Avm {
         if self.from_defaults { "avm-d" } else { "avm-r" }
     }
 
-    fn generate(&mut self, task: &Task<'_>, rng: &mut fastrand::Rng) -> Found {
+    fn generate(&mut self, task: &GenerationTask<'_>, rng: &mut fastrand::Rng) -> GeneratorResult {
         let fresh = fresh_predicates(task);
-        let mut problem = Problem::new(task, &fresh);
+        let mut problem = SearchProblem::new(task, &fresh);
         let cells = problem.cells();
         let mut spent = 0;
         let mut first = true;
@@ -57,7 +57,7 @@ impl Generator for Avm {
                 randomize(&mut problem, &self.profile, rng);
             }
             first = false;
-            let mut climb = Climb {
+            let mut climb = AvmSearch {
                 problem: &mut problem,
                 leaf: None,
                 to_null: true,
@@ -72,10 +72,10 @@ impl Generator for Avm {
                 return problem.found();
             }
             if let Some(what) = problem.unsupported.take() {
-                return Found::Unsupported { what };
+                return GeneratorResult::Unsupported { what };
             }
         }
-        Found::GaveUp { evaluations: spent }
+        GeneratorResult::GaveUp { evaluations: spent }
     }
 
     fn evaluations(&self) -> u64 {
@@ -84,8 +84,8 @@ impl Generator for Avm {
 }
 
 /// One ascent from where the cells are.
-pub(super) struct Climb<'c, 'p> {
-    pub(super) problem: &'c mut Problem<'p>,
+pub(super) struct AvmSearch<'c, 'p> {
+    pub(super) problem: &'c mut SearchProblem<'p>,
     /// Only this leaf counts, instead of everything.
     pub(super) leaf: Option<usize>,
     /// Whether values may become NULL.
@@ -95,9 +95,14 @@ pub(super) struct Climb<'c, 'p> {
     pub(super) best: f64,
 }
 
-impl Climb<'_, '_> {
+impl AvmSearch<'_, '_> {
     /// Cycles through the cells until all is reached (true), nothing improves, or nothing is left.
-    pub(super) fn run(&mut self, cells: &[At], profile: &Profile, rng: &mut fastrand::Rng) -> bool {
+    pub(super) fn run(
+        &mut self,
+        cells: &[At],
+        profile: &ValuePool,
+        rng: &mut fastrand::Rng,
+    ) -> bool {
         self.best = self.evaluate();
         let mut since_improved = 0;
         let mut next = 0;
@@ -123,7 +128,7 @@ impl Climb<'_, '_> {
         }
     }
 
-    fn search_cell(&mut self, at: At, profile: &Profile, rng: &mut fastrand::Rng) -> bool {
+    fn search_cell(&mut self, at: At, profile: &ValuePool, rng: &mut fastrand::Rng) -> bool {
         let mut improved = false;
         let is_null = self.problem.given(at).is_null();
         // A NULL that the predicate forbids outright would only satisfy CHECKs on the way to nowhere.
@@ -137,27 +142,27 @@ impl Climb<'_, '_> {
             } else {
                 Value::Null
             };
-            improved |= self.attempt(at, flipped);
+            improved |= self.try_value(at, flipped);
         }
         if !self.problem.given(at).is_null() {
-            improved |= moves::search(self, at, profile, rng);
+            improved |= avm::search(self, at, profile, rng);
         }
         improved
     }
 }
 
-impl<'p> Ascent<'p> for Climb<'_, 'p> {
+impl<'p> AvmTarget<'p> for AvmSearch<'_, 'p> {
     type At = At;
 
     fn data_type(&self, at: At) -> &'p DataType {
         &self.problem.rows[at.0].definition.columns[at.1].data_type
     }
 
-    fn given(&self, at: At) -> &Value {
+    fn value_at(&self, at: At) -> &Value {
         self.problem.given(at)
     }
 
-    fn attempt(&mut self, at: At, value: Value) -> bool {
+    fn try_value(&mut self, at: At, value: Value) -> bool {
         if self.left == 0 || self.best == 0.0 || *self.problem.given(at) == value {
             return false;
         }

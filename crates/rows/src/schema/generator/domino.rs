@@ -7,17 +7,17 @@
 
 use isobath_sql::{Expr, Schema, Value};
 
-use super::avm::Climb;
-use super::problem::{At, Node, Other, Problem};
+use super::avm::AvmSearch;
+use super::problem::{At, ComparedRow, PredicateNode, SearchProblem};
 use super::random::randomize;
-use super::{Found, Generator, Task, fresh_predicates};
-use crate::cells::values::{Profile, default};
-use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+use super::{GenerationTask, Generator, GeneratorResult, fresh_predicates};
+use crate::cells::values::{ValuePool, default};
+use crate::schema::predicate::{MatchMode, Predicate, RequiredTruth, RowMatch};
 
 /// The paper's DOMINO, solving CHECKs by random draws or (DOMINO-AVM) by the AVM.
 #[derive(Debug)]
 pub struct Domino {
-    profile: Profile,
+    profile: ValuePool,
     climbs: bool,
     evaluations: u64,
 }
@@ -26,7 +26,7 @@ impl Domino {
     /// DOMINO: CHECKs by random draws.
     pub fn new(schema: &Schema) -> Self {
         Self {
-            profile: Profile::mine(schema),
+            profile: ValuePool::mine(schema),
             climbs: false,
             evaluations: 0,
         }
@@ -46,18 +46,18 @@ impl Generator for Domino {
         if self.climbs { "domino-avm" } else { "domino" }
     }
 
-    fn generate(&mut self, task: &Task<'_>, rng: &mut fastrand::Rng) -> Found {
+    fn generate(&mut self, task: &GenerationTask<'_>, rng: &mut fastrand::Rng) -> GeneratorResult {
         let fresh = fresh_predicates(task);
-        let mut problem = Problem::new(task, &fresh);
+        let mut problem = SearchProblem::new(task, &fresh);
         randomize(&mut problem, &self.profile, rng);
         // The tree is walked while the problem changes, so it is taken out for the time of the search.
-        let root = std::mem::replace(&mut problem.root, Node::And(Vec::new()));
+        let root = std::mem::replace(&mut problem.root, PredicateNode::And(Vec::new()));
         let mut violated = vec![false; problem.leaves.len()];
         for _ in 0..task.budget {
             self.evaluations += 1;
             problem.refresh();
             if let Some(what) = problem.unsupported.take() {
-                return Found::Unsupported { what };
+                return GeneratorResult::Unsupported { what };
             }
             for (index, flag) in violated.iter_mut().enumerate() {
                 *flag = problem.leaf_distance(index) > 0.0;
@@ -65,7 +65,7 @@ impl Generator for Domino {
             if holds(&root, &violated) {
                 return problem.found();
             }
-            let mut repair = Repair {
+            let mut repair = DominoRound {
                 problem: &mut problem,
                 profile: &self.profile,
                 climbs: self.climbs,
@@ -74,7 +74,7 @@ impl Generator for Domino {
             };
             repair.walk(&root);
         }
-        Found::GaveUp {
+        GeneratorResult::GaveUp {
             evaluations: task.budget,
         }
     }
@@ -84,35 +84,35 @@ impl Generator for Domino {
     }
 }
 
-fn holds(node: &Node, violated: &[bool]) -> bool {
+fn holds(node: &PredicateNode, violated: &[bool]) -> bool {
     match node {
-        Node::And(parts) => parts.iter().all(|part| holds(part, violated)),
-        Node::Or(parts) => parts.iter().any(|part| holds(part, violated)),
-        Node::Leaf(index) => !violated[*index],
+        PredicateNode::And(parts) => parts.iter().all(|part| holds(part, violated)),
+        PredicateNode::Or(parts) => parts.iter().any(|part| holds(part, violated)),
+        PredicateNode::Leaf(index) => !violated[*index],
     }
 }
 
 /// One round of repairs.
-struct Repair<'r, 'p> {
-    problem: &'r mut Problem<'p>,
-    profile: &'r Profile,
+struct DominoRound<'r, 'p> {
+    problem: &'r mut SearchProblem<'p>,
+    profile: &'r ValuePool,
     climbs: bool,
     /// What the last check found, not what is true by now.
     violated: &'r [bool],
     rng: &'r mut fastrand::Rng,
 }
 
-impl Repair<'_, '_> {
-    fn walk(&mut self, node: &Node) {
+impl DominoRound<'_, '_> {
+    fn walk(&mut self, node: &PredicateNode) {
         match node {
-            Node::And(parts) => parts.iter().for_each(|part| self.walk(part)),
-            Node::Or(parts) if parts.is_empty() => {}
-            Node::Or(parts) => {
+            PredicateNode::And(parts) => parts.iter().for_each(|part| self.walk(part)),
+            PredicateNode::Or(parts) if parts.is_empty() => {}
+            PredicateNode::Or(parts) => {
                 let chosen = self.rng.usize(..parts.len());
                 self.walk(&parts[chosen]);
             }
-            Node::Leaf(index) if self.violated[*index] => self.fix(*index),
-            Node::Leaf(_) => {}
+            PredicateNode::Leaf(index) if self.violated[*index] => self.fix(*index),
+            PredicateNode::Leaf(_) => {}
         }
     }
 
@@ -163,8 +163,8 @@ impl Repair<'_, '_> {
         self.problem.set(at, value);
     }
 
-    fn fix_match(&mut self, row: usize, wanted: &Match) {
-        let others: Vec<Other> = self.problem.others(row, wanted).collect();
+    fn fix_match(&mut self, row: usize, wanted: &RowMatch) {
+        let others: Vec<ComparedRow> = self.problem.others(row, wanted).collect();
         if others.is_empty() {
             return;
         }
@@ -178,8 +178,8 @@ impl Repair<'_, '_> {
                 .collect();
             if !unequal.is_empty() {
                 let pairs = match wanted.mode {
-                    Mode::All => wanted.equal.clone(),
-                    Mode::Any => vec![unequal[self.rng.usize(..unequal.len())]],
+                    MatchMode::All => wanted.equal.clone(),
+                    MatchMode::Any => vec![unequal[self.rng.usize(..unequal.len())]],
                 };
                 self.copy(row, wanted, other, &pairs);
             }
@@ -192,15 +192,15 @@ impl Repair<'_, '_> {
                 .filter(|pair| self.problem.same(row, wanted, other, *pair) == Some(true))
                 .collect();
             let too_equal = match wanted.mode {
-                Mode::All => !same.is_empty(),
-                Mode::Any => same.len() == wanted.differ.len(),
+                MatchMode::All => !same.is_empty(),
+                MatchMode::Any => same.len() == wanted.differ.len(),
             };
             if !too_equal {
                 continue;
             }
             // Either side may change; rows that are there may not.
             let theirs = match other {
-                Other::Draft(draft) if draft != row && self.rng.bool() => Some(draft),
+                ComparedRow::Draft(draft) if draft != row && self.rng.bool() => Some(draft),
                 _ => None,
             };
             for (own, their) in same {
@@ -212,9 +212,9 @@ impl Repair<'_, '_> {
         }
     }
 
-    fn copy(&mut self, row: usize, wanted: &Match, other: Other, pairs: &[At]) {
+    fn copy(&mut self, row: usize, wanted: &RowMatch, other: ComparedRow, pairs: &[At]) {
         let backward = match other {
-            Other::Draft(draft) if self.rng.bool() => Some(draft),
+            ComparedRow::Draft(draft) if self.rng.bool() => Some(draft),
             _ => None,
         };
         for (own, theirs) in pairs {
@@ -227,8 +227,12 @@ impl Repair<'_, '_> {
                 }
                 None => {
                     let value = match other {
-                        Other::Draft(draft) => self.problem.rows[draft].given[*theirs].clone(),
-                        Other::There(_) => self.problem.values(wanted, other)[*theirs].clone(),
+                        ComparedRow::Draft(draft) => {
+                            self.problem.rows[draft].given[*theirs].clone()
+                        }
+                        ComparedRow::There(_) => {
+                            self.problem.values(wanted, other)[*theirs].clone()
+                        }
                     };
                     self.problem.set((row, *own), value);
                 }
@@ -237,7 +241,7 @@ impl Repair<'_, '_> {
     }
 
     /// The columns of the parts that make the expression fail.
-    fn guilty(&self, row: usize, expr: &Expr, wanted: Wanted) -> Vec<usize> {
+    fn guilty(&self, row: usize, expr: &Expr, wanted: RequiredTruth) -> Vec<usize> {
         let stored = &self.problem.rows[row].stored;
         let mut columns = Vec::new();
         collect_guilty(
@@ -263,7 +267,7 @@ impl Repair<'_, '_> {
         }
         let mut left = self.problem.task.budget;
         loop {
-            let mut climb = Climb {
+            let mut climb = AvmSearch {
                 problem: &mut *self.problem,
                 leaf: Some(leaf),
                 to_null: false,
@@ -284,9 +288,13 @@ impl Repair<'_, '_> {
     fn fix_duplicate(&mut self, row: usize, constraint: usize, duplicate: bool) {
         let definition = self.problem.rows[row].definition;
         let columns = definition.constraints[constraint].columns();
-        let there = self.problem.task.there.rows(self.problem.rows[row].table);
-        if duplicate && !there.is_empty() {
-            let values = &there[self.rng.usize(..there.len())];
+        let existing = self
+            .problem
+            .task
+            .existing
+            .rows(self.problem.rows[row].table);
+        if duplicate && !existing.is_empty() {
+            let values = &existing[self.rng.usize(..existing.len())];
             for column in columns {
                 self.problem.set((row, column), values[column].clone());
             }
@@ -300,15 +308,14 @@ impl Repair<'_, '_> {
 
 fn collect_guilty(
     expr: &Expr,
-    wanted: Wanted,
+    wanted: RequiredTruth,
     stored: &[Value],
     dialect: &dyn isobath_sql::Dialect,
     columns: &mut Vec<usize>,
 ) {
     let parts = match (expr, wanted) {
-        (Expr::And(parts), Wanted::True | Wanted::NotFalse) | (Expr::Or(parts), Wanted::False) => {
-            parts
-        }
+        (Expr::And(parts), RequiredTruth::True | RequiredTruth::NotFalse)
+        | (Expr::Or(parts), RequiredTruth::False) => parts,
         _ => {
             for column in expr.columns() {
                 if !columns.contains(&column) {

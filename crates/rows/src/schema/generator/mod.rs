@@ -12,11 +12,11 @@ mod random;
 #[cfg(test)]
 mod tests;
 
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::{Dialect, Row, Schema};
 
-use super::lead_up::seed_predicate;
 use super::predicate::Predicate;
+use super::setup_rows::seed_predicate;
 
 pub use avm::Avm;
 pub use constructive::Constructive;
@@ -32,7 +32,7 @@ pub trait Generator {
     fn name(&self) -> &'static str;
 
     /// Rows for a task, using no other randomness than `rng`.
-    fn generate(&mut self, task: &Task<'_>, rng: &mut fastrand::Rng) -> Found;
+    fn generate(&mut self, task: &GenerationTask<'_>, rng: &mut fastrand::Rng) -> GeneratorResult;
 
     /// How many evaluations it has spent so far, over all tasks; zero where it does not search.
     fn evaluations(&self) -> u64 {
@@ -42,7 +42,7 @@ pub trait Generator {
 
 /// One requirement in its place.
 #[derive(Clone, Copy, Debug)]
-pub struct Task<'a> {
+pub struct GenerationTask<'a> {
     /// The schema as the engine holds it.
     pub schema: &'a Schema,
     /// The engine's dialect.
@@ -52,7 +52,7 @@ pub struct Task<'a> {
     /// What is asked of that row.
     pub predicate: &'a Predicate,
     /// Rows already there: seed rows of the tables referred to and, when the requirement compares, of the table itself.
-    pub there: &'a Memory<'a>,
+    pub existing: &'a MemoryDatabase<'a>,
     /// Tables that get one fresh row each, inserted in this order before the row under test; all their
     /// rules must hold and all their columns must have a value.
     pub fresh: &'a [usize],
@@ -62,7 +62,7 @@ pub struct Task<'a> {
 
 /// What a generator found.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum GeneratorResult {
     /// One or more answers; each is the fresh rows in order, then the row under test. The first one
     /// covers the requirement; more are variants worth testing too (boundary values).
     Rows(Vec<Vec<Row>>),
@@ -84,7 +84,7 @@ pub enum Found {
 }
 
 /// What is asked of each fresh row of a task: all rules hold and every column has a value.
-fn fresh_predicates(task: &Task<'_>) -> Vec<Predicate> {
+fn fresh_predicates(task: &GenerationTask<'_>) -> Vec<Predicate> {
     task.fresh
         .iter()
         .map(|table| seed_predicate(task.schema, *table, task.dialect, |_| false))

@@ -5,13 +5,13 @@
 //! search costs what it touches and not the whole predicate.
 
 use isobath_distance::Truth;
-use isobath_sql::eval::{self, Stop};
+use isobath_sql::eval::{self, EvalError};
 use isobath_sql::memory::compared_as;
 use isobath_sql::schema::Filled;
 use isobath_sql::{Cell, Row, Table, Value};
 
-use super::{Found, Task};
-use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+use super::{GenerationTask, GeneratorResult};
+use crate::schema::predicate::{MatchMode, Predicate, RequiredTruth, RowMatch};
 
 /// The distance of a part that has no gradient.
 const WRONG: f64 = 1.0;
@@ -23,11 +23,11 @@ const FROM_NULL: f64 = 1e18;
 pub(super) type At = (usize, usize);
 
 /// One task, its cells and its compiled predicate.
-pub(super) struct Problem<'p> {
-    pub(super) task: &'p Task<'p>,
-    pub(super) rows: Vec<Draft<'p>>,
-    pub(super) root: Node,
-    pub(super) leaves: Vec<Leaf<'p>>,
+pub(super) struct SearchProblem<'p> {
+    pub(super) task: &'p GenerationTask<'p>,
+    pub(super) rows: Vec<DraftRow<'p>>,
+    pub(super) root: PredicateNode,
+    pub(super) leaves: Vec<PredicateLeaf<'p>>,
     /// Leaves by the cell that they read.
     readers: Vec<Vec<Vec<usize>>>,
     /// Something that cannot be evaluated, once it was met.
@@ -35,7 +35,7 @@ pub(super) struct Problem<'p> {
 }
 
 /// A row under construction.
-pub(super) struct Draft<'p> {
+pub(super) struct DraftRow<'p> {
     pub(super) table: usize,
     pub(super) definition: &'p Table,
     /// Values as the INSERT gives them.
@@ -53,14 +53,14 @@ pub(super) struct Draft<'p> {
 }
 
 /// The shape of the predicate.
-pub(super) enum Node {
-    And(Vec<Node>),
-    Or(Vec<Node>),
+pub(super) enum PredicateNode {
+    And(Vec<PredicateNode>),
+    Or(Vec<PredicateNode>),
     Leaf(usize),
 }
 
 /// A part without parts.
-pub(super) struct Leaf<'p> {
+pub(super) struct PredicateLeaf<'p> {
     pub(super) row: usize,
     pub(super) what: &'p Predicate,
     /// `None` until it is computed after a change.
@@ -69,16 +69,16 @@ pub(super) struct Leaf<'p> {
 
 /// A row that the new one is compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Other {
+pub(super) enum ComparedRow {
     There(usize),
     Draft(usize),
 }
 
-impl<'p> Problem<'p> {
+impl<'p> SearchProblem<'p> {
     /// `fresh` holds the predicates of the fresh rows, in the task's order.
-    pub(super) fn new(task: &'p Task<'p>, fresh: &'p [Predicate]) -> Self {
+    pub(super) fn new(task: &'p GenerationTask<'p>, fresh: &'p [Predicate]) -> Self {
         let tables = task.fresh.iter().copied().chain([task.table]);
-        let rows: Vec<Draft<'p>> = tables.map(|table| Draft::new(task, table)).collect();
+        let rows: Vec<DraftRow<'p>> = tables.map(|table| DraftRow::new(task, table)).collect();
         let readers = rows
             .iter()
             .map(|row| vec![Vec::new(); row.given.len()])
@@ -86,7 +86,7 @@ impl<'p> Problem<'p> {
         let mut problem = Self {
             task,
             rows,
-            root: Node::And(Vec::new()),
+            root: PredicateNode::And(Vec::new()),
             leaves: Vec::new(),
             readers,
             unsupported: None,
@@ -99,7 +99,7 @@ impl<'p> Problem<'p> {
                 problem.compile(row, predicate)
             })
             .collect();
-        problem.root = Node::And(parts);
+        problem.root = PredicateNode::And(parts);
         problem
     }
 
@@ -114,17 +114,17 @@ impl<'p> Problem<'p> {
         }
     }
 
-    fn compile(&mut self, row: usize, predicate: &'p Predicate) -> Node {
+    fn compile(&mut self, row: usize, predicate: &'p Predicate) -> PredicateNode {
         match predicate {
             Predicate::And(parts) => {
-                Node::And(parts.iter().map(|part| self.compile(row, part)).collect())
+                PredicateNode::And(parts.iter().map(|part| self.compile(row, part)).collect())
             }
             Predicate::Or(parts) => {
-                Node::Or(parts.iter().map(|part| self.compile(row, part)).collect())
+                PredicateNode::Or(parts.iter().map(|part| self.compile(row, part)).collect())
             }
             leaf => {
                 let index = self.leaves.len();
-                self.leaves.push(Leaf {
+                self.leaves.push(PredicateLeaf {
                     row,
                     what: leaf,
                     distance: None,
@@ -134,7 +134,7 @@ impl<'p> Problem<'p> {
                         self.readers[row][column].push(index);
                     }
                 }
-                Node::Leaf(index)
+                PredicateNode::Leaf(index)
             }
         }
     }
@@ -152,8 +152,8 @@ impl<'p> Problem<'p> {
                 let drafts: Vec<usize> = self
                     .others(row, wanted)
                     .filter_map(|other| match other {
-                        Other::There(_) => None,
-                        Other::Draft(draft) => Some(draft),
+                        ComparedRow::There(_) => None,
+                        ComparedRow::Draft(draft) => Some(draft),
                     })
                     .collect();
                 for (own, theirs) in wanted.equal.iter().chain(&wanted.differ) {
@@ -227,7 +227,7 @@ impl<'p> Problem<'p> {
     fn set_computed(&mut self, (row, column): At, value: Value) -> bool {
         let draft = &mut self.rows[row];
         let before = std::mem::replace(&mut draft.given[column], value);
-        match self.task.there.stored(&self.rows[row].insert()) {
+        match self.task.existing.stored(&self.rows[row].insert()) {
             Ok(Ok(stored)) => {
                 let draft = &mut self.rows[row];
                 let value = draft.given[column].clone();
@@ -273,13 +273,13 @@ impl<'p> Problem<'p> {
         self.leaves[index].distance.unwrap_or(WRONG)
     }
 
-    fn fold(&self, node: &Node) -> f64 {
+    fn fold(&self, node: &PredicateNode) -> f64 {
         match node {
-            Node::And(parts) => parts.iter().map(|part| squeeze(self.fold(part))).sum(),
-            Node::Or(parts) => {
+            PredicateNode::And(parts) => parts.iter().map(|part| squeeze(self.fold(part))).sum(),
+            PredicateNode::Or(parts) => {
                 // A NULL is one step away but often forbidden elsewhere; counted like any other part
                 // it would hide the slope of the rest. It counts once it is there, or is all there is.
-                let nearest = |parts: &mut dyn Iterator<Item = &Node>| {
+                let nearest = |parts: &mut dyn Iterator<Item = &PredicateNode>| {
                     parts
                         .map(|part| self.fold(part))
                         .fold(f64::INFINITY, f64::min)
@@ -291,12 +291,12 @@ impl<'p> Problem<'p> {
                     nearest(&mut parts.iter())
                 }
             }
-            Node::Leaf(index) => self.leaf_distance(*index),
+            PredicateNode::Leaf(index) => self.leaf_distance(*index),
         }
     }
 
-    fn is_distant_null(&self, node: &Node) -> bool {
-        let Node::Leaf(index) = node else {
+    fn is_distant_null(&self, node: &PredicateNode) -> bool {
+        let PredicateNode::Leaf(index) = node else {
             return false;
         };
         matches!(
@@ -306,7 +306,7 @@ impl<'p> Problem<'p> {
     }
 
     fn measure(&mut self, index: usize) -> f64 {
-        let Leaf { row, what, .. } = self.leaves[index];
+        let PredicateLeaf { row, what, .. } = self.leaves[index];
         let draft = &self.rows[row];
         let wrong = |holds: bool| if holds { 0.0 } else { WRONG };
         match what {
@@ -316,8 +316,8 @@ impl<'p> Problem<'p> {
             Predicate::Expr { expr, wanted } => {
                 match eval::truth(expr, &draft.stored, self.task.dialect) {
                     Ok(truth) => wanted_distance(*wanted, truth),
-                    Err(Stop::Raises(_)) => WRONG,
-                    Err(Stop::Unsupported(unsupported)) => {
+                    Err(EvalError::Raised(_)) => WRONG,
+                    Err(EvalError::Unsupported(unsupported)) => {
                         self.unsupported = Some(unsupported.what);
                         WRONG
                     }
@@ -328,7 +328,7 @@ impl<'p> Problem<'p> {
                 let holds = what.holds(
                     draft.table,
                     &draft.stored,
-                    self.task.there,
+                    self.task.existing,
                     self.task.dialect,
                 );
                 match holds {
@@ -348,26 +348,26 @@ impl<'p> Problem<'p> {
     pub(super) fn others<'a>(
         &'a self,
         row: usize,
-        wanted: &'a Match,
-    ) -> impl Iterator<Item = Other> + 'a {
-        let there = (0..self.task.there.rows(wanted.with).len()).map(Other::There);
+        wanted: &'a RowMatch,
+    ) -> impl Iterator<Item = ComparedRow> + 'a {
+        let existing = (0..self.task.existing.rows(wanted.with).len()).map(ComparedRow::There);
         let earlier = (0..row)
             .filter(|draft| self.rows[*draft].table == wanted.with)
-            .map(Other::Draft);
-        let itself =
-            (self.rows[row].table == wanted.with && wanted.crosses()).then_some(Other::Draft(row));
-        there.chain(earlier).chain(itself)
+            .map(ComparedRow::Draft);
+        let itself = (self.rows[row].table == wanted.with && wanted.crosses())
+            .then_some(ComparedRow::Draft(row));
+        existing.chain(earlier).chain(itself)
     }
 
     /// The stored values of a row that is compared with.
-    pub(super) fn values(&self, wanted: &Match, other: Other) -> &[Value] {
+    pub(super) fn values(&self, wanted: &RowMatch, other: ComparedRow) -> &[Value] {
         match other {
-            Other::There(index) => &self.task.there.rows(wanted.with)[index],
-            Other::Draft(draft) => &self.rows[draft].stored,
+            ComparedRow::There(index) => &self.task.existing.rows(wanted.with)[index],
+            ComparedRow::Draft(draft) => &self.rows[draft].stored,
         }
     }
 
-    fn match_distance(&self, row: usize, wanted: &Match) -> f64 {
+    fn match_distance(&self, row: usize, wanted: &RowMatch) -> f64 {
         if wanted.equal.is_empty() {
             return self
                 .others(row, wanted)
@@ -388,7 +388,7 @@ impl<'p> Problem<'p> {
         nearest.map_or(WRONG, |nearest| nearest + too_equal)
     }
 
-    fn equal_distance(&self, row: usize, wanted: &Match, other: Other) -> f64 {
+    fn equal_distance(&self, row: usize, wanted: &RowMatch, other: ComparedRow) -> f64 {
         joined(wanted, &wanted.equal, |pair| {
             if self.same(row, wanted, other, pair) == Some(false) {
                 let theirs = &self.values(wanted, other)[pair.1];
@@ -399,7 +399,7 @@ impl<'p> Problem<'p> {
         })
     }
 
-    fn differ_distance(&self, row: usize, wanted: &Match, other: Other) -> f64 {
+    fn differ_distance(&self, row: usize, wanted: &RowMatch, other: ComparedRow) -> f64 {
         joined(wanted, &wanted.differ, |pair| {
             if self.same(row, wanted, other, pair) == Some(true) {
                 WRONG
@@ -413,8 +413,8 @@ impl<'p> Problem<'p> {
     pub(super) fn same(
         &self,
         row: usize,
-        wanted: &Match,
-        other: Other,
+        wanted: &RowMatch,
+        other: ComparedRow,
         (own, theirs): At,
     ) -> Option<bool> {
         let a = &self.rows[row].stored[own];
@@ -427,13 +427,13 @@ impl<'p> Problem<'p> {
     }
 
     /// The rows as INSERTs give them.
-    pub(super) fn found(&self) -> Found {
-        Found::Rows(vec![self.rows.iter().map(Draft::insert).collect()])
+    pub(super) fn found(&self) -> GeneratorResult {
+        GeneratorResult::Rows(vec![self.rows.iter().map(DraftRow::insert).collect()])
     }
 }
 
-impl<'p> Draft<'p> {
-    fn new(task: &Task<'p>, table: usize) -> Self {
+impl<'p> DraftRow<'p> {
+    fn new(task: &GenerationTask<'p>, table: usize) -> Self {
         let definition: &'p Table = &task.schema.tables[table];
         let alias = task.dialect.rowid_alias(definition);
         let free: Vec<bool> = definition
@@ -476,24 +476,24 @@ impl<'p> Draft<'p> {
     }
 }
 
-fn wanted_distance(wanted: Wanted, truth: Truth) -> f64 {
+fn wanted_distance(wanted: RequiredTruth, truth: Truth) -> f64 {
     match wanted {
-        Wanted::True | Wanted::False if truth.verdict().is_none() => FROM_NULL,
-        Wanted::True => truth.to_true(),
-        Wanted::False => truth.to_false(),
-        Wanted::NotFalse if truth.verdict() != Some(false) => 0.0,
-        Wanted::NotFalse => truth.to_true(),
-        Wanted::Unknown if truth.verdict().is_none() => 0.0,
-        Wanted::Unknown => WRONG,
+        RequiredTruth::True | RequiredTruth::False if truth.verdict().is_none() => FROM_NULL,
+        RequiredTruth::True => truth.to_true(),
+        RequiredTruth::False => truth.to_false(),
+        RequiredTruth::NotFalse if truth.verdict() != Some(false) => 0.0,
+        RequiredTruth::NotFalse => truth.to_true(),
+        RequiredTruth::Unknown if truth.verdict().is_none() => 0.0,
+        RequiredTruth::Unknown => WRONG,
     }
 }
 
-fn joined(wanted: &Match, pairs: &[At], distance: impl Fn(At) -> f64) -> f64 {
+fn joined(wanted: &RowMatch, pairs: &[At], distance: impl Fn(At) -> f64) -> f64 {
     let distances = pairs.iter().map(|pair| distance(*pair));
     match wanted.mode {
-        Mode::All => distances.sum(),
-        Mode::Any if pairs.is_empty() => 0.0,
-        Mode::Any => distances.fold(f64::INFINITY, f64::min),
+        MatchMode::All => distances.sum(),
+        MatchMode::Any if pairs.is_empty() => 0.0,
+        MatchMode::Any => distances.fold(f64::INFINITY, f64::min),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use isobath_sql::Schema;
 
-use super::problem::Problem;
-use super::{Found, Generator, Task, fresh_predicates};
-use crate::cells::values::Profile;
+use super::problem::SearchProblem;
+use super::{GenerationTask, Generator, GeneratorResult, fresh_predicates};
+use crate::cells::values::ValuePool;
 
 /// The paper's random search, with constants mined from the schema.
 #[derive(Debug)]
 pub struct Random {
-    profile: Profile,
+    profile: ValuePool,
     evaluations: u64,
 }
 
@@ -17,7 +17,7 @@ impl Random {
     /// Random search that knows the constants of a schema.
     pub fn new(schema: &Schema) -> Self {
         Self {
-            profile: Profile::mine(schema),
+            profile: ValuePool::mine(schema),
             evaluations: 0,
         }
     }
@@ -28,9 +28,9 @@ impl Generator for Random {
         "random"
     }
 
-    fn generate(&mut self, task: &Task<'_>, rng: &mut fastrand::Rng) -> Found {
+    fn generate(&mut self, task: &GenerationTask<'_>, rng: &mut fastrand::Rng) -> GeneratorResult {
         let fresh = fresh_predicates(task);
-        let mut problem = Problem::new(task, &fresh);
+        let mut problem = SearchProblem::new(task, &fresh);
         for spent in 1..=task.budget {
             randomize(&mut problem, &self.profile, rng);
             self.evaluations += 1;
@@ -38,11 +38,11 @@ impl Generator for Random {
                 return problem.found();
             }
             if let Some(what) = problem.unsupported.take() {
-                return Found::Unsupported { what };
+                return GeneratorResult::Unsupported { what };
             }
             debug_assert!(spent <= task.budget);
         }
-        Found::GaveUp {
+        GeneratorResult::GaveUp {
             evaluations: task.budget,
         }
     }
@@ -53,7 +53,11 @@ impl Generator for Random {
 }
 
 /// Draws every cell.
-pub(super) fn randomize(problem: &mut Problem<'_>, profile: &Profile, rng: &mut fastrand::Rng) {
+pub(super) fn randomize(
+    problem: &mut SearchProblem<'_>,
+    profile: &ValuePool,
+    rng: &mut fastrand::Rng,
+) {
     for at in problem.cells() {
         let column = &problem.rows[at.0].definition.columns[at.1];
         let value = profile.draw(column, rng);

@@ -1,21 +1,26 @@
 use isobath_sql::dialect::Postgres;
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::{DataType, Expr, Schema, Value};
 
 use super::*;
-use crate::cells::values::{Profile, numeric};
-use crate::schema::predicate::Wanted;
-use crate::schema::samples::{With, between, col, col_as, compare, schema, shop, table};
+use crate::cells::values::{ValuePool, numeric};
+use crate::schema::predicate::RequiredTruth;
+use crate::schema::samples::{TableBuilder, between, col, col_as, compare, schema, shop, table};
 
 /// What a generator finds for a predicate on a row of the first table.
-fn find(schema: &Schema, name: GeneratorName, predicate: &Predicate, budget: u64) -> Found {
-    let there = Memory::new(schema, &Postgres);
-    let task = Task {
+fn find(
+    schema: &Schema,
+    name: GeneratorName,
+    predicate: &Predicate,
+    budget: u64,
+) -> GeneratorResult {
+    let existing = MemoryDatabase::new(schema, &Postgres);
+    let task = GenerationTask {
         schema,
         dialect: &Postgres,
         table: 0,
         predicate,
-        there: &there,
+        existing: &existing,
         fresh: &[],
         budget,
     };
@@ -26,12 +31,12 @@ fn find(schema: &Schema, name: GeneratorName, predicate: &Predicate, budget: u64
 fn is_true(expr: Expr) -> Predicate {
     Predicate::Expr {
         expr,
-        wanted: Wanted::True,
+        wanted: RequiredTruth::True,
     }
 }
 
-fn only_value(found: Found) -> Value {
-    let Found::Rows(answers) = found else {
+fn only_value(found: GeneratorResult) -> Value {
+    let GeneratorResult::Rows(answers) = found else {
         panic!("{found:?}");
     };
     answers[0][0].value(0).unwrap().clone()
@@ -63,7 +68,7 @@ fn domino_with_avm_reaches_what_random_draws_do_not() {
     let wanted = is_true(between(col(0, "a"), 54_321, 54_321, false));
     assert!(matches!(
         find(&schema, GeneratorName::Domino, &wanted, 1_000),
-        Found::GaveUp { evaluations: 1_000 }
+        GeneratorResult::GaveUp { evaluations: 1_000 }
     ));
     let found = find(&schema, GeneratorName::DominoAvm, &wanted, 1_000);
     assert_eq!(only_value(found), Value::Int(54_321));
@@ -75,7 +80,7 @@ fn random_search_gives_up_when_the_budget_is_spent() {
     let never = Predicate::And(vec![Predicate::null(0), Predicate::not_null(0)]);
     assert!(matches!(
         find(&schema, GeneratorName::Random, &never, 50),
-        Found::GaveUp { evaluations: 50 }
+        GeneratorResult::GaveUp { evaluations: 50 }
     ));
 }
 
@@ -92,7 +97,10 @@ fn something_that_cannot_be_evaluated_is_said_at_once() {
         GeneratorName::Domino,
     ] {
         assert!(
-            matches!(find(&schema, name, &opaque, 50), Found::Unsupported { .. }),
+            matches!(
+                find(&schema, name, &opaque, 50),
+                GeneratorResult::Unsupported { .. }
+            ),
             "{name}"
         );
     }
@@ -101,7 +109,7 @@ fn something_that_cannot_be_evaluated_is_said_at_once() {
 #[test]
 fn constants_are_mined_from_all_checks_of_the_schema() {
     let checked = table("t", &["a"]).check(between(col(0, "a"), 77, 5000, false));
-    let profile = Profile::mine(&schema(vec![checked]));
+    let profile = ValuePool::mine(&schema(vec![checked]));
     let mut rng = fastrand::Rng::with_seed(0);
     let drawn: Vec<Value> = (0..200)
         .map(|_| profile.draw_value(&DataType::INT, &mut rng))

@@ -1,25 +1,25 @@
 //! One requirement: rows found, lead-up cut to what is needed, outcome verified in memory.
 
-use isobath_sql::eval::Stop;
-use isobath_sql::memory::{Memory, Verdict, Violation, ViolationKind};
+use isobath_sql::eval::EvalError;
+use isobath_sql::memory::{MemoryDatabase, Verdict, Violation, ViolationKind};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{Filled, ForeignKey};
 use isobath_sql::{Dialect, Row, Schema};
 
 use super::naming::{name, reasons};
-use crate::schema::case::{Expected, TestCase};
-use crate::schema::criterion::holds::satisfied;
-use crate::schema::generator::{Found, Generator, Task};
-use crate::schema::lead_up::Seeds;
+use crate::schema::case::{ExpectedOutcome, TestCase};
+use crate::schema::criterion::predicates::satisfied;
+use crate::schema::enforced::rules;
+use crate::schema::generator::{GenerationTask, Generator, GeneratorResult};
 use crate::schema::predicate::Predicate;
 use crate::schema::requirement::Requirement;
-use crate::schema::rule::rules;
+use crate::schema::setup_rows::SeedRows;
 
 /// How often other rows are drawn when memory refuses what the generator found.
 const DRAWS: usize = 5;
 
 /// What an attempt gave.
-pub(super) enum Attempt {
+pub(super) enum AttemptResult {
     /// Tests, the one that covers the requirement first; never none.
     Tests(Vec<TestCase>),
     /// A proof that there is none.
@@ -31,34 +31,34 @@ pub(super) enum Attempt {
 }
 
 /// A table under test with the rows that may be there first.
-pub(super) struct Place<'a> {
+pub(super) struct TableContext<'a> {
     pub(super) table: usize,
     schema: &'a Schema,
     dialect: &'static dyn Dialect,
-    seeds: &'a Seeds<'a>,
+    seeds: &'a SeedRows<'a>,
     /// The seed rows of the tables referred to.
-    alone: Memory<'a>,
+    alone: MemoryDatabase<'a>,
     /// The same with the table's own seed row.
-    compared: Memory<'a>,
+    compared: MemoryDatabase<'a>,
     /// Why there are no rows to stand on.
     missing: Option<String>,
     /// Why there is no row to compare with.
     missing_own: Option<String>,
     /// Reused for every verification.
-    scratch: Memory<'a>,
+    scratch: MemoryDatabase<'a>,
 }
 
 /// Why rows are no test.
-enum Unfit {
+enum RejectedTest {
     Refused(String),
     Unsupported(String),
 }
 
-impl<'a> Place<'a> {
+impl<'a> TableContext<'a> {
     pub(super) fn new(
         schema: &'a Schema,
         dialect: &'static dyn Dialect,
-        seeds: &'a Seeds<'a>,
+        seeds: &'a SeedRows<'a>,
         table: usize,
     ) -> Self {
         let ancestors = seeds.ancestors(table);
@@ -72,7 +72,7 @@ impl<'a> Place<'a> {
             compared: seeds.memory(&compared),
             missing: ancestors.iter().find_map(|parent| seeds.why_not(*parent)),
             missing_own: seeds.why_not(table),
-            scratch: Memory::new(schema, dialect),
+            scratch: MemoryDatabase::new(schema, dialect),
         }
     }
 
@@ -82,26 +82,26 @@ impl<'a> Place<'a> {
         generator: &mut dyn Generator,
         mut rng: fastrand::Rng,
         budget: u64,
-    ) -> Attempt {
+    ) -> AttemptResult {
         if let Some(proof) = self.only_the_database(requirement) {
-            return Attempt::Infeasible { proof };
+            return AttemptResult::Infeasible { proof };
         }
         let missing_own = self.missing_own.as_ref();
         let missing = missing_own.filter(|_| requirement.needs_comparison);
         if let Some(why) = self.missing.as_ref().or(missing) {
-            return Attempt::Uncovered { why: why.clone() };
+            return AttemptResult::Uncovered { why: why.clone() };
         }
         let fresh = self.fresh(requirement, false);
         let first = self.search(requirement, generator, &mut rng, budget, &fresh);
         // In a circle a fresh parent may be impossible by itself: either nothing needs it, or it needs
         // a fresh row of this very table in turn.
         let circular = !self.alone.rows(self.table).is_empty() && !fresh.is_empty();
-        if !circular || matches!(first, Attempt::Tests(_)) {
+        if !circular || matches!(first, AttemptResult::Tests(_)) {
             return first;
         }
         for fresh in [Vec::new(), self.fresh(requirement, true)] {
             let other = self.search(requirement, generator, &mut rng, budget, &fresh);
-            if matches!(other, Attempt::Tests(_)) {
+            if matches!(other, AttemptResult::Tests(_)) {
                 return other;
             }
         }
@@ -116,52 +116,58 @@ impl<'a> Place<'a> {
         rng: &mut fastrand::Rng,
         budget: u64,
         fresh: &[usize],
-    ) -> Attempt {
+    ) -> AttemptResult {
         let mut why = "no row came back".to_owned();
         for _ in 0..DRAWS {
-            let there = if requirement.needs_comparison {
+            let existing = if requirement.needs_comparison {
                 &self.compared
             } else {
                 &self.alone
             };
-            let task = Task {
+            let task = GenerationTask {
                 schema: self.schema,
                 dialect: self.dialect,
                 table: self.table,
                 predicate: &requirement.predicate,
-                there,
+                existing,
                 fresh,
                 budget,
             };
             let answers = match generator.generate(&task, rng) {
-                Found::Rows(answers) => answers,
-                Found::Infeasible { proof } => return Attempt::Infeasible { proof },
-                Found::GaveUp { evaluations } => {
-                    let why = format!("no row was found in {evaluations} evaluations");
-                    return Attempt::Uncovered { why };
+                GeneratorResult::Rows(answers) => answers,
+                GeneratorResult::Infeasible { proof } => {
+                    return AttemptResult::Infeasible { proof };
                 }
-                Found::Unsupported { what } => return Attempt::Unsupported { what },
+                GeneratorResult::GaveUp { evaluations } => {
+                    let why = format!("no row was found in {evaluations} evaluations");
+                    return AttemptResult::Uncovered { why };
+                }
+                GeneratorResult::Unsupported { what } => {
+                    return AttemptResult::Unsupported { what };
+                }
             };
             let mut cases: Vec<TestCase> = Vec::new();
             for rows in answers {
                 match self.case(requirement, rows) {
                     Ok(case) => {
                         let known = |other: &TestCase| {
-                            other.act == case.act && other.lead_up == case.lead_up
+                            other.statement == case.statement && other.setup_rows == case.setup_rows
                         };
                         if !cases.iter().any(known) {
                             cases.push(case);
                         }
                     }
-                    Err(Unfit::Refused(found)) => why = found,
-                    Err(Unfit::Unsupported(what)) => return Attempt::Unsupported { what },
+                    Err(RejectedTest::Refused(found)) => why = found,
+                    Err(RejectedTest::Unsupported(what)) => {
+                        return AttemptResult::Unsupported { what };
+                    }
                 }
             }
             if !cases.is_empty() {
-                return Attempt::Tests(cases);
+                return AttemptResult::Tests(cases);
             }
         }
-        Attempt::Uncovered {
+        AttemptResult::Uncovered {
             why: format!("rows were found, but {why}"),
         }
     }
@@ -236,7 +242,11 @@ impl<'a> Place<'a> {
     }
 
     /// A verified test of the rows found.
-    fn case(&mut self, requirement: &Requirement, rows: Vec<Row>) -> Result<TestCase, Unfit> {
+    fn case(
+        &mut self,
+        requirement: &Requirement,
+        rows: Vec<Row>,
+    ) -> Result<TestCase, RejectedTest> {
         let mut rows = rows;
         let mut expected = self.judge(requirement, &rows)?;
         // Fresh rows that turned out not to matter are dropped, children first.
@@ -248,25 +258,25 @@ impl<'a> Place<'a> {
                 rows = fewer;
             }
         }
-        let mut lead_up = self.lead_up(requirement, &rows);
+        let mut setup_rows = self.setup_rows(requirement, &rows);
         let Some(act) = rows.pop() else {
-            return Err(Unfit::Refused("no row came back".to_owned()));
+            return Err(RejectedTest::Refused("no row came back".to_owned()));
         };
         let name = name(self.schema, requirement, &act, &expected);
-        lead_up.extend(rows.into_iter().map(Statement::Insert));
+        setup_rows.extend(rows.into_iter().map(Statement::Insert));
         Ok(TestCase {
             table: self.table,
             name,
             covers: Vec::new(),
-            lead_up,
-            act: Statement::Insert(act),
+            setup_rows,
+            statement: Statement::Insert(act),
             expected,
             after: Vec::new(),
         })
     }
 
     /// The seed rows that the rows refer to, and the row to compare with.
-    fn lead_up(&self, requirement: &Requirement, rows: &[Row]) -> Vec<Statement> {
+    fn setup_rows(&self, requirement: &Requirement, rows: &[Row]) -> Vec<Statement> {
         let own = requirement.needs_comparison.then_some(self.table);
         let referred = rows.iter().flat_map(|row| self.seeds.referred(row));
         self.seeds
@@ -274,38 +284,47 @@ impl<'a> Place<'a> {
     }
 
     /// What memory says of the rows, if that is what the requirement asks.
-    fn judge(&mut self, requirement: &Requirement, rows: &[Row]) -> Result<Expected, Unfit> {
-        let unsupported = |error: isobath_sql::eval::Unsupported| Unfit::Unsupported(error.what);
+    fn judge(
+        &mut self,
+        requirement: &Requirement,
+        rows: &[Row],
+    ) -> Result<ExpectedOutcome, RejectedTest> {
+        let unsupported =
+            |error: isobath_sql::eval::Unsupported| RejectedTest::Unsupported(error.what);
         let Some((act, fresh)) = rows.split_last() else {
-            return Err(Unfit::Refused("no row came back".to_owned()));
+            return Err(RejectedTest::Refused("no row came back".to_owned()));
         };
-        let mut memory =
-            std::mem::replace(&mut self.scratch, Memory::new(self.schema, self.dialect));
+        let mut memory = std::mem::replace(
+            &mut self.scratch,
+            MemoryDatabase::new(self.schema, self.dialect),
+        );
         memory.clear();
-        let lead_up = self.lead_up(requirement, rows);
+        let setup_rows = self.setup_rows(requirement, rows);
         let inserts = fresh.iter().cloned().map(Statement::Insert);
-        for statement in lead_up.into_iter().chain(inserts) {
+        for statement in setup_rows.into_iter().chain(inserts) {
             let verdict = memory.run(&statement).map_err(unsupported)?;
             if !verdict.is_accepted() {
                 let why = reasons(self.schema, &verdict);
-                return Err(Unfit::Refused(format!(
+                return Err(RejectedTest::Refused(format!(
                     "a row of the lead-up is refused: {why}"
                 )));
             }
         }
         let stored = memory.stored(act).map_err(unsupported)?;
         let Ok(stored) = stored else {
-            return Err(Unfit::Refused("a value does not fit its column".to_owned()));
+            return Err(RejectedTest::Refused(
+                "a value does not fit its column".to_owned(),
+            ));
         };
         let holds = requirement
             .predicate
             .holds(self.table, &stored, &memory, self.dialect)
             .map_err(|stop| match stop {
-                Stop::Unsupported(unsupported) => Unfit::Unsupported(unsupported.what),
-                Stop::Raises(raised) => Unfit::Refused(raised.to_string()),
+                EvalError::Unsupported(unsupported) => RejectedTest::Unsupported(unsupported.what),
+                EvalError::Raised(raised) => RejectedTest::Refused(raised.to_string()),
             })?;
         if !holds {
-            return Err(Unfit::Refused(
+            return Err(RejectedTest::Refused(
                 "they do not show the requirement".to_owned(),
             ));
         }
@@ -334,19 +353,30 @@ impl<'a> Place<'a> {
         })
     }
 
-    fn expected(&self, requirement: &Requirement, verdict: Verdict) -> Result<Expected, Unfit> {
+    fn expected(
+        &self,
+        requirement: &Requirement,
+        verdict: Verdict,
+    ) -> Result<ExpectedOutcome, RejectedTest> {
         let unfit = |verdict: &Verdict| {
             let why = reasons(self.schema, verdict);
-            Err(Unfit::Refused(format!("the outcome is another: {why}")))
+            Err(RejectedTest::Refused(format!(
+                "the outcome is another: {why}"
+            )))
         };
         match &verdict {
-            Verdict::Accepted if requirement.accepted != Some(false) => Ok(Expected::Accepted),
+            Verdict::Accepted if requirement.accepted != Some(false) => {
+                Ok(ExpectedOutcome::Accepted)
+            }
             Verdict::Rejected(found) if requirement.accepted != Some(true) => {
                 let reason = match requirement.violates {
                     Some(wanted) => self.only_reason(wanted, found),
                     None => found.first().cloned(),
                 };
-                reason.map_or_else(|| unfit(&verdict), |reason| Ok(Expected::Rejected(reason)))
+                reason.map_or_else(
+                    || unfit(&verdict),
+                    |reason| Ok(ExpectedOutcome::Rejected(reason)),
+                )
             }
             _ => unfit(&verdict),
         }

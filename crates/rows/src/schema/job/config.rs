@@ -1,7 +1,7 @@
 //! What the schema job is asked, and what came of it.
 
 use crate::schema::case::TestCase;
-use crate::schema::criterion::{Counts, Criterion};
+use crate::schema::criterion::{Criterion, RequirementCounts};
 use crate::schema::generator::GeneratorName;
 use crate::schema::requirement::Requirement;
 
@@ -34,13 +34,13 @@ impl Default for Config {
 
 /// What came of it.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct SchemaOutcome {
     /// The requirements attempted, table by table.
     pub requirements: Vec<Requirement>,
     /// What became of each.
-    pub statuses: Vec<Status>,
+    pub statuses: Vec<RequirementStatus>,
     /// How many there were at each stage.
-    pub counts: Counts,
+    pub counts: RequirementCounts,
     /// The suite.
     pub tests: Vec<TestCase>,
     /// Evaluations spent by search.
@@ -53,7 +53,7 @@ pub struct Outcome {
 
 /// What became of a requirement.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Status {
+pub enum RequirementStatus {
     /// Shown by this test.
     Covered(usize),
     /// No row can show it.
@@ -74,19 +74,20 @@ pub struct Finding {
     /// The table.
     pub table: usize,
     /// What, as a sentence.
-    pub says: String,
+    pub description: String,
 }
 
-impl Outcome {
+impl SchemaOutcome {
     /// How many requirements are covered.
     pub fn covered(&self) -> usize {
-        let covered = |status: &&Status| matches!(status, Status::Covered(_));
+        let covered = |status: &&RequirementStatus| matches!(status, RequirementStatus::Covered(_));
         self.statuses.iter().filter(covered).count()
     }
 
     /// How many requirements are proven infeasible.
     pub fn infeasible(&self) -> usize {
-        let infeasible = |status: &&Status| matches!(status, Status::Infeasible { .. });
+        let infeasible =
+            |status: &&RequirementStatus| matches!(status, RequirementStatus::Infeasible { .. });
         self.statuses.iter().filter(infeasible).count()
     }
 

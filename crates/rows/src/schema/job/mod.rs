@@ -10,5 +10,5 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Finding, Outcome, Status};
+pub use config::{Config, Finding, RequirementStatus, SchemaOutcome};
 pub use run::{generate, rng_for, verify};

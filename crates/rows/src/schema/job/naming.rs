@@ -5,22 +5,22 @@ use isobath_sql::schema::ConstraintKind;
 use isobath_sql::{Cell, Row, Schema, Value};
 use rustc_hash::FxHashMap;
 
-use crate::schema::case::Expected;
+use crate::schema::case::ExpectedOutcome;
 use crate::schema::phrase;
 use crate::schema::requirement::Requirement;
 
 /// Most columns of a CHECK whose values are put into a name.
-const MOST_COLUMNS: usize = 3;
+const MAX_COLUMNS: usize = 3;
 /// Longest value that is put into a name.
 const LONGEST_VALUE: usize = 24;
 
 /// Names given so far.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct TestNames {
     given: FxHashMap<String, usize>,
 }
 
-impl Names {
+impl TestNames {
     /// The name, or the name with a number when it is taken.
     pub(crate) fn unique(&mut self, name: String) -> String {
         let count = self.given.entry(name.clone()).or_insert(0);
@@ -38,10 +38,10 @@ pub(super) fn name(
     schema: &Schema,
     requirement: &Requirement,
     row: &Row,
-    expected: &Expected,
+    expected: &ExpectedOutcome,
 ) -> String {
     let table = &schema.tables[requirement.table];
-    if let (Some(constraint), Expected::Rejected(_)) = (requirement.violates, expected)
+    if let (Some(constraint), ExpectedOutcome::Rejected(_)) = (requirement.violates, expected)
         && let ConstraintKind::Check { expr } = &table.constraints[constraint].kind
     {
         let columns = expr.columns();
@@ -54,17 +54,17 @@ pub(super) fn name(
             .collect();
         if let Some(values) = values
             && !values.is_empty()
-            && values.len() <= MOST_COLUMNS
+            && values.len() <= MAX_COLUMNS
         {
             let condition = phrase::condition(expr);
             return format!("{} rejects {} ({condition})", table.name, values.join(", "));
         }
     }
-    let sentence = &requirement.says[0];
+    let sentence = &requirement.description[0];
     // Criteria that do not control the outcome say "judges"; now the outcome is known.
     let verb = match expected {
-        Expected::Accepted => "accepts",
-        Expected::Rejected(_) => "rejects",
+        ExpectedOutcome::Accepted => "accepts",
+        ExpectedOutcome::Rejected(_) => "rejects",
     };
     let judges = format!("{} judges ", table.name);
     match sentence.strip_prefix(&judges) {

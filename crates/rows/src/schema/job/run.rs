@@ -1,28 +1,28 @@
 //! The loop over requirements.
 
-use isobath_sql::memory::{Memory, Verdict, Violation, ViolationKind};
+use isobath_sql::memory::{MemoryDatabase, Verdict, Violation, ViolationKind};
 use isobath_sql::{Dialect, Schema};
 
-use super::attempt::{Attempt, Place};
-use super::config::{Config, Finding, Outcome, Status};
-use super::naming::Names;
-use crate::schema::case::{Expected, TestCase};
+use super::attempt::{AttemptResult, TableContext};
+use super::config::{Config, Finding, RequirementStatus, SchemaOutcome};
+use super::naming::TestNames;
+use crate::schema::case::{ExpectedOutcome, TestCase};
 use crate::schema::criterion::requirements;
-use crate::schema::extras::extras;
-use crate::schema::lead_up::Seeds;
+use crate::schema::extra_tests::extra_tests;
+use crate::schema::setup_rows::SeedRows;
 
 /// Generates a suite for a schema under the rules of a dialect.
-pub fn generate(schema: &Schema, dialect: &'static dyn Dialect, config: &Config) -> Outcome {
+pub fn generate(schema: &Schema, dialect: &'static dyn Dialect, config: &Config) -> SchemaOutcome {
     let list = requirements(schema, dialect, &config.criterion);
     let mut generator = config.generator.generator(schema);
-    let seeds = Seeds::make(
+    let seeds = SeedRows::make(
         schema,
         dialect,
         generator.as_mut(),
         config.seed,
         config.budget,
     );
-    let mut outcome = Outcome {
+    let mut outcome = SchemaOutcome {
         statuses: Vec::with_capacity(list.attempted.len()),
         requirements: list.attempted,
         counts: list.counts,
@@ -31,46 +31,54 @@ pub fn generate(schema: &Schema, dialect: &'static dyn Dialect, config: &Config)
         findings: Vec::new(),
         limitations: Vec::new(),
     };
-    let mut names = Names::default();
-    let mut place: Option<Place<'_>> = None;
+    let mut names = TestNames::default();
+    let mut context: Option<TableContext<'_>> = None;
     let mut index_in_table = 0;
     for (index, requirement) in outcome.requirements.iter().enumerate() {
-        if place
+        if context
             .as_ref()
-            .is_none_or(|place| place.table != requirement.table)
+            .is_none_or(|context| context.table != requirement.table)
         {
-            place = Some(Place::new(schema, dialect, &seeds, requirement.table));
+            context = Some(TableContext::new(
+                schema,
+                dialect,
+                &seeds,
+                requirement.table,
+            ));
             index_in_table = 0;
         }
-        let Some(place) = place.as_mut() else {
+        let Some(context) = context.as_mut() else {
             continue;
         };
         let rng = rng_for(config.seed, requirement.table, index_in_table);
         index_in_table += 1;
-        let attempt = place.attempt(requirement, generator.as_mut(), rng, config.budget);
+        let attempt = context.attempt(requirement, generator.as_mut(), rng, config.budget);
         let status = match attempt {
-            Attempt::Tests(cases) => {
+            AttemptResult::Tests(cases) => {
                 let first = outcome.tests.len();
                 for mut case in cases {
                     case.covers = vec![index];
                     case.name = names.unique(case.name);
                     outcome.tests.push(case);
                 }
-                Status::Covered(first)
+                RequirementStatus::Covered(first)
             }
-            Attempt::Infeasible { proof } => {
+            AttemptResult::Infeasible { proof } => {
                 outcome.findings.push(Finding {
                     table: requirement.table,
-                    says: format!("cannot be shown: {}, because {proof}", requirement.says[0]),
+                    description: format!(
+                        "cannot be shown: {}, because {proof}",
+                        requirement.description[0]
+                    ),
                 });
-                Status::Infeasible { proof }
+                RequirementStatus::Infeasible { proof }
             }
-            Attempt::Uncovered { why } => Status::Uncovered { why },
-            Attempt::Unsupported { what } => {
+            AttemptResult::Uncovered { why } => RequirementStatus::Uncovered { why },
+            AttemptResult::Unsupported { what } => {
                 if !outcome.limitations.contains(&what) {
                     outcome.limitations.push(what.clone());
                 }
-                Status::Uncovered {
+                RequirementStatus::Uncovered {
                     why: format!("cannot evaluate {what}"),
                 }
             }
@@ -78,7 +86,7 @@ pub fn generate(schema: &Schema, dialect: &'static dyn Dialect, config: &Config)
         outcome.statuses.push(status);
     }
     if config.extras {
-        for mut case in extras(schema, dialect, &seeds, &outcome.tests) {
+        for mut case in extra_tests(schema, dialect, &seeds, &outcome.tests) {
             case.name = names.unique(case.name);
             outcome.tests.push(case);
         }
@@ -110,8 +118,8 @@ pub fn verify(
     dialect: &'static dyn Dialect,
     case: &TestCase,
 ) -> Result<(), String> {
-    let mut memory = Memory::new(schema, dialect);
-    for (position, statement) in case.lead_up.iter().enumerate() {
+    let mut memory = MemoryDatabase::new(schema, dialect);
+    for (position, statement) in case.setup_rows.iter().enumerate() {
         let verdict = memory.run(statement).map_err(|error| error.to_string())?;
         if let Verdict::Rejected(violations) = verdict {
             return Err(format!(
@@ -119,10 +127,12 @@ pub fn verify(
             ));
         }
     }
-    let verdict = memory.run(&case.act).map_err(|error| error.to_string())?;
+    let verdict = memory
+        .run(&case.statement)
+        .map_err(|error| error.to_string())?;
     match (&case.expected, verdict) {
-        (Expected::Accepted, Verdict::Accepted) => {}
-        (Expected::Rejected(wanted), Verdict::Rejected(found))
+        (ExpectedOutcome::Accepted, Verdict::Accepted) => {}
+        (ExpectedOutcome::Rejected(wanted), Verdict::Rejected(found))
             if found.iter().any(|one| same_reason(wanted, one)) => {}
         (expected, found) => return Err(format!("{expected:?} was expected, but {found:?}")),
     }

@@ -3,7 +3,7 @@ use isobath_sql::{Dialect, Expr, Schema};
 
 use super::*;
 use crate::schema::generator::GeneratorName;
-use crate::schema::samples::{With, col, greater, schema, shop, table};
+use crate::schema::samples::{TableBuilder, col, greater, schema, shop, table};
 
 const DIALECTS: [&dyn Dialect; 3] = [&Postgres, &MySql, &Sqlite];
 
@@ -15,16 +15,16 @@ fn with(generator: GeneratorName) -> Config {
     }
 }
 
-fn run(schema: &Schema, generator: GeneratorName) -> Outcome {
+fn run(schema: &Schema, generator: GeneratorName) -> SchemaOutcome {
     generate(schema, &Postgres, &with(generator))
 }
 
-fn uncovered(outcome: &Outcome) -> Vec<String> {
+fn uncovered(outcome: &SchemaOutcome) -> Vec<String> {
     let pairs = outcome.requirements.iter().zip(&outcome.statuses);
     pairs
         .filter_map(|(requirement, status)| match status {
-            Status::Covered(_) => None,
-            other => Some(format!("{}: {other:?}", requirement.says[0])),
+            RequirementStatus::Covered(_) => None,
+            other => Some(format!("{}: {other:?}", requirement.description[0])),
         })
         .collect()
 }
@@ -129,10 +129,10 @@ fn a_table_without_a_first_row_does_not_stop_the_others() {
     let outcome = generate(&schema, &Postgres, &config);
     let pairs = outcome.requirements.iter().zip(&outcome.statuses);
     for (requirement, status) in pairs {
-        let covered = matches!(status, Status::Covered(_));
+        let covered = matches!(status, RequirementStatus::Covered(_));
         match requirement.table {
-            1 => assert!(!covered, "{}", requirement.says[0]),
-            2 => assert!(covered, "{}", requirement.says[0]),
+            1 => assert!(!covered, "{}", requirement.description[0]),
+            2 => assert!(covered, "{}", requirement.description[0]),
             _ => {}
         }
     }
@@ -145,7 +145,7 @@ fn tests_stand_on_no_more_rows_than_they_refer_to() {
         .tests
         .iter()
         .filter(|case| case.table == 1)
-        .map(|case| case.lead_up.len())
+        .map(|case| case.setup_rows.len())
         .collect();
     assert!(orders.iter().all(|rows| *rows <= 1), "{orders:?}");
 }

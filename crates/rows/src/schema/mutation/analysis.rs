@@ -2,9 +2,9 @@
 
 use isobath_sql::{Dialect, Schema};
 
-use super::judge::Judge;
+use super::ineffective::{self, FilterPipeline, Ineffective};
 use super::mutant::Mutant;
-use super::sift::{self, Ineffective, Pipeline};
+use super::runner::MutantRunner;
 use crate::schema::case::TestCase;
 
 /// What became of a mutant.
@@ -54,21 +54,21 @@ pub struct Analysis {
 }
 
 /// Runs a suite against mutants, in memory.
-pub fn analyse(
+pub fn analyze(
     schema: &Schema,
     dialect: &'static dyn Dialect,
     mutants: Vec<Mutant>,
-    pipeline: Pipeline,
+    pipeline: FilterPipeline,
     suite: &[TestCase],
 ) -> Analysis {
-    let sifted = sift::sift(schema, dialect, &mutants, pipeline);
-    let judge = Judge::new(schema, dialect, suite);
+    let sifted = ineffective::find_ineffective(schema, dialect, &mutants, pipeline);
+    let runner = MutantRunner::new(schema, dialect, suite);
     let statuses = mutants
         .iter()
         .zip(sifted)
         .map(|(mutant, ineffective)| match ineffective {
             Some(ineffective) => ineffective.into(),
-            None => judge.status(mutant),
+            None => runner.status(mutant),
         })
         .collect();
     Analysis { mutants, statuses }

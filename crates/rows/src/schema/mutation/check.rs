@@ -6,23 +6,23 @@ use isobath_sql::{Expr, Value};
 use jiff::{Span, ToSpan};
 use rust_decimal::Decimal;
 
-use super::mutant::Site;
+use super::mutant::MutationSite;
 use crate::schema::phrase;
 
 /// Each CHECK is gone.
-pub(super) fn remove(site: &mut Site<'_>) {
+pub(super) fn remove(site: &mut MutationSite<'_>) {
     for (index, expr) in checks(site) {
-        let says = format!(
+        let description = format!(
             "CHECK ({}) of `{}` is gone",
             phrase::expr(&expr, site.dialect),
             site.table.name
         );
-        site.remove(index, says);
+        site.remove(index, description);
     }
 }
 
 /// Each IN list loses each element.
-pub(super) fn remove_elements(site: &mut Site<'_>) {
+pub(super) fn remove_elements(site: &mut MutationSite<'_>) {
     each_variant(site, &|expr| match expr {
         Expr::InList {
             expr,
@@ -49,7 +49,7 @@ pub(super) fn remove_elements(site: &mut Site<'_>) {
 }
 
 /// Each comparison becomes each of the five others.
-pub(super) fn exchange_comparisons(site: &mut Site<'_>) {
+pub(super) fn exchange_comparisons(site: &mut MutationSite<'_>) {
     each_variant(site, &|expr| match expr {
         Expr::Compare { op, left, right } => CompareOp::ALL
             .into_iter()
@@ -65,7 +65,7 @@ pub(super) fn exchange_comparisons(site: &mut Site<'_>) {
 }
 
 /// Each constant outside lists, bounds and patterns is one step more, and one step less.
-pub(super) fn shift_constants(site: &mut Site<'_>) {
+pub(super) fn shift_constants(site: &mut MutationSite<'_>) {
     each_variant(site, &|expr| match expr {
         Expr::InList { .. } | Expr::Between { .. } | Expr::Like { .. } => Vec::new(),
         expr => shifted_children(expr, 0),
@@ -73,7 +73,7 @@ pub(super) fn shift_constants(site: &mut Site<'_>) {
 }
 
 /// Each bound of each BETWEEN is one step more, and one step less.
-pub(super) fn shift_bounds(site: &mut Site<'_>) {
+pub(super) fn shift_bounds(site: &mut MutationSite<'_>) {
     each_variant(site, &|expr| match expr {
         Expr::Between { .. } => shifted_children(expr, 1),
         _ => Vec::new(),
@@ -81,7 +81,7 @@ pub(super) fn shift_bounds(site: &mut Site<'_>) {
 }
 
 /// Each AND becomes OR, and each OR becomes AND.
-pub(super) fn swap_connectives(site: &mut Site<'_>) {
+pub(super) fn swap_connectives(site: &mut MutationSite<'_>) {
     each_variant(site, &|expr| match expr {
         Expr::And(parts) => vec![Expr::Or(parts.clone())],
         Expr::Or(parts) => vec![Expr::And(parts.clone())],
@@ -90,7 +90,7 @@ pub(super) fn swap_connectives(site: &mut Site<'_>) {
 }
 
 /// Each IS NULL, IN, LIKE, BETWEEN and IS … says the opposite.
-pub(super) fn negate(site: &mut Site<'_>) {
+pub(super) fn negate(site: &mut MutationSite<'_>) {
     each_variant(site, &|expr| {
         let mut negated_expr = expr.clone();
         match &mut negated_expr {
@@ -108,7 +108,7 @@ pub(super) fn negate(site: &mut Site<'_>) {
     });
 }
 
-fn checks(site: &Site<'_>) -> Vec<(usize, Expr)> {
+fn checks(site: &MutationSite<'_>) -> Vec<(usize, Expr)> {
     site.constraints()
         .into_iter()
         .filter_map(|(index, constraint)| match constraint.kind {
@@ -119,16 +119,16 @@ fn checks(site: &Site<'_>) -> Vec<(usize, Expr)> {
 }
 
 /// One mutant for each way in which `change` changes one place of one CHECK.
-fn each_variant(site: &mut Site<'_>, change: &dyn Fn(&Expr) -> Vec<Expr>) {
+fn each_variant(site: &mut MutationSite<'_>, change: &dyn Fn(&Expr) -> Vec<Expr>) {
     for (index, expr) in checks(site) {
         for variant in variants(&expr, change) {
-            let says = format!(
+            let description = format!(
                 "CHECK ({}) of `{}` becomes CHECK ({})",
                 phrase::expr(&expr, site.dialect),
                 site.table.name,
                 phrase::expr(&variant, site.dialect)
             );
-            site.replace(index, ConstraintKind::Check { expr: variant }, says);
+            site.replace(index, ConstraintKind::Check { expr: variant }, description);
         }
     }
 }
@@ -211,7 +211,7 @@ fn steps(value: &Value) -> Vec<Value> {
             .flatten()
             .map(Value::DateTime)
             .collect(),
-        Value::Text(text) => neighbour(text).map(Value::Text).into_iter().collect(),
+        Value::Text(text) => neighbor(text).map(Value::Text).into_iter().collect(),
         // A step of these has no size that a person would get wrong by one.
         Value::Null
         | Value::Bytes(_)
@@ -224,7 +224,7 @@ fn steps(value: &Value) -> Vec<Value> {
 }
 
 /// The text with its last letter or digit replaced by the next one.
-fn neighbour(text: &str) -> Option<String> {
+fn neighbor(text: &str) -> Option<String> {
     let last = text.chars().next_back()?;
     let next = match last {
         'z' | 'Z' | '9' => char::from_u32(u32::from(last) - 1)?,

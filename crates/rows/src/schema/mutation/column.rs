@@ -2,16 +2,16 @@
 
 use isobath_sql::DataType;
 
-use super::mutant::Site;
+use super::mutant::MutationSite;
 use crate::schema::phrase;
 
 /// Each type with a size becomes one step narrower, and one step wider.
-pub(super) fn change_types(site: &mut Site<'_>) {
+pub(super) fn change_types(site: &mut MutationSite<'_>) {
     for index in 0..site.table.columns.len() {
         let column = site.table.columns[index].clone();
         for data_type in sizes(&column.data_type) {
             let spelled = phrase::data_type(&data_type, site.dialect);
-            let says = format!(
+            let description = format!(
                 "{} of `{}` is {spelled} in place of {}",
                 site.column(index),
                 site.table.name,
@@ -20,22 +20,22 @@ pub(super) fn change_types(site: &mut Site<'_>) {
             let mut column = column.clone();
             column.data_type = data_type;
             column.declared = spelled;
-            site.replace_column(index, column, says);
+            site.replace_column(index, column, description);
         }
     }
 }
 
 /// Each DEFAULT is gone.
-pub(super) fn remove_defaults(site: &mut Site<'_>) {
+pub(super) fn remove_defaults(site: &mut MutationSite<'_>) {
     for index in 0..site.table.columns.len() {
         let mut column = site.table.columns[index].clone();
         if column.default.take().is_some() {
-            let says = format!(
+            let description = format!(
                 "{} of `{}` loses its DEFAULT",
                 site.column(index),
                 site.table.name
             );
-            site.replace_column(index, column, says);
+            site.replace_column(index, column, description);
         }
     }
 }

@@ -7,33 +7,33 @@
 
 use std::sync::Arc;
 
-use isobath_emit::Expect;
-use isobath_exec::{Answer, Database, DatabaseError};
-use isobath_sql::memory::Memory;
+use isobath_emit::Expectation;
+use isobath_exec::{Database, DatabaseError, StatementOutcome};
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{ConstraintKind, Schema};
 use isobath_sql::{DialectName, Row, render};
 
 use super::analysis::{Analysis, MutantStatus};
 use super::mutant::Mutant;
-use crate::schema::case::{After, TestCase};
+use crate::schema::case::{ExpectedRows, TestCase};
 use crate::schema::confirm::{as_one, judge_at_once, table, texts};
 use crate::schema::print;
 
 /// What the engine said of the kills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Confirmed {
+pub struct KillConfirmation {
     /// Killed mutants on which engine and memory agree, statement by statement.
     pub agreed: usize,
     /// Those on which they do not.
-    pub disagreements: Vec<Disagreement>,
+    pub disagreements: Vec<KillDisagreement>,
     /// Killed mutants that were not tried: beyond the limit, or outside what memory can judge.
     pub skipped: usize,
 }
 
 /// A mutant that the engine judges otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Disagreement {
+pub struct KillDisagreement {
     /// Index of the mutant.
     pub mutant: usize,
     /// The statement on which they differ.
@@ -54,7 +54,7 @@ pub fn confirm(
     suite: &[TestCase],
     database: &mut dyn Database,
     most: usize,
-) -> Result<Confirmed, DatabaseError> {
+) -> Result<KillConfirmation, DatabaseError> {
     let killed: Vec<(usize, &TestCase)> = analysis
         .statuses
         .iter()
@@ -65,21 +65,21 @@ pub fn confirm(
         })
         .collect();
     let every = killed.len().div_ceil(most.max(1)).max(1);
-    let mut confirmed = Confirmed::default();
+    let mut confirmed = KillConfirmation::default();
     for (position, (index, test)) in killed.into_iter().enumerate() {
         if position % every != 0 {
             confirmed.skipped += 1;
             continue;
         }
-        let part = Part::of(&analysis.mutants[index], test);
+        let part = MutantFragment::of(&analysis.mutants[index], test);
         match part.disagreement(database)? {
-            Outcome::Agreed => confirmed.agreed += 1,
-            Outcome::Unjudged => confirmed.skipped += 1,
-            Outcome::Differs {
+            ReplayOutcome::Agreed => confirmed.agreed += 1,
+            ReplayOutcome::Unjudged => confirmed.skipped += 1,
+            ReplayOutcome::Differs {
                 sql,
                 memory,
                 engine,
-            } => confirmed.disagreements.push(Disagreement {
+            } => confirmed.disagreements.push(KillDisagreement {
                 mutant: index,
                 sql,
                 memory,
@@ -87,11 +87,11 @@ pub fn confirm(
             }),
         }
     }
-    database.clear()?;
+    database.drop_all_objects()?;
     Ok(confirmed)
 }
 
-enum Outcome {
+enum ReplayOutcome {
     Agreed,
     Unjudged,
     Differs {
@@ -102,13 +102,13 @@ enum Outcome {
 }
 
 /// The part of a mutant that one test needs.
-struct Part {
+struct MutantFragment {
     schema: Schema,
     statements: Vec<Statement>,
-    after: Vec<After>,
+    after: Vec<ExpectedRows>,
 }
 
-impl Part {
+impl MutantFragment {
     fn of(mutant: &Mutant, test: &TestCase) -> Self {
         let mut needed = vec![mutant.table];
         for statement in test.statements() {
@@ -150,7 +150,7 @@ impl Part {
             .statements()
             .map(|statement| moved(statement, &place))
             .collect();
-        let after = test.after.iter().map(|after| After {
+        let after = test.after.iter().map(|after| ExpectedRows {
             table: place(after.table),
             ..after.clone()
         });
@@ -161,19 +161,19 @@ impl Part {
         }
     }
 
-    fn disagreement(&self, database: &mut dyn Database) -> Result<Outcome, DatabaseError> {
+    fn disagreement(&self, database: &mut dyn Database) -> Result<ReplayOutcome, DatabaseError> {
         let engine = database.dialect();
-        database.clear()?;
+        database.drop_all_objects()?;
         for sql in render::create_statements(&self.schema, engine) {
-            if let Answer::Refused(refusal) = database.execute(&sql)? {
-                return Ok(Outcome::Differs {
+            if let StatementOutcome::Refused(refusal) = database.execute(&sql)? {
+                return Ok(ReplayOutcome::Differs {
                     sql,
                     memory: "the mutant can be created".to_owned(),
                     engine: refusal.message,
                 });
             }
         }
-        let mut memory = Memory::new(&self.schema, engine.dialect()).as_run();
+        let mut memory = MemoryDatabase::new(&self.schema, engine.dialect()).as_engine_runs();
         database.begin()?;
         judge_at_once(engine, database)?;
         let outcome = self.replay(&mut memory, engine, database);
@@ -184,14 +184,14 @@ impl Part {
     /// Runs statement by statement in memory and on the engine, then compares rows.
     fn replay(
         &self,
-        memory: &mut Memory<'_>,
+        memory: &mut MemoryDatabase<'_>,
         engine: DialectName,
         database: &mut dyn Database,
-    ) -> Result<Outcome, DatabaseError> {
-        let says = |accepted: bool| if accepted { "accepted" } else { "refused" };
+    ) -> Result<ReplayOutcome, DatabaseError> {
+        let description = |accepted: bool| if accepted { "accepted" } else { "refused" };
         for statement in &self.statements {
             let Ok(verdict) = memory.run(statement) else {
-                return Ok(Outcome::Unjudged);
+                return Ok(ReplayOutcome::Unjudged);
             };
             let step = print::step(statement, &self.schema, engine);
             let sql = as_one(&step, print::suite_dialect(engine));
@@ -202,37 +202,37 @@ impl Part {
                 let orphans = database.query("SELECT * FROM pragma_foreign_key_check")?;
                 let refused = orphans.is_ok_and(|orphans| !orphans.rows.is_empty());
                 if refused == verdict.is_accepted() {
-                    return Ok(Outcome::Differs {
+                    return Ok(ReplayOutcome::Differs {
                         sql,
-                        memory: says(verdict.is_accepted()).to_owned(),
-                        engine: says(!refused).to_owned(),
+                        memory: description(verdict.is_accepted()).to_owned(),
+                        engine: description(!refused).to_owned(),
                     });
                 }
                 if refused {
-                    return Ok(Outcome::Agreed);
+                    return Ok(ReplayOutcome::Agreed);
                 }
                 continue;
             }
             if verdict.is_accepted() != answer.is_done() {
-                return Ok(Outcome::Differs {
+                return Ok(ReplayOutcome::Differs {
                     sql,
-                    memory: says(verdict.is_accepted()).to_owned(),
+                    memory: description(verdict.is_accepted()).to_owned(),
                     engine: match answer.refusal() {
                         Some(refusal) => refusal.message.clone(),
-                        None => says(true).to_owned(),
+                        None => description(true).to_owned(),
                     },
                 });
             }
             // PostgreSQL takes nothing more in a transaction in which something was refused, and
             // what a test refuses is its last statement or what shows the mutant.
             if !verdict.is_accepted() {
-                return Ok(Outcome::Agreed);
+                return Ok(ReplayOutcome::Agreed);
             }
         }
         for after in &self.after {
             let mut after = after.clone();
             after.rows = after.read(memory);
-            let Expect::Rows { query, rows } = print::rows_after(&after, &self.schema, engine)
+            let Expectation::Rows { query, rows } = print::rows_after(&after, &self.schema, engine)
             else {
                 continue;
             };
@@ -241,14 +241,14 @@ impl Part {
                 Err(refusal) => vec![vec![Some(refusal.message)]],
             };
             if found != rows {
-                return Ok(Outcome::Differs {
+                return Ok(ReplayOutcome::Differs {
                     sql: query,
                     memory: table(&rows),
                     engine: table(&found),
                 });
             }
         }
-        Ok(Outcome::Agreed)
+        Ok(ReplayOutcome::Agreed)
     }
 }
 
@@ -278,7 +278,7 @@ fn moved(statement: &Statement, place: &dyn Fn(usize) -> usize) -> Statement {
 #[cfg(test)]
 mod tests {
     use super::super::sample::{insert, key, not_null, refers, schema, table};
-    use super::super::{OperatorSet, Pipeline, analyse, mutants, strengthen};
+    use super::super::{FilterPipeline, OperatorSet, analyze, mutants, strengthen};
     use super::*;
 
     fn shop() -> Schema {
@@ -296,7 +296,7 @@ mod tests {
     fn sqlite_agrees_with_the_kills_in_memory() {
         let (schema, dialect) = (shop(), DialectName::Sqlite.dialect());
         let made = mutants(&schema, dialect, OperatorSet::All);
-        let analysis = analyse(&schema, dialect, made, Pipeline::Engine, &[]);
+        let analysis = analyze(&schema, dialect, made, FilterPipeline::Engine, &[]);
         let strong = strengthen(&schema, dialect, &[], analysis);
         let mut database = isobath_exec::connect("sqlite::memory:").unwrap();
         let confirmed = confirm(
@@ -316,7 +316,7 @@ mod tests {
     fn a_kill_that_the_engine_does_not_see_is_reported() {
         let (schema, dialect) = (shop(), DialectName::Sqlite.dialect());
         let made = mutants(&schema, dialect, OperatorSet::All);
-        let mut analysis = analyse(&schema, dialect, made, Pipeline::Engine, &[]);
+        let mut analysis = analyze(&schema, dialect, made, FilterPipeline::Engine, &[]);
         let index = analysis.survivors().map(|(index, _)| index).next().unwrap();
         analysis.statuses[index] = MutantStatus::Killed { test: 0 };
         let test =

@@ -5,14 +5,14 @@ use isobath_sql::schema::{Column, Constraint, ConstraintKind, Schema, Table};
 use isobath_sql::{DataType, Dialect, DialectName, Expr, Value};
 use rust_decimal::Decimal;
 
-use crate::schema::criterion::holds::{satisfied, violated};
-use crate::schema::ground::all_hold;
-use crate::schema::predicate::{Predicate, Wanted};
-use crate::schema::rule::{Rule, rules};
+use crate::schema::criterion::predicates::{satisfied, violated};
+use crate::schema::enforced::{EnforcedConstraint, rules};
+use crate::schema::predicate::{Predicate, RequiredTruth};
+use crate::schema::row_finder::all_hold;
 
 /// A way in which two versions can disagree about a row.
 #[derive(Clone, Debug)]
-pub(crate) struct Difference {
+pub(crate) struct VersionDifference {
     /// Which version's columns and other rows the search stands on.
     pub(crate) stands_on: Version,
     /// What the row must be like.
@@ -33,7 +33,7 @@ pub(crate) enum Version {
 }
 
 /// Two versions of a table with the same columns.
-pub(crate) struct Constraints<'a> {
+pub(crate) struct TableVersions<'a> {
     /// Index of the table in the first version.
     pub(crate) table: usize,
     /// The first version.
@@ -44,9 +44,9 @@ pub(crate) struct Constraints<'a> {
     pub(crate) added: &'a [Constraint],
 }
 
-impl Constraints<'_> {
+impl TableVersions<'_> {
     /// For each constraint that comes or goes, the rows about which it makes the versions disagree.
-    pub(crate) fn differences(&self, dialect: &dyn Dialect) -> Vec<Difference> {
+    pub(crate) fn differences(&self, dialect: &dyn Dialect) -> Vec<VersionDifference> {
         let added = self.added.iter().map(|c| self.newly_refused(c, dialect));
         let removed = self
             .removed
@@ -56,18 +56,22 @@ impl Constraints<'_> {
     }
 
     /// Rows that pass all of the first version, and that an added constraint refuses.
-    pub(crate) fn newly_refused(&self, added: &Constraint, dialect: &dyn Dialect) -> Difference {
+    pub(crate) fn newly_refused(
+        &self,
+        added: &Constraint,
+        dialect: &dyn Dialect,
+    ) -> VersionDifference {
         let mut parts = Vec::new();
         let mut exact = true;
         match self.lost_condition(added) {
             Some((index, condition)) => {
                 parts.extend(self.holding(&[index], dialect));
-                parts.push(Predicate::or([Wanted::False, Wanted::Unknown].map(
-                    |wanted| Predicate::Expr {
+                parts.push(Predicate::or(
+                    [RequiredTruth::False, RequiredTruth::Unknown].map(|wanted| Predicate::Expr {
                         expr: condition.clone(),
                         wanted,
-                    },
-                )));
+                    }),
+                ));
             }
             None => parts.extend(self.holding(&[], dialect)),
         }
@@ -78,12 +82,12 @@ impl Constraints<'_> {
                 exact &= condition.is_none() && nulls_distinct(&added.kind);
                 parts.extend(condition.map(|expr| Predicate::Expr {
                     expr,
-                    wanted: Wanted::True,
+                    wanted: RequiredTruth::True,
                 }));
             }
             None => exact = false,
         }
-        Difference {
+        VersionDifference {
             stands_on: Version::Before,
             predicate: Predicate::and(parts),
             compares: compares(&added.kind),
@@ -92,7 +96,11 @@ impl Constraints<'_> {
     }
 
     /// Rows that only removed constraints of the first version refuse, `removed` among them.
-    pub(crate) fn newly_accepted(&self, removed: usize, dialect: &dyn Dialect) -> Difference {
+    pub(crate) fn newly_accepted(
+        &self,
+        removed: usize,
+        dialect: &dyn Dialect,
+    ) -> VersionDifference {
         let mut parts = self.holding(self.removed, dialect);
         let mut exact = true;
         for added in self.added {
@@ -110,7 +118,7 @@ impl Constraints<'_> {
         let mut rule = self.rule(constraint, dialect);
         rule.constraint = removed;
         parts.push(violated(self.table, &rule));
-        Difference {
+        VersionDifference {
             stands_on: Version::Before,
             predicate: Predicate::and(parts),
             compares: compares(&constraint.kind)
@@ -162,13 +170,15 @@ impl Constraints<'_> {
     }
 
     /// The constraint as the engine enforces it in this table.
-    fn rule(&self, constraint: &Constraint, dialect: &dyn Dialect) -> Rule {
+    fn rule(&self, constraint: &Constraint, dialect: &dyn Dialect) -> EnforcedConstraint {
         let mut table = self.before.clone();
         table.constraints = vec![constraint.clone()];
-        rules(&table, dialect).pop().unwrap_or_else(|| Rule {
-            constraint: 0,
-            kind: constraint.kind.clone(),
-        })
+        rules(&table, dialect)
+            .pop()
+            .unwrap_or_else(|| EnforcedConstraint {
+                constraint: 0,
+                kind: constraint.kind.clone(),
+            })
     }
 }
 
@@ -219,7 +229,7 @@ pub(crate) fn of_type(
     table: usize,
     column: usize,
     dialect: &dyn Dialect,
-) -> Vec<Difference> {
+) -> Vec<VersionDifference> {
     let (before, after) = (
         &definitions.0.columns[column],
         &definitions.1.columns[column],
@@ -233,7 +243,7 @@ pub(crate) fn of_type(
         if beyond.is_empty() {
             continue;
         }
-        differences.push(Difference {
+        differences.push(VersionDifference {
             stands_on,
             predicate: Predicate::and([
                 all_hold(definition, table, dialect),
@@ -318,7 +328,7 @@ pub(crate) fn listed_values(table: &Table, column: usize) -> Vec<Value> {
 /// Conditions on a column of one type under which a value is beyond another type.
 fn beyond(slot: usize, column: &Column, limit: &DataType, engine: DialectName) -> Vec<Predicate> {
     let used = || {
-        Expr::Column(isobath_sql::expr::ColumnUse {
+        Expr::Column(isobath_sql::expr::ColumnRef {
             slot,
             name: column.name.clone(),
             data_type: column.data_type.clone(),
@@ -331,7 +341,7 @@ fn beyond(slot: usize, column: &Column, limit: &DataType, engine: DialectName) -
             left: Box::new(left),
             right: Box::new(right),
         },
-        wanted: Wanted::True,
+        wanted: RequiredTruth::True,
     };
     if let (Some(roomy), Some(tight)) = (column.data_type.integer_range(), limit.integer_range()) {
         let bound = |value: &i128| Expr::Literal(Value::Int(*value));

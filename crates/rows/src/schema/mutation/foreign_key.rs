@@ -2,15 +2,15 @@
 
 use isobath_sql::schema::{Action, ConstraintKind, ForeignKey, Table};
 
-use super::mutant::Site;
+use super::mutant::MutationSite;
 
 /// Each local column outside the key is paired with each parent column outside it, types ignored.
-pub(super) fn add_pairs(site: &mut Site<'_>) {
+pub(super) fn add_pairs(site: &mut MutationSite<'_>) {
     for (index, key) in foreign_keys(site) {
         let parent = parent(site, &key);
         for own in outside(&key.columns, site.table) {
             for theirs in outside(&key.parent_columns, parent) {
-                let says = format!(
+                let description = format!(
                     "{} gains the pair {} and `{}`",
                     phrase(site, &key),
                     site.column(own),
@@ -19,21 +19,21 @@ pub(super) fn add_pairs(site: &mut Site<'_>) {
                 let mut key = key.clone();
                 key.columns.push(own);
                 key.parent_columns.push(theirs);
-                site.replace(index, ConstraintKind::ForeignKey(key), says);
+                site.replace(index, ConstraintKind::ForeignKey(key), description);
             }
         }
     }
 }
 
 /// Each pair leaves its key; with the last one the key is gone.
-pub(super) fn remove_pairs(site: &mut Site<'_>) {
+pub(super) fn remove_pairs(site: &mut MutationSite<'_>) {
     for (index, key) in foreign_keys(site) {
         for pair in 0..key.columns.len() {
             if key.columns.len() == 1 {
-                let says = format!("{} is gone", phrase(site, &key));
-                site.remove(index, says);
+                let description = format!("{} is gone", phrase(site, &key));
+                site.remove(index, description);
             } else {
-                let says = format!(
+                let description = format!(
                     "{} loses the pair {} and `{}`",
                     phrase(site, &key),
                     site.column(key.columns[pair]),
@@ -42,18 +42,18 @@ pub(super) fn remove_pairs(site: &mut Site<'_>) {
                 let mut key = key.clone();
                 key.columns.remove(pair);
                 key.parent_columns.remove(pair);
-                site.replace(index, ConstraintKind::ForeignKey(key), says);
+                site.replace(index, ConstraintKind::ForeignKey(key), description);
             }
         }
     }
 }
 
 /// Each pair has one side replaced by a column outside the key, types ignored.
-pub(super) fn exchange_pairs(site: &mut Site<'_>) {
+pub(super) fn exchange_pairs(site: &mut MutationSite<'_>) {
     for (index, key) in foreign_keys(site) {
         for pair in 0..key.columns.len() {
             for own in outside(&key.columns, site.table) {
-                let says = format!(
+                let description = format!(
                     "{} has {} in place of {}",
                     phrase(site, &key),
                     site.column(own),
@@ -61,11 +61,11 @@ pub(super) fn exchange_pairs(site: &mut Site<'_>) {
                 );
                 let mut key = key.clone();
                 key.columns[pair] = own;
-                site.replace(index, ConstraintKind::ForeignKey(key), says);
+                site.replace(index, ConstraintKind::ForeignKey(key), description);
             }
             let parent = parent(site, &key);
             for theirs in outside(&key.parent_columns, parent) {
-                let says = format!(
+                let description = format!(
                     "{} refers to `{}` in place of `{}`",
                     phrase(site, &key),
                     parent.columns[theirs].name,
@@ -73,14 +73,14 @@ pub(super) fn exchange_pairs(site: &mut Site<'_>) {
                 );
                 let mut key = key.clone();
                 key.parent_columns[pair] = theirs;
-                site.replace(index, ConstraintKind::ForeignKey(key), says);
+                site.replace(index, ConstraintKind::ForeignKey(key), description);
             }
         }
     }
 }
 
 /// Each action becomes each other one; NO ACTION and RESTRICT count as one, since only deferral tells them apart.
-pub(super) fn change_actions(site: &mut Site<'_>) {
+pub(super) fn change_actions(site: &mut MutationSite<'_>) {
     const ACTIONS: [Action; 4] = [
         Action::NoAction,
         Action::Cascade,
@@ -92,16 +92,18 @@ pub(super) fn change_actions(site: &mut Site<'_>) {
         for action in ACTIONS {
             let other = |now: Action| now != action && !(refuses(now) && refuses(action));
             if other(key.on_delete) {
-                let says = format!("{} says ON DELETE {}", phrase(site, &key), spelled(action));
+                let description =
+                    format!("{} says ON DELETE {}", phrase(site, &key), spelled(action));
                 let mut key = key.clone();
                 key.on_delete = action;
-                site.replace(index, ConstraintKind::ForeignKey(key), says);
+                site.replace(index, ConstraintKind::ForeignKey(key), description);
             }
             if other(key.on_update) {
-                let says = format!("{} says ON UPDATE {}", phrase(site, &key), spelled(action));
+                let description =
+                    format!("{} says ON UPDATE {}", phrase(site, &key), spelled(action));
                 let mut key = key.clone();
                 key.on_update = action;
-                site.replace(index, ConstraintKind::ForeignKey(key), says);
+                site.replace(index, ConstraintKind::ForeignKey(key), description);
             }
         }
     }
@@ -117,7 +119,7 @@ fn spelled(action: Action) -> &'static str {
     }
 }
 
-fn foreign_keys(site: &Site<'_>) -> Vec<(usize, ForeignKey)> {
+fn foreign_keys(site: &MutationSite<'_>) -> Vec<(usize, ForeignKey)> {
     site.constraints()
         .into_iter()
         .filter_map(|(index, constraint)| match constraint.kind {
@@ -127,11 +129,11 @@ fn foreign_keys(site: &Site<'_>) -> Vec<(usize, ForeignKey)> {
         .collect()
 }
 
-fn parent<'a>(site: &Site<'a>, key: &ForeignKey) -> &'a Table {
+fn parent<'a>(site: &MutationSite<'a>, key: &ForeignKey) -> &'a Table {
     &site.schema.tables[key.parent]
 }
 
-fn phrase(site: &Site<'_>, key: &ForeignKey) -> String {
+fn phrase(site: &MutationSite<'_>, key: &ForeignKey) -> String {
     format!(
         "the foreign key ({}) of `{}` to `{}`",
         site.columns(&key.columns),

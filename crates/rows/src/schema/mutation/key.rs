@@ -2,14 +2,14 @@
 
 use isobath_sql::schema::ConstraintKind;
 
-use super::mutant::Site;
+use super::mutant::MutationSite;
 
 /// Each non-member column joins the key; in a table without a key, each column becomes one.
-pub(super) fn add_to_primary_key(site: &mut Site<'_>) {
+pub(super) fn add_to_primary_key(site: &mut MutationSite<'_>) {
     let all = 0..site.table.columns.len();
     let Some((index, columns)) = primary_key(site) else {
         for column in all {
-            let says = format!(
+            let description = format!(
                 "{} becomes the primary key of `{}`",
                 site.column(column),
                 site.table.name
@@ -18,24 +18,24 @@ pub(super) fn add_to_primary_key(site: &mut Site<'_>) {
                 ConstraintKind::PrimaryKey {
                     columns: vec![column],
                 },
-                says,
+                description,
             );
         }
         return;
     };
     for column in all.filter(|column| !columns.contains(column)) {
-        let says = format!(
+        let description = format!(
             "the primary key of `{}` gains {}",
             site.table.name,
             site.column(column)
         );
         let columns = with(&columns, column);
-        site.replace(index, ConstraintKind::PrimaryKey { columns }, says);
+        site.replace(index, ConstraintKind::PrimaryKey { columns }, description);
     }
 }
 
 /// Each member column leaves the key; with the last one the key is gone.
-pub(super) fn remove_from_primary_key(site: &mut Site<'_>) {
+pub(super) fn remove_from_primary_key(site: &mut MutationSite<'_>) {
     let Some((index, columns)) = primary_key(site) else {
         return;
     };
@@ -46,70 +46,70 @@ pub(super) fn remove_from_primary_key(site: &mut Site<'_>) {
                 format!("`{}` loses its primary key", site.table.name),
             );
         } else {
-            let says = format!(
+            let description = format!(
                 "the primary key of `{}` loses {}",
                 site.table.name,
                 site.column(column)
             );
             let columns = without(&columns, column);
-            site.replace(index, ConstraintKind::PrimaryKey { columns }, says);
+            site.replace(index, ConstraintKind::PrimaryKey { columns }, description);
         }
     }
 }
 
 /// Each member column of the key is replaced by each other column.
-pub(super) fn exchange_in_primary_key(site: &mut Site<'_>) {
+pub(super) fn exchange_in_primary_key(site: &mut MutationSite<'_>) {
     let Some((index, columns)) = primary_key(site) else {
         return;
     };
     for (old, new) in exchanges(&columns, site.table.columns.len()) {
-        let says = format!(
+        let description = format!(
             "the primary key of `{}` has {} in place of {}",
             site.table.name,
             site.column(new),
             site.column(old)
         );
         let columns = exchanged(&columns, old, new);
-        site.replace(index, ConstraintKind::PrimaryKey { columns }, says);
+        site.replace(index, ConstraintKind::PrimaryKey { columns }, description);
     }
 }
 
 /// Each nullable column becomes NOT NULL.
-pub(super) fn add_not_null(site: &mut Site<'_>) {
+pub(super) fn add_not_null(site: &mut MutationSite<'_>) {
     for column in 0..site.table.columns.len() {
         if !site.table.is_not_null(column) {
-            let says = format!(
+            let description = format!(
                 "{} of `{}` becomes NOT NULL",
                 site.column(column),
                 site.table.name
             );
-            site.add(ConstraintKind::NotNull { column }, says);
+            site.add(ConstraintKind::NotNull { column }, description);
         }
     }
 }
 
 /// Each NOT NULL is gone.
-pub(super) fn remove_not_null(site: &mut Site<'_>) {
+pub(super) fn remove_not_null(site: &mut MutationSite<'_>) {
     for (index, constraint) in site.constraints() {
         if let ConstraintKind::NotNull { column } = constraint.kind {
-            let says = format!(
+            let description = format!(
                 "{} of `{}` is no longer NOT NULL",
                 site.column(column),
                 site.table.name
             );
-            site.remove(index, says);
+            site.remove(index, description);
         }
     }
 }
 
 /// Each column that is not UNIQUE by itself becomes so; each UNIQUE gains each other column.
-pub(super) fn add_to_unique(site: &mut Site<'_>) {
+pub(super) fn add_to_unique(site: &mut MutationSite<'_>) {
     let uniques = uniques(site);
     for column in 0..site.table.columns.len() {
         if uniques.iter().any(|(_, columns, _)| *columns == [column]) {
             continue;
         }
-        let says = format!(
+        let description = format!(
             "{} of `{}` becomes UNIQUE",
             site.column(column),
             site.table.name
@@ -119,7 +119,7 @@ pub(super) fn add_to_unique(site: &mut Site<'_>) {
                 columns: vec![column],
                 nulls_distinct: true,
             },
-            says,
+            description,
         );
     }
     for (index, columns, nulls_distinct) in uniques {
@@ -127,7 +127,7 @@ pub(super) fn add_to_unique(site: &mut Site<'_>) {
             if columns.contains(&column) {
                 continue;
             }
-            let says = format!(
+            let description = format!(
                 "UNIQUE ({}) of `{}` gains {}",
                 site.columns(&columns),
                 site.table.name,
@@ -140,14 +140,14 @@ pub(super) fn add_to_unique(site: &mut Site<'_>) {
                     columns,
                     nulls_distinct,
                 },
-                says,
+                description,
             );
         }
     }
 }
 
 /// Each member column leaves its UNIQUE; with the last one the UNIQUE is gone.
-pub(super) fn remove_from_unique(site: &mut Site<'_>) {
+pub(super) fn remove_from_unique(site: &mut MutationSite<'_>) {
     for (index, columns, nulls_distinct) in uniques(site) {
         for column in columns.iter().copied() {
             let unique = format!(
@@ -158,7 +158,7 @@ pub(super) fn remove_from_unique(site: &mut Site<'_>) {
             if columns.len() == 1 {
                 site.remove(index, format!("{unique} is gone"));
             } else {
-                let says = format!("{unique} loses {}", site.column(column));
+                let description = format!("{unique} loses {}", site.column(column));
                 let columns = without(&columns, column);
                 site.replace(
                     index,
@@ -166,7 +166,7 @@ pub(super) fn remove_from_unique(site: &mut Site<'_>) {
                         columns,
                         nulls_distinct,
                     },
-                    says,
+                    description,
                 );
             }
         }
@@ -174,10 +174,10 @@ pub(super) fn remove_from_unique(site: &mut Site<'_>) {
 }
 
 /// Each member column of each UNIQUE is replaced by each other column.
-pub(super) fn exchange_in_unique(site: &mut Site<'_>) {
+pub(super) fn exchange_in_unique(site: &mut MutationSite<'_>) {
     for (index, columns, nulls_distinct) in uniques(site) {
         for (old, new) in exchanges(&columns, site.table.columns.len()) {
-            let says = format!(
+            let description = format!(
                 "UNIQUE ({}) of `{}` has {} in place of {}",
                 site.columns(&columns),
                 site.table.name,
@@ -191,14 +191,14 @@ pub(super) fn exchange_in_unique(site: &mut Site<'_>) {
                     columns,
                     nulls_distinct,
                 },
-                says,
+                description,
             );
         }
     }
 }
 
 /// Each partial unique index holds all rows.
-pub(super) fn remove_index_predicate(site: &mut Site<'_>) {
+pub(super) fn remove_index_predicate(site: &mut MutationSite<'_>) {
     for (index, constraint) in site.constraints() {
         if let ConstraintKind::UniqueIndex {
             keys,
@@ -206,7 +206,7 @@ pub(super) fn remove_index_predicate(site: &mut Site<'_>) {
             nulls_distinct,
         } = constraint.kind
         {
-            let says = format!("a unique index of `{}` loses its WHERE", site.table.name);
+            let description = format!("a unique index of `{}` loses its WHERE", site.table.name);
             site.replace(
                 index,
                 ConstraintKind::UniqueIndex {
@@ -214,13 +214,13 @@ pub(super) fn remove_index_predicate(site: &mut Site<'_>) {
                     predicate: None,
                     nulls_distinct,
                 },
-                says,
+                description,
             );
         }
     }
 }
 
-fn primary_key(site: &Site<'_>) -> Option<(usize, Vec<usize>)> {
+fn primary_key(site: &MutationSite<'_>) -> Option<(usize, Vec<usize>)> {
     site.table
         .constraints
         .iter()
@@ -231,7 +231,7 @@ fn primary_key(site: &Site<'_>) -> Option<(usize, Vec<usize>)> {
         })
 }
 
-fn uniques(site: &Site<'_>) -> Vec<(usize, Vec<usize>, bool)> {
+fn uniques(site: &MutationSite<'_>) -> Vec<(usize, Vec<usize>, bool)> {
     site.table
         .constraints
         .iter()

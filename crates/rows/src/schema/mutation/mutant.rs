@@ -16,7 +16,7 @@ pub struct Mutant {
     /// The change, as a sentence without a full stop.
     pub description: String,
     /// What was changed in the table.
-    pub change: Change,
+    pub change: MutantChange,
     /// The changed schema; all tables but one are shared with the original.
     pub schema: Schema,
 }
@@ -26,7 +26,7 @@ pub struct Mutant {
 /// Constraints keep their order: one that is removed moves the later ones up,
 /// and one that is added comes last.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum MutantChange {
     /// A constraint is gone, is there in addition, or is another one.
     Constraint {
         /// Index of the original constraint that no longer holds.
@@ -50,7 +50,7 @@ impl Mutant {
     /// The constraint that the mutant has instead, or in addition.
     pub fn mutated_constraint(&self) -> Option<&Constraint> {
         match self.change {
-            Change::Constraint {
+            MutantChange::Constraint {
                 mutated: Some(index),
                 ..
             } => self.mutated_table().constraints.get(index),
@@ -64,7 +64,7 @@ pub fn mutants(schema: &Schema, dialect: &'static dyn Dialect, set: OperatorSet)
     let mut found = Vec::new();
     for table in 0..schema.tables.len() {
         for operator in set.operators() {
-            let mut site = Site {
+            let mut site = MutationSite {
                 schema,
                 dialect,
                 index: table,
@@ -79,7 +79,7 @@ pub fn mutants(schema: &Schema, dialect: &'static dyn Dialect, set: OperatorSet)
 }
 
 /// Where an operator is at work, and where its mutants go.
-pub(super) struct Site<'a> {
+pub(super) struct MutationSite<'a> {
     pub(super) schema: &'a Schema,
     pub(super) dialect: &'static dyn Dialect,
     pub(super) index: usize,
@@ -88,7 +88,7 @@ pub(super) struct Site<'a> {
     found: &'a mut Vec<Mutant>,
 }
 
-impl Site<'_> {
+impl MutationSite<'_> {
     fn apply(&mut self) {
         match self.operator {
             Operator::CheckRemoval => check::remove(self),
@@ -135,7 +135,7 @@ impl Site<'_> {
     pub(super) fn replace(&mut self, index: usize, kind: ConstraintKind, description: String) {
         let mut table = self.table.clone();
         table.constraints[index].kind = kind;
-        let change = Change::Constraint {
+        let change = MutantChange::Constraint {
             original: Some(index),
             mutated: Some(index),
         };
@@ -146,7 +146,7 @@ impl Site<'_> {
     pub(super) fn remove(&mut self, index: usize, description: String) {
         let mut table = self.table.clone();
         table.constraints.remove(index);
-        let change = Change::Constraint {
+        let change = MutantChange::Constraint {
             original: Some(index),
             mutated: None,
         };
@@ -157,7 +157,7 @@ impl Site<'_> {
     pub(super) fn add(&mut self, kind: ConstraintKind, description: String) {
         let mut table = self.table.clone();
         table.constraints.push(Constraint::unnamed(kind));
-        let change = Change::Constraint {
+        let change = MutantChange::Constraint {
             original: None,
             mutated: Some(table.constraints.len() - 1),
         };
@@ -168,10 +168,10 @@ impl Site<'_> {
     pub(super) fn replace_column(&mut self, index: usize, column: Column, description: String) {
         let mut table = self.table.clone();
         table.columns[index] = column;
-        self.push(table, Change::Column { column: index }, description);
+        self.push(table, MutantChange::Column { column: index }, description);
     }
 
-    fn push(&mut self, table: Table, change: Change, description: String) {
+    fn push(&mut self, table: Table, change: MutantChange, description: String) {
         self.found.push(Mutant {
             operator: self.operator,
             table: self.index,

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use isobath_sql::expr::{ColumnUse, CompareOp};
-use isobath_sql::memory::Memory;
+use isobath_sql::expr::{ColumnRef, CompareOp};
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{Action, Constraint, ConstraintKind, Filled, ForeignKey, Schema, Table};
-use isobath_sql::{Column, DataType, Dialect, Expr, Place, Row, Value};
+use isobath_sql::{Column, DataType, Dialect, Expr, Row, SourceLocation, Value};
 
-use crate::schema::case::{Expected, TestCase};
+use crate::schema::case::{ExpectedOutcome, TestCase};
 
 /// A schema of tables whose foreign keys name their parents by index.
 pub(crate) fn schema(tables: Vec<Table>) -> Schema {
@@ -30,7 +30,7 @@ pub(crate) fn table(name: &str, columns: &[&str], constraints: Vec<ConstraintKin
         constraints: constraints.into_iter().map(Constraint::unnamed).collect(),
         strict: false,
         without_rowid: false,
-        place: Place::default(),
+        location: SourceLocation::default(),
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn check(expr: Expr) -> ConstraintKind {
 
 /// An integer column of the row at hand.
 pub(crate) fn slot(slot: usize, name: &str) -> Expr {
-    Expr::Column(ColumnUse {
+    Expr::Column(ColumnRef {
         slot,
         name: name.to_owned(),
         data_type: DataType::INT,
@@ -108,26 +108,26 @@ pub(crate) fn insert(table: usize, values: &[Option<i64>]) -> Statement {
 pub(crate) fn test(
     schema: &Schema,
     dialect: &'static dyn Dialect,
-    lead_up: Vec<Statement>,
-    act: Statement,
+    setup_rows: Vec<Statement>,
+    statement: Statement,
 ) -> TestCase {
-    let mut memory = Memory::new(schema, dialect);
-    for statement in &lead_up {
+    let mut memory = MemoryDatabase::new(schema, dialect);
+    for statement in &setup_rows {
         let verdict = memory.run(statement).expect("samples are understood");
         assert!(verdict.is_accepted(), "{statement:?}: {verdict:?}");
     }
-    let expected = match memory.run(&act).expect("samples are understood") {
-        isobath_sql::memory::Verdict::Accepted => Expected::Accepted,
+    let expected = match memory.run(&statement).expect("samples are understood") {
+        isobath_sql::memory::Verdict::Accepted => ExpectedOutcome::Accepted,
         isobath_sql::memory::Verdict::Rejected(mut violations) => {
-            Expected::Rejected(violations.remove(0))
+            ExpectedOutcome::Rejected(violations.remove(0))
         }
     };
     TestCase {
-        table: act.table(),
+        table: statement.table(),
         name: "a sample".to_owned(),
         covers: Vec::new(),
-        lead_up,
-        act,
+        setup_rows,
+        statement,
         expected,
         after: Vec::new(),
     }

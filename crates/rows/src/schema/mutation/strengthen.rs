@@ -6,21 +6,21 @@
 //! both before it becomes a test. When it is proven that there is no such row,
 //! the mutant is equivalent, with that proof.
 
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::memory::{MemoryDatabase, Verdict};
 use isobath_sql::row::Statement;
 use isobath_sql::schema::{Action, ConstraintKind, ForeignKey, Schema, Table};
 use isobath_sql::{Cell, Dialect, Expr, Row, Value};
 use rustc_hash::FxHashSet;
 
 use super::analysis::{Analysis, MutantStatus};
-use super::difference::{self, Constraints, Difference, Version};
-use super::judge::Judge;
-use super::mutant::{Change, Mutant};
-use crate::schema::case::{After, Expected, TestCase};
-use crate::schema::ground::{Answer, Ground, all_hold, seeds};
-use crate::schema::lead_up::Seeds;
+use super::difference::{self, TableVersions, Version, VersionDifference};
+use super::mutant::{Mutant, MutantChange};
+use super::runner::MutantRunner;
+use crate::schema::case::{ExpectedOutcome, ExpectedRows, TestCase};
 use crate::schema::phrase;
-use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+use crate::schema::predicate::{MatchMode, Predicate, RequiredTruth, RowMatch};
+use crate::schema::row_finder::{RowFinder, RowSearchResult, all_hold, seeds};
+use crate::schema::setup_rows::SeedRows;
 
 /// What strengthening gave.
 #[derive(Clone, Debug)]
@@ -39,37 +39,37 @@ pub fn strengthen(
     mut analysis: Analysis,
 ) -> Strengthened {
     let seeds = seeds(schema, dialect);
-    let finder = Finder {
+    let finder = KillerSearch {
         schema,
         dialect,
         seeds: &seeds,
-        ground: Ground::new(schema, dialect, &seeds),
+        row_finder: RowFinder::new(schema, dialect, &seeds),
     };
     let mut tests: Vec<TestCase> = Vec::new();
-    let mut judge = Judge::new(schema, dialect, &[]);
+    let mut runner = MutantRunner::new(schema, dialect, &[]);
     let mut names: FxHashSet<String> = suite.iter().map(|test| test.name.clone()).collect();
     let survivors: Vec<usize> = analysis.survivors().map(|(index, _)| index).collect();
     for index in survivors {
         let mutant = &analysis.mutants[index];
-        if let MutantStatus::Killed { test } = judge.status(mutant) {
+        if let MutantStatus::Killed { test } = runner.status(mutant) {
             analysis.statuses[index] = MutantStatus::Killed {
                 test: suite.len() + test,
             };
             continue;
         }
-        match finder.notice(mutant) {
-            Noticed::By(mut test) => {
+        match finder.kill(mutant) {
+            KillResult::By(mut test) => {
                 make_unique(&mut test.name, &mut names);
                 analysis.statuses[index] = MutantStatus::Killed {
                     test: suite.len() + tests.len(),
                 };
-                judge.push((*test).clone());
+                runner.push((*test).clone());
                 tests.push(*test);
             }
-            Noticed::Never(proof) => {
+            KillResult::Never(proof) => {
                 analysis.statuses[index] = MutantStatus::Equivalent { proof };
             }
-            Noticed::Unknown => {}
+            KillResult::Unknown => {}
         }
     }
     Strengthened { tests, analysis }
@@ -87,7 +87,7 @@ fn make_unique(name: &mut String, taken: &mut FxHashSet<String>) {
 /// A column of a table, in an expression.
 fn used(table: &Table, column: usize) -> Expr {
     let definition = &table.columns[column];
-    Expr::Column(isobath_sql::expr::ColumnUse {
+    Expr::Column(isobath_sql::expr::ColumnRef {
         slot: column,
         name: definition.name.clone(),
         data_type: definition.data_type.clone(),
@@ -96,24 +96,24 @@ fn used(table: &Table, column: usize) -> Expr {
 }
 
 /// Whether a mutant can be noticed.
-enum Noticed {
+enum KillResult {
     By(Box<TestCase>),
     Never(String),
     Unknown,
 }
 
-struct Finder<'a> {
+struct KillerSearch<'a> {
     schema: &'a Schema,
     dialect: &'static dyn Dialect,
-    seeds: &'a Seeds<'a>,
-    ground: Ground<'a, 'a>,
+    seeds: &'a SeedRows<'a>,
+    row_finder: RowFinder<'a, 'a>,
 }
 
-impl Finder<'_> {
-    fn notice(&self, mutant: &Mutant) -> Noticed {
+impl KillerSearch<'_> {
+    fn kill(&self, mutant: &Mutant) -> KillResult {
         let original = &self.schema.tables[mutant.table];
         match mutant.change {
-            Change::Column { column } => {
+            MutantChange::Column { column } => {
                 let (before, after) = (
                     &original.columns[column],
                     &mutant.mutated_table().columns[column],
@@ -124,7 +124,7 @@ impl Finder<'_> {
                     self.by_default(mutant, column)
                 }
             }
-            Change::Constraint {
+            MutantChange::Constraint {
                 original: before, ..
             } => {
                 let key = |kind: &ConstraintKind| match kind {
@@ -140,16 +140,16 @@ impl Finder<'_> {
                 {
                     let deletes = before.on_delete != after.on_delete;
                     return match self.same_effect(mutant.table, &before, &after) {
-                        Some(proof) => Noticed::Never(proof),
+                        Some(proof) => KillResult::Never(proof),
                         None => self.by_action(mutant, &before, deletes),
                     };
                 }
                 if let Some(test) = self.by_stamp(mutant, before) {
-                    return Noticed::By(Box::new(test));
+                    return KillResult::By(Box::new(test));
                 }
                 let removed: Vec<usize> = before.into_iter().collect();
                 let added: Vec<_> = mutated.into_iter().cloned().collect();
-                let constraints = Constraints {
+                let constraints = TableVersions {
                     table: mutant.table,
                     before: original,
                     removed: &removed,
@@ -175,52 +175,60 @@ impl Finder<'_> {
         }
         // Rows that the table needs may include one of its own, so the good one may be there already.
         let any = all_hold(original, mutant.table, self.dialect);
-        let Answer::Row { lead_up, mut row } = self.ground.find(mutant.table, &any, false) else {
+        let RowSearchResult::Row {
+            setup_rows,
+            mut row,
+        } = self.row_finder.find(mutant.table, &any, false)
+        else {
             return None;
         };
         row.cells[column] = Cell::Value(Value::Null);
-        self.case(mutant, lead_up, Statement::Insert(row), &[column])
+        self.case(mutant, setup_rows, Statement::Insert(row), &[column])
     }
 
     /// A row about which the two disagree.
-    fn by_row(&self, mutant: &Mutant, differences: &[Difference], after: &[usize]) -> Noticed {
+    fn by_row(
+        &self,
+        mutant: &Mutant,
+        differences: &[VersionDifference],
+        after: &[usize],
+    ) -> KillResult {
         let mut proofs = Vec::new();
         for difference in differences {
-            let answer = match difference.stands_on {
-                Version::Before => {
-                    self.ground
-                        .find(mutant.table, &difference.predicate, difference.compares)
-                }
-                Version::After => Ground::new(&mutant.schema, self.dialect, self.seeds).find(
-                    mutant.table,
-                    &difference.predicate,
-                    difference.compares,
-                ),
-            };
+            let answer =
+                match difference.stands_on {
+                    Version::Before => self.row_finder.find(
+                        mutant.table,
+                        &difference.predicate,
+                        difference.compares,
+                    ),
+                    Version::After => RowFinder::new(&mutant.schema, self.dialect, self.seeds)
+                        .find(mutant.table, &difference.predicate, difference.compares),
+                };
             match answer {
-                Answer::Row { lead_up, row } => {
-                    let act = Statement::Insert(row);
-                    if let Some(test) = self.case(mutant, lead_up, act, after) {
-                        return Noticed::By(Box::new(test));
+                RowSearchResult::Row { setup_rows, row } => {
+                    let statement = Statement::Insert(row);
+                    if let Some(test) = self.case(mutant, setup_rows, statement, after) {
+                        return KillResult::By(Box::new(test));
                     }
                 }
-                Answer::Never { proof } if difference.exact => proofs.push(proof),
-                Answer::Never { .. } | Answer::Unknown => {}
+                RowSearchResult::Never { proof } if difference.exact => proofs.push(proof),
+                RowSearchResult::Never { .. } | RowSearchResult::Unknown => {}
             }
         }
         if !differences.is_empty() && proofs.len() == differences.len() {
             proofs.dedup();
-            Noticed::Never(proofs.join("; "))
+            KillResult::Never(proofs.join("; "))
         } else {
-            Noticed::Unknown
+            KillResult::Unknown
         }
     }
 
-    fn by_type(&self, mutant: &Mutant, column: usize) -> Noticed {
+    fn by_type(&self, mutant: &Mutant, column: usize) -> KillResult {
         let (before, after) = (&self.schema.tables[mutant.table], mutant.mutated_table());
         let types = [before, after].map(|table| &table.columns[column].data_type);
         // A good row with a value at the limit usually does; where it does not, we must search.
-        if let Some(good) = self.ground.good_row(mutant.table) {
+        if let Some(good) = self.row_finder.good_row(mutant.table) {
             let listed = difference::listed_values(before, column);
             let near = listed
                 .iter()
@@ -235,26 +243,26 @@ impl Finder<'_> {
             }
             for value in values {
                 let mut row = good.clone();
-                let mut lead_up = self.ground.lead_up(mutant.table, false);
-                self.give(mutant.table, column, &value, &mut lead_up);
+                let mut setup_rows = self.row_finder.setup_rows(mutant.table, false);
+                self.give(mutant.table, column, &value, &mut setup_rows);
                 row.cells[column] = Cell::Value(value);
-                let act = Statement::Insert(row);
-                if let Some(test) = self.case(mutant, lead_up, act, &[column]) {
-                    return Noticed::By(Box::new(test));
+                let statement = Statement::Insert(row);
+                if let Some(test) = self.case(mutant, setup_rows, statement, &[column]) {
+                    return KillResult::By(Box::new(test));
                 }
             }
         }
         // A row id that is none any more no longer fills itself.
-        if let Some(good) = self.ground.good_row(mutant.table) {
+        if let Some(good) = self.row_finder.good_row(mutant.table) {
             let mut row = good.clone();
             row.cells[column] = Cell::Default;
             if let Some(test) = self.beside_good_rows(mutant, row, column) {
-                return Noticed::By(Box::new(test));
+                return KillResult::By(Box::new(test));
             }
         }
         let differences = difference::of_type((before, after), mutant.table, column, self.dialect);
         match self.by_row(mutant, &differences, &[]) {
-            Noticed::Unknown => {
+            KillResult::Unknown => {
                 match difference::same_values(
                     self.schema,
                     mutant.table,
@@ -262,8 +270,8 @@ impl Finder<'_> {
                     types[1],
                     self.dialect,
                 ) {
-                    Some(proof) => Noticed::Never(proof),
-                    None => Noticed::Unknown,
+                    Some(proof) => KillResult::Never(proof),
+                    None => KillResult::Unknown,
                 }
             }
             noticed => noticed,
@@ -271,14 +279,14 @@ impl Finder<'_> {
     }
 
     /// Gives the rows that a column refers to the value that it is to have.
-    fn give(&self, table: usize, column: usize, value: &Value, lead_up: &mut [Statement]) {
+    fn give(&self, table: usize, column: usize, value: &Value, setup_rows: &mut [Statement]) {
         for key in self.schema.tables[table].foreign_keys() {
             let Some(position) = key.columns.iter().position(|own| *own == column) else {
                 continue;
             };
             let referred = key.parent_columns[position];
             let mut changed = false;
-            for statement in lead_up.iter_mut() {
+            for statement in setup_rows.iter_mut() {
                 if let Statement::Insert(row) = statement
                     && row.table == key.parent
                     && row.cells[referred] != Cell::Value(value.clone())
@@ -289,16 +297,16 @@ impl Finder<'_> {
             }
             // Where nothing changes any more, a circle of references is closed.
             if changed {
-                self.give(key.parent, referred, value, lead_up);
+                self.give(key.parent, referred, value, setup_rows);
             }
         }
     }
 
-    fn by_default(&self, mutant: &Mutant, column: usize) -> Noticed {
+    fn by_default(&self, mutant: &Mutant, column: usize) -> KillResult {
         let definition = &self.schema.tables[mutant.table];
         if matches!(&definition.columns[column].default, Some(Expr::Literal(value)) if value.is_null())
         {
-            return Noticed::Never("a column without DEFAULT is NULL by default".to_owned());
+            return KillResult::Never("a column without DEFAULT is NULL by default".to_owned());
         }
         let implicit = self
             .dialect
@@ -307,22 +315,22 @@ impl Finder<'_> {
             (&definition.columns[column].default, &implicit)
             && value == implicit
         {
-            return Noticed::Never(
+            return KillResult::Never(
                 "the first label is the default of an ENUM that may not be NULL anyway".to_owned(),
             );
         }
-        let Some(good) = self.ground.good_row(mutant.table) else {
-            return Noticed::Unknown;
+        let Some(good) = self.row_finder.good_row(mutant.table) else {
+            return KillResult::Unknown;
         };
         let mut row = good.clone();
         row.cells[column] = Cell::Default;
         if let Some(test) = self.beside_good_rows(mutant, row.clone(), column) {
-            return Noticed::By(Box::new(test));
+            return KillResult::By(Box::new(test));
         }
         // The default does not go with the good row: look for one that it goes with.
-        let memory = Memory::new(self.schema, self.dialect);
+        let memory = MemoryDatabase::new(self.schema, self.dialect);
         let Ok(Ok(values)) = memory.stored(&row) else {
-            return Noticed::Unknown;
+            return KillResult::Unknown;
         };
         let is_default = Predicate::Expr {
             expr: Expr::Compare {
@@ -330,26 +338,29 @@ impl Finder<'_> {
                 left: Box::new(used(definition, column)),
                 right: Box::new(Expr::Literal(values[column].clone())),
             },
-            wanted: Wanted::True,
+            wanted: RequiredTruth::True,
         };
         let good = all_hold(definition, mutant.table, self.dialect);
         let predicate = Predicate::and([good, is_default]);
-        match self.ground.find(mutant.table, &predicate, false) {
-            Answer::Row { lead_up, mut row } => {
+        match self.row_finder.find(mutant.table, &predicate, false) {
+            RowSearchResult::Row {
+                setup_rows,
+                mut row,
+            } => {
                 row.cells[column] = Cell::Default;
-                let act = Statement::Insert(row);
-                match self.case(mutant, lead_up, act, &[column]) {
-                    Some(test) => Noticed::By(Box::new(test)),
-                    None => Noticed::Unknown,
+                let statement = Statement::Insert(row);
+                match self.case(mutant, setup_rows, statement, &[column]) {
+                    Some(test) => KillResult::By(Box::new(test)),
+                    None => KillResult::Unknown,
                 }
             }
-            Answer::Never { .. } | Answer::Unknown => Noticed::Unknown,
+            RowSearchResult::Never { .. } | RowSearchResult::Unknown => KillResult::Unknown,
         }
     }
 
     fn beside_good_rows(&self, mutant: &Mutant, row: Row, column: usize) -> Option<TestCase> {
-        let lead_up = self.ground.lead_up(mutant.table, false);
-        self.case(mutant, lead_up, Statement::Insert(row), &[column])
+        let setup_rows = self.row_finder.setup_rows(mutant.table, false);
+        self.case(mutant, setup_rows, Statement::Insert(row), &[column])
     }
 
     /// Why two actions do the same, if they do: what becomes NULL may not be allowed to.
@@ -386,9 +397,9 @@ impl Finder<'_> {
     }
 
     /// A DELETE or UPDATE of a row that another refers to.
-    fn by_action(&self, mutant: &Mutant, key: &ForeignKey, deletes: bool) -> Noticed {
+    fn by_action(&self, mutant: &Mutant, key: &ForeignKey, deletes: bool) -> KillResult {
         let definition = &self.schema.tables[mutant.table];
-        let refers = Predicate::Match(Match {
+        let refers = Predicate::Match(RowMatch {
             with: key.parent,
             equal: key
                 .columns
@@ -397,7 +408,7 @@ impl Finder<'_> {
                 .zip(key.parent_columns.iter().copied())
                 .collect(),
             differ: Vec::new(),
-            mode: Mode::All,
+            mode: MatchMode::All,
         });
         let predicate = Predicate::and(
             [all_hold(definition, mutant.table, self.dialect), refers]
@@ -409,50 +420,51 @@ impl Finder<'_> {
                 ),
         );
         let own_parent = key.parent == mutant.table;
-        let Answer::Row { lead_up, row } = self.ground.find(mutant.table, &predicate, own_parent)
+        let RowSearchResult::Row { setup_rows, row } =
+            self.row_finder.find(mutant.table, &predicate, own_parent)
         else {
-            return Noticed::Unknown;
+            return KillResult::Unknown;
         };
-        let mut memory = Memory::new(self.schema, self.dialect);
-        let statements = lead_up;
-        let act = Statement::Insert(row.clone());
-        for statement in statements.iter().chain([&act]) {
+        let mut memory = MemoryDatabase::new(self.schema, self.dialect);
+        let statements = setup_rows;
+        let statement = Statement::Insert(row.clone());
+        for statement in statements.iter().chain([&statement]) {
             let accepted = memory.run(statement).is_ok_and(|v| v.is_accepted());
             if !accepted {
-                return Noticed::Unknown;
+                return KillResult::Unknown;
             }
         }
         let Some(child) = memory.rows(mutant.table).last() else {
-            return Noticed::Unknown;
+            return KillResult::Unknown;
         };
         let referred: Vec<Value> = key.columns.iter().map(|c| child[*c].clone()).collect();
         let mut attempts = vec![(statements.clone(), row.clone(), referred)];
         // Other good rows may refer to the same parent and keep it: then it takes one of its own.
-        if let Some((mut lead_up, parent)) = self.another_parent(statements, key, None) {
+        if let Some((mut setup_rows, parent)) = self.another_parent(statements, key, None) {
             let cells = key.parent_columns.iter().map(|c| parent.value(*c).cloned());
             if let Some(values) = cells.collect::<Option<Vec<Value>>>() {
                 let mut child = row;
                 for (own, value) in key.columns.iter().zip(&values) {
                     child.cells[*own] = Cell::Value(value.clone());
                 }
-                lead_up.push(Statement::Insert(parent));
-                attempts.push((lead_up, child, values));
+                setup_rows.push(Statement::Insert(parent));
+                attempts.push((setup_rows, child, values));
             }
         }
-        for (mut lead_up, child, referred) in attempts {
-            lead_up.push(Statement::Insert(child));
+        for (mut setup_rows, child, referred) in attempts {
+            setup_rows.push(Statement::Insert(child));
             let set = if deletes {
                 None
             } else {
-                let there = self.ground.lead_up(key.parent, true);
-                match self.another_parent(there, key, referred.first()) {
+                let existing = self.row_finder.setup_rows(key.parent, true);
+                match self.another_parent(existing, key, referred.first()) {
                     Some((_, parent)) => Some(parent),
                     None => continue,
                 }
             };
             let table = key.parent;
             let only = key.parent_columns.iter().copied().zip(referred).collect();
-            let act = match set {
+            let statement = match set {
                 None => Statement::Delete { table, only },
                 Some(other) => Statement::Update {
                     table,
@@ -464,27 +476,27 @@ impl Finder<'_> {
                     only,
                 },
             };
-            if let Some(test) = self.case(mutant, lead_up, act, &key.columns) {
-                return Noticed::By(Box::new(test));
+            if let Some(test) = self.case(mutant, setup_rows, statement, &key.columns) {
+                return KillResult::By(Box::new(test));
             }
         }
-        Noticed::Unknown
+        KillResult::Unknown
     }
 
     /// A row that a key may refer to beside those there, other than `but` in its first referred column.
     fn another_parent(
         &self,
-        there: Vec<Statement>,
+        existing: Vec<Statement>,
         key: &ForeignKey,
         but: Option<&Value>,
     ) -> Option<(Vec<Statement>, Row)> {
         let parent = &self.schema.tables[key.parent];
         let first = *key.parent_columns.first()?;
-        let differs = Predicate::Match(Match {
+        let differs = Predicate::Match(RowMatch {
             with: key.parent,
             equal: Vec::new(),
             differ: vec![(first, first)],
-            mode: Mode::All,
+            mode: MatchMode::All,
         });
         let other = but.map(|value| Predicate::Expr {
             expr: Expr::Compare {
@@ -492,7 +504,7 @@ impl Finder<'_> {
                 left: Box::new(used(parent, first)),
                 right: Box::new(Expr::Literal(value.clone())),
             },
-            wanted: Wanted::True,
+            wanted: RequiredTruth::True,
         });
         let predicate = Predicate::and(
             [all_hold(parent, key.parent, self.dialect), differs]
@@ -500,9 +512,12 @@ impl Finder<'_> {
                 .chain(other)
                 .chain(key.parent_columns.iter().map(|c| Predicate::not_null(*c))),
         );
-        match self.ground.find_beside(there, key.parent, &predicate) {
-            Answer::Row { lead_up, row } => Some((lead_up, row)),
-            Answer::Never { .. } | Answer::Unknown => None,
+        match self
+            .row_finder
+            .find_beside(existing, key.parent, &predicate)
+        {
+            RowSearchResult::Row { setup_rows, row } => Some((setup_rows, row)),
+            RowSearchResult::Never { .. } | RowSearchResult::Unknown => None,
         }
     }
 
@@ -512,19 +527,19 @@ impl Finder<'_> {
     fn case(
         &self,
         mutant: &Mutant,
-        lead_up: Vec<Statement>,
-        act: Statement,
+        setup_rows: Vec<Statement>,
+        statement: Statement,
         after: &[usize],
     ) -> Option<TestCase> {
-        let mut test = self.outcome(mutant, lead_up, act, after)?;
+        let mut test = self.outcome(mutant, setup_rows, statement, after)?;
         if !self.kills(&test, mutant) {
             return None;
         }
         // Rows that are not needed go, the latest first because others may refer to the earlier.
-        for position in (0..test.lead_up.len()).rev() {
-            let mut lead_up = test.lead_up.clone();
-            lead_up.remove(position);
-            let shorter = self.outcome(mutant, lead_up, test.act.clone(), after);
+        for position in (0..test.setup_rows.len()).rev() {
+            let mut setup_rows = test.setup_rows.clone();
+            setup_rows.remove(position);
+            let shorter = self.outcome(mutant, setup_rows, test.statement.clone(), after);
             if let Some(shorter) = shorter
                 && shorter.expected == test.expected
                 && self.kills(&shorter, mutant)
@@ -540,58 +555,58 @@ impl Finder<'_> {
     fn outcome(
         &self,
         mutant: &Mutant,
-        lead_up: Vec<Statement>,
-        act: Statement,
+        setup_rows: Vec<Statement>,
+        statement: Statement,
         after: &[usize],
     ) -> Option<TestCase> {
-        let mut memory = Memory::new(self.schema, self.dialect);
-        for statement in &lead_up {
+        let mut memory = MemoryDatabase::new(self.schema, self.dialect);
+        for statement in &setup_rows {
             if !memory.run(statement).ok()?.is_accepted() {
                 return None;
             }
         }
-        let expected = match memory.run(&act).ok()? {
-            Verdict::Accepted => Expected::Accepted,
+        let expected = match memory.run(&statement).ok()? {
+            Verdict::Accepted => ExpectedOutcome::Accepted,
             // Two reasons to refuse would leave open which one the test is about.
             Verdict::Rejected(mut violations) if violations.len() == 1 => {
-                Expected::Rejected(violations.pop()?)
+                ExpectedOutcome::Rejected(violations.pop()?)
             }
             Verdict::Rejected(_) => return None,
         };
-        let asserted = if expected == Expected::Accepted && !after.is_empty() {
-            vec![After::now(mutant.table, after, &memory)]
+        let asserted = if expected == ExpectedOutcome::Accepted && !after.is_empty() {
+            vec![ExpectedRows::now(mutant.table, after, &memory)]
         } else {
             Vec::new()
         };
         Some(TestCase {
-            table: act.table(),
+            table: statement.table(),
             name: String::new(),
             covers: Vec::new(),
-            lead_up,
-            act,
+            setup_rows,
+            statement,
             expected,
             after: asserted,
         })
     }
 
     fn kills(&self, test: &TestCase, mutant: &Mutant) -> bool {
-        let judge = Judge::new(self.schema, self.dialect, std::slice::from_ref(test));
-        matches!(judge.status(mutant), MutantStatus::Killed { .. })
+        let runner = MutantRunner::new(self.schema, self.dialect, std::slice::from_ref(test));
+        matches!(runner.status(mutant), MutantStatus::Killed { .. })
     }
 
     /// "products rejects price = 0, so it would be noticed if …".
     fn name(&self, test: &TestCase, mutant: &Mutant) -> String {
-        let table = &self.schema.tables[test.act.table()];
+        let table = &self.schema.tables[test.statement.table()];
         let columns = match mutant.change {
-            Change::Column { column } => vec![column],
-            Change::Constraint { original, .. } => original
+            MutantChange::Column { column } => vec![column],
+            MutantChange::Constraint { original, .. } => original
                 .map(|index| &self.schema.tables[mutant.table].constraints[index])
                 .into_iter()
                 .chain(mutant.mutated_constraint())
                 .flat_map(|constraint| constraint.columns())
                 .collect(),
         };
-        let what = match &test.act {
+        let what = match &test.statement {
             Statement::Insert(row) => {
                 let mut shown: Vec<String> = Vec::new();
                 for column in columns {
@@ -612,8 +627,8 @@ impl Finder<'_> {
             Statement::Delete { .. } => "deleting a row that others refer to".to_owned(),
         };
         let verb = match test.expected {
-            Expected::Accepted => "accepts",
-            Expected::Rejected(_) => "rejects",
+            ExpectedOutcome::Accepted => "accepts",
+            ExpectedOutcome::Rejected(_) => "rejects",
         };
         format!(
             "{} {verb} {what}, so it would be noticed if {}",

@@ -8,9 +8,10 @@ use super::sample::{
     check, column, compare, insert, key, not_null, refers, schema, slot, table, test, unique,
 };
 use super::{
-    Analysis, Ineffective, MutantStatus, Operator, OperatorSet, Pipeline, analyse, mutants, sift,
+    Analysis, FilterPipeline, Ineffective, MutantStatus, Operator, OperatorSet, analyze,
+    find_ineffective, mutants,
 };
-use crate::schema::case::After;
+use crate::schema::case::ExpectedRows;
 
 const ENGINES: [DialectName; 2] = [DialectName::Postgres, DialectName::MySql];
 
@@ -26,9 +27,14 @@ fn made(schema: &Schema, operator: Operator) -> String {
 }
 
 /// Why mutants are set aside, one line each; mutants worth a test are left out.
-fn aside(schema: &Schema, engine: DialectName, set: OperatorSet, pipeline: Pipeline) -> String {
+fn aside(
+    schema: &Schema,
+    engine: DialectName,
+    set: OperatorSet,
+    pipeline: FilterPipeline,
+) -> String {
     let made = mutants(schema, engine.dialect(), set);
-    let lines: Vec<String> = sift(schema, engine.dialect(), &made, pipeline)
+    let lines: Vec<String> = find_ineffective(schema, engine.dialect(), &made, pipeline)
         .into_iter()
         .zip(&made)
         .filter_map(|(ineffective, mutant)| {
@@ -230,7 +236,7 @@ fn the_paper_set_holds_only_the_fourteen() {
 #[test]
 fn a_reference_to_no_key_is_still_born_or_impairs_sqlite() {
     let count = |engine| {
-        let aside = aside(&shop(), engine, OperatorSet::Paper, Pipeline::Engine);
+        let aside = aside(&shop(), engine, OperatorSet::Paper, FilterPipeline::Engine);
         let of = |word: &str| aside.lines().filter(|line| line.starts_with(word)).count();
         (of("still-born"), of("impaired"))
     };
@@ -248,7 +254,7 @@ fn a_reference_between_types_that_do_not_compare_is_still_born() {
     let schema = schema(vec![table("item", &["id"], vec![key(&[0])]), sale]);
     let exchanged = "the foreign key (`item`) of `sale` to `item` has `note` in place of `item`";
     for engine in ENGINES {
-        let aside = aside(&schema, engine, OperatorSet::Paper, Pipeline::Engine);
+        let aside = aside(&schema, engine, OperatorSet::Paper, FilterPipeline::Engine);
         assert!(
             aside.contains(&format!("still-born: {exchanged}")),
             "{aside}"
@@ -258,7 +264,7 @@ fn a_reference_between_types_that_do_not_compare_is_still_born() {
         &schema,
         DialectName::Sqlite,
         OperatorSet::Paper,
-        Pipeline::Engine,
+        FilterPipeline::Engine,
     );
     assert!(!aside.contains(exchanged), "{aside}");
 }
@@ -267,7 +273,7 @@ fn a_reference_between_types_that_do_not_compare_is_still_born() {
 fn text_without_a_length_is_no_key_in_mysql() {
     let mut texts = table("t", &["a", "b"], vec![key(&[0])]);
     texts.columns[1] = column("b", DataType::Text);
-    insta::assert_snapshot!(aside(&schema(vec![texts]), DialectName::MySql, OperatorSet::Paper, Pipeline::Engine), @r"
+    insta::assert_snapshot!(aside(&schema(vec![texts]), DialectName::MySql, OperatorSet::Paper, FilterPipeline::Engine), @r"
     still-born: the primary key of `t` gains `b`
     still-born: the primary key of `t` has `b` in place of `a`
     equivalent: `a` of `t` becomes NOT NULL
@@ -278,14 +284,14 @@ fn text_without_a_length_is_no_key_in_mysql() {
 #[test]
 fn what_a_key_implies_is_equivalent() {
     let schema = schema(vec![table("t", &["a", "b"], vec![key(&[0]), not_null(0)])]);
-    insta::assert_snapshot!(aside(&schema, DialectName::Postgres, OperatorSet::Paper, Pipeline::Default), @r"
+    insta::assert_snapshot!(aside(&schema, DialectName::Postgres, OperatorSet::Paper, FilterPipeline::Default), @r"
     equivalent: `a` of `t` is no longer NOT NULL
     equivalent: `a` of `t` becomes UNIQUE
     ");
 }
 
 #[test]
-fn normalising_sees_that_a_key_is_unique_and_not_null() {
+fn normalizing_sees_that_a_key_is_unique_and_not_null() {
     let schema = schema(vec![table(
         "t",
         &["a", "b"],
@@ -295,14 +301,14 @@ fn normalising_sees_that_a_key_is_unique_and_not_null() {
         &schema,
         DialectName::Postgres,
         OperatorSet::Paper,
-        Pipeline::Default,
+        FilterPipeline::Default,
     );
     assert_eq!(default, "");
-    insta::assert_snapshot!(aside(&schema, DialectName::Postgres, OperatorSet::Paper, Pipeline::Normalised), @"equivalent: `a` becomes the primary key of `t`");
+    insta::assert_snapshot!(aside(&schema, DialectName::Postgres, OperatorSet::Paper, FilterPipeline::Normalized), @"equivalent: `a` becomes the primary key of `t`");
 }
 
 #[test]
-fn normalising_sees_a_not_null_inside_a_check() {
+fn normalizing_sees_a_not_null_inside_a_check() {
     let is_there = Expr::IsNull {
         expr: Box::new(slot(0, "a")),
         negated: true,
@@ -312,7 +318,7 @@ fn normalising_sees_a_not_null_inside_a_check() {
         &schema,
         DialectName::Postgres,
         OperatorSet::Paper,
-        Pipeline::Normalised,
+        FilterPipeline::Normalized,
     );
     assert!(aside.contains("equivalent: `a` of `t` becomes NOT NULL"));
 }
@@ -324,7 +330,7 @@ fn a_unique_over_more_columns_says_nothing_new() {
         &["a", "b"],
         vec![unique(&[0]), unique(&[0, 1])],
     )]);
-    insta::assert_snapshot!(aside(&schema, DialectName::Postgres, OperatorSet::Paper, Pipeline::Normalised), @r"
+    insta::assert_snapshot!(aside(&schema, DialectName::Postgres, OperatorSet::Paper, FilterPipeline::Normalized), @r"
     redundant: `a` of `t` becomes NOT NULL (as: `a` becomes the primary key of `t`)
     redundant: UNIQUE (`a`) of `t` is gone (as: UNIQUE (`a`) of `t` gains `b`)
     redundant: UNIQUE (`a`, `b`) of `t` loses `a` (as: `b` of `t` becomes UNIQUE)
@@ -337,7 +343,7 @@ fn sqlite_ignores_the_sizes_of_types() {
     let mut sized = table("t", &["a"], vec![]);
     sized.columns[0] = column("a", DataType::Varchar { length: Some(5) });
     let schema = schema(vec![sized]);
-    let of = |engine| aside(&schema, engine, OperatorSet::All, Pipeline::Engine);
+    let of = |engine| aside(&schema, engine, OperatorSet::All, FilterPipeline::Engine);
     assert_eq!(of(DialectName::Sqlite).matches("equivalent").count(), 2);
     assert_eq!(of(DialectName::Postgres), "");
 }
@@ -366,7 +372,7 @@ fn a_mutant_is_killed_by_the_first_test_whose_outcome_differs() {
         test(&schema, dialect, vec![], insert(0, &[Some(1), None])),
     ];
     let made = mutants(&schema, dialect, OperatorSet::Paper);
-    let analysis = analyse(&schema, dialect, made, Pipeline::Engine, &suite);
+    let analysis = analyze(&schema, dialect, made, FilterPipeline::Engine, &suite);
     let killed = |test| MutantStatus::Killed { test };
     assert_eq!(
         *status(&analysis, "`code` of `item` becomes UNIQUE"),
@@ -400,7 +406,7 @@ fn a_refusal_for_another_reason_kills_nothing() {
         insert(0, &[Some(1), None]),
     )];
     let made = mutants(&schema, dialect, OperatorSet::Paper);
-    let analysis = analyse(&schema, dialect, made, Pipeline::Engine, &suite);
+    let analysis = analyze(&schema, dialect, made, FilterPipeline::Engine, &suite);
     assert_eq!(
         *status(&analysis, "`code` of `item` is no longer NOT NULL"),
         MutantStatus::Alive
@@ -412,7 +418,7 @@ fn judging_only_the_changed_constraint_agrees_with_judging_all() {
     let (schema, dialect) = (shop(), DialectName::Postgres.dialect());
     let cells = [None, Some(1), Some(2)];
     let mut suite = Vec::new();
-    let there = || {
+    let existing = || {
         vec![
             insert(0, &[Some(1), Some(1)]),
             insert(0, &[Some(2), Some(1)]),
@@ -421,9 +427,9 @@ fn judging_only_the_changed_constraint_agrees_with_judging_all() {
     };
     for a in cells {
         for b in cells {
-            suite.push(test(&schema, dialect, there(), insert(0, &[a, b])));
+            suite.push(test(&schema, dialect, existing(), insert(0, &[a, b])));
             for c in cells {
-                suite.push(test(&schema, dialect, there(), insert(1, &[a, b, c])));
+                suite.push(test(&schema, dialect, existing(), insert(1, &[a, b, c])));
             }
         }
     }
@@ -437,13 +443,14 @@ fn judging_only_the_changed_constraint_agrees_with_judging_all() {
                 set: vec![],
                 only: vec![(0, Value::from(99))],
             };
-            test.lead_up.push(std::mem::replace(&mut test.act, idle));
+            test.setup_rows
+                .push(std::mem::replace(&mut test.statement, idle));
             test
         })
         .collect();
     let statuses = |suite: &[_]| {
         let made = mutants(&schema, dialect, OperatorSet::Paper);
-        analyse(&schema, dialect, made, Pipeline::Engine, suite).statuses
+        analyze(&schema, dialect, made, FilterPipeline::Engine, suite).statuses
     };
     assert_eq!(statuses(&suite), statuses(&judged_in_full));
 }
@@ -468,24 +475,27 @@ fn an_action_is_noticed_by_the_rows_that_are_left() {
     );
     let run = |suite: &[_]| {
         let made = mutants(&schema, dialect, OperatorSet::All);
-        analyse(&schema, dialect, made, Pipeline::Engine, suite)
+        analyze(&schema, dialect, made, FilterPipeline::Engine, suite)
     };
-    let says = |action: &str| {
+    let description = |action: &str| {
         format!("the foreign key (`item`) of `sale` to `item` says ON DELETE {action}")
     };
     let unasserted = run(&[deletes.clone()]);
     assert_eq!(
-        *status(&unasserted, &says("NO ACTION")),
+        *status(&unasserted, &description("NO ACTION")),
         MutantStatus::Killed { test: 0 }
     );
-    assert_eq!(*status(&unasserted, &says("SET NULL")), MutantStatus::Alive);
-    deletes.after.push(After {
+    assert_eq!(
+        *status(&unasserted, &description("SET NULL")),
+        MutantStatus::Alive
+    );
+    deletes.after.push(ExpectedRows {
         table: 1,
-        columns: vec![crate::schema::case::Seen::Value(0)],
+        columns: vec![crate::schema::case::ObservedColumn::Value(0)],
         rows: vec![],
     });
     assert_eq!(
-        *status(&run(&[deletes]), &says("SET NULL")),
+        *status(&run(&[deletes]), &description("SET NULL")),
         MutantStatus::Killed { test: 0 }
     );
 }

@@ -1,10 +1,10 @@
 use isobath_sql::{DialectName, Schema};
 
-use super::{Kept, reduce};
+use super::{ReductionCriteria, reduce};
 use crate::schema::case::TestCase;
-use crate::schema::job::{Config, Outcome, generate};
+use crate::schema::job::{Config, SchemaOutcome, generate};
 use crate::schema::mutation::sample::{key, not_null, refers, schema, table, unique};
-use crate::schema::mutation::{Judge, Mutant, OperatorSet, mutants};
+use crate::schema::mutation::{Mutant, MutantRunner, OperatorSet, mutants};
 
 fn shop() -> Schema {
     schema(vec![
@@ -21,7 +21,7 @@ fn shop() -> Schema {
     ])
 }
 
-fn generated(schema: &Schema) -> Outcome {
+fn generated(schema: &Schema) -> SchemaOutcome {
     generate(schema, DialectName::Postgres.dialect(), &Config::default())
 }
 
@@ -33,9 +33,9 @@ fn covered(suite: &[TestCase]) -> Vec<usize> {
 }
 
 fn killed(schema: &Schema, mutants: &[Mutant], suite: &[TestCase]) -> Vec<usize> {
-    let judge = Judge::new(schema, DialectName::Postgres.dialect(), suite);
+    let runner = MutantRunner::new(schema, DialectName::Postgres.dialect(), suite);
     (0..mutants.len())
-        .filter(|index| !judge.killers(&mutants[*index]).is_empty())
+        .filter(|index| !runner.killers(&mutants[*index]).is_empty())
         .collect()
 }
 
@@ -45,7 +45,7 @@ fn a_reduced_suite_is_smaller_and_covers_and_kills_the_same() {
     let dialect = DialectName::Postgres.dialect();
     let outcome = generated(&schema);
     let made = mutants(&schema, dialect, OperatorSet::All);
-    let kept = Kept {
+    let kept = ReductionCriteria {
         schema: &schema,
         dialect,
         requirements: &outcome.requirements,
@@ -72,7 +72,7 @@ fn without_mutants_only_coverage_counts_and_fewer_tests_remain() {
     let outcome = generated(&schema);
     let made = mutants(&schema, dialect, OperatorSet::All);
     let reduced = |mutants| {
-        let kept = Kept {
+        let kept = ReductionCriteria {
             schema: &schema,
             dialect,
             requirements: &outcome.requirements,
@@ -88,7 +88,7 @@ fn needless_rows_go() {
     let schema = shop();
     let dialect = DialectName::Postgres.dialect();
     let outcome = generated(&schema);
-    let kept = Kept {
+    let kept = ReductionCriteria {
         schema: &schema,
         dialect,
         requirements: &outcome.requirements,
@@ -96,13 +96,13 @@ fn needless_rows_go() {
     };
     let mut padded = outcome.tests[0].clone();
     let spare = crate::schema::mutation::sample::insert(0, &[Some(901), Some(902)]);
-    padded.lead_up.insert(0, spare);
+    padded.setup_rows.insert(0, spare);
     padded.covers.clear();
     assert!(
         !kept
             .trimmed(&padded)
-            .lead_up
+            .setup_rows
             .iter()
-            .any(|s| *s == padded.lead_up[0])
+            .any(|s| *s == padded.setup_rows[0])
     );
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::{Criterion, try_targets};
+use super::{QueryCriterion, try_targets};
 use crate::dialect::DialectName;
 
 /// Queries that use every clause, to be cut up and mixed.
@@ -65,9 +65,9 @@ proptest! {
     #[test]
     fn mutated_queries_never_panic_and_their_targets_are_sql(query in mutated()) {
         for dialect in DialectName::ALL {
-            for criterion in [Criterion::Fpc, Criterion::Extended] {
+            for criterion in [QueryCriterion::Fpc, QueryCriterion::Extended] {
                 for target in try_targets(dialect, &query, criterion, true).unwrap_or_default() {
-                    let read = crate::coverage::read::query(&target.sql, dialect);
+                    let read = crate::coverage::parse::query(&target.sql, dialect);
                     prop_assert!(read.is_ok(), "{query}\n{}\n{read:?}", target.sql);
                 }
             }
@@ -77,7 +77,7 @@ proptest! {
     #[test]
     fn any_text_is_an_answer_or_an_error(text in "\\PC{0,60}") {
         for dialect in DialectName::ALL {
-            let _ = try_targets(dialect, &text, Criterion::Extended, true);
+            let _ = try_targets(dialect, &text, QueryCriterion::Extended, true);
         }
     }
 }
@@ -86,7 +86,7 @@ proptest! {
 fn the_whole_queries_have_targets() {
     for query in QUERIES {
         let dialect = DialectName::Postgres;
-        let targets = try_targets(dialect, query, Criterion::Extended, true);
+        let targets = try_targets(dialect, query, QueryCriterion::Extended, true);
         assert!(
             targets.as_ref().is_ok_and(|targets| !targets.is_empty()),
             "{query}: {targets:?}"

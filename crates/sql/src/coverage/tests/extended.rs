@@ -1,6 +1,6 @@
 //! What the extended criterion adds, rule by rule.
 
-use super::{extended, says, sql, without_boundaries};
+use super::{description, extended, sql, without_boundaries};
 use crate::dialect::DialectName::{MySql, Postgres, Sqlite};
 
 #[test]
@@ -53,7 +53,7 @@ fn a_range_has_points_at_both_ends() {
         Postgres,
         "SELECT id FROM customers WHERE age BETWEEN 18 AND 65",
     );
-    insta::assert_snapshot!(says(&targets), @r"
+    insta::assert_snapshot!(description(&targets), @r"
     WF   SELECT id FROM customers WHERE age NOT BETWEEN 18 AND 65 -- `age BETWEEN 18 AND 65` is false
     WT   SELECT id FROM customers WHERE age BETWEEN 18 AND 65 -- `age BETWEEN 18 AND 65` is true
     WB   SELECT id FROM customers WHERE age = 17 -- `age` is `17`, just below the boundary of `age BETWEEN 18 AND 65`

@@ -1,12 +1,12 @@
 //! The strict criterion, rule by rule.
 
-use super::{fpc, says, sql};
+use super::{description, fpc, sql};
 use crate::dialect::DialectName::{MySql, Postgres};
 
 #[test]
 fn a_lone_condition_is_false_true_and_null() {
     let targets = fpc(Postgres, "SELECT id FROM orders WHERE note = 'x'");
-    insta::assert_snapshot!(says(&targets), @r"
+    insta::assert_snapshot!(description(&targets), @r"
     WF   SELECT id FROM orders WHERE NOT (note = 'x') -- `note = 'x'` is false
     WT   SELECT id FROM orders WHERE note = 'x' -- `note = 'x'` is true
     WN   SELECT id FROM orders WHERE note IS NULL -- `note` is NULL, so `note = 'x'` is neither true nor false
@@ -149,7 +149,7 @@ fn each_side_of_a_join_may_stand_alone() {
         Postgres,
         "SELECT c.name FROM customers c JOIN orders o ON c.id = o.customer_id WHERE o.status = 'open'",
     );
-    insta::assert_snapshot!(says(&targets), @r"
+    insta::assert_snapshot!(description(&targets), @r"
     WF   SELECT c.name FROM customers c INNER JOIN orders o ON c.id = o.customer_id WHERE NOT (o.status = 'open') -- `o.status = 'open'` is false
     WT   SELECT c.name FROM customers c INNER JOIN orders o ON c.id = o.customer_id WHERE o.status = 'open' -- `o.status = 'open'` is true
     JL   SELECT c.name FROM customers c LEFT JOIN orders o ON c.id = o.customer_id WHERE o.customer_id IS NULL AND c.id IS NOT NULL -- a row joined with o has no partner there

@@ -1,13 +1,16 @@
 //! The manual's examples are what the generator makes.
 
-use super::{Criterion, try_targets};
+use super::{QueryCriterion, try_targets};
 use crate::dialect::DialectName::Postgres;
 
 #[test]
 fn every_example_of_the_manual_is_true() {
     let manual = include_str!("../../../../../docs/query-coverage.md");
     let mut checked = 0;
-    for (word, criterion) in [("fpc", Criterion::Fpc), ("extended", Criterion::Extended)] {
+    for (word, criterion) in [
+        ("fpc", QueryCriterion::Fpc),
+        ("extended", QueryCriterion::Extended),
+    ] {
         for example in manual.split(&format!("```{word}\n")).skip(1) {
             let example = example
                 .split("\n```")

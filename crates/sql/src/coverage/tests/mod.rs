@@ -7,50 +7,55 @@ mod manual;
 mod shop;
 mod statement;
 
-use super::{Criterion, Options, Target, TargetError, targets};
+use super::{CoverageOptions, CoverageTarget, QueryCriterion, TargetError, targets};
 use crate::dialect::DialectName;
 
 fn try_targets(
     dialect: DialectName,
     query: &str,
-    criterion: Criterion,
+    criterion: QueryCriterion,
     boundaries: bool,
-) -> Result<Vec<Target>, TargetError> {
+) -> Result<Vec<CoverageTarget>, TargetError> {
     targets(
         query,
         &shop::shop(),
         dialect,
         criterion,
-        Options { boundaries },
+        CoverageOptions { boundaries },
     )
 }
 
-fn fpc(dialect: DialectName, query: &str) -> Vec<Target> {
-    try_targets(dialect, query, Criterion::Fpc, true).expect("the query is good")
+fn fpc(dialect: DialectName, query: &str) -> Vec<CoverageTarget> {
+    try_targets(dialect, query, QueryCriterion::Fpc, true).expect("the query is good")
 }
 
-fn extended(dialect: DialectName, query: &str) -> Vec<Target> {
-    try_targets(dialect, query, Criterion::Extended, true).expect("the query is good")
+fn extended(dialect: DialectName, query: &str) -> Vec<CoverageTarget> {
+    try_targets(dialect, query, QueryCriterion::Extended, true).expect("the query is good")
 }
 
-fn without_boundaries(dialect: DialectName, query: &str) -> Vec<Target> {
-    try_targets(dialect, query, Criterion::Extended, false).expect("the query is good")
+fn without_boundaries(dialect: DialectName, query: &str) -> Vec<CoverageTarget> {
+    try_targets(dialect, query, QueryCriterion::Extended, false).expect("the query is good")
 }
 
 /// Label and SQL, a line each.
-fn sql(targets: &[Target]) -> String {
+fn sql(targets: &[CoverageTarget]) -> String {
     lines(targets, |target| {
         format!("{:<4} {}", target.label(), target.sql)
     })
 }
 
 /// The same with the sentence.
-fn says(targets: &[Target]) -> String {
+fn description(targets: &[CoverageTarget]) -> String {
     lines(targets, |target| {
-        format!("{:<4} {} -- {}", target.label(), target.sql, target.says)
+        format!(
+            "{:<4} {} -- {}",
+            target.label(),
+            target.sql,
+            target.description
+        )
     })
 }
 
-fn lines(targets: &[Target], line: impl Fn(&Target) -> String) -> String {
+fn lines(targets: &[CoverageTarget], line: impl Fn(&CoverageTarget) -> String) -> String {
     targets.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -1,7 +1,7 @@
 //! A small shop, the schema of all tests here.
 
 use crate::schema::{Column, Constraint, ConstraintKind, Filled};
-use crate::{DataType, Place, Schema, Table};
+use crate::{DataType, Schema, SourceLocation, Table};
 
 /// Customers, their orders, and what is in these. `!` marks NOT NULL.
 pub(super) fn shop() -> Schema {
@@ -68,6 +68,6 @@ fn table(name: &str, columns: &str) -> Table {
         constraints,
         strict: false,
         without_rowid: false,
-        place: Place::default(),
+        location: SourceLocation::default(),
     }
 }

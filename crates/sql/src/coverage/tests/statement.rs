@@ -1,7 +1,7 @@
 //! Statements other than SELECT, parameters, places and errors.
 
-use super::{Criterion, fpc, shop, sql, try_targets};
-use crate::coverage::{Options, Span, TargetError, targets};
+use super::{QueryCriterion, fpc, shop, sql, try_targets};
+use crate::coverage::{CoverageOptions, Span, TargetError, targets};
 use crate::dialect::DialectName::{self, MySql, Postgres, Sqlite};
 
 #[test]
@@ -68,10 +68,10 @@ fn every_style_of_parameter_stays_and_keeps_its_identity() {
         assert_eq!(last.parameters, [1, 0], "{query}");
         assert_eq!(last.clause.text, format!("status = {status}"));
         assert!(
-            last.says
+            last.description
                 .starts_with(&format!("`status = {status}` is false")),
             "{}",
-            last.says
+            last.description
         );
     }
 }
@@ -116,7 +116,7 @@ fn a_clause_knows_its_place() {
 }
 
 fn error(dialect: DialectName, query: &str) -> TargetError {
-    try_targets(dialect, query, Criterion::Fpc, true).expect_err("the query is bad")
+    try_targets(dialect, query, QueryCriterion::Fpc, true).expect_err("the query is bad")
 }
 
 #[test]
@@ -154,7 +154,10 @@ fn what_is_wrong_with_a_query_is_said_with_its_place() {
     for (query, expected) in cases {
         assert_eq!(error(MySql, query).to_string(), expected, "{query}");
     }
-    assert_eq!(error(MySql, "SELECT id FROM ordrs").place(), Some((1, 16)));
+    assert_eq!(
+        error(MySql, "SELECT id FROM ordrs").location(),
+        Some((1, 16))
+    );
 }
 
 #[test]
@@ -192,13 +195,13 @@ fn a_query_of_too_many_conditions_is_refused_before_it_hurts() {
         "SELECT id FROM orders WHERE {}",
         ["note = 'a'"; 240].join(" AND ")
     );
-    let options = Options::default();
+    let options = CoverageOptions::default();
     assert!(
         targets(
             &query,
             &shop::shop(),
             Postgres,
-            Criterion::Extended,
+            QueryCriterion::Extended,
             options
         )
         .is_ok()

@@ -1,8 +1,8 @@
 //! ALTER TABLE, cut into its actions.
 
 use super::{
-    Edits, Fate, NON_UNIQUE, Removed, TableText, anywhere, column, constraint, element_fate,
-    elements, is_index, matching, removed, tokens,
+    Edits, ElementKind, NON_UNIQUE, RemovedSyntax, TableText, anywhere, column, constraint,
+    element_kind, elements, is_index, matching, removed, tokens,
 };
 use crate::ddl::lex::Token;
 use crate::dialect::DialectName;
@@ -10,17 +10,17 @@ use crate::limitation::Severity;
 
 /// The actions of an ALTER TABLE, each as a statement of its own.
 #[derive(Debug, Default)]
-pub(in crate::ddl) struct Actions {
+pub(in crate::ddl) struct AlterActions {
     /// One statement per action that may matter.
     pub(in crate::ddl) texts: Vec<String>,
     /// Actions that are not for us.
-    pub(in crate::ddl) removed: Vec<Removed>,
+    pub(in crate::ddl) removed: Vec<RemovedSyntax>,
 }
 
 /// Cuts an ALTER TABLE into its actions.
-pub(in crate::ddl) fn alter_table(text: &str, dialect: DialectName) -> Actions {
+pub(in crate::ddl) fn alter_table(text: &str, dialect: DialectName) -> AlterActions {
     let tokens = tokens(text, dialect);
-    let mut actions = Actions::default();
+    let mut actions = AlterActions::default();
     let Some(first) = first_action(&tokens) else {
         actions.texts.push(text.to_owned());
         return actions;
@@ -46,8 +46,8 @@ pub(in crate::ddl) fn alter_table(text: &str, dialect: DialectName) -> Actions {
                 rest = &rest[1..];
             }
             let _ = add;
-            match element_fate(rest, text) {
-                Fate::Constraint => constraint(rest, &mut edits, &mut TableText::default()),
+            match element_kind(rest, text) {
+                ElementKind::Constraint => constraint(rest, &mut edits, &mut TableText::default()),
                 _ => column(rest, &mut edits),
             }
         } else {

@@ -7,11 +7,11 @@ use crate::expr::Expr;
 use crate::value::Value;
 
 use super::super::arithmetic::to_i64;
-use super::super::kind::Kind;
+use super::super::error::{EvalError, RaisedError, raise, unsupported};
+use super::super::evaluator::Evaluator;
 use super::super::number::Number;
-use super::super::stop::{Raised, Stop, raise, unsupported};
-use super::super::storage::{Storage, sqlite_number};
-use super::super::walk::Evaluator;
+use super::super::static_type::StaticType;
+use super::super::storage_class::{StorageClass, sqlite_number};
 use super::super::{convert, parse};
 
 /// The arguments of a call, evaluated.
@@ -22,7 +22,7 @@ pub(super) struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    pub(super) fn new(eval: Evaluator<'a>, exprs: &'a [Expr]) -> Result<Self, Stop> {
+    pub(super) fn new(eval: Evaluator<'a>, exprs: &'a [Expr]) -> Result<Self, EvalError> {
         let values = exprs
             .iter()
             .map(|arg| eval.value(arg))
@@ -38,22 +38,27 @@ impl<'a> Args<'a> {
         self.values.iter().any(|value| value.is_null())
     }
 
-    pub(super) fn kind(&self, index: usize) -> Kind<'a> {
+    pub(super) fn kind(&self, index: usize) -> StaticType<'a> {
         self.eval.kind(&self.exprs[index])
     }
 
     /// An argument as text; a typed dialect takes nothing but text.
-    pub(super) fn text(&self, index: usize) -> Result<Cow<'_, str>, Stop> {
+    pub(super) fn text(&self, index: usize) -> Result<Cow<'_, str>, EvalError> {
         let value = &self.values[index];
         if self.eval.typed() {
             let kind = self.kind(index);
             return match (&**value, kind) {
-                (Value::Text(text), Kind::Char) => Ok(Cow::Borrowed(text.trim_end_matches(' '))),
-                (Value::Text(text), Kind::Text | Kind::Varchar | Kind::Unknown) => {
-                    Ok(Cow::Borrowed(text))
+                (Value::Text(text), StaticType::Char) => {
+                    Ok(Cow::Borrowed(text.trim_end_matches(' ')))
                 }
-                (_, Kind::Other | Kind::Bytes) => unsupported("a function over this type"),
-                _ => raise(Raised::TypeMismatch),
+                (
+                    Value::Text(text),
+                    StaticType::Text | StaticType::Varchar | StaticType::Unknown,
+                ) => Ok(Cow::Borrowed(text)),
+                (_, StaticType::Other | StaticType::Bytes) => {
+                    unsupported("a function over this type")
+                }
+                _ => raise(RaisedError::TypeMismatch),
             };
         }
         match &**value {
@@ -63,7 +68,7 @@ impl<'a> Args<'a> {
     }
 
     /// An argument that must be text of any kind, in a form that case can be folded in.
-    pub(super) fn foldable(&self, index: usize) -> Result<Cow<'_, str>, Stop> {
+    pub(super) fn foldable(&self, index: usize) -> Result<Cow<'_, str>, EvalError> {
         let text = self.text(index)?;
         if self.eval.dialect != DialectName::Sqlite && !text.is_ascii() {
             return unsupported("case beyond ASCII");
@@ -72,58 +77,60 @@ impl<'a> Args<'a> {
     }
 
     /// An argument as an integer.
-    pub(super) fn int(&self, index: usize) -> Result<i64, Stop> {
+    pub(super) fn int(&self, index: usize) -> Result<i64, EvalError> {
         let value = &self.values[index];
         match self.eval.dialect {
-            DialectName::Sqlite => match Storage::of(value) {
-                Some(Storage::Number(number)) => Ok(to_i64(number)),
-                Some(Storage::Text(text)) => {
+            DialectName::Sqlite => match StorageClass::of(value) {
+                Some(StorageClass::Number(number)) => Ok(to_i64(number)),
+                Some(StorageClass::Text(text)) => {
                     Ok(to_i64(sqlite_number(&parse::prefix(&text), &text)))
                 }
                 _ => unsupported("a blob as a number"),
             },
             DialectName::MySql => match **value {
                 Value::Int(int) => {
-                    i64::try_from(int).map_err(|_| Stop::unsupported("a long number"))
+                    i64::try_from(int).map_err(|_| EvalError::unsupported("a long number"))
                 }
                 _ => unsupported("this value as an integer"),
             },
             DialectName::Ansi | DialectName::Postgres => {
                 let value = match self.kind(index) {
-                    Kind::Unknown => convert::untyped(Cow::Borrowed(&**value), Kind::INT4)?,
+                    StaticType::Unknown => {
+                        convert::untyped(Cow::Borrowed(&**value), StaticType::INT4)?
+                    }
                     _ => Cow::Borrowed(&**value),
                 };
                 match &*value {
                     Value::Int(int) => match i32::try_from(*int) {
                         Ok(int) => Ok(int.into()),
-                        Err(_) => raise(Raised::TypeMismatch),
+                        Err(_) => raise(RaisedError::TypeMismatch),
                     },
-                    _ => raise(Raised::TypeMismatch),
+                    _ => raise(RaisedError::TypeMismatch),
                 }
             }
         }
     }
 
     /// An argument as a number.
-    pub(super) fn number(&self, index: usize) -> Result<Number, Stop> {
+    pub(super) fn number(&self, index: usize) -> Result<Number, EvalError> {
         let value = &self.values[index];
         match self.eval.dialect {
             DialectName::Ansi | DialectName::Postgres => match (&**value, self.kind(index)) {
                 (Value::Int(_) | Value::Decimal(_) | Value::Float(_), _) => {
-                    Number::of(value).ok_or(Stop::Raises(Raised::TypeMismatch))
+                    Number::of(value).ok_or(EvalError::Raised(RaisedError::TypeMismatch))
                 }
-                (Value::Text(_), Kind::Unknown) => unsupported("an untyped number"),
-                _ => raise(Raised::TypeMismatch),
+                (Value::Text(_), StaticType::Unknown) => unsupported("an untyped number"),
+                _ => raise(RaisedError::TypeMismatch),
             },
             _ => match &**value {
                 Value::Int(_) | Value::Decimal(_) | Value::Float(_) | Value::Bool(_) => {
-                    match Storage::of(value) {
-                        Some(Storage::Number(number))
+                    match StorageClass::of(value) {
+                        Some(StorageClass::Number(number))
                             if self.eval.dialect == DialectName::Sqlite =>
                         {
                             Ok(number)
                         }
-                        _ => Number::of(value).ok_or_else(|| Stop::unsupported("this number")),
+                        _ => Number::of(value).ok_or_else(|| EvalError::unsupported("this number")),
                     }
                 }
                 _ => unsupported("text as a number in this function"),

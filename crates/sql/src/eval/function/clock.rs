@@ -7,14 +7,14 @@ use crate::dialect::DialectName;
 use crate::expr::Expr;
 use crate::value::{Interval, Value};
 
-use super::super::kind::{Kind, kind_of};
+use super::super::error::{EvalError, unsupported};
 use super::super::parse;
-use super::super::stop::{Stop, unsupported};
+use super::super::static_type::{StaticType, kind_of};
 use super::super::temporal;
 use super::args::Args;
 
 /// A call by name, `None` when this module has no such function in the dialect.
-pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
+pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalError> {
     let mysql = args.eval.dialect == DialectName::MySql;
     match (name, args.values.len()) {
         (
@@ -54,26 +54,30 @@ pub(crate) fn is_clock(name: &str) -> bool {
 }
 
 /// The static type of a call, where it is one of these.
-pub(super) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Option<Kind<'a>> {
+pub(super) fn kind<'a>(
+    name: &str,
+    args: &'a [Expr],
+    dialect: DialectName,
+) -> Option<StaticType<'a>> {
     let mysql = dialect == DialectName::MySql;
     Some(match (name, args) {
         (_, []) if dialect == DialectName::Sqlite => return None,
-        ("now" | "current_timestamp", []) if !mysql => Kind::Instant,
-        ("now" | "current_timestamp" | "localtimestamp" | "localtime", []) => Kind::DateTime,
-        ("current_date" | "curdate", []) => Kind::Date,
-        ("curtime", []) => Kind::Time,
-        ("timestamp", [_] | [_, _]) if mysql => Kind::DateTime,
+        ("now" | "current_timestamp", []) if !mysql => StaticType::Instant,
+        ("now" | "current_timestamp" | "localtimestamp" | "localtime", []) => StaticType::DateTime,
+        ("current_date" | "curdate", []) => StaticType::Date,
+        ("curtime", []) => StaticType::Time,
+        ("timestamp", [_] | [_, _]) if mysql => StaticType::DateTime,
         ("date_add" | "date_sub" | "adddate" | "subdate", [from, Expr::Literal(span)]) if mysql => {
             match (kind_of(from, dialect), span) {
-                (Kind::Date, Value::Interval(Interval { micros: 0, .. })) => Kind::Date,
-                _ => Kind::DateTime,
+                (StaticType::Date, Value::Interval(Interval { micros: 0, .. })) => StaticType::Date,
+                _ => StaticType::DateTime,
             }
         }
         _ => return None,
     })
 }
 
-fn now(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
+fn now(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalError> {
     let Some(at) = args.eval.env.now else {
         return unsupported(format!("{name} without a clock"));
     };
@@ -99,7 +103,7 @@ fn now(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
 }
 
 /// DATE_ADD and DATE_SUB.
-fn moved(args: &Args<'_>, sign: i64) -> Result<Value, Stop> {
+fn moved(args: &Args<'_>, sign: i64) -> Result<Value, EvalError> {
     let span = match &*args.values[1] {
         Value::Interval(span) => *span,
         // ADDDATE(d, 3)
@@ -135,12 +139,12 @@ fn moved(args: &Args<'_>, sign: i64) -> Result<Value, Stop> {
 }
 
 /// `TIMESTAMP(day, time)`: their sum.
-fn timestamp(args: &Args<'_>) -> Result<Value, Stop> {
+fn timestamp(args: &Args<'_>) -> Result<Value, EvalError> {
     let time = match &*args.values[1] {
         Value::Null => return Ok(Value::Null),
         Value::Time(time) => *time,
         Value::Text(text) => match parse::moment(text) {
-            Ok(parse::Moment {
+            Ok(parse::IsoDateTime {
                 date: None,
                 time: Some(time),
                 offset: None,
@@ -161,7 +165,7 @@ fn timestamp(args: &Args<'_>) -> Result<Value, Stop> {
 }
 
 /// A moment as MySQL reads it.
-fn moment(value: &Value) -> Result<Option<DateTime>, Stop> {
+fn moment(value: &Value) -> Result<Option<DateTime>, EvalError> {
     match value {
         Value::Null => Ok(None),
         Value::Text(text) => match parse::moment(text) {

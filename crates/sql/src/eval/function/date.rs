@@ -6,14 +6,14 @@ use rust_decimal::Decimal;
 use crate::dialect::DialectName;
 use crate::value::Value;
 
-use super::super::kind::Kind;
-use super::super::parse::{self, Bad};
-use super::super::stop::{Raised, Stop, raise, unsupported};
+use super::super::error::{EvalError, RaisedError, raise, unsupported};
+use super::super::parse::{self, TextError};
+use super::super::static_type::StaticType;
 use super::super::temporal;
 use super::args::Args;
 
 /// A call by name, `None` when this module has no such function in the dialect.
-pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
+pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalError> {
     let count = args.values.len();
     match (args.eval.dialect, name, count) {
         (DialectName::Sqlite, "strftime", 2..) => strftime(args).map(Some),
@@ -67,9 +67,9 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
     }
 }
 
-fn postgres_part(args: &Args<'_>, field: &str) -> Result<Option<Decimal>, Stop> {
+fn postgres_part(args: &Args<'_>, field: &str) -> Result<Option<Decimal>, EvalError> {
     let kind = args.kind(1);
-    if kind == Kind::Unknown {
+    if kind == StaticType::Unknown {
         return unsupported("EXTRACT from an untyped literal");
     }
     let value = &args.values[1];
@@ -89,7 +89,7 @@ fn postgres_part(args: &Args<'_>, field: &str) -> Result<Option<Decimal>, Stop> 
             None => {
                 return match other {
                     Value::Time(_) | Value::Interval(_) => unsupported("EXTRACT from this type"),
-                    _ => raise(Raised::TypeMismatch),
+                    _ => raise(RaisedError::TypeMismatch),
                 };
             }
         },
@@ -125,7 +125,7 @@ fn part(at: DateTime, field: &str) -> Option<i64> {
     })
 }
 
-fn mysql_part(args: &Args<'_>, field: &str, index: usize) -> Result<Value, Stop> {
+fn mysql_part(args: &Args<'_>, field: &str, index: usize) -> Result<Value, EvalError> {
     if let Value::Time(time) = &*args.values[index] {
         return match field {
             "hour" | "minute" | "second" => {
@@ -149,7 +149,7 @@ fn mysql_part(args: &Args<'_>, field: &str, index: usize) -> Result<Value, Stop>
     })
 }
 
-pub(super) fn mysql_moment(args: &Args<'_>, index: usize) -> Result<Option<DateTime>, Stop> {
+pub(super) fn mysql_moment(args: &Args<'_>, index: usize) -> Result<Option<DateTime>, EvalError> {
     let value = &args.values[index];
     match &**value {
         Value::Null => Ok(None),
@@ -165,7 +165,7 @@ pub(super) fn mysql_moment(args: &Args<'_>, index: usize) -> Result<Option<DateT
 }
 
 /// A moment as SQLite reads it, `None` for NULL or for text that is none.
-pub(super) fn sqlite_moment(args: &Args<'_>, index: usize) -> Result<Option<DateTime>, Stop> {
+pub(super) fn sqlite_moment(args: &Args<'_>, index: usize) -> Result<Option<DateTime>, EvalError> {
     let value = &args.values[index];
     match &**value {
         Value::Null => Ok(None),
@@ -182,7 +182,7 @@ pub(super) fn sqlite_moment(args: &Args<'_>, index: usize) -> Result<Option<Date
             {
                 Ok(moment.datetime())
             }
-            Err(Bad::Invalid) => Ok(None),
+            Err(TextError::Invalid) => Ok(None),
             _ => unsupported(format!("'{text}' as a date")),
         },
         Value::Date(_) | Value::DateTime(_) => Ok(temporal::datetime(value)),
@@ -190,12 +190,12 @@ pub(super) fn sqlite_moment(args: &Args<'_>, index: usize) -> Result<Option<Date
     }
 }
 
-fn strftime(args: &Args<'_>) -> Result<Value, Stop> {
+fn strftime(args: &Args<'_>) -> Result<Value, EvalError> {
     if args.values[0].is_null() {
         return Ok(Value::Null);
     }
     let format = args.text(0)?;
-    let Some(at) = super::calendar::modified(args, 1)? else {
+    let Some(at) = super::date_dialects::modified(args, 1)? else {
         return Ok(Value::Null);
     };
     let mut out = String::new();

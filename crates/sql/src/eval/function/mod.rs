@@ -1,12 +1,12 @@
 //! Function calls: the table of names, and those that choose among their arguments.
 
 mod args;
-mod calendar;
 mod clock;
 mod date;
+mod date_dialects;
 mod number;
 mod text;
-mod words;
+mod text_dialects;
 
 use std::borrow::Cow;
 
@@ -20,13 +20,13 @@ pub(crate) use clock::is_clock;
 
 use super::compare::Operand;
 use super::convert;
-use super::kind::{Kind, kind_of, unify};
-use super::stop::{Stop, unsupported};
-use super::walk::Evaluator;
+use super::error::{EvalError, unsupported};
+use super::evaluator::Evaluator;
+use super::static_type::{StaticType, kind_of, unify};
 
 impl<'a> Evaluator<'a> {
     /// The value of a function call.
-    pub(super) fn call(self, name: &'a str, args: &'a [Expr]) -> Result<Cow<'a, Value>, Stop> {
+    pub(super) fn call(self, name: &'a str, args: &'a [Expr]) -> Result<Cow<'a, Value>, EvalError> {
         match (name, args) {
             ("coalesce", [_, ..]) => self.first_not_null(args),
             ("ifnull", [_, _]) if !self.typed() => self.first_not_null(args),
@@ -34,7 +34,7 @@ impl<'a> Evaluator<'a> {
             ("nullif", [left, right]) => {
                 let left = self.operand(left)?;
                 let right = match self.operand(right) {
-                    Err(Stop::Raises(_))
+                    Err(EvalError::Raised(_))
                         if left.value.is_null() && self.dialect == DialectName::MySql =>
                     {
                         return unsupported("an error in a part that may not be reached");
@@ -72,8 +72,8 @@ impl<'a> Evaluator<'a> {
                     number::call,
                     date::call,
                     clock::call,
-                    words::call,
-                    calendar::call,
+                    text_dialects::call,
+                    date_dialects::call,
                 ] {
                     if let Some(value) = family(name, &args)? {
                         return Ok(Cow::Owned(value));
@@ -84,7 +84,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn first_not_null(self, args: &'a [Expr]) -> Result<Cow<'a, Value>, Stop> {
+    fn first_not_null(self, args: &'a [Expr]) -> Result<Cow<'a, Value>, EvalError> {
         let common = unify(args.iter(), self.dialect);
         for (index, arg) in args.iter().enumerate() {
             let value = self.value(arg)?;
@@ -106,7 +106,7 @@ impl<'a> Evaluator<'a> {
         condition: &'a Expr,
         then: &'a Expr,
         otherwise: &'a Expr,
-    ) -> Result<Cow<'a, Value>, Stop> {
+    ) -> Result<Cow<'a, Value>, EvalError> {
         let common = unify([then, otherwise].into_iter(), self.dialect);
         let chosen = if self.truth(condition)?.verdict() == Some(true) {
             then
@@ -116,7 +116,7 @@ impl<'a> Evaluator<'a> {
         self.alternative(self.value(chosen)?, chosen, common)
     }
 
-    fn extreme(self, args: &'a [Expr], better: Relation) -> Result<Cow<'a, Value>, Stop> {
+    fn extreme(self, args: &'a [Expr], better: Relation) -> Result<Cow<'a, Value>, EvalError> {
         let common = unify(args.iter(), self.dialect);
         let mut best: Option<Operand<'a>> = None;
         for arg in args {
@@ -129,8 +129,8 @@ impl<'a> Evaluator<'a> {
                 return Ok(Cow::Owned(Value::Null));
             }
             if self.typed()
-                && common == Kind::Char
-                && matches!(self.kind(arg), Kind::Text | Kind::Varchar)
+                && common == StaticType::Char
+                && matches!(self.kind(arg), StaticType::Text | StaticType::Varchar)
             {
                 return unsupported("CHAR among strings of other types");
             }
@@ -158,7 +158,7 @@ impl<'a> Evaluator<'a> {
 }
 
 /// The static type of a call, `Other` where we do not know.
-pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Kind<'a> {
+pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> StaticType<'a> {
     if let Some(kind) = clock::kind(name, args, dialect) {
         return kind;
     }
@@ -170,18 +170,25 @@ pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Ki
         ("nullif", [left, right]) => {
             match (kind_of(left, dialect), kind_of(right, dialect)) {
                 // The operands meet in a type that has an equality of its own.
-                (Kind::Unknown, Kind::Unknown) if dialect == DialectName::Postgres => Kind::Text,
-                (Kind::Unknown, kind) => kind,
-                (Kind::Char, Kind::Text) => Kind::Text,
-                (Kind::Varchar, Kind::Char) => Kind::Char,
-                (Kind::Varchar, _) => Kind::Text,
-                (a @ Kind::Int { .. }, b @ (Kind::Decimal | Kind::Float { .. }))
-                | (a @ Kind::Decimal, b @ Kind::Float { .. })
+                (StaticType::Unknown, StaticType::Unknown) if dialect == DialectName::Postgres => {
+                    StaticType::Text
+                }
+                (StaticType::Unknown, kind) => kind,
+                (StaticType::Char, StaticType::Text) => StaticType::Text,
+                (StaticType::Varchar, StaticType::Char) => StaticType::Char,
+                (StaticType::Varchar, _) => StaticType::Text,
+                (
+                    a @ StaticType::Int { .. },
+                    b @ (StaticType::Decimal | StaticType::Float { .. }),
+                )
+                | (a @ StaticType::Decimal, b @ StaticType::Float { .. })
                     if dialect != DialectName::MySql =>
                 {
                     a.promoted(b).unwrap_or(a)
                 }
-                (a, b) if dialect == DialectName::Postgres && a.unified(b).is_none() => Kind::Other,
+                (a, b) if dialect == DialectName::Postgres && a.unified(b).is_none() => {
+                    StaticType::Other
+                }
                 (kind, _) => kind,
             }
         }
@@ -190,34 +197,34 @@ pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Ki
             | "instr" | "locate" | "year" | "month" | "day" | "dayofmonth" | "hour" | "minute"
             | "second" | "quarter" | "dayofyear" | "dayofweek" | "weekday" | "datediff",
             _,
-        ) => Kind::INT4,
-        ("ascii" | "bit_length" | "weekofyear", _) => Kind::INT4,
-        ("to_days" | "timestampdiff", _) => Kind::INT8,
-        ("last_day", _) if dialect == DialectName::MySql => Kind::Date,
-        ("make_date", _) => Kind::Date,
+        ) => StaticType::INT4,
+        ("ascii" | "bit_length" | "weekofyear", _) => StaticType::INT4,
+        ("to_days" | "timestampdiff", _) => StaticType::INT8,
+        ("last_day", _) if dialect == DialectName::MySql => StaticType::Date,
+        ("make_date", _) => StaticType::Date,
         ("date_trunc", [_, at]) => match kind_of(at, dialect) {
-            Kind::DateTime => Kind::DateTime,
-            Kind::Date | Kind::Instant => Kind::Instant,
-            _ => Kind::Other,
+            StaticType::DateTime => StaticType::DateTime,
+            StaticType::Date | StaticType::Instant => StaticType::Instant,
+            _ => StaticType::Other,
         },
-        ("starts_with", _) => Kind::Bool,
-        ("extract", _) if dialect == DialectName::MySql => Kind::INT8,
-        ("extract", _) => Kind::Decimal,
-        ("date_part" | "power" | "pow" | "sqrt", _) => Kind::DOUBLE,
-        ("date", _) if dialect == DialectName::MySql => Kind::Date,
+        ("starts_with", _) => StaticType::Bool,
+        ("extract", _) if dialect == DialectName::MySql => StaticType::INT8,
+        ("extract", _) => StaticType::Decimal,
+        ("date_part" | "power" | "pow" | "sqrt", _) => StaticType::DOUBLE,
+        ("date", _) if dialect == DialectName::MySql => StaticType::Date,
         ("abs", [x]) => match kind_of(x, dialect) {
-            Kind::Unknown => Kind::DOUBLE,
+            StaticType::Unknown => StaticType::DOUBLE,
             kind if dialect == DialectName::MySql => kind.computed(),
             kind => kind,
         },
-        ("sign", _) if dialect == DialectName::MySql => Kind::INT4,
+        ("sign", _) if dialect == DialectName::MySql => StaticType::INT4,
         ("round" | "floor" | "ceil" | "ceiling", [x, ..]) if dialect == DialectName::MySql => {
             kind_of(x, dialect).computed()
         }
         ("round" | "trunc" | "floor" | "ceil" | "ceiling" | "sign", [x, rest @ ..]) => {
             match (kind_of(x, dialect), rest.is_empty()) {
-                (Kind::Decimal, _) | (Kind::Int { .. }, false) => Kind::Decimal,
-                _ => Kind::DOUBLE,
+                (StaticType::Decimal, _) | (StaticType::Int { .. }, false) => StaticType::Decimal,
+                _ => StaticType::DOUBLE,
             }
         }
         (
@@ -227,7 +234,7 @@ pub(crate) fn kind<'a>(name: &str, args: &'a [Expr], dialect: DialectName) -> Ki
             | "translate" | "overlay" | "substring_index" | "insert" | "space" | "dayname"
             | "monthname" | "date_format",
             _,
-        ) => Kind::Text,
-        _ => Kind::Other,
+        ) => StaticType::Text,
+        _ => StaticType::Other,
     }
 }

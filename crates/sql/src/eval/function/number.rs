@@ -5,13 +5,13 @@ use rust_decimal::Decimal;
 use crate::dialect::DialectName;
 use crate::value::Value;
 
-use super::super::kind::Kind;
+use super::super::error::{EvalError, RaisedError, raise, unsupported};
 use super::super::number::{self, Number};
-use super::super::stop::{Raised, Stop, raise, unsupported};
+use super::super::static_type::StaticType;
 use super::args::Args;
 
 /// A call by name, `None` when this module has no such function in the dialect.
-pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
+pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalError> {
     let count = args.values.len();
     if !known(name, count, args.eval.dialect) {
         return Ok(None);
@@ -46,7 +46,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
             let (x, y) = (x.to_f64(), y.to_f64());
             if x == 0.0 && y < 0.0 || x < 0.0 && y.fract() != 0.0 {
                 return if args.eval.typed() {
-                    raise(Raised::InvalidArgument)
+                    raise(RaisedError::InvalidArgument)
                 } else {
                     unsupported("such a power")
                 };
@@ -60,7 +60,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
             let x = x.to_f64();
             if x < 0.0 {
                 return if args.eval.typed() {
-                    raise(Raised::InvalidArgument)
+                    raise(RaisedError::InvalidArgument)
                 } else {
                     Ok(Some(Value::Null))
                 };
@@ -87,26 +87,26 @@ fn known(name: &str, count: usize, dialect: DialectName) -> bool {
     }
 }
 
-fn finite(value: f64) -> Result<Value, Stop> {
+fn finite(value: f64) -> Result<Value, EvalError> {
     if value.is_finite() {
         Ok(Value::Float(value))
     } else {
-        raise(Raised::OutOfRange)
+        raise(RaisedError::OutOfRange)
     }
 }
 
-fn abs(args: &Args<'_>, x: Number) -> Result<Value, Stop> {
+fn abs(args: &Args<'_>, x: Number) -> Result<Value, EvalError> {
     Ok(match x {
         Number::Float(x) => Value::Float(x.abs()),
         Number::Decimal(x) => Value::Decimal(x.abs()),
         Number::Int(x) => {
             let bits = match (args.eval.dialect, args.kind(0)) {
                 (DialectName::Sqlite | DialectName::MySql, _) => 64,
-                (_, Kind::Int { bits, .. }) => bits,
+                (_, StaticType::Int { bits, .. }) => bits,
                 _ => 64,
             };
             if -x == 1i128 << (bits - 1) {
-                return raise(Raised::OutOfRange);
+                return raise(RaisedError::OutOfRange);
             }
             Value::Int(x.abs())
         }
@@ -133,7 +133,7 @@ fn toward(
     x: Number,
     exact: fn(&Decimal) -> Decimal,
     float: fn(f64) -> f64,
-) -> Result<Value, Stop> {
+) -> Result<Value, EvalError> {
     Ok(match x {
         Number::Int(int) if args.eval.typed() => Value::Float(int as f64),
         Number::Int(int) => Value::Int(int),
@@ -152,7 +152,7 @@ fn toward(
     })
 }
 
-fn round(args: &Args<'_>, x: Number) -> Result<Value, Stop> {
+fn round(args: &Args<'_>, x: Number) -> Result<Value, EvalError> {
     let digits = if args.values.len() == 2 {
         Some(args.int(1)?)
     } else {
@@ -195,7 +195,7 @@ fn round(args: &Args<'_>, x: Number) -> Result<Value, Stop> {
         },
         (Number::Float(x), DialectName::Ansi | DialectName::Postgres) => match digits {
             None => Ok(Value::Float(x.round_ties_even())),
-            Some(_) => raise(Raised::TypeMismatch),
+            Some(_) => raise(RaisedError::TypeMismatch),
         },
         _ => unsupported("rounding this"),
     }

@@ -5,12 +5,12 @@ use crate::value::Value;
 
 use super::super::collate::Collation;
 use super::super::convert;
-use super::super::kind::Kind;
-use super::super::stop::{Raised, Stop, raise, unsupported};
+use super::super::error::{EvalError, RaisedError, raise, unsupported};
+use super::super::static_type::StaticType;
 use super::args::Args;
 
 /// A call by name, `None` when this module has no such function in the dialect.
-pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
+pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, EvalError> {
     let dialect = args.eval.dialect;
     let (mysql, sqlite) = (
         dialect == DialectName::MySql,
@@ -42,7 +42,7 @@ pub(super) fn call(name: &str, args: &Args<'_>) -> Result<Option<Value>, Stop> {
             if let Value::Bytes(bytes) = &*args.values[0] {
                 return Ok(Some(Value::Int(bytes.len() as i128)));
             }
-            if typed && args.kind(0) == Kind::Char && name == "octet_length" {
+            if typed && args.kind(0) == StaticType::Char && name == "octet_length" {
                 return unsupported("octet_length of CHAR");
             }
             let text = args.text(0)?;
@@ -148,15 +148,15 @@ fn known(name: &str, count: usize, dialect: DialectName) -> bool {
     }
 }
 
-fn concat(name: &str, args: &Args<'_>) -> Result<Value, Stop> {
+fn concat(name: &str, args: &Args<'_>) -> Result<Value, EvalError> {
     let dialect = args.eval.dialect;
-    let text = |index: usize| -> Result<Option<String>, Stop> {
+    let text = |index: usize| -> Result<Option<String>, EvalError> {
         let value = &args.values[index];
         if value.is_null() {
             return Ok(None);
         }
         match (&**value, args.kind(index)) {
-            (Value::Text(text), Kind::Char) if args.eval.typed() => {
+            (Value::Text(text), StaticType::Char) if args.eval.typed() => {
                 // Its output function keeps the padding.
                 Ok(Some(text.clone()))
             }
@@ -174,7 +174,7 @@ fn concat(name: &str, args: &Args<'_>) -> Result<Value, Stop> {
                 let separator = text(0)?.unwrap_or_default();
                 // The separator is declared as text, which CHAR loses its padding on.
                 match args.kind(0) {
-                    Kind::Char if args.eval.typed() => {
+                    StaticType::Char if args.eval.typed() => {
                         (separator.trim_end_matches(' ').to_owned(), 1)
                     }
                     _ => (separator, 1),
@@ -208,12 +208,12 @@ fn substring(
     start: i64,
     length: Option<i64>,
     dialect: DialectName,
-) -> Result<String, Stop> {
+) -> Result<String, EvalError> {
     let chars = text.chars().count() as i64;
     let (from, to) = match dialect {
         DialectName::Ansi | DialectName::Postgres => {
             if length.is_some_and(|n| n < 0) {
-                return raise(Raised::InvalidArgument);
+                return raise(RaisedError::InvalidArgument);
             }
             let from = start - 1;
             (from, length.map_or(chars, |n| from.saturating_add(n)))
@@ -269,7 +269,7 @@ fn substring(
 }
 
 /// Where one text stands in another, counted from one; zero where it does not.
-fn position(args: &Args<'_>, of: usize, part: usize) -> Result<Value, Stop> {
+fn position(args: &Args<'_>, of: usize, part: usize) -> Result<Value, EvalError> {
     let fold = match args.eval.dialect {
         DialectName::MySql => {
             let exprs: Vec<_> = args.exprs.iter().collect();
@@ -295,7 +295,7 @@ fn position(args: &Args<'_>, of: usize, part: usize) -> Result<Value, Stop> {
     }))
 }
 
-fn pad(args: &Args<'_>, left: bool) -> Result<Value, Stop> {
+fn pad(args: &Args<'_>, left: bool) -> Result<Value, EvalError> {
     let text = args.text(0)?;
     let wanted = args.int(1)?;
     let fill = if args.values.len() == 3 {

@@ -1,12 +1,12 @@
 //! Constraints that an engine cannot host, or hosts in another way.
 
-use super::Work;
+use super::Translation;
 use crate::dialect::DialectName;
 use crate::render::table::prefix_part;
 use crate::schema::{Action, Constraint, ConstraintKind, Deferrable, Filled, ForeignKey};
 use crate::types::DataType;
 
-impl Work {
+impl Translation {
     /// Takes out or changes what the engine does not host.
     pub(super) fn constraints(&mut self) {
         for table in 0..self.tables.len() {
@@ -40,7 +40,7 @@ impl Work {
         if double {
             let label = self.tables[table].name.clone();
             self.change(
-                &constraint.place,
+                &constraint.location,
                 label,
                 "PostgreSQL keeps one index for two keys over the same columns",
             );
@@ -49,7 +49,7 @@ impl Work {
     }
 
     fn host(&mut self, table: usize, constraint: &mut Constraint) -> bool {
-        let place = constraint.place.clone();
+        let place = constraint.location.clone();
         let label = self.tables[table].name.clone();
         let foreign = matches!(constraint.kind, ConstraintKind::ForeignKey(_));
         let defers = match self.to {
@@ -105,7 +105,7 @@ impl Work {
     }
 
     fn foreign_key(&mut self, table: usize, key: &mut ForeignKey, of: &Constraint) -> bool {
-        let place = of.place.clone();
+        let place = of.location.clone();
         let label = format!(
             "{} -> {}",
             self.tables[table].name, self.tables[key.parent].name
@@ -166,7 +166,7 @@ impl Work {
         }
         if changed {
             self.loss(
-                &of.place,
+                &of.location,
                 label.to_owned(),
                 "MariaDB cannot set these columns, so it refuses instead",
             );

@@ -1,6 +1,6 @@
 //! Expressions that an engine cannot evaluate, and literals that it has in another form.
 
-use super::Work;
+use super::Translation;
 use crate::dialect::DialectName;
 use crate::eval::is_clock;
 use crate::expr::{Expr, PatternKind};
@@ -134,7 +134,7 @@ fn own(engine: DialectName) -> &'static [&'static str] {
     }
 }
 
-impl Work {
+impl Translation {
     /// Puts expressions into words of the engine, and takes out what it has no words for.
     pub(super) fn expressions(&mut self) {
         for table in 0..self.tables.len() {
@@ -167,7 +167,7 @@ impl Work {
             };
             if let Some(why) = why {
                 let (place, label) = (
-                    self.tables[table].place.clone(),
+                    self.tables[table].location.clone(),
                     self.column_label(table, slot),
                 );
                 let text = expression(default, self.from);
@@ -188,7 +188,7 @@ impl Work {
             };
             if let Some(why) = self.refuses(expr, false) {
                 let (place, label) = (
-                    self.tables[table].place.clone(),
+                    self.tables[table].location.clone(),
                     self.column_label(table, slot),
                 );
                 self.tables[table].columns[slot].filled = Filled::No;
@@ -220,7 +220,7 @@ impl Work {
                         }
                         _ => "a unique index".to_owned(),
                     };
-                    self.loss(&constraint.place, input, format!("it is dropped: {why}"));
+                    self.loss(&constraint.location, input, format!("it is dropped: {why}"));
                 }
             }
         }

@@ -10,16 +10,16 @@ mod types;
 use std::sync::Arc;
 
 use crate::dialect::DialectName;
-use crate::limitation::{Limitation, Place, Severity};
+use crate::limitation::{Limitation, Severity, SourceLocation};
 use crate::render::names::default_names;
 use crate::schema::{ConstraintKind, Schema, Table};
 
 /// A schema as an engine will hold it.
 #[derive(Clone, Debug)]
-pub struct Translated {
+pub struct TranslatedSchema {
     /// The schema; tables and columns are those of the source, in its order.
     pub schema: Schema,
-    /// What was lost or changed, each with the place in the source.
+    /// What was lost or changed, each with the location in the source.
     pub notes: Vec<Limitation>,
 }
 
@@ -27,8 +27,8 @@ pub struct Translated {
 ///
 /// Into [`DialectName::Ansi`] nothing is changed but that tables lose their
 /// namespaces, as they do everywhere: a test has a database of its own.
-pub fn translate(schema: &Schema, from: DialectName, to: DialectName) -> Translated {
-    let mut work = Work {
+pub fn translate(schema: &Schema, from: DialectName, to: DialectName) -> TranslatedSchema {
+    let mut work = Translation {
         from,
         to,
         tables: schema
@@ -51,7 +51,7 @@ pub fn translate(schema: &Schema, from: DialectName, to: DialectName) -> Transla
     for table in &mut work.tables {
         table.refresh();
     }
-    Translated {
+    TranslatedSchema {
         schema: Schema {
             name: schema.name.clone(),
             tables: work.tables.into_iter().map(Arc::new).collect(),
@@ -61,28 +61,28 @@ pub fn translate(schema: &Schema, from: DialectName, to: DialectName) -> Transla
 }
 
 /// A translation under way.
-struct Work {
+struct Translation {
     from: DialectName,
     to: DialectName,
     tables: Vec<Table>,
     notes: Vec<Limitation>,
 }
 
-impl Work {
+impl Translation {
     /// Notes a change that may alter which rows are accepted.
-    fn loss(&mut self, place: &Place, input: String, why: impl Into<String>) {
-        self.note(Severity::Unsupported, place, input, why.into());
+    fn loss(&mut self, location: &SourceLocation, input: String, why: impl Into<String>) {
+        self.note(Severity::Unsupported, location, input, why.into());
     }
 
     /// Notes a change that alters no verdict.
-    fn change(&mut self, place: &Place, input: String, why: impl Into<String>) {
-        self.note(Severity::Ignored, place, input, why.into());
+    fn change(&mut self, location: &SourceLocation, input: String, why: impl Into<String>) {
+        self.note(Severity::Ignored, location, input, why.into());
     }
 
-    fn note(&mut self, severity: Severity, place: &Place, input: String, why: String) {
+    fn note(&mut self, severity: Severity, location: &SourceLocation, input: String, why: String) {
         self.notes.push(Limitation {
             severity,
-            place: place.clone(),
+            location: location.clone(),
             input,
             why,
         });
@@ -133,9 +133,9 @@ impl Work {
             taken.insert(key(&name));
             table.name.clone_from(&name);
             seen.push(name.clone());
-            let place = table.place.clone();
+            let location = table.location.clone();
             self.change(
-                &place,
+                &location,
                 old,
                 format!("there is another table of the name, so it is `{name}` here"),
             );
@@ -175,9 +175,9 @@ impl Work {
                     continue;
                 };
                 taken.insert(free.clone());
-                let place = self.tables[index].constraints[constraint].place.clone();
+                let location = self.tables[index].constraints[constraint].location.clone();
                 self.change(
-                    &place,
+                    &location,
                     name,
                     format!(
                         "the name is taken in {}, so it is `{free}` here",

@@ -1,31 +1,31 @@
 //! Types that an engine lacks, and columns that it fills in another way.
 
-use super::Work;
+use super::Translation;
 use crate::dialect::DialectName;
-use crate::expr::{ColumnUse, Expr};
+use crate::expr::{ColumnRef, Expr};
 use crate::render::types::type_name;
 use crate::schema::{Column, Constraint, ConstraintKind, Filled};
 use crate::types::DataType;
 use crate::value::Value;
 
 /// What a type becomes, and what that costs.
-struct Mapped {
+struct MappedType {
     data_type: DataType,
     loss: Option<&'static str>,
 }
 
-fn same(data_type: &DataType) -> Mapped {
-    Mapped {
+fn same(data_type: &DataType) -> MappedType {
+    MappedType {
         data_type: data_type.clone(),
         loss: None,
     }
 }
 
-fn into(data_type: DataType, loss: Option<&'static str>) -> Mapped {
-    Mapped { data_type, loss }
+fn into(data_type: DataType, loss: Option<&'static str>) -> MappedType {
+    MappedType { data_type, loss }
 }
 
-impl Work {
+impl Translation {
     /// Gives every column a type that the engine has.
     pub(super) fn types(&mut self) {
         for table in 0..self.tables.len() {
@@ -66,7 +66,7 @@ impl Work {
             _ => None,
         };
         let (place, label) = (
-            self.tables[table].place.clone(),
+            self.tables[table].location.clone(),
             self.column_label(table, slot),
         );
         if let Some(loss) = mapped.loss {
@@ -108,7 +108,7 @@ impl Work {
             negated: false,
         };
         let mut check = Constraint::unnamed(ConstraintKind::Check { expr });
-        check.place = table.place.clone();
+        check.location = table.location.clone();
         table.constraints.push(check);
     }
 
@@ -148,7 +148,7 @@ impl Work {
             }
             for (table, slot, data_type) in changes {
                 let (place, label) = (
-                    self.tables[table].place.clone(),
+                    self.tables[table].location.clone(),
                     self.column_label(table, slot),
                 );
                 let spelled = type_name(&data_type, self.to);
@@ -188,7 +188,7 @@ impl Work {
                 };
                 counted = true;
                 let (place, label) = (
-                    self.tables[table].place.clone(),
+                    self.tables[table].location.clone(),
                     self.column_label(table, slot),
                 );
                 if !possible {
@@ -224,8 +224,8 @@ impl Work {
 }
 
 /// A use of a column in an expression.
-pub(super) fn use_of(column: &Column, slot: usize) -> ColumnUse {
-    ColumnUse {
+pub(super) fn use_of(column: &Column, slot: usize) -> ColumnRef {
+    ColumnRef {
         slot,
         name: column.name.clone(),
         data_type: column.data_type.clone(),
@@ -267,7 +267,7 @@ const POSTGRES: &[&str] = &[
     "xml",
 ];
 
-fn to_postgres(data_type: &DataType, from: DialectName, table: &str, column: &str) -> Mapped {
+fn to_postgres(data_type: &DataType, from: DialectName, table: &str, column: &str) -> MappedType {
     let integer = |bits| DataType::Integer {
         bits,
         unsigned: false,
@@ -356,7 +356,7 @@ fn to_postgres(data_type: &DataType, from: DialectName, table: &str, column: &st
 /// The longest text that may stand in a key: 3072 bytes at four bytes each.
 const KEY_CHARS: u32 = 255;
 
-fn to_mysql(data_type: &DataType, is_key: bool) -> Mapped {
+fn to_mysql(data_type: &DataType, is_key: bool) -> MappedType {
     let text = |loss| {
         if is_key {
             into(
@@ -478,7 +478,7 @@ fn to_mysql(data_type: &DataType, is_key: bool) -> Mapped {
     }
 }
 
-fn to_sqlite(data_type: &DataType) -> Mapped {
+fn to_sqlite(data_type: &DataType) -> MappedType {
     match data_type {
         DataType::Integer {
             bits,

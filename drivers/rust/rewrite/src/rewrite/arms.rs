@@ -1,6 +1,6 @@
 //! `match`: each arm is a target, and literals have a distance.
 
-use isobath_protocol::Kind;
+use isobath_protocol::TargetKind;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Arm, Expr, ExprMatch, Lit, Pat, RangeLimits};
@@ -36,7 +36,7 @@ impl Rewriter<'_> {
             for ((arm, literals), number) in arms.iter().zip(&literals).zip(&mut numbers) {
                 if literals.is_some() {
                     let at = self.range(arm.pat.span());
-                    let target = self.targets(&[Kind::Arm], arm.pat.span(), &at);
+                    let target = self.targets(&[TargetKind::Arm], arm.pat.span(), &at);
                     first.get_or_insert(target);
                     *number = Some(target);
                 }
@@ -79,7 +79,7 @@ impl Rewriter<'_> {
         }
         let target = number.unwrap_or_else(|| {
             let at = self.range(arm.pat.span());
-            self.targets(&[Kind::Arm], arm.pat.span(), &at)
+            self.targets(&[TargetKind::Arm], arm.pat.span(), &at)
         });
         if let Expr::Block(block) = &*arm.body
             && block.label.is_none()
@@ -110,7 +110,7 @@ impl Rewriter<'_> {
             return;
         }
         let at = self.range(pattern.span());
-        let target = self.targets(&[Kind::Arm], pattern.span(), &at);
+        let target = self.targets(&[TargetKind::Arm], pattern.span(), &at);
         let inner = self.rendered(mark, range.clone());
         self.edits.truncate(mark);
         let text = format!(

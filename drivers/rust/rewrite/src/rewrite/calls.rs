@@ -1,6 +1,6 @@
 //! Replaced methods and functions, parsers, and `?`.
 
-use isobath_protocol::Kind;
+use isobath_protocol::TargetKind;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, ExprTry, Lit};
@@ -139,7 +139,7 @@ impl Rewriter<'_> {
         }
         let receiver = self.range(call.receiver.span());
         let method = &call.method;
-        let target = self.targets(&[Kind::True, Kind::False], expr.span(), &range);
+        let target = self.targets(&[TargetKind::True, TargetKind::False], expr.span(), &range);
         let target = text::target(target);
         let inner = self.rendered(mark, receiver.clone());
         let text = match call.args.first() {
@@ -186,7 +186,7 @@ impl Rewriter<'_> {
         let method = self.range(call.method.span());
         let breaks = self.breaks(receiver.end..method.start);
         let called = self.source_of(&(method.start..range.end)).to_owned();
-        let target = self.targets(&[Kind::True, Kind::False], expr.span(), &range);
+        let target = self.targets(&[TargetKind::True, TargetKind::False], expr.span(), &range);
         let target = text::target(target);
         let text = format!(
             "(match &({inner}){breaks} {{ __fr => {{ let __fv = __fr.{called}; ::isobath_rt::q(&__fv).parsed({target}, __fr); __fv }} }})"
@@ -238,7 +238,7 @@ impl Rewriter<'_> {
         let Some(first) = arguments.first().cloned() else {
             return;
         };
-        let target = self.targets(&[Kind::True, Kind::False], expr.span(), &range);
+        let target = self.targets(&[TargetKind::True, TargetKind::False], expr.span(), &range);
         let target = text::target(target);
         let value = self.rendered(mark, first.clone());
         let second = arguments
@@ -289,7 +289,7 @@ impl Rewriter<'_> {
         if !told {
             return;
         }
-        let target = self.targets(&[Kind::True, Kind::False], expr.span(), &range);
+        let target = self.targets(&[TargetKind::True, TargetKind::False], expr.span(), &range);
         let inner = self.rendered(mark, range.clone());
         self.edits.truncate(mark);
         let text = format!(
@@ -328,7 +328,11 @@ impl Rewriter<'_> {
         let breaks = self.breaks(inner.end..range.end);
         let inner = self.rendered(mark, inner);
         self.edits.truncate(mark);
-        let target = self.targets(&[Kind::Proceed, Kind::Leave], expr.span(), &range);
+        let target = self.targets(
+            &[TargetKind::Proceed, TargetKind::Leave],
+            expr.span(),
+            &range,
+        );
         let text = format!(
             "(match ({inner}) {{ __fv => {{ ::isobath_rt::q(&__fv).q({}); __fv }} }}){breaks}?",
             text::target(target)

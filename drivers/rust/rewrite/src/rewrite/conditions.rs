@@ -1,6 +1,6 @@
 //! Conditions: comparisons, and leaves of which only the verdict is known.
 
-use isobath_protocol::Kind;
+use isobath_protocol::TargetKind;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{BinOp, Expr, ExprBinary, Lit, UnOp};
@@ -59,7 +59,7 @@ impl Rewriter<'_> {
         }
         let inner = self.rendered(mark, range.clone());
         self.edits.truncate(mark);
-        let target = self.targets(&[Kind::True, Kind::False], expr.span(), &range);
+        let target = self.targets(&[TargetKind::True, TargetKind::False], expr.span(), &range);
         let name = if negated { "flagn" } else { "flag" };
         let text = format!("::isobath_rt::{name}({}, {inner})", text::target(target));
         self.replace(Shape::Flag, expr.span(), range, &text);
@@ -112,7 +112,7 @@ impl Rewriter<'_> {
         let left = borrowed(copies_left, self.rendered(mark, left));
         let right = self.rendered(mark, right);
         self.edits.truncate(mark);
-        let target = self.targets(&[Kind::True, Kind::False], expr.span(), &range);
+        let target = self.targets(&[TargetKind::True, TargetKind::False], expr.span(), &range);
         let target = text::target(target);
         let record =
             format!("::isobath_rt::c(__fl, __fr).cmp({target}, {relation}, *__fl {sign} *__fr)");

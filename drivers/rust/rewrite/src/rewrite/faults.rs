@@ -1,6 +1,6 @@
 //! Places that may panic. Nothing is put there: a panic names its place itself.
 
-use isobath_protocol::Kind;
+use isobath_protocol::TargetKind;
 use proc_macro2::Span;
 
 use super::Rewriter;
@@ -13,7 +13,7 @@ impl Rewriter<'_> {
             return;
         }
         let range = self.range(whole);
-        let target = self.targets(&[Kind::Fault], named, &range);
+        let target = self.targets(&[TargetKind::Fault], named, &range);
         if let Some(target) = self.targets.last_mut() {
             target.text = format!("{what}: {}", target.text);
         }

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-use isobath_protocol::{Kind, Target};
+use isobath_protocol::{Target, TargetKind};
 use proc_macro2::Span;
 use syn::visit::Visit;
 
@@ -262,7 +262,7 @@ impl Rewriter<'_> {
     }
 
     /// Makes targets of these kinds for one place, and returns the number of the first.
-    fn targets(&mut self, kinds: &[Kind], span: Span, range: &Range<usize>) -> u32 {
+    fn targets(&mut self, kinds: &[TargetKind], span: Span, range: &Range<usize>) -> u32 {
         let first = self.targets.len() as u32;
         let at = span.start();
         let text: String = self

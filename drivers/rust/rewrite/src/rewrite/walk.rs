@@ -1,6 +1,6 @@
 //! The walk over items, blocks and expressions.
 
-use isobath_protocol::Kind;
+use isobath_protocol::TargetKind;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, BinOp, Block, Expr, ExprBinary, ExprClosure, ExprIf, Item, Stmt};
@@ -155,7 +155,7 @@ impl Rewriter<'_> {
         let range = self.range(stmt.span());
         // Before an attribute nothing can be put: it would move to what is put there.
         if !self.source_of(&range).starts_with('#') && self.allowed(Shape::Hit, &range) {
-            let target = self.targets(&[Kind::Statement], stmt.span(), &range);
+            let target = self.targets(&[TargetKind::Statement], stmt.span(), &range);
             let text = format!("{} ", Self::hit(target));
             self.insert(range.start, text);
         }
@@ -206,7 +206,11 @@ impl Rewriter<'_> {
         }
         // `if let` is a branch like others: its body is one outcome, `else` the other.
         let range = self.range(branch.cond.span());
-        let target = self.targets(&[Kind::True, Kind::False], branch.cond.span(), &range);
+        let target = self.targets(
+            &[TargetKind::True, TargetKind::False],
+            branch.cond.span(),
+            &range,
+        );
         self.count(true);
         let body = self.range(branch.then_branch.brace_token.span.open());
         self.insert(body.end, format!(" {}", Self::hit(target)));
@@ -245,7 +249,7 @@ impl Rewriter<'_> {
             self.visit_expr(&closure.body);
         } else {
             let mark = self.edits.len();
-            let target = self.targets(&[Kind::Statement], closure.body.span(), &range);
+            let target = self.targets(&[TargetKind::Statement], closure.body.span(), &range);
             self.visit_expr(&closure.body);
             let inner = self.rendered(mark, range.clone());
             self.edits.truncate(mark);

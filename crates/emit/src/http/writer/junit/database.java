@@ -4,7 +4,7 @@
 @@sqlite postgres mysql
     String address = environment(@VARIABLE@, null);
 @@inside
-    String address = environment(@VARIABLE@, @ROW_ENDPOINT@);
+    String address = environment(@VARIABLE@, @AGENT@);
     List<String> client =
         List.of("curl", "-sS", "--noproxy", "*", "--fail-with-body", "--data-binary", "@-", address);
     ProcessBuilder builder = new ProcessBuilder(client);

@@ -5,7 +5,7 @@ function runSql(...statements) {
   const address = @GIVEN@;
   assert.ok(address, "set " + @VARIABLE@);
 @@inside
-  const address = @GIVEN@ ?? @ROW_ENDPOINT@;
+  const address = @GIVEN@ ?? @AGENT@;
 @@end
   const env = { ...process.env };
 @@inside

@@ -6,7 +6,7 @@ def run_sql(*statements):
     address = os.environ.get(@VARIABLE@)
     assert address, "set " + @VARIABLE@
 @@inside
-    address = os.environ.get(@VARIABLE@, @ROW_ENDPOINT@)
+    address = os.environ.get(@VARIABLE@, @AGENT@)
 @@end
     environment = dict(os.environ)
 @@inside

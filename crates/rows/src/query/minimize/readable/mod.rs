@@ -5,20 +5,20 @@
 //! 2, 3 and such names become words, the same in every column that refers to them and in the
 //! parameters; the order of values stays. The judge takes back what uncovers a target.
 
-mod family;
-mod words;
+mod key_family;
+mod sample_words;
 
 use std::collections::BTreeMap;
 
 use isobath_sql::schema::Table;
 use isobath_sql::{DataType, Value};
 
-use self::family::{Family, families, is_in_key};
-use self::words::words;
+use self::key_family::{KeyFamily, families, is_in_key};
+use self::sample_words::words;
+use super::checker::{CoverageChecker, Edit, ValueSlot};
 use super::columns;
-use super::judge::{Edit, Judge, Place};
 use crate::query::candidate::Candidate;
-use crate::query::construct::{Setting, fresh};
+use crate::query::construct::{SolverContext, fresh};
 
 /// Smaller numbers mean something more often than not.
 const SMALL: i128 = 10;
@@ -26,71 +26,79 @@ const SMALL: i128 = 10;
 const MADE_UP: usize = 4;
 
 /// How many names have been given to things, by the column that these are named after.
-pub(super) type Given = BTreeMap<(usize, usize), usize>;
+pub(super) type UsedNames = BTreeMap<(usize, usize), usize>;
 
 /// Renames what can be renamed.
-pub(super) fn rename(judge: &mut Judge<'_, '_>, candidate: &mut Candidate, targets: &[usize]) {
-    rename_some(judge, candidate, targets, &mut Given::new(), &|_| true);
+pub(super) fn rename(
+    checker: &mut CoverageChecker<'_, '_>,
+    candidate: &mut Candidate,
+    targets: &[usize],
+) {
+    rename_some(checker, candidate, targets, &mut UsedNames::new(), &|_| {
+        true
+    });
 }
 
 /// Renames what targets look at; names that have been given already are left out. What nobody looks
 /// at stays as it is for now, so that candidates can share it.
 pub(super) fn rename_used(
-    judge: &mut Judge<'_, '_>,
+    checker: &mut CoverageChecker<'_, '_>,
     candidate: &mut Candidate,
     targets: &[usize],
-    given: &mut Given,
+    given: &mut UsedNames,
 ) {
     let mut used = Vec::new();
     for target in targets {
-        if let Ok(query) = &judge.target(*target).query {
+        if let Ok(query) = &checker.target(*target).query {
             columns::read(query, &mut used);
             columns::shown(query, &mut used);
         }
     }
-    let is_used = |family: &Family| family.columns.iter().any(|column| used.contains(column));
-    rename_some(judge, candidate, targets, given, &is_used);
+    let is_used = |family: &KeyFamily| family.columns.iter().any(|column| used.contains(column));
+    rename_some(checker, candidate, targets, given, &is_used);
 }
 
 fn rename_some(
-    judge: &mut Judge<'_, '_>,
+    checker: &mut CoverageChecker<'_, '_>,
     candidate: &mut Candidate,
     targets: &[usize],
-    given: &mut Given,
-    wanted: &dyn Fn(&Family) -> bool,
+    given: &mut UsedNames,
+    wanted: &dyn Fn(&KeyFamily) -> bool,
 ) {
-    let dates = dates(&judge.setting(), candidate);
-    judge.edit(candidate, targets, &dates);
-    let edits = names(judge, candidate, targets, given, wanted);
-    judge.edit(candidate, targets, &edits);
+    let dates = dates(&checker.context(), candidate);
+    checker.edit(candidate, targets, &dates);
+    let edits = names(checker, candidate, targets, given, wanted);
+    checker.edit(candidate, targets, &edits);
     // A parameter may have had the same value by chance.
     let without: Vec<Edit> = edits
         .into_iter()
         .filter(|edit| {
-            let is_bound = |(place, _): &(Place, Value)| matches!(place, Place::Parameter(_));
-            let is_made = |(place, value): &(Place, Value)| holds(candidate, *place) == Some(value);
+            let is_bound =
+                |(place, _): &(ValueSlot, Value)| matches!(place, ValueSlot::Parameter(_));
+            let is_made =
+                |(place, value): &(ValueSlot, Value)| value_of(candidate, *place) == Some(value);
             edit.iter().any(is_bound) && !edit.iter().all(is_made)
         })
         .map(|edit| {
             let cells = edit.into_iter();
             cells
-                .filter(|(place, _)| matches!(place, Place::Cell(..)))
+                .filter(|(place, _)| matches!(place, ValueSlot::Cell(..)))
                 .collect()
         })
         .collect();
-    judge.edit(candidate, targets, &without);
+    checker.edit(candidate, targets, &without);
 }
 
 /// Other values for keys of a candidate that another candidate has too, so that the rows of both
 /// can stand side by side.
 pub(super) fn clashes(
-    judge: &Judge<'_, '_>,
+    checker: &CoverageChecker<'_, '_>,
     there: &Candidate,
     candidate: &Candidate,
     targets: &[usize],
 ) -> Vec<Edit> {
-    let schema = judge.setting().schema;
-    let texts = texts(judge, targets);
+    let schema = checker.context().schema;
+    let texts = texts(checker, targets);
     let mut edits = Vec::new();
     for family in families(schema, candidate) {
         let keys = || {
@@ -103,7 +111,7 @@ pub(super) fn clashes(
                 rows.iter().any(|row| row[*column] == *value)
             })
         };
-        let mut free = words_of(judge, &family)
+        let mut free = words_of(checker, &family)
             .map(Value::Text)
             .filter(|word| !is_taken(word) && !is_known(word, candidate, &texts));
         let mut next = greatest(&family, there).max(greatest(&family, candidate)) + 1;
@@ -127,23 +135,23 @@ pub(super) fn clashes(
 
 /// Keys as small numbers, made-up texts as words.
 fn names(
-    judge: &Judge<'_, '_>,
+    checker: &CoverageChecker<'_, '_>,
     candidate: &Candidate,
     targets: &[usize],
-    given: &mut Given,
-    wanted: &dyn Fn(&Family) -> bool,
+    given: &mut UsedNames,
+    wanted: &dyn Fn(&KeyFamily) -> bool,
 ) -> Vec<Edit> {
-    let schema = judge.setting().schema;
-    let texts = texts(judge, targets);
+    let schema = checker.context().schema;
+    let texts = texts(checker, targets);
     let mut edits = Vec::new();
     for family in families(schema, candidate).into_iter().filter(wanted) {
         let given = given.entry(family.name).or_default();
-        let mut free = words_of(judge, &family)
+        let mut free = words_of(checker, &family)
             .skip(*given)
             .map(Value::Text)
             .filter(|word| !is_known(word, candidate, &texts));
         for (old, places) in family.values(candidate) {
-            let in_key = |place: &Place| matches!(place, Place::Cell(table, _, column) if is_in_key(schema, *table, *column));
+            let in_key = |place: &ValueSlot| matches!(place, ValueSlot::Cell(table, _, column) if is_in_key(schema, *table, *column));
             let new = match &old {
                 Value::Int(_) if places.iter().any(in_key) => {
                     Some(Value::Int(i128::try_from(*given + 1).unwrap_or(1)))
@@ -161,7 +169,7 @@ fn names(
 }
 
 /// Dates where SQLite would take numbers as well; all at once, because they are compared.
-fn dates(setting: &Setting<'_>, candidate: &Candidate) -> Vec<Edit> {
+fn dates(context: &SolverContext<'_>, candidate: &Candidate) -> Vec<Edit> {
     let is_time = |table: &Table, column: usize| {
         matches!(
             table.columns[column].data_type,
@@ -171,15 +179,15 @@ fn dates(setting: &Setting<'_>, candidate: &Candidate) -> Vec<Edit> {
     let mut edit = Edit::new();
     let mut example = None;
     for (index, rows) in &candidate.rows {
-        let table = &setting.schema.tables[*index];
+        let table = &context.schema.tables[*index];
         for (row, values) in rows.iter().enumerate() {
             for (column, value) in values.iter().enumerate() {
                 if let Value::Int(number) = value
                     && is_time(table, column)
-                    && let Some(date) = day(setting, table, column, *number)
+                    && let Some(date) = day(context, table, column, *number)
                 {
                     example = Some((table, column));
-                    edit.push((Place::Cell(*index, row, column), date));
+                    edit.push((ValueSlot::Cell(*index, row, column), date));
                 }
             }
         }
@@ -189,23 +197,26 @@ fn dates(setting: &Setting<'_>, candidate: &Candidate) -> Vec<Edit> {
     };
     for (number, value) in candidate.parameters.iter().enumerate() {
         if let Value::Int(value) = value
-            && let Some(date) = day(setting, table, column, *value)
+            && let Some(date) = day(context, table, column, *value)
         {
-            edit.push((Place::Parameter(number), date));
+            edit.push((ValueSlot::Parameter(number), date));
         }
     }
     vec![edit]
 }
 
 /// The day of a number, as a column stores it.
-fn day(setting: &Setting<'_>, table: &Table, column: usize, number: i128) -> Option<Value> {
+fn day(context: &SolverContext<'_>, table: &Table, column: usize, number: i128) -> Option<Value> {
     let number = usize::try_from(number + 31).ok()?;
     let value = fresh(&table.columns[column].data_type, number);
-    setting.dialect.store_in(&value, table, column).ok()
+    context.dialect.store_in(&value, table, column).ok()
 }
 
-fn words_of(judge: &Judge<'_, '_>, family: &Family) -> impl Iterator<Item = String> + use<> {
-    let schema = judge.setting().schema;
+fn words_of(
+    checker: &CoverageChecker<'_, '_>,
+    family: &KeyFamily,
+) -> impl Iterator<Item = String> + use<> {
+    let schema = checker.context().schema;
     let (table, column) = family.name;
     let table = &schema.tables[table];
     words(
@@ -215,7 +226,7 @@ fn words_of(judge: &Judge<'_, '_>, family: &Family) -> impl Iterator<Item = Stri
     )
 }
 
-fn greatest(family: &Family, candidate: &Candidate) -> i128 {
+fn greatest(family: &KeyFamily, candidate: &Candidate) -> i128 {
     let columns = family.columns.iter();
     let rows = columns.filter_map(|(table, column)| Some((candidate.rows.get(table)?, *column)));
     rows.flat_map(|(rows, column)| rows.iter().map(move |row| &row[column]))
@@ -228,27 +239,32 @@ fn greatest(family: &Family, candidate: &Candidate) -> i128 {
 }
 
 /// An edit of all places that hold a value, parameters included.
-fn with_parameters(candidate: &Candidate, old: &Value, new: &Value, places: Vec<Place>) -> Edit {
+fn with_parameters(
+    candidate: &Candidate,
+    old: &Value,
+    new: &Value,
+    places: Vec<ValueSlot>,
+) -> Edit {
     let small = matches!(old, Value::Int(number) if *number <= SMALL);
     let parameters = candidate.parameters.iter().enumerate();
     let parameters = parameters.filter(|(_, value)| !small && *value == old);
     let places = places
         .into_iter()
-        .chain(parameters.map(|(number, _)| Place::Parameter(number)));
+        .chain(parameters.map(|(number, _)| ValueSlot::Parameter(number)));
     places.map(|place| (place, new.clone())).collect()
 }
 
-fn holds(candidate: &Candidate, place: Place) -> Option<&Value> {
+fn value_of(candidate: &Candidate, place: ValueSlot) -> Option<&Value> {
     match place {
-        Place::Cell(table, row, column) => candidate.rows.get(&table)?.get(row)?.get(column),
-        Place::Parameter(number) => candidate.parameters.get(number),
+        ValueSlot::Cell(table, row, column) => candidate.rows.get(&table)?.get(row)?.get(column),
+        ValueSlot::Parameter(number) => candidate.parameters.get(number),
     }
 }
 
-fn texts<'a>(judge: &Judge<'_, 'a>, targets: &[usize]) -> Vec<&'a str> {
+fn texts<'a>(checker: &CoverageChecker<'_, 'a>, targets: &[usize]) -> Vec<&'a str> {
     let targets = targets.iter();
     targets
-        .map(|target| judge.target(*target).sql.as_str())
+        .map(|target| checker.target(*target).sql.as_str())
         .collect()
 }
 

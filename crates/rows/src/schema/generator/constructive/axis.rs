@@ -14,7 +14,7 @@ use rust_decimal::{Decimal, RoundingStrategy};
 
 /// Which values share a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum AxisKind {
     Number,
     /// Days and times of day together, without zone.
     Moment,
@@ -25,7 +25,7 @@ pub(super) enum Line {
 /// Where the values of one column lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axis {
-    pub(super) line: Line,
+    pub(super) line: AxisKind,
     pub(super) unit: Decimal,
     pub(super) dense: bool,
     pub(super) least: Option<Decimal>,
@@ -56,7 +56,7 @@ impl Axis {
                 let range = column.data_type.integer_range()?;
                 let least = Decimal::try_from_i128_with_scale(*range.start(), 0).ok();
                 let greatest = Decimal::try_from_i128_with_scale(*range.end(), 0).ok();
-                axis(Line::Number, whole, false, least, greatest, true)
+                axis(AxisKind::Number, whole, false, least, greatest, true)
             }
             DataType::Decimal { precision, scale } => match precision {
                 Some(precision) if *precision <= 28 => {
@@ -67,7 +67,7 @@ impl Axis {
                     )
                     .ok()?;
                     let unit = Decimal::new(1, scale);
-                    axis(Line::Number, unit, false, Some(-most), Some(most), true)
+                    axis(AxisKind::Number, unit, false, Some(-most), Some(most), true)
                 }
                 // More digits than we can count with: the line is as good as dense, and it ends
                 // where the digits before the point do.
@@ -79,26 +79,40 @@ impl Axis {
                         .and_then(|digits| 10i128.checked_pow(digits))
                         .and_then(|end| Decimal::try_from_i128_with_scale(end, 0).ok());
                     let least = end.map(|end| -end);
-                    axis(Line::Number, unit, true, least, end, end.is_some())
+                    axis(AxisKind::Number, unit, true, least, end, end.is_some())
                 }
                 None => {
                     let unit = Decimal::new(1, scale.unwrap_or(2).min(6));
-                    axis(Line::Number, unit, true, None, None, false)
+                    axis(AxisKind::Number, unit, true, None, None, false)
                 }
             },
             DataType::Float { .. } => {
                 let most = Decimal::new(1_000_000, 0);
                 let unit = Decimal::new(5, 1);
-                axis(Line::Number, unit, true, Some(-most), Some(most), false)
+                axis(AxisKind::Number, unit, true, Some(-most), Some(most), false)
             }
             DataType::Year => {
                 let (least, most) = (Decimal::new(1901, 0), Decimal::new(2155, 0));
-                axis(Line::Number, whole, false, Some(least), Some(most), false)
+                axis(
+                    AxisKind::Number,
+                    whole,
+                    false,
+                    Some(least),
+                    Some(most),
+                    false,
+                )
             }
             DataType::Date => {
                 let unit = Decimal::new(DAY, 0);
                 let (least, most) = (day(1000, 1, 1), day(9999, 12, 31));
-                axis(Line::Moment, unit, false, Some(least), Some(most), false)
+                axis(
+                    AxisKind::Moment,
+                    unit,
+                    false,
+                    Some(least),
+                    Some(most),
+                    false,
+                )
             }
             DataType::Timestamp { zoned, .. } => {
                 // MySQL's TIMESTAMP ends in 2038; values outside are never worth a test by accident.
@@ -107,14 +121,18 @@ impl Axis {
                 } else {
                     (day(1000, 1, 1), day(9999, 12, 30))
                 };
-                let line = if *zoned { Line::Instant } else { Line::Moment };
+                let line = if *zoned {
+                    AxisKind::Instant
+                } else {
+                    AxisKind::Moment
+                };
                 // Fractions of a second exist, so whole seconds prove nothing.
                 axis(line, whole, true, Some(least), Some(most), false)
             }
             DataType::Time { zoned: false, .. } => {
                 let most = Decimal::new(DAY - 1, 0);
                 axis(
-                    Line::Time,
+                    AxisKind::Time,
                     whole,
                     true,
                     Some(Decimal::ZERO),
@@ -129,18 +147,18 @@ impl Axis {
     /// Where a constant lies, when it is of this line.
     pub(super) fn point(&self, value: &Value) -> Option<Decimal> {
         match (self.line, value) {
-            (Line::Number, Value::Int(number)) => {
+            (AxisKind::Number, Value::Int(number)) => {
                 Decimal::try_from_i128_with_scale(*number, 0).ok()
             }
-            (Line::Number, Value::Decimal(number)) => Some(*number),
-            (Line::Number, Value::Float(number)) => Decimal::from_f64_retain(*number),
-            (Line::Moment, Value::Date(date)) => Some(moment(date.at(0, 0, 0, 0))),
-            (Line::Moment, Value::DateTime(at)) => Some(moment(*at)),
-            (Line::Moment, Value::Text(text)) => text_moment(text),
-            (Line::Instant, Value::Instant(at)) => {
+            (AxisKind::Number, Value::Decimal(number)) => Some(*number),
+            (AxisKind::Number, Value::Float(number)) => Decimal::from_f64_retain(*number),
+            (AxisKind::Moment, Value::Date(date)) => Some(moment(date.at(0, 0, 0, 0))),
+            (AxisKind::Moment, Value::DateTime(at)) => Some(moment(*at)),
+            (AxisKind::Moment, Value::Text(text)) => text_moment(text),
+            (AxisKind::Instant, Value::Instant(at)) => {
                 Decimal::try_from_i128_with_scale(at.as_microsecond().into(), 6).ok()
             }
-            (Line::Time, Value::Time(at)) => {
+            (AxisKind::Time, Value::Time(at)) => {
                 let nanos = at.duration_since(civil::Time::midnight()).as_nanos();
                 Decimal::try_from_i128_with_scale(nanos, 9).ok()
             }
@@ -184,12 +202,12 @@ impl Axis {
     /// How far an added constant moves a value of this column: days for a DATE, itself for a number.
     pub(super) fn step(&self, value: &Value, data_type: &DataType) -> Option<Decimal> {
         match (self.line, value) {
-            (Line::Number, Value::Int(_) | Value::Decimal(_)) => self.point(value),
-            (Line::Moment, Value::Int(days)) if *data_type == DataType::Date => {
+            (AxisKind::Number, Value::Int(_) | Value::Decimal(_)) => self.point(value),
+            (AxisKind::Moment, Value::Int(days)) if *data_type == DataType::Date => {
                 Decimal::try_from_i128_with_scale(days.checked_mul(DAY.into())?, 0).ok()
             }
             (
-                Line::Moment | Line::Instant,
+                AxisKind::Moment | AxisKind::Instant,
                 Value::Interval(Interval {
                     months: 0,
                     days,

@@ -6,21 +6,21 @@ use isobath_sql::Value;
 use rust_decimal::Decimal;
 
 use super::axis::Axis;
-use super::problem::{CellPlan, GUESS, Why};
+use super::problem::{CellPlan, GUESS, Reasons};
 
 /// One end of an interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
     pub(super) point: Decimal,
     pub(super) open: bool,
-    pub(super) why: Why,
+    pub(super) why: Reasons,
 }
 
 /// A finite choice of stored values.
 #[derive(Clone, Debug)]
-pub(super) struct Choice {
+pub(super) struct FiniteDomain {
     pub(super) values: Rc<Vec<Value>>,
-    pub(super) why: Why,
+    pub(super) why: Reasons,
 }
 
 /// What is left for one cell. Everything but `null` speaks of the case that it is not NULL.
@@ -28,15 +28,15 @@ pub(super) struct Choice {
 pub(super) struct Domain {
     /// Whether it is NULL, once that is decided.
     pub(super) null: Option<bool>,
-    pub(super) null_why: Why,
+    pub(super) null_why: Reasons,
     pub(super) low: Option<Bound>,
     pub(super) high: Option<Bound>,
-    pub(super) choice: Option<Choice>,
+    pub(super) choice: Option<FiniteDomain>,
     /// Values that it must not have.
-    pub(super) not: Vec<(Value, Why)>,
+    pub(super) not: Vec<(Value, Reasons)>,
     /// Least and greatest number of characters.
-    pub(super) shortest: (u32, Why),
-    pub(super) longest: Option<(u32, Why)>,
+    pub(super) shortest: (u32, Reasons),
+    pub(super) longest: Option<(u32, Reasons)>,
 }
 
 impl Domain {
@@ -55,7 +55,7 @@ impl Domain {
             null_why: if plan.counts { plan.type_why } else { 0 },
             low: bound(plan.axis.and_then(|axis| axis.least)),
             high: bound(plan.axis.and_then(|axis| axis.greatest)),
-            choice: plan.all.as_ref().map(|all| Choice {
+            choice: plan.all.as_ref().map(|all| FiniteDomain {
                 values: Rc::new(all.clone()),
                 why: plan.type_why,
             }),
@@ -70,7 +70,7 @@ impl Domain {
     }
 
     /// The only value that is left, with the reasons.
-    pub(super) fn single(&self) -> Option<(&Value, Why)> {
+    pub(super) fn single(&self) -> Option<(&Value, Reasons)> {
         match &self.choice {
             Some(choice) if choice.values.len() == 1 => Some((&choice.values[0], choice.why)),
             _ => None,

@@ -3,12 +3,12 @@
 use isobath_sql::schema::ConstraintKind;
 use isobath_sql::{Dialect, Expr, Schema, render};
 
-use super::problem::{LAST_SOURCE, Problem, Source, Why};
-use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+use super::problem::{CellProblem, LAST_SOURCE, ReasonOrigin, Reasons};
+use crate::schema::predicate::{MatchMode, Predicate, RequiredTruth, RowMatch};
 
 /// The sentence for a conflict.
-pub(super) fn sentence(problem: &Problem<'_>, schema: &Schema, why: Why) -> String {
-    let writer = Writer {
+pub(super) fn sentence(problem: &CellProblem<'_>, schema: &Schema, why: Reasons) -> String {
+    let writer = ProofWriter {
         schema,
         table: problem.rows[problem.subject].table,
         dialect: problem.dialect,
@@ -21,15 +21,15 @@ pub(super) fn sentence(problem: &Problem<'_>, schema: &Schema, why: Why) -> Stri
         }
         let fact = match source {
             _ if bit == LAST_SOURCE => "further rules of the tables hold".to_owned(),
-            Source::Part(part) => writer.predicate(part),
-            Source::Type(cell) => {
+            ReasonOrigin::Part(part) => writer.predicate(part),
+            ReasonOrigin::Type(cell) => {
                 let plan = &problem.cells[*cell];
                 format!(
                     "`{}` is of type {}",
                     plan.definition.name, plan.definition.declared
                 )
             }
-            Source::Rule { table, constraint } => writer.rule(*table, *constraint),
+            ReasonOrigin::Constraint { table, constraint } => writer.rule(*table, *constraint),
         };
         if !facts.contains(&fact) {
             facts.push(fact);
@@ -42,13 +42,13 @@ pub(super) fn sentence(problem: &Problem<'_>, schema: &Schema, why: Why) -> Stri
     }
 }
 
-struct Writer<'s> {
+struct ProofWriter<'s> {
     schema: &'s Schema,
     table: usize,
     dialect: &'static dyn Dialect,
 }
 
-impl Writer<'_> {
+impl ProofWriter<'_> {
     fn column(&self, column: usize) -> &str {
         self.schema.tables[self.table]
             .columns
@@ -71,10 +71,10 @@ impl Writer<'_> {
             Predicate::Expr { expr, wanted } => {
                 let expr = self.expr(expr);
                 match wanted {
-                    Wanted::True => format!("`{expr}` is true"),
-                    Wanted::False => format!("`{expr}` is false"),
-                    Wanted::Unknown => format!("`{expr}` is unknown"),
-                    Wanted::NotFalse => format!("`{expr}` is not false"),
+                    RequiredTruth::True => format!("`{expr}` is true"),
+                    RequiredTruth::False => format!("`{expr}` is false"),
+                    RequiredTruth::Unknown => format!("`{expr}` is unknown"),
+                    RequiredTruth::NotFalse => format!("`{expr}` is not false"),
                 }
             }
             Predicate::Match(wanted) => self.matching(wanted),
@@ -98,10 +98,10 @@ impl Writer<'_> {
         format!("({})", parts.join(word))
     }
 
-    fn matching(&self, wanted: &Match) -> String {
+    fn matching(&self, wanted: &RowMatch) -> String {
         let names = |pairs: &[(usize, usize)]| {
             let names: Vec<&str> = pairs.iter().map(|(own, _)| self.column(*own)).collect();
-            let joint = if wanted.mode == Mode::All {
+            let joint = if wanted.mode == MatchMode::All {
                 ", "
             } else {
                 " or "

@@ -10,13 +10,13 @@ use isobath_sql::eval;
 use isobath_sql::expr::CompareOp;
 use isobath_sql::{Expr, Value};
 
-use super::form;
-use super::problem::{Form, Goal, Problem, Test};
-use crate::schema::predicate::Wanted;
+use super::domain_constraint;
+use super::problem::{CellConstraint, CellProblem, DomainConstraint, ExprConstraint};
+use crate::schema::predicate::RequiredTruth;
 
 /// A verdict, or that it is not one.
 #[derive(Clone, Copy, PartialEq)]
-enum Want {
+enum TruthSet {
     True,
     False,
     Unknown,
@@ -25,27 +25,27 @@ enum Want {
 }
 
 /// The goal that `expr` has the verdict on a row.
-pub(super) fn goal<'a>(
-    problem: &Problem<'a>,
+pub(super) fn constraint<'a>(
+    problem: &CellProblem<'a>,
     row: usize,
     expr: &'a Expr,
-    wanted: Wanted,
-) -> Goal<'a> {
+    wanted: RequiredTruth,
+) -> CellConstraint<'a> {
     let want = match wanted {
-        Wanted::True => Want::True,
-        Wanted::False => Want::False,
-        Wanted::Unknown => Want::Unknown,
-        Wanted::NotFalse => Want::NotFalse,
+        RequiredTruth::True => TruthSet::True,
+        RequiredTruth::False => TruthSet::False,
+        RequiredTruth::Unknown => TruthSet::Unknown,
+        RequiredTruth::NotFalse => TruthSet::NotFalse,
     };
-    Logic { problem, row }.goal(Cow::Borrowed(expr), want)
+    LogicLowering { problem, row }.constraint(Cow::Borrowed(expr), want)
 }
 
-struct Logic<'p, 'a> {
-    problem: &'p Problem<'a>,
+struct LogicLowering<'p, 'a> {
+    problem: &'p CellProblem<'a>,
     row: usize,
 }
 
-impl Want {
+impl TruthSet {
     /// The verdict that the operand of NOT must have.
     fn inverted(self) -> Self {
         match self {
@@ -67,24 +67,24 @@ impl Want {
         }
     }
 
-    fn constant<'a>(self, verdict: Option<bool>) -> Goal<'a> {
+    fn constant<'a>(self, verdict: Option<bool>) -> CellConstraint<'a> {
         if self.admits(verdict) {
-            Goal::TRUE
+            CellConstraint::TRUE
         } else {
-            Goal::FALSE
+            CellConstraint::FALSE
         }
     }
 }
 
-impl<'a> Logic<'_, 'a> {
-    fn goal(&self, expr: Cow<'a, Expr>, want: Want) -> Goal<'a> {
+impl<'a> LogicLowering<'_, 'a> {
+    fn constraint(&self, expr: Cow<'a, Expr>, want: TruthSet) -> CellConstraint<'a> {
         match expr {
             Cow::Borrowed(expr) => self.borrowed(expr, want),
             Cow::Owned(expr) => self.test(Cow::Owned(expr), want),
         }
     }
 
-    fn borrowed(&self, whole: &'a Expr, want: Want) -> Goal<'a> {
+    fn borrowed(&self, whole: &'a Expr, want: TruthSet) -> CellConstraint<'a> {
         match whole {
             Expr::And(parts) => self.conjunction(parts, want, false),
             // p OR q is NOT (NOT p AND NOT q), in three values too.
@@ -104,21 +104,21 @@ impl<'a> Logic<'_, 'a> {
                     self.both(above, below, want)
                 };
                 if *symmetric {
-                    let either = |want: Want| {
+                    let either = |want: TruthSet| {
                         let first = inside(low, high, want);
                         let second = inside(high, low, want);
                         (first, second)
                     };
                     match want {
-                        Want::True | Want::NotFalse => {
+                        TruthSet::True | TruthSet::NotFalse => {
                             let (first, second) = either(want);
-                            Goal::any([first, second])
+                            CellConstraint::any([first, second])
                         }
-                        Want::False | Want::NotTrue => {
+                        TruthSet::False | TruthSet::NotTrue => {
                             let (first, second) = either(want);
-                            Goal::all([first, second])
+                            CellConstraint::all([first, second])
                         }
-                        Want::Unknown => self.test(Cow::Borrowed(whole), want),
+                        TruthSet::Unknown => self.test(Cow::Borrowed(whole), want),
                     }
                 } else {
                     inside(low, high, want)
@@ -131,11 +131,11 @@ impl<'a> Logic<'_, 'a> {
                 want,
                 self.null(
                     inner,
-                    *negated == (want == Want::False || want == Want::NotTrue),
+                    *negated == (want == TruthSet::False || want == TruthSet::NotTrue),
                 ),
             ) {
-                (Want::Unknown, _) => Goal::FALSE,
-                (_, Some(goal)) => goal,
+                (TruthSet::Unknown, _) => CellConstraint::FALSE,
+                (_, Some(constraint)) => constraint,
                 (_, None) => self.test(Cow::Borrowed(whole), want),
             },
             Expr::IsTruth {
@@ -144,19 +144,19 @@ impl<'a> Logic<'_, 'a> {
                 negated,
             } => {
                 let holds = match want {
-                    Want::Unknown => return Goal::FALSE,
-                    Want::True | Want::NotFalse => !negated,
-                    Want::False | Want::NotTrue => *negated,
+                    TruthSet::Unknown => return CellConstraint::FALSE,
+                    TruthSet::True | TruthSet::NotFalse => !negated,
+                    TruthSet::False | TruthSet::NotTrue => *negated,
                 };
                 match (verdict, holds) {
-                    (Some(true), true) => self.borrowed(inner, Want::True),
-                    (Some(true), false) => self.borrowed(inner, Want::NotTrue),
-                    (Some(false), true) => self.borrowed(inner, Want::False),
-                    (Some(false), false) => self.borrowed(inner, Want::NotFalse),
-                    (None, true) => self.borrowed(inner, Want::Unknown),
-                    (None, false) => Goal::any([
-                        self.borrowed(inner, Want::True),
-                        self.borrowed(inner, Want::False),
+                    (Some(true), true) => self.borrowed(inner, TruthSet::True),
+                    (Some(true), false) => self.borrowed(inner, TruthSet::NotTrue),
+                    (Some(false), true) => self.borrowed(inner, TruthSet::False),
+                    (Some(false), false) => self.borrowed(inner, TruthSet::NotFalse),
+                    (None, true) => self.borrowed(inner, TruthSet::Unknown),
+                    (None, false) => CellConstraint::any([
+                        self.borrowed(inner, TruthSet::True),
+                        self.borrowed(inner, TruthSet::False),
                     ]),
                 }
             }
@@ -185,44 +185,55 @@ impl<'a> Logic<'_, 'a> {
     }
 
     /// A conjunction, of negations when `inverted`.
-    fn conjunction(&self, parts: &'a [Expr], want: Want, inverted: bool) -> Goal<'a> {
-        let each = |want: Want| {
+    fn conjunction(&self, parts: &'a [Expr], want: TruthSet, inverted: bool) -> CellConstraint<'a> {
+        let each = |want: TruthSet| {
             let want = if inverted { want.inverted() } else { want };
-            let goals = parts.iter().map(|part| self.borrowed(part, want));
-            goals.collect::<Vec<_>>()
+            let constraints = parts.iter().map(|part| self.borrowed(part, want));
+            constraints.collect::<Vec<_>>()
         };
         match want {
-            Want::True | Want::NotFalse => Goal::all(each(want)),
-            Want::False | Want::NotTrue => Goal::any(each(want)),
-            Want::Unknown => Goal::all([
-                Goal::all(each(Want::NotFalse)),
-                Goal::any(each(Want::Unknown)),
+            TruthSet::True | TruthSet::NotFalse => CellConstraint::all(each(want)),
+            TruthSet::False | TruthSet::NotTrue => CellConstraint::any(each(want)),
+            TruthSet::Unknown => CellConstraint::all([
+                CellConstraint::all(each(TruthSet::NotFalse)),
+                CellConstraint::any(each(TruthSet::Unknown)),
             ]),
         }
     }
 
     /// That two conditions have the same verdict, which is unknown as soon as one of theirs is.
-    fn same_verdict(&self, left: &'a Expr, right: &'a Expr, want: Want) -> Goal<'a> {
-        let pair =
-            |first, second| Goal::all([self.borrowed(left, first), self.borrowed(right, second)]);
-        let same = || [pair(Want::True, Want::True), pair(Want::False, Want::False)];
-        let different = || [pair(Want::True, Want::False), pair(Want::False, Want::True)];
+    fn same_verdict(&self, left: &'a Expr, right: &'a Expr, want: TruthSet) -> CellConstraint<'a> {
+        let pair = |first, second| {
+            CellConstraint::all([self.borrowed(left, first), self.borrowed(right, second)])
+        };
+        let same = || {
+            [
+                pair(TruthSet::True, TruthSet::True),
+                pair(TruthSet::False, TruthSet::False),
+            ]
+        };
+        let different = || {
+            [
+                pair(TruthSet::True, TruthSet::False),
+                pair(TruthSet::False, TruthSet::True),
+            ]
+        };
         let unknown = || {
             [
-                self.borrowed(left, Want::Unknown),
-                self.borrowed(right, Want::Unknown),
+                self.borrowed(left, TruthSet::Unknown),
+                self.borrowed(right, TruthSet::Unknown),
             ]
         };
         match want {
-            Want::True => Goal::any(same()),
-            Want::False => Goal::any(different()),
-            Want::Unknown => Goal::any(unknown()),
-            Want::NotFalse => Goal::any(same().into_iter().chain(unknown())),
-            Want::NotTrue => Goal::any(different().into_iter().chain(unknown())),
+            TruthSet::True => CellConstraint::any(same()),
+            TruthSet::False => CellConstraint::any(different()),
+            TruthSet::Unknown => CellConstraint::any(unknown()),
+            TruthSet::NotFalse => CellConstraint::any(same().into_iter().chain(unknown())),
+            TruthSet::NotTrue => CellConstraint::any(different().into_iter().chain(unknown())),
         }
     }
 
-    fn both(&self, first: Expr, second: Expr, want: Want) -> Goal<'a> {
+    fn both(&self, first: Expr, second: Expr, want: TruthSet) -> CellConstraint<'a> {
         let each = |want| {
             [
                 self.test(Cow::Owned(first.clone()), want),
@@ -230,11 +241,11 @@ impl<'a> Logic<'_, 'a> {
             ]
         };
         match want {
-            Want::True | Want::NotFalse => Goal::all(each(want)),
-            Want::False | Want::NotTrue => Goal::any(each(want)),
-            Want::Unknown => Goal::all([
-                Goal::all(each(Want::NotFalse)),
-                Goal::any(each(Want::Unknown)),
+            TruthSet::True | TruthSet::NotFalse => CellConstraint::all(each(want)),
+            TruthSet::False | TruthSet::NotTrue => CellConstraint::any(each(want)),
+            TruthSet::Unknown => CellConstraint::all([
+                CellConstraint::all(each(TruthSet::NotFalse)),
+                CellConstraint::any(each(TruthSet::Unknown)),
             ]),
         }
     }
@@ -245,12 +256,12 @@ impl<'a> Logic<'_, 'a> {
         left: &'a Expr,
         right: &'a Expr,
         negated: bool,
-        want: Want,
-    ) -> Goal<'a> {
+        want: TruthSet,
+    ) -> CellConstraint<'a> {
         let differ = match want {
-            Want::Unknown => return Goal::FALSE,
-            Want::True | Want::NotFalse => !negated,
-            Want::False | Want::NotTrue => negated,
+            TruthSet::Unknown => return CellConstraint::FALSE,
+            TruthSet::True | TruthSet::NotFalse => !negated,
+            TruthSet::False | TruthSet::NotTrue => negated,
         };
         let nulls = || {
             Some((
@@ -265,15 +276,15 @@ impl<'a> Logic<'_, 'a> {
         };
         let compared = compare(CompareOp::Equal, left, right);
         if differ {
-            Goal::any([
-                self.test(Cow::Owned(compared), Want::False),
-                Goal::all([left_null, right_value]),
-                Goal::all([left_value, right_null]),
+            CellConstraint::any([
+                self.test(Cow::Owned(compared), TruthSet::False),
+                CellConstraint::all([left_null, right_value]),
+                CellConstraint::all([left_value, right_null]),
             ])
         } else {
-            Goal::any([
-                self.test(Cow::Owned(compared), Want::True),
-                Goal::all([left_null, right_null]),
+            CellConstraint::any([
+                self.test(Cow::Owned(compared), TruthSet::True),
+                CellConstraint::all([left_null, right_null]),
             ])
         }
     }
@@ -283,58 +294,62 @@ impl<'a> Logic<'_, 'a> {
         operand: Option<&'a Expr>,
         branches: &'a [(Expr, Expr)],
         otherwise: Option<&'a Expr>,
-        want: Want,
-    ) -> Goal<'a> {
+        want: TruthSet,
+    ) -> CellConstraint<'a> {
         let condition = |when: &'a Expr, want| match operand {
             Some(operand) => self.test(Cow::Owned(compare(CompareOp::Equal, operand, when)), want),
             None => self.borrowed(when, want),
         };
         let mut ways = Vec::new();
         for (index, (when, then)) in branches.iter().enumerate() {
-            let mut way: Vec<Goal<'a>> = branches[..index]
+            let mut way: Vec<CellConstraint<'a>> = branches[..index]
                 .iter()
-                .map(|(earlier, _)| condition(earlier, Want::NotTrue))
+                .map(|(earlier, _)| condition(earlier, TruthSet::NotTrue))
                 .collect();
-            way.push(condition(when, Want::True));
+            way.push(condition(when, TruthSet::True));
             way.push(self.borrowed(then, want));
-            ways.push(Goal::all(way));
+            ways.push(CellConstraint::all(way));
         }
-        let mut way: Vec<Goal<'a>> = branches
+        let mut way: Vec<CellConstraint<'a>> = branches
             .iter()
-            .map(|(when, _)| condition(when, Want::NotTrue))
+            .map(|(when, _)| condition(when, TruthSet::NotTrue))
             .collect();
         way.push(match otherwise {
             Some(otherwise) => self.borrowed(otherwise, want),
             None => want.constant(None),
         });
-        ways.push(Goal::all(way));
-        Goal::any(ways)
+        ways.push(CellConstraint::all(way));
+        CellConstraint::any(ways)
     }
 
     /// The goal that an expression is (or is not) NULL, when columns alone decide that.
-    fn null(&self, expr: &Expr, is_null: bool) -> Option<Goal<'a>> {
+    fn null(&self, expr: &Expr, is_null: bool) -> Option<CellConstraint<'a>> {
         if let Expr::Literal(value) = expr {
             let holds = value.is_null() == is_null;
-            return Some(if holds { Goal::TRUE } else { Goal::FALSE });
+            return Some(if holds {
+                CellConstraint::TRUE
+            } else {
+                CellConstraint::FALSE
+            });
         }
         let columns = expr.columns();
-        if columns.is_empty() || !form::is_strict(expr) {
+        if columns.is_empty() || !domain_constraint::is_strict(expr) {
             return None;
         }
-        let goals = columns.into_iter().map(|column| Goal::Null {
+        let constraints = columns.into_iter().map(|column| CellConstraint::Null {
             cell: self.problem.cell(self.row, column),
             is_null,
         });
-        let goals: Vec<_> = goals.collect();
+        let constraints: Vec<_> = constraints.collect();
         Some(if is_null {
-            Goal::any(goals)
+            CellConstraint::any(constraints)
         } else {
-            Goal::all(goals)
+            CellConstraint::all(constraints)
         })
     }
 
     /// A test that is not taken apart further.
-    fn test(&self, expr: Cow<'a, Expr>, want: Want) -> Goal<'a> {
+    fn test(&self, expr: Cow<'a, Expr>, want: TruthSet) -> CellConstraint<'a> {
         let columns = expr.columns();
         if columns.is_empty()
             && let Ok(truth) = eval::truth(&expr, &[], self.problem.dialect)
@@ -345,47 +360,86 @@ impl<'a> Logic<'_, 'a> {
             .iter()
             .map(|column| self.problem.cell(self.row, *column))
             .collect();
-        if !form::is_strict(&expr) {
+        if !domain_constraint::is_strict(&expr) {
             return match want {
-                Want::True => self.leaf(expr, Wanted::True, cells, Form::Opaque),
-                Want::False => self.leaf(expr, Wanted::False, cells, Form::Opaque),
-                Want::Unknown => self.leaf(expr, Wanted::Unknown, cells, Form::Opaque),
-                Want::NotFalse => self.leaf(expr, Wanted::NotFalse, cells, Form::Opaque),
-                Want::NotTrue => Goal::any([
-                    self.leaf(expr.clone(), Wanted::False, cells.clone(), Form::Opaque),
-                    self.leaf(expr, Wanted::Unknown, cells, Form::Opaque),
+                TruthSet::True => {
+                    self.leaf(expr, RequiredTruth::True, cells, DomainConstraint::Opaque)
+                }
+                TruthSet::False => {
+                    self.leaf(expr, RequiredTruth::False, cells, DomainConstraint::Opaque)
+                }
+                TruthSet::Unknown => self.leaf(
+                    expr,
+                    RequiredTruth::Unknown,
+                    cells,
+                    DomainConstraint::Opaque,
+                ),
+                TruthSet::NotFalse => self.leaf(
+                    expr,
+                    RequiredTruth::NotFalse,
+                    cells,
+                    DomainConstraint::Opaque,
+                ),
+                TruthSet::NotTrue => CellConstraint::any([
+                    self.leaf(
+                        expr.clone(),
+                        RequiredTruth::False,
+                        cells.clone(),
+                        DomainConstraint::Opaque,
+                    ),
+                    self.leaf(
+                        expr,
+                        RequiredTruth::Unknown,
+                        cells,
+                        DomainConstraint::Opaque,
+                    ),
                 ]),
             };
         }
         let nulls = |is_null| {
             cells
                 .iter()
-                .map(move |cell| Goal::Null {
+                .map(move |cell| CellConstraint::Null {
                     cell: *cell,
                     is_null,
                 })
                 .collect::<Vec<_>>()
         };
-        let decided = |wanted: Wanted| {
-            let forms = form::forms(self.problem, self.row, &expr, wanted == Wanted::True);
-            let mut goals = nulls(false);
+        let decided = |wanted: RequiredTruth| {
+            let forms = domain_constraint::forms(
+                self.problem,
+                self.row,
+                &expr,
+                wanted == RequiredTruth::True,
+            );
+            let mut constraints = nulls(false);
             for helper in forms.helpers {
-                goals.push(helper);
+                constraints.push(helper);
             }
-            goals.push(self.leaf(expr.clone(), wanted, cells.clone(), forms.main));
-            Goal::all(goals)
+            constraints.push(self.leaf(expr.clone(), wanted, cells.clone(), forms.main));
+            CellConstraint::all(constraints)
         };
         match want {
-            Want::True => decided(Wanted::True),
-            Want::False => decided(Wanted::False),
-            Want::Unknown => Goal::any(nulls(true)),
-            Want::NotFalse => Goal::any(std::iter::once(decided(Wanted::True)).chain(nulls(true))),
-            Want::NotTrue => Goal::any(std::iter::once(decided(Wanted::False)).chain(nulls(true))),
+            TruthSet::True => decided(RequiredTruth::True),
+            TruthSet::False => decided(RequiredTruth::False),
+            TruthSet::Unknown => CellConstraint::any(nulls(true)),
+            TruthSet::NotFalse => CellConstraint::any(
+                std::iter::once(decided(RequiredTruth::True)).chain(nulls(true)),
+            ),
+            TruthSet::NotTrue => CellConstraint::any(
+                std::iter::once(decided(RequiredTruth::False)).chain(nulls(true)),
+            ),
         }
     }
 
-    fn leaf(&self, expr: Cow<'a, Expr>, wanted: Wanted, cells: Vec<usize>, form: Form) -> Goal<'a> {
-        Goal::Test(Test {
+    fn leaf(
+        &self,
+        expr: Cow<'a, Expr>,
+        wanted: RequiredTruth,
+        cells: Vec<usize>,
+        form: DomainConstraint,
+    ) -> CellConstraint<'a> {
+        CellConstraint::Test(ExprConstraint {
             row: self.row,
             expr: Some(expr),
             wanted,

@@ -10,30 +10,30 @@ use isobath_sql::Value;
 use isobath_sql::schema::{ConstraintKind, ForeignKey};
 
 use super::logic;
-use super::problem::{GUESS, Goal, Problem, SEED, Source, Term, Why};
-use crate::schema::generator::Task;
-use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+use super::problem::{CellConstraint, CellProblem, CellTerm, GUESS, ReasonOrigin, Reasons, SEED};
+use crate::schema::generator::GenerationTask;
+use crate::schema::predicate::{MatchMode, Predicate, RequiredTruth, RowMatch};
 
 /// A row to compare with.
 #[derive(Clone, Copy)]
-enum Other<'a> {
+enum ComparedRow<'a> {
     Planned(usize),
     There(&'a [Value]),
 }
 
 /// Lowers tasks.
 pub(super) struct Lowering<'t, 'a> {
-    task: &'t Task<'a>,
-    problem: Problem<'a>,
+    task: &'t GenerationTask<'a>,
+    problem: CellProblem<'a>,
     /// Symbolic rows of the table under test, one per match that needs a witness.
     witnesses: Option<Vec<usize>>,
     next_witness: usize,
     /// Set while a part refers to rows that are there.
-    seeds: Why,
+    seeds: Reasons,
 }
 
 /// The task as it stands, with these fresh rows.
-pub(super) fn concrete<'a>(task: &Task<'a>, fresh: &[usize]) -> Problem<'a> {
+pub(super) fn concrete<'a>(task: &GenerationTask<'a>, fresh: &[usize]) -> CellProblem<'a> {
     let mut lowering = Lowering::new(task, None);
     for table in fresh {
         let row = lowering.add_row(*table);
@@ -43,9 +43,9 @@ pub(super) fn concrete<'a>(task: &Task<'a>, fresh: &[usize]) -> Problem<'a> {
 }
 
 /// The task over unknown rows there.
-pub(super) fn symbolic<'a>(task: &Task<'a>) -> Problem<'a> {
+pub(super) fn symbolic<'a>(task: &GenerationTask<'a>) -> CellProblem<'a> {
     let mut lowering = Lowering::new(task, Some(Vec::new()));
-    let mut count = usize::from(!task.there.rows(task.table).is_empty());
+    let mut count = usize::from(!task.existing.rows(task.table).is_empty());
     count = count.max(witnesses_needed(task.predicate, task.table));
     for _ in 0..count {
         let row = lowering.add_row(task.table);
@@ -67,10 +67,10 @@ fn witnesses_needed(predicate: &Predicate, table: usize) -> usize {
 }
 
 impl<'t, 'a> Lowering<'t, 'a> {
-    fn new(task: &'t Task<'a>, witnesses: Option<Vec<usize>>) -> Self {
+    fn new(task: &'t GenerationTask<'a>, witnesses: Option<Vec<usize>>) -> Self {
         Self {
             task,
-            problem: Problem::empty(task.dialect),
+            problem: CellProblem::empty(task.dialect),
             witnesses,
             next_witness: 0,
             seeds: 0,
@@ -82,7 +82,7 @@ impl<'t, 'a> Lowering<'t, 'a> {
         self.problem.add_row(table, &schema.tables[table])
     }
 
-    fn finish(mut self) -> Problem<'a> {
+    fn finish(mut self) -> CellProblem<'a> {
         let subject = self.add_row(self.task.table);
         self.problem.subject = subject;
         let parts = match self.task.predicate {
@@ -91,14 +91,16 @@ impl<'t, 'a> Lowering<'t, 'a> {
         };
         for part in parts {
             self.seeds = 0;
-            let goal = self.part(subject, part);
-            let why = self.problem.source(Source::Part(part));
-            self.problem.goals.push((goal, why | self.seeds));
+            let constraint = self.part(subject, part);
+            let why = self.problem.source(ReasonOrigin::Part(part));
+            self.problem
+                .constraints
+                .push((constraint, why | self.seeds));
             // What a requirement says of an expression outright is what it is about; the rest
             // of the table's rules come as alternatives with NULL.
             if let Predicate::Expr {
                 expr,
-                wanted: Wanted::True | Wanted::False,
+                wanted: RequiredTruth::True | RequiredTruth::False,
             } = part
             {
                 for column in expr.columns() {
@@ -113,36 +115,38 @@ impl<'t, 'a> Lowering<'t, 'a> {
         self.problem
     }
 
-    fn part(&mut self, row: usize, part: &'a Predicate) -> Goal<'a> {
+    fn part(&mut self, row: usize, part: &'a Predicate) -> CellConstraint<'a> {
         match part {
-            Predicate::And(parts) => Goal::all(
+            Predicate::And(parts) => CellConstraint::all(
                 parts
                     .iter()
                     .map(|part| self.part(row, part))
                     .collect::<Vec<_>>(),
             ),
-            Predicate::Or(parts) => Goal::any(
+            Predicate::Or(parts) => CellConstraint::any(
                 parts
                     .iter()
                     .map(|part| self.part(row, part))
                     .collect::<Vec<_>>(),
             ),
-            Predicate::Null { column, is_null } => Goal::Null {
+            Predicate::Null { column, is_null } => CellConstraint::Null {
                 cell: self.problem.cell(row, *column),
                 is_null: *is_null,
             },
-            Predicate::Expr { expr, wanted } => logic::goal(&self.problem, row, expr, *wanted),
+            Predicate::Expr { expr, wanted } => {
+                logic::constraint(&self.problem, row, expr, *wanted)
+            }
             Predicate::Match(wanted) => self.matching(row, wanted),
             Predicate::Duplicate {
                 constraint,
                 duplicate,
             } => self.index(row, *constraint, *duplicate),
-            Predicate::Fits { fits: true, .. } => Goal::TRUE,
+            Predicate::Fits { fits: true, .. } => CellConstraint::TRUE,
             Predicate::Fits {
                 column,
                 data_type,
                 fits: false,
-            } => Goal::Misfit {
+            } => CellConstraint::Misfit {
                 cell: self.problem.cell(row, *column),
                 data_type,
             },
@@ -156,17 +160,17 @@ impl<'t, 'a> Lowering<'t, 'a> {
         for column in 0..definition.columns.len() {
             let cell = self.problem.cell(row, column);
             // Having a value everywhere needs no explanation.
-            let goal = Goal::Null {
+            let constraint = CellConstraint::Null {
                 cell,
                 is_null: false,
             };
-            self.problem.goals.push((goal, 0));
+            self.problem.constraints.push((constraint, 0));
         }
         for (index, constraint) in definition.constraints.iter().enumerate() {
             self.seeds = 0;
-            let goal = match &constraint.kind {
+            let constraint = match &constraint.kind {
                 ConstraintKind::Check { expr } => {
-                    logic::goal(&self.problem, row, expr, Wanted::NotFalse)
+                    logic::constraint(&self.problem, row, expr, RequiredTruth::NotFalse)
                 }
                 ConstraintKind::PrimaryKey { columns } | ConstraintKind::Unique { columns, .. }
                     if keys_and_parents =>
@@ -179,78 +183,82 @@ impl<'t, 'a> Lowering<'t, 'a> {
                 }
                 _ => continue,
             };
-            let why = self.problem.source(Source::Rule {
+            let why = self.problem.source(ReasonOrigin::Constraint {
                 table,
                 constraint: index,
             });
-            self.problem.goals.push((goal, why | self.seeds));
+            self.problem
+                .constraints
+                .push((constraint, why | self.seeds));
         }
     }
 
-    fn unique(&mut self, row: usize, columns: &[usize]) -> Goal<'a> {
+    fn unique(&mut self, row: usize, columns: &[usize]) -> CellConstraint<'a> {
         let table = self.problem.rows[row].table;
         let others = self.others(table, Some(row));
-        let mut goals = Vec::with_capacity(others.len());
+        let mut constraints = Vec::with_capacity(others.len());
         for other in others {
             let pairs = columns.iter().map(|column| {
                 let cell = self.problem.cell(row, *column);
                 self.complies(cell, other, *column, false)
             });
-            goals.push(Goal::any(pairs.collect::<Vec<_>>()));
+            constraints.push(CellConstraint::any(pairs.collect::<Vec<_>>()));
         }
-        Goal::all(goals)
+        CellConstraint::all(constraints)
     }
 
     /// A likely way to repeat, or not to repeat, the key of a unique index. Whether it does is for
     /// verification: expressions may be equal where their columns are not.
-    fn index(&mut self, row: usize, constraint: usize, duplicate: bool) -> Goal<'a> {
+    fn index(&mut self, row: usize, constraint: usize, duplicate: bool) -> CellConstraint<'a> {
         if self.witnesses.is_some() {
-            return Goal::TRUE;
+            return CellConstraint::TRUE;
         }
         let table = self.problem.rows[row].table;
         let definition = self.problem.rows[row].definition;
         let columns = definition.constraints[constraint].columns();
         let others = self.others(table, Some(row));
         self.seeds |= GUESS;
-        let null = |cell, is_null| Goal::Null { cell, is_null };
-        let mut goals = Vec::with_capacity(others.len());
+        let null = |cell, is_null| CellConstraint::Null { cell, is_null };
+        let mut constraints = Vec::with_capacity(others.len());
         for other in others {
             let pairs = columns.iter().map(|column| {
                 let cell = self.problem.cell(row, *column);
                 match (self.term(other, *column), duplicate) {
-                    (Some(term), true) => Goal::Same(cell, term),
-                    (Some(term), false) => Goal::any([Goal::Differ(cell, term), null(cell, true)]),
+                    (Some(term), true) => CellConstraint::Same(cell, term),
+                    (Some(term), false) => {
+                        CellConstraint::any([CellConstraint::Differ(cell, term), null(cell, true)])
+                    }
                     (None, duplicate) => null(cell, duplicate),
                 }
             });
             let pairs: Vec<_> = pairs.collect();
-            goals.push(if duplicate {
-                Goal::all(pairs)
+            constraints.push(if duplicate {
+                CellConstraint::all(pairs)
             } else {
-                Goal::any(pairs)
+                CellConstraint::any(pairs)
             });
         }
         if duplicate {
-            Goal::any(goals)
+            CellConstraint::any(constraints)
         } else if let ConstraintKind::UniqueIndex {
             predicate: Some(predicate),
             ..
         } = &definition.constraints[constraint].kind
         {
-            let outside = logic::goal(&self.problem, row, predicate, Wanted::False);
-            Goal::any([Goal::all(goals), outside])
+            let outside = logic::constraint(&self.problem, row, predicate, RequiredTruth::False);
+            CellConstraint::any([CellConstraint::all(constraints), outside])
         } else {
-            Goal::all(goals)
+            CellConstraint::all(constraints)
         }
     }
 
-    fn refers(&mut self, row: usize, key: &ForeignKey) -> Goal<'a> {
+    fn refers(&mut self, row: usize, key: &ForeignKey) -> CellConstraint<'a> {
         let itself = key.parent == self.problem.rows[row].table;
         let mut others = self.others(key.parent, Some(row));
         if itself {
-            others.push(Other::Planned(row));
+            others.push(ComparedRow::Planned(row));
         }
-        let mut goals = Vec::with_capacity(others.len());
+        let mut constraints = Vec::with_capacity(others.len());
         for other in others {
             let pairs = key
                 .columns
@@ -259,35 +267,35 @@ impl<'t, 'a> Lowering<'t, 'a> {
                 .map(|(own, theirs)| {
                     let cell = self.problem.cell(row, *own);
                     match self.term(other, *theirs) {
-                        Some(term) => Goal::Same(cell, term),
-                        None => Goal::FALSE,
+                        Some(term) => CellConstraint::Same(cell, term),
+                        None => CellConstraint::FALSE,
                     }
                 });
-            goals.push(Goal::all(pairs.collect::<Vec<_>>()));
+            constraints.push(CellConstraint::all(pairs.collect::<Vec<_>>()));
         }
-        Goal::any(goals)
+        CellConstraint::any(constraints)
     }
 
     /// The rows of a table to compare with: planned ones first, because they differ from what is there.
-    fn others(&mut self, table: usize, except: Option<usize>) -> Vec<Other<'a>> {
+    fn others(&mut self, table: usize, except: Option<usize>) -> Vec<ComparedRow<'a>> {
         let planned = self
             .problem
             .rows
             .iter()
             .enumerate()
             .filter(|(index, row)| row.table == table && Some(*index) != except)
-            .map(|(index, _)| Other::Planned(index));
-        let mut others: Vec<Other<'a>> = planned.collect();
+            .map(|(index, _)| ComparedRow::Planned(index));
+        let mut others: Vec<ComparedRow<'a>> = planned.collect();
         if self.witnesses.is_none() {
-            let rows = self.task.there.rows(table);
+            let rows = self.task.existing.rows(table);
             // Even having no row at all is a fact of the rows there.
             self.seeds |= SEED;
-            others.extend(rows.iter().map(|row| Other::There(row)));
+            others.extend(rows.iter().map(|row| ComparedRow::There(row)));
         }
         others
     }
 
-    fn matching(&mut self, row: usize, wanted: &'a Match) -> Goal<'a> {
+    fn matching(&mut self, row: usize, wanted: &'a RowMatch) -> CellConstraint<'a> {
         let own = self.task.table;
         let crosses = wanted
             .equal
@@ -300,48 +308,48 @@ impl<'t, 'a> Lowering<'t, 'a> {
         }
         let mut others = self.others(wanted.with, Some(row));
         if itself {
-            others.push(Other::Planned(row));
+            others.push(ComparedRow::Planned(row));
         }
         if wanted.equal.is_empty() {
             let differ = others
                 .iter()
                 .map(|other| self.part_of(row, wanted, *other, false));
-            return Goal::all(differ.collect::<Vec<_>>());
+            return CellConstraint::all(differ.collect::<Vec<_>>());
         }
         let witness = others.iter().map(|other| {
-            Goal::all([
+            CellConstraint::all([
                 self.part_of(row, wanted, *other, true),
                 self.part_of(row, wanted, *other, false),
             ])
         });
-        let mut goals = vec![Goal::any(witness.collect::<Vec<_>>())];
+        let mut constraints = vec![CellConstraint::any(witness.collect::<Vec<_>>())];
         if !wanted.differ.is_empty() {
             for other in &others {
-                goals.push(Goal::any([
+                constraints.push(CellConstraint::any([
                     self.disagrees(row, wanted, *other),
                     self.part_of(row, wanted, *other, false),
                 ]));
             }
         }
-        Goal::all(goals)
+        CellConstraint::all(constraints)
     }
 
     /// The same against unknown rows; only what one witness implies is asked.
     fn matching_unknown(
         &mut self,
         row: usize,
-        wanted: &'a Match,
+        wanted: &'a RowMatch,
         witnesses: &[usize],
         itself: bool,
-    ) -> Goal<'a> {
+    ) -> CellConstraint<'a> {
         if wanted.equal.is_empty() {
             if wanted.with != self.task.table {
-                return Goal::TRUE;
+                return CellConstraint::TRUE;
             }
             let differ = witnesses
                 .iter()
-                .map(|other| self.part_of(row, wanted, Other::Planned(*other), false));
-            return Goal::all(differ.collect::<Vec<_>>());
+                .map(|other| self.part_of(row, wanted, ComparedRow::Planned(*other), false));
+            return CellConstraint::all(differ.collect::<Vec<_>>());
         }
         let witness = if wanted.with == self.task.table {
             let witness = witnesses.get(self.next_witness).copied();
@@ -353,73 +361,90 @@ impl<'t, 'a> Lowering<'t, 'a> {
             Some(witness)
         };
         let candidates = witness.into_iter().chain(itself.then_some(row));
-        let goals = candidates.map(|other| {
-            Goal::all([
-                self.part_of(row, wanted, Other::Planned(other), true),
-                self.part_of(row, wanted, Other::Planned(other), false),
+        let constraints = candidates.map(|other| {
+            CellConstraint::all([
+                self.part_of(row, wanted, ComparedRow::Planned(other), true),
+                self.part_of(row, wanted, ComparedRow::Planned(other), false),
             ])
         });
-        Goal::any(goals.collect::<Vec<_>>())
+        CellConstraint::any(constraints.collect::<Vec<_>>())
     }
 
     /// The equal (or the differing) part of a match with one row.
-    fn part_of(&self, row: usize, wanted: &Match, other: Other<'a>, equal: bool) -> Goal<'a> {
+    fn part_of(
+        &self,
+        row: usize,
+        wanted: &RowMatch,
+        other: ComparedRow<'a>,
+        equal: bool,
+    ) -> CellConstraint<'a> {
         let pairs = if equal { &wanted.equal } else { &wanted.differ };
         if pairs.is_empty() {
-            return Goal::TRUE;
+            return CellConstraint::TRUE;
         }
-        let goals = pairs.iter().map(|(own, theirs)| {
+        let constraints = pairs.iter().map(|(own, theirs)| {
             let cell = self.problem.cell(row, *own);
             self.complies(cell, other, *theirs, equal)
         });
         match wanted.mode {
-            Mode::All => Goal::all(goals.collect::<Vec<_>>()),
-            Mode::Any => Goal::any(goals.collect::<Vec<_>>()),
+            MatchMode::All => CellConstraint::all(constraints.collect::<Vec<_>>()),
+            MatchMode::Any => CellConstraint::any(constraints.collect::<Vec<_>>()),
         }
     }
 
     /// The equal part does not hold with a row.
-    fn disagrees(&self, row: usize, wanted: &Match, other: Other<'a>) -> Goal<'a> {
-        let goals = wanted.equal.iter().map(|(own, theirs)| {
+    fn disagrees(
+        &self,
+        row: usize,
+        wanted: &RowMatch,
+        other: ComparedRow<'a>,
+    ) -> CellConstraint<'a> {
+        let constraints = wanted.equal.iter().map(|(own, theirs)| {
             let cell = self.problem.cell(row, *own);
             match self.term(other, *theirs) {
-                Some(term) => Goal::Differ(cell, term),
-                None => Goal::FALSE,
+                Some(term) => CellConstraint::Differ(cell, term),
+                None => CellConstraint::FALSE,
             }
         });
         match wanted.mode {
-            Mode::All => Goal::any(goals.collect::<Vec<_>>()),
-            Mode::Any => Goal::all(goals.collect::<Vec<_>>()),
+            MatchMode::All => CellConstraint::any(constraints.collect::<Vec<_>>()),
+            MatchMode::Any => CellConstraint::all(constraints.collect::<Vec<_>>()),
         }
     }
 
     /// A pair complies when its cells are equal (or differ), or when one of them is NULL.
-    fn complies(&self, cell: usize, other: Other<'a>, theirs: usize, equal: bool) -> Goal<'a> {
+    fn complies(
+        &self,
+        cell: usize,
+        other: ComparedRow<'a>,
+        theirs: usize,
+        equal: bool,
+    ) -> CellConstraint<'a> {
         let Some(term) = self.term(other, theirs) else {
-            return Goal::TRUE;
+            return CellConstraint::TRUE;
         };
         let compared = if equal {
-            Goal::Same(cell, term)
+            CellConstraint::Same(cell, term)
         } else {
-            Goal::Differ(cell, term)
+            CellConstraint::Differ(cell, term)
         };
-        let null = |cell| Goal::Null {
+        let null = |cell| CellConstraint::Null {
             cell,
             is_null: true,
         };
         match term {
-            Term::Cell(other) if other == cell => compared,
-            Term::Cell(other) => Goal::any([compared, null(cell), null(other)]),
-            Term::There(_) => Goal::any([compared, null(cell)]),
+            CellTerm::Cell(other) if other == cell => compared,
+            CellTerm::Cell(other) => CellConstraint::any([compared, null(cell), null(other)]),
+            CellTerm::There(_) => CellConstraint::any([compared, null(cell)]),
         }
     }
 
     /// The cell of another row, `None` when it is NULL for certain.
-    fn term(&self, other: Other<'a>, column: usize) -> Option<Term<'a>> {
+    fn term(&self, other: ComparedRow<'a>, column: usize) -> Option<CellTerm<'a>> {
         match other {
-            Other::Planned(row) => Some(Term::Cell(self.problem.cell(row, column))),
-            Other::There(row) if row[column].is_null() => None,
-            Other::There(row) => Some(Term::There(&row[column])),
+            ComparedRow::Planned(row) => Some(CellTerm::Cell(self.problem.cell(row, column))),
+            ComparedRow::There(row) if row[column].is_null() => None,
+            ComparedRow::There(row) => Some(CellTerm::There(&row[column])),
         }
     }
 }

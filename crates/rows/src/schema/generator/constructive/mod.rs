@@ -36,31 +36,31 @@
 
 mod axis;
 mod domain;
+mod domain_constraint;
 mod explain;
-mod form;
 mod logic;
 mod lower;
-mod misfit;
 mod pattern;
-mod pick;
 mod problem;
 mod relations;
+mod sample_text;
 mod search;
 mod solve;
 mod state;
 #[cfg(test)]
 mod tests;
-mod words;
+mod type_violation;
+mod value_selection;
 
-use isobath_sql::eval::Stop;
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::eval::EvalError;
+use isobath_sql::memory::{MemoryDatabase, Verdict};
 use isobath_sql::{Cell, ConstraintKind, Row, Value};
 
-use self::pick::{NoPick, Picked, Style};
-use self::problem::{GUESS, Problem, SEED};
-use self::solve::Outcome;
-use self::state::State;
-use super::{Found, Generator, Task};
+use self::problem::{CellProblem, GUESS, SEED};
+use self::solve::Completion;
+use self::state::PropagationState;
+use self::value_selection::{SelectedValues, SelectionError, SelectionStyle};
+use super::{GenerationTask, Generator, GeneratorResult};
 use crate::schema::predicate::Predicate;
 
 /// Evaluations that one repair may spend, whatever the task allows.
@@ -85,14 +85,16 @@ pub enum Decision {
 }
 
 /// Decides a task, deterministically.
-pub fn decide(task: &Task<'_>) -> Decision {
+pub fn decide(task: &GenerationTask<'_>) -> Decision {
     let mut rng = fastrand::Rng::with_seed(1);
-    match Attempt::new(task, false).run(&mut rng) {
-        Found::Rows(mut answers) if !answers.is_empty() => {
+    match SolveAttempt::new(task, false).run(&mut rng) {
+        GeneratorResult::Rows(mut answers) if !answers.is_empty() => {
             Decision::Satisfiable(answers.swap_remove(0))
         }
-        Found::Infeasible { proof } => Decision::Unsatisfiable { proof },
-        Found::Rows(_) | Found::GaveUp { .. } | Found::Unsupported { .. } => Decision::Unknown,
+        GeneratorResult::Infeasible { proof } => Decision::Unsatisfiable { proof },
+        GeneratorResult::Rows(_)
+        | GeneratorResult::GaveUp { .. }
+        | GeneratorResult::Unsupported { .. } => Decision::Unknown,
     }
 }
 
@@ -101,14 +103,14 @@ impl Generator for Constructive {
         "default"
     }
 
-    fn generate(&mut self, task: &Task<'_>, rng: &mut fastrand::Rng) -> Found {
-        Attempt::new(task, true).run(rng)
+    fn generate(&mut self, task: &GenerationTask<'_>, rng: &mut fastrand::Rng) -> GeneratorResult {
+        SolveAttempt::new(task, true).run(rng)
     }
 }
 
 /// One task on its way to an answer.
-struct Attempt<'t, 'a> {
-    task: &'t Task<'a>,
+struct SolveAttempt<'t, 'a> {
+    task: &'t GenerationTask<'a>,
     variants: bool,
     evaluations: u64,
     /// What we met and cannot evaluate, or have no value of.
@@ -116,8 +118,8 @@ struct Attempt<'t, 'a> {
     failures: u32,
 }
 
-impl<'t, 'a> Attempt<'t, 'a> {
-    fn new(task: &'t Task<'a>, variants: bool) -> Self {
+impl<'t, 'a> SolveAttempt<'t, 'a> {
+    fn new(task: &'t GenerationTask<'a>, variants: bool) -> Self {
         Self {
             task,
             variants,
@@ -127,31 +129,31 @@ impl<'t, 'a> Attempt<'t, 'a> {
         }
     }
 
-    fn run(mut self, rng: &mut fastrand::Rng) -> Found {
+    fn run(mut self, rng: &mut fastrand::Rng) -> GeneratorResult {
         let problem = lower::concrete(self.task, self.task.fresh);
         let turn = rng.u32(..);
         let outcome = solve::solve(&problem, turn, &mut |state| self.complete(state, rng));
         let why = match outcome {
-            Ok(answers) => return Found::Rows(answers),
+            Ok(answers) => return GeneratorResult::Rows(answers),
             Err(why) => why,
         };
         if why & (GUESS | SEED) == 0 {
             let proof = explain::sentence(&problem, self.task.schema, why);
-            return Found::Infeasible { proof };
+            return GeneratorResult::Infeasible { proof };
         }
         if let Some(proof) = self.prove() {
-            return Found::Infeasible { proof };
+            return GeneratorResult::Infeasible { proof };
         }
         for fresh in self.other_fresh() {
             let problem = lower::concrete(self.task, &fresh);
             let outcome = solve::solve(&problem, turn, &mut |state| self.complete(state, rng));
             if let Ok(answers) = outcome {
-                return Found::Rows(answers);
+                return GeneratorResult::Rows(answers);
             }
         }
         match self.unsupported {
-            Some(what) => Found::Unsupported { what },
-            None => Found::GaveUp {
+            Some(what) => GeneratorResult::Unsupported { what },
+            None => GeneratorResult::GaveUp {
                 evaluations: self.evaluations,
             },
         }
@@ -160,7 +162,7 @@ impl<'t, 'a> Attempt<'t, 'a> {
     /// Other rows to bring along. A fresh row may itself be impossible: its key may need yet another
     /// row of the table under test, when the tables refer to each other.
     fn other_fresh(&self) -> Vec<Vec<usize>> {
-        let Task {
+        let GenerationTask {
             schema,
             table,
             fresh,
@@ -189,7 +191,7 @@ impl<'t, 'a> Attempt<'t, 'a> {
     fn prove(&self) -> Option<String> {
         let problem = lower::symbolic(self.task);
         // Reaching a consistent state means that there is nothing to prove.
-        let outcome = solve::solve(&problem, 0, &mut |_| Outcome::Done(()));
+        let outcome = solve::solve(&problem, 0, &mut |_| Completion::Done(()));
         let why = outcome.err()?;
         (why & (GUESS | SEED) == 0).then(|| explain::sentence(&problem, self.task.schema, why))
     }
@@ -197,34 +199,38 @@ impl<'t, 'a> Attempt<'t, 'a> {
     /// Values for a state in which all is decided.
     fn complete<'p>(
         &mut self,
-        state: &mut State<'p, 'a>,
+        state: &mut PropagationState<'p, 'a>,
         rng: &mut fastrand::Rng,
-    ) -> Outcome<Vec<Vec<Row>>> {
+    ) -> Completion<Vec<Vec<Row>>> {
         // A state that looks fine but yields no values is no reason to try thousands like it.
         if self.failures > 12 || self.evaluations > self.task.budget {
-            return Outcome::Failed;
+            return Completion::Failed;
         }
         let base = rng.u32(..4096);
-        let Some((first, picked)) = self.answer(state, Style::Edge, base, rng) else {
+        let Some((first, selected)) = self.answer(state, SelectionStyle::Edge, base, rng) else {
             self.failures += 1;
-            return Outcome::Failed;
+            return Completion::Failed;
         };
         let mut answers = vec![first];
         if self.variants {
-            answers.extend(self.without_repeated_parents(state.problem, &picked));
+            answers.extend(self.without_repeated_parents(state.problem, &selected));
         }
-        if self.variants && !(state.problem.focus.is_empty() && state.misfits.is_empty()) {
-            let mut seen = vec![picked];
-            for style in [Style::OtherEdge, Style::Off, Style::Far] {
-                if let Some((rows, picked)) = self.answer(state, style, base, rng)
-                    && !seen.contains(&picked)
+        if self.variants && !(state.problem.focus.is_empty() && state.type_violations.is_empty()) {
+            let mut seen = vec![selected];
+            for style in [
+                SelectionStyle::OtherEdge,
+                SelectionStyle::Off,
+                SelectionStyle::Far,
+            ] {
+                if let Some((rows, selected)) = self.answer(state, style, base, rng)
+                    && !seen.contains(&selected)
                 {
                     answers.push(rows);
-                    seen.push(picked);
+                    seen.push(selected);
                 }
             }
         }
-        Outcome::Done(answers)
+        Completion::Done(answers)
     }
 
     /// The same answer with NULL in references that repeat those of the row compared with.
@@ -233,10 +239,12 @@ impl<'t, 'a> Attempt<'t, 'a> {
     /// does not tell the key from one that the reference belongs to.
     fn without_repeated_parents(
         &mut self,
-        problem: &Problem<'a>,
-        picked: &Picked,
+        problem: &CellProblem<'a>,
+        selected: &SelectedValues,
     ) -> Option<Vec<Row>> {
-        let Task { table, there, .. } = *self.task;
+        let GenerationTask {
+            table, existing, ..
+        } = *self.task;
         let definition = &self.task.schema.tables[table];
         let is_key = |columns: &[usize]| {
             definition
@@ -259,9 +267,9 @@ impl<'t, 'a> Attempt<'t, 'a> {
             Predicate::And(parts) => parts.iter().any(repeats),
             other => repeats(other),
         };
-        let other = there.rows(table).first().filter(|_| asked)?;
+        let other = existing.rows(table).first().filter(|_| asked)?;
         let row = &problem.rows[problem.subject];
-        let mut without = picked.clone();
+        let mut without = selected.clone();
         let columns: Vec<usize> = definition
             .foreign_keys()
             .flat_map(|key| key.columns.clone())
@@ -274,7 +282,7 @@ impl<'t, 'a> Attempt<'t, 'a> {
                 without.stored[problem.subject][column] = Value::Null;
             }
         }
-        if without == *picked {
+        if without == *selected {
             None
         } else {
             self.verified(problem, &without)
@@ -284,37 +292,43 @@ impl<'t, 'a> Attempt<'t, 'a> {
     /// Rows in one style, verified.
     fn answer<'p>(
         &mut self,
-        state: &mut State<'p, 'a>,
-        style: Style,
+        state: &mut PropagationState<'p, 'a>,
+        style: SelectionStyle,
         base: u32,
         rng: &mut fastrand::Rng,
-    ) -> Option<(Vec<Row>, Picked)> {
+    ) -> Option<(Vec<Row>, SelectedValues)> {
         for again in 0..3 {
             let mark = state.mark();
-            let picked = pick::pick(state, self.task.there, style, base + again * 131);
+            let selected =
+                value_selection::pick(state, self.task.existing, style, base + again * 131);
             state.undo(mark);
-            let mut picked = match picked {
-                Ok(picked) => picked,
-                Err(NoPick::Type(what)) => {
+            let mut selected = match selected {
+                Ok(selected) => selected,
+                Err(SelectionError::Type(what)) => {
                     self.unsupported = Some(format!("a value of type {what}"));
                     return None;
                 }
-                Err(NoPick::Stuck) => continue,
+                Err(SelectionError::Stuck) => continue,
             };
             self.evaluations += 1;
-            if !search::passes(state, &picked) {
+            if !search::passes(state, &selected) {
                 let budget = REPAIR.min(self.task.budget.saturating_sub(self.evaluations));
-                self.evaluations += search::repair(state, &mut picked, budget, rng);
+                self.evaluations += search::repair(state, &mut selected, budget, rng);
             }
-            if state.misfits.is_empty() {
-                if let Some(rows) = self.verified(state.problem, &picked) {
-                    return Some((rows, picked));
+            if state.type_violations.is_empty() {
+                if let Some(rows) = self.verified(state.problem, &selected) {
+                    return Some((rows, selected));
                 }
             } else {
-                for picked in misfit::fill(state.problem, self.task, &state.misfits, &picked, style)
-                {
-                    if let Some(rows) = self.verified(state.problem, &picked) {
-                        return Some((rows, picked));
+                for selected in type_violation::fill(
+                    state.problem,
+                    self.task,
+                    &state.type_violations,
+                    &selected,
+                    style,
+                ) {
+                    if let Some(rows) = self.verified(state.problem, &selected) {
+                        return Some((rows, selected));
                     }
                 }
             }
@@ -323,11 +337,15 @@ impl<'t, 'a> Attempt<'t, 'a> {
     }
 
     /// The rows, if they really are an answer.
-    fn verified(&mut self, problem: &Problem<'a>, picked: &Picked) -> Option<Vec<Row>> {
+    fn verified(
+        &mut self,
+        problem: &CellProblem<'a>,
+        selected: &SelectedValues,
+    ) -> Option<Vec<Row>> {
         let mut rows = Vec::with_capacity(problem.rows.len());
         for row in &problem.rows {
             let cells = (0..row.definition.columns.len()).map(|column| {
-                match &picked.given[row.first + column] {
+                match &selected.given[row.first + column] {
                     Some(value) => Cell::Value(value.clone()),
                     None => Cell::Default,
                 }
@@ -339,9 +357,9 @@ impl<'t, 'a> Attempt<'t, 'a> {
         }
         let (subject, fresh) = rows.split_last()?;
         let holds = if fresh.is_empty() {
-            self.holds(problem, picked, subject, self.task.there)
+            self.holds(problem, selected, subject, self.task.existing)
         } else {
-            let mut memory = self.task.there.clone();
+            let mut memory = self.task.existing.clone();
             for row in fresh {
                 match memory.insert(row) {
                     Ok(Verdict::Accepted) => {}
@@ -352,17 +370,17 @@ impl<'t, 'a> Attempt<'t, 'a> {
                     }
                 }
             }
-            self.holds(problem, picked, subject, &memory)
+            self.holds(problem, selected, subject, &memory)
         };
         holds.then_some(rows)
     }
 
     fn holds(
         &mut self,
-        problem: &Problem<'a>,
-        picked: &Picked,
+        problem: &CellProblem<'a>,
+        selected: &SelectedValues,
         subject: &Row,
-        memory: &Memory<'_>,
+        memory: &MemoryDatabase<'_>,
     ) -> bool {
         let plan = &problem.rows[problem.subject];
         let cells = &problem.cells[plan.first..plan.first + plan.definition.columns.len()];
@@ -377,7 +395,7 @@ impl<'t, 'a> Attempt<'t, 'a> {
                 }
             }
         } else {
-            picked.stored[problem.subject].clone()
+            selected.stored[problem.subject].clone()
         };
         let verdict =
             self.task
@@ -385,11 +403,11 @@ impl<'t, 'a> Attempt<'t, 'a> {
                 .holds(self.task.table, &values, memory, self.task.dialect);
         match verdict {
             Ok(holds) => holds,
-            Err(Stop::Unsupported(unsupported)) => {
+            Err(EvalError::Unsupported(unsupported)) => {
                 self.unsupported = Some(unsupported.what);
                 false
             }
-            Err(Stop::Raises(_)) => false,
+            Err(EvalError::Raised(_)) => false,
         }
     }
 }

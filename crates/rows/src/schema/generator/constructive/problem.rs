@@ -8,29 +8,29 @@ use isobath_sql::{DataType, Dialect, Expr, Value};
 use rust_decimal::Decimal;
 
 use super::axis::Axis;
-use crate::schema::predicate::{Predicate, Wanted};
+use crate::schema::predicate::{Predicate, RequiredTruth};
 
 /// A set of reasons, one bit each; conflicts are unions of what narrowed the domains involved.
-pub(super) type Why = u128;
+pub(super) type Reasons = u128;
 
 /// Something that holds of the given rows only; other rows could change it.
-pub(super) const SEED: Why = 1 << 127;
+pub(super) const SEED: Reasons = 1 << 127;
 /// Something that we do not know to be necessary; a conflict with it proves nothing.
-pub(super) const GUESS: Why = 1 << 126;
+pub(super) const GUESS: Reasons = 1 << 126;
 /// Bits of decisions by depth.
 pub(super) const FIRST_DECISION: u32 = 96;
 /// Bits of sources; the last one is shared by all that find no place.
 pub(super) const LAST_SOURCE: u32 = 95;
 
 /// Rows to be filled, and what is asked of them.
-pub(super) struct Problem<'a> {
+pub(super) struct CellProblem<'a> {
     pub(super) dialect: &'static dyn Dialect,
     pub(super) rows: Vec<RowPlan<'a>>,
     pub(super) cells: Vec<CellPlan<'a>>,
     /// Index of the row under test.
     pub(super) subject: usize,
-    pub(super) goals: Vec<(Goal<'a>, Why)>,
-    pub(super) sources: Vec<Source<'a>>,
+    pub(super) constraints: Vec<(CellConstraint<'a>, Reasons)>,
+    pub(super) sources: Vec<ReasonOrigin<'a>>,
     /// Cells (of the row under test) whose boundaries deserve tests of their own.
     pub(super) focus: Vec<usize>,
 }
@@ -53,7 +53,7 @@ pub(super) struct CellPlan<'a> {
     /// All values that the type has, as stored, when they are few.
     pub(super) all: Option<Vec<Value>>,
     /// The bit that stands for its type.
-    pub(super) type_why: Why,
+    pub(super) type_why: Reasons,
     /// Its type is only advice.
     pub(super) flexible: bool,
     /// Only the database fills it, so that it cannot be chosen.
@@ -64,26 +64,26 @@ pub(super) struct CellPlan<'a> {
 
 /// Where a goal comes from, for proofs.
 #[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
+pub(super) enum ReasonOrigin<'a> {
     /// A part of the predicate.
     Part(&'a Predicate),
     /// The type of a cell.
     Type(usize),
     /// A constraint of a table that every row there obeys.
-    Rule { table: usize, constraint: usize },
+    Constraint { table: usize, constraint: usize },
 }
 
 /// A condition over cells.
-pub(super) enum Goal<'a> {
-    All(Vec<Goal<'a>>),
-    Any(Vec<Goal<'a>>),
+pub(super) enum CellConstraint<'a> {
+    All(Vec<CellConstraint<'a>>),
+    Any(Vec<CellConstraint<'a>>),
     Null {
         cell: usize,
         is_null: bool,
     },
-    Same(usize, Term<'a>),
-    Differ(usize, Term<'a>),
-    Test(Test<'a>),
+    Same(usize, CellTerm<'a>),
+    Differ(usize, CellTerm<'a>),
+    Test(ExprConstraint<'a>),
     Misfit {
         cell: usize,
         data_type: &'a DataType,
@@ -92,25 +92,25 @@ pub(super) enum Goal<'a> {
 
 /// The other side of a comparison of cells.
 #[derive(Clone, Copy)]
-pub(super) enum Term<'a> {
+pub(super) enum CellTerm<'a> {
     Cell(usize),
     /// A value of a row already there; never NULL.
     There(&'a Value),
 }
 
 /// An expression with a verdict, and what it means for domains.
-pub(super) struct Test<'a> {
+pub(super) struct ExprConstraint<'a> {
     pub(super) row: usize,
     /// What to evaluate; absent where the form only helps another test.
     pub(super) expr: Option<Cow<'a, Expr>>,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: RequiredTruth,
     pub(super) cells: Vec<usize>,
-    pub(super) form: Form,
+    pub(super) form: DomainConstraint,
 }
 
 /// What a test means for domains.
 #[derive(Clone, Debug)]
-pub(super) enum Form {
+pub(super) enum DomainConstraint {
     /// The cell compares so with a point of its axis.
     Bound {
         cell: usize,
@@ -161,7 +161,7 @@ pub(super) enum Form {
     Opaque,
 }
 
-impl<'a> Goal<'a> {
+impl<'a> CellConstraint<'a> {
     pub(super) const TRUE: Self = Self::All(Vec::new());
     pub(super) const FALSE: Self = Self::Any(Vec::new());
 
@@ -231,7 +231,7 @@ impl<'a> Goal<'a> {
             Self::Null { is_null: false, .. } => 0,
             Self::Same(..) | Self::Differ(..) => 1,
             Self::Test(test) => match test.form {
-                Form::Opaque => 8,
+                DomainConstraint::Opaque => 8,
                 _ => 2,
             },
             Self::Misfit { .. } => 4,
@@ -241,21 +241,21 @@ impl<'a> Goal<'a> {
     }
 }
 
-impl<'a> Problem<'a> {
+impl<'a> CellProblem<'a> {
     pub(super) fn empty(dialect: &'static dyn Dialect) -> Self {
         Self {
             dialect,
             rows: Vec::new(),
             cells: Vec::new(),
             subject: 0,
-            goals: Vec::new(),
+            constraints: Vec::new(),
             sources: Vec::new(),
             focus: Vec::new(),
         }
     }
 
     /// The bit of a new source.
-    pub(super) fn source(&mut self, source: Source<'a>) -> Why {
+    pub(super) fn source(&mut self, source: ReasonOrigin<'a>) -> Reasons {
         self.sources.push(source);
         let index = u32::try_from(self.sources.len() - 1).unwrap_or(LAST_SOURCE);
         1 << index.min(LAST_SOURCE)
@@ -301,7 +301,7 @@ impl<'a> Problem<'a> {
             let limited = plan.axis.is_some_and(|axis| axis.limited);
             let short = plan.definition.data_type.max_chars().is_some() && !plan.flexible;
             if plan.all.is_some() || limited || short || plan.counts {
-                let why = self.source(Source::Type(cell));
+                let why = self.source(ReasonOrigin::Type(cell));
                 self.cells[cell].type_why = why;
             }
         }

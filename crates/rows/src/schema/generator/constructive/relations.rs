@@ -4,39 +4,39 @@ use isobath_sql::Value;
 use isobath_sql::expr::CompareOp;
 use rust_decimal::Decimal;
 
-use super::problem::Why;
-use super::state::State;
+use super::problem::Reasons;
+use super::state::PropagationState;
 
 /// `left <= right + offset`, or `<` when strict.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Order {
+pub(super) struct OrderConstraint {
     left: usize,
     right: usize,
     offset: Decimal,
     strict: bool,
-    why: Why,
+    why: Reasons,
 }
 
 /// Two cells that are equal, or differ.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pair {
+pub(super) struct CellPair {
     pub(super) left: usize,
     pub(super) right: usize,
-    pub(super) why: Why,
+    pub(super) why: Reasons,
 }
 
 /// Rounds of propagation after which creeping bounds are left alone.
 const ROUNDS: usize = 400;
 
-impl State<'_, '_> {
+impl PropagationState<'_, '_> {
     pub(super) fn order(
         &mut self,
         left: usize,
         op: CompareOp,
         right: usize,
         offset: Decimal,
-        why: Why,
-    ) -> Result<(), Why> {
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         let (below, above) = match op {
             CompareOp::Less | CompareOp::LessOrEqual => (true, false),
             CompareOp::Greater | CompareOp::GreaterOrEqual => (false, true),
@@ -46,7 +46,7 @@ impl State<'_, '_> {
         };
         let strict = matches!(op, CompareOp::Less | CompareOp::Greater);
         if below {
-            self.add_order(Order {
+            self.add_order(OrderConstraint {
                 left,
                 right,
                 offset,
@@ -55,7 +55,7 @@ impl State<'_, '_> {
             })?;
         }
         if above {
-            self.add_order(Order {
+            self.add_order(OrderConstraint {
                 left: right,
                 right: left,
                 offset: -offset,
@@ -68,7 +68,7 @@ impl State<'_, '_> {
         Ok(())
     }
 
-    fn add_order(&mut self, order: Order) -> Result<(), Why> {
+    fn add_order(&mut self, order: OrderConstraint) -> Result<(), Reasons> {
         self.orders.push(order);
         // Does a chain of orders lead from the right side back to the left one?
         let mut visited = vec![order.left];
@@ -89,9 +89,9 @@ impl State<'_, '_> {
         at: usize,
         total: Decimal,
         strict: bool,
-        why: Why,
+        why: Reasons,
         visited: &mut Vec<usize>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Reasons> {
         if at == start {
             let contradicts = total.is_sign_negative() && !total.is_zero();
             return if contradicts || (total.is_zero() && strict) {
@@ -115,7 +115,12 @@ impl State<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn equate(&mut self, left: usize, right: usize, why: Why) -> Result<(), Why> {
+    pub(super) fn equate(
+        &mut self,
+        left: usize,
+        right: usize,
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         if left == right || self.is_automatic(left) || self.is_automatic(right) {
             return Ok(());
         }
@@ -126,13 +131,18 @@ impl State<'_, '_> {
         if let Some(pair) = self.unequal.iter().find(|pair| pair.joins(left, right)) {
             return Err(pair.why | why);
         }
-        self.equal.push(Pair { left, right, why });
+        self.equal.push(CellPair { left, right, why });
         self.queue.push(left);
         self.queue.push(right);
         Ok(())
     }
 
-    pub(super) fn separate(&mut self, left: usize, right: usize, why: Why) -> Result<(), Why> {
+    pub(super) fn separate(
+        &mut self,
+        left: usize,
+        right: usize,
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         if left == right {
             return Err(why);
         }
@@ -142,14 +152,14 @@ impl State<'_, '_> {
         if let Some(pair) = self.equal.iter().find(|pair| pair.joins(left, right)) {
             return Err(pair.why | why);
         }
-        self.unequal.push(Pair { left, right, why });
+        self.unequal.push(CellPair { left, right, why });
         self.queue.push(left);
         self.queue.push(right);
         Ok(())
     }
 
     /// Narrows until nothing changes.
-    pub(super) fn propagate(&mut self) -> Result<(), Why> {
+    pub(super) fn propagate(&mut self) -> Result<(), Reasons> {
         for _ in 0..ROUNDS {
             let Some(cell) = self.queue.pop() else {
                 return Ok(());
@@ -161,7 +171,7 @@ impl State<'_, '_> {
         Ok(())
     }
 
-    fn through_orders(&mut self, cell: usize) -> Result<(), Why> {
+    fn through_orders(&mut self, cell: usize) -> Result<(), Reasons> {
         for index in 0..self.orders.len() {
             let order = self.orders[index];
             if order.left == cell {
@@ -186,7 +196,7 @@ impl State<'_, '_> {
         Ok(())
     }
 
-    fn through_pairs(&mut self, cell: usize) -> Result<(), Why> {
+    fn through_pairs(&mut self, cell: usize) -> Result<(), Reasons> {
         for index in 0..self.equal.len() {
             let pair = self.equal[index];
             let Some(other) = pair.other(cell) else {
@@ -230,7 +240,7 @@ impl State<'_, '_> {
     }
 
     /// The only value that is left for a cell.
-    fn known(&self, cell: usize) -> Option<(Value, Why)> {
+    fn known(&self, cell: usize) -> Option<(Value, Reasons)> {
         let domain = &self.domains[cell];
         if let Some((value, why)) = domain.single() {
             return Some((value.clone(), why));
@@ -246,7 +256,7 @@ impl State<'_, '_> {
     }
 }
 
-impl Pair {
+impl CellPair {
     fn joins(&self, left: usize, right: usize) -> bool {
         (self.left == left && self.right == right) || (self.left == right && self.right == left)
     }

@@ -7,13 +7,18 @@
 use isobath_sql::{DataType, Dialect, Expr, Value, eval};
 use rust_decimal::Decimal;
 
-use super::pick::{Picked, constants};
-use super::problem::{Problem, Test};
-use super::state::State;
-use crate::schema::predicate::Wanted;
+use super::problem::{CellProblem, ExprConstraint};
+use super::state::PropagationState;
+use super::value_selection::{SelectedValues, constants};
+use crate::schema::predicate::RequiredTruth;
 
 /// How far an expression is from a verdict on a row; errors are far away.
-pub(super) fn distance(expr: &Expr, row: &[Value], wanted: Wanted, dialect: &dyn Dialect) -> f64 {
+pub(super) fn distance(
+    expr: &Expr,
+    row: &[Value],
+    wanted: RequiredTruth,
+    dialect: &dyn Dialect,
+) -> f64 {
     let Ok(truth) = eval::truth(expr, row, dialect) else {
         return 2.0;
     };
@@ -21,9 +26,9 @@ pub(super) fn distance(expr: &Expr, row: &[Value], wanted: Wanted, dialect: &dyn
         return 0.0;
     }
     match wanted {
-        Wanted::True | Wanted::NotFalse => normalize(truth.to_true()),
-        Wanted::False => normalize(truth.to_false()),
-        Wanted::Unknown => 1.0,
+        RequiredTruth::True | RequiredTruth::NotFalse => normalize(truth.to_true()),
+        RequiredTruth::False => normalize(truth.to_false()),
+        RequiredTruth::Unknown => 1.0,
     }
 }
 
@@ -33,70 +38,79 @@ fn normalize(distance: f64) -> f64 {
 }
 
 /// Whether all tests have their verdicts.
-pub(super) fn passes(state: &State<'_, '_>, picked: &Picked) -> bool {
+pub(super) fn passes(state: &PropagationState<'_, '_>, selected: &SelectedValues) -> bool {
     state
         .tests
         .iter()
-        .all(|test| test_distance(state.problem, test, picked) == 0.0)
+        .all(|test| test_distance(state.problem, test, selected) == 0.0)
 }
 
-fn test_distance(problem: &Problem<'_>, test: &Test<'_>, picked: &Picked) -> f64 {
+fn test_distance(
+    problem: &CellProblem<'_>,
+    test: &ExprConstraint<'_>,
+    selected: &SelectedValues,
+) -> f64 {
     match &test.expr {
-        Some(expr) => distance(expr, &picked.stored[test.row], test.wanted, problem.dialect),
+        Some(expr) => distance(
+            expr,
+            &selected.stored[test.row],
+            test.wanted,
+            problem.dialect,
+        ),
         None => 0.0,
     }
 }
 
 /// Changes cells until all tests pass; says how many evaluations it took.
 pub(super) fn repair(
-    state: &State<'_, '_>,
-    picked: &mut Picked,
+    state: &PropagationState<'_, '_>,
+    selected: &mut SelectedValues,
     budget: u64,
     rng: &mut fastrand::Rng,
 ) -> u64 {
-    let mut search = Search {
+    let mut search = LocalSearch {
         state,
         spent: 0,
         budget,
         cells: Vec::new(),
         tests: Vec::new(),
     };
-    search.collect(picked);
-    let start = picked.clone();
+    search.collect(selected);
+    let start = selected.clone();
     for round in 0..4 {
-        if search.descend(picked) == 0.0 || search.spent >= budget {
+        if search.descend(selected) == 0.0 || search.spent >= budget {
             break;
         }
         // From another place, then.
-        *picked = start.clone();
+        *selected = start.clone();
         for cell in search.cells.clone() {
             let step = Decimal::from(rng.i64(-40..40) * (round + 1));
-            if let Some(value) = search.moved(picked, cell, step) {
-                search.set(picked, cell, value);
+            if let Some(value) = search.moved(selected, cell, step) {
+                search.set(selected, cell, value);
             }
         }
     }
     search.spent
 }
 
-struct Search<'s, 'p, 'a> {
-    state: &'s State<'p, 'a>,
+struct LocalSearch<'s, 'p, 'a> {
+    state: &'s PropagationState<'p, 'a>,
     spent: u64,
     budget: u64,
     cells: Vec<usize>,
-    tests: Vec<&'p Test<'a>>,
+    tests: Vec<&'p ExprConstraint<'a>>,
 }
 
-impl Search<'_, '_, '_> {
+impl LocalSearch<'_, '_, '_> {
     /// The cells of failing tests, and all tests over those cells.
-    fn collect(&mut self, picked: &Picked) {
+    fn collect(&mut self, selected: &SelectedValues) {
         let problem = self.state.problem;
         for test in &self.state.tests {
-            if test_distance(problem, test, picked) > 0.0 {
+            if test_distance(problem, test, selected) > 0.0 {
                 for cell in &test.cells {
                     let plan = &problem.cells[*cell];
                     let fixed =
-                        plan.automatic || picked.given[*cell].as_ref().is_none_or(Value::is_null);
+                        plan.automatic || selected.given[*cell].as_ref().is_none_or(Value::is_null);
                     if !fixed && !self.cells.contains(cell) {
                         self.cells.push(*cell);
                     }
@@ -110,26 +124,26 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    fn total(&mut self, picked: &Picked) -> f64 {
+    fn total(&mut self, selected: &SelectedValues) -> f64 {
         self.spent += 1;
         let problem = self.state.problem;
         let tests: f64 = self
             .tests
             .iter()
-            .map(|test| test_distance(problem, test, picked))
+            .map(|test| test_distance(problem, test, selected))
             .sum();
         let cells = self
             .cells
             .iter()
-            .filter(|cell| !self.admitted(picked, **cell));
+            .filter(|cell| !self.admitted(selected, **cell));
         tests + cells.count() as f64
     }
 
     /// Whether a cell still respects what was decided about it apart from tests.
-    fn admitted(&self, picked: &Picked, cell: usize) -> bool {
+    fn admitted(&self, selected: &SelectedValues, cell: usize) -> bool {
         let problem = self.state.problem;
         let plan = &problem.cells[cell];
-        let value = &picked.stored[plan.row][plan.column];
+        let value = &selected.stored[plan.row][plan.column];
         let domain = &self.state.domains[cell];
         let chosen = domain.choice.as_ref().is_none_or(|choice| {
             choice
@@ -144,30 +158,30 @@ impl Search<'_, '_, '_> {
         let apart = self.state.unequal.iter().all(|pair| {
             pair.other(cell).is_none_or(|other| {
                 let plan = &problem.cells[other];
-                !problem.same(cell, value, &picked.stored[plan.row][plan.column])
+                !problem.same(cell, value, &selected.stored[plan.row][plan.column])
             })
         });
         chosen && free && apart
     }
 
-    fn set(&self, picked: &mut Picked, cell: usize, value: Value) -> bool {
+    fn set(&self, selected: &mut SelectedValues, cell: usize, value: Value) -> bool {
         let plan = &self.state.problem.cells[cell];
         match self.state.problem.stored(cell, &value) {
             Some(stored) => {
-                picked.stored[plan.row][plan.column] = stored;
-                picked.given[cell] = Some(value);
+                selected.stored[plan.row][plan.column] = stored;
+                selected.given[cell] = Some(value);
                 true
             }
             None => false,
         }
     }
 
-    fn descend(&mut self, picked: &mut Picked) -> f64 {
-        let mut best = self.total(picked);
+    fn descend(&mut self, selected: &mut SelectedValues) -> f64 {
+        let mut best = self.total(selected);
         loop {
             let before = best;
             for cell in self.cells.clone() {
-                best = self.improve(picked, cell, best);
+                best = self.improve(selected, cell, best);
                 if best == 0.0 || self.spent >= self.budget {
                     return best;
                 }
@@ -179,22 +193,28 @@ impl Search<'_, '_, '_> {
     }
 
     /// Tries a value and keeps it when it helps.
-    fn attempt(&mut self, picked: &mut Picked, cell: usize, value: Value, best: f64) -> f64 {
+    fn attempt(
+        &mut self,
+        selected: &mut SelectedValues,
+        cell: usize,
+        value: Value,
+        best: f64,
+    ) -> f64 {
         let plan = &self.state.problem.cells[cell];
-        let stored = picked.stored[plan.row][plan.column].clone();
-        let given = picked.given[cell].clone();
-        if self.spent < self.budget && self.set(picked, cell, value) {
-            let total = self.total(picked);
+        let stored = selected.stored[plan.row][plan.column].clone();
+        let given = selected.given[cell].clone();
+        if self.spent < self.budget && self.set(selected, cell, value) {
+            let total = self.total(selected);
             if total < best {
                 return total;
             }
         }
-        picked.stored[plan.row][plan.column] = stored;
-        picked.given[cell] = given;
+        selected.stored[plan.row][plan.column] = stored;
+        selected.given[cell] = given;
         best
     }
 
-    fn improve(&mut self, picked: &mut Picked, cell: usize, mut best: f64) -> f64 {
+    fn improve(&mut self, selected: &mut SelectedValues, cell: usize, mut best: f64) -> f64 {
         let plan = &self.state.problem.cells[cell];
         let data_type = &plan.definition.data_type;
         let mut literals: Vec<Value> = Vec::new();
@@ -205,15 +225,15 @@ impl Search<'_, '_, '_> {
             }
         }
         for literal in literals {
-            best = self.attempt(picked, cell, literal, best);
+            best = self.attempt(selected, cell, literal, best);
         }
         if data_type.is_text() {
-            best = self.improve_text(picked, cell, best);
+            best = self.improve_text(selected, cell, best);
         } else {
             for direction in [1, -1] {
                 let mut step = Decimal::from(direction);
-                while let Some(value) = self.moved(picked, cell, step) {
-                    let total = self.attempt(picked, cell, value, best);
+                while let Some(value) = self.moved(selected, cell, step) {
+                    let total = self.attempt(selected, cell, value, best);
                     if total >= best {
                         if step.abs() <= Decimal::ONE {
                             break;
@@ -234,9 +254,9 @@ impl Search<'_, '_, '_> {
     }
 
     /// The cell's value, moved by so many units.
-    fn moved(&self, picked: &Picked, cell: usize, step: Decimal) -> Option<Value> {
+    fn moved(&self, selected: &SelectedValues, cell: usize, step: Decimal) -> Option<Value> {
         let plan = &self.state.problem.cells[cell];
-        let value = &picked.stored[plan.row][plan.column];
+        let value = &selected.stored[plan.row][plan.column];
         match (value, &plan.definition.data_type) {
             (Value::Bool(value), _) => Some(Value::Bool(!value)),
             (_, DataType::Enum { labels, .. }) => {
@@ -268,10 +288,10 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    fn improve_text(&mut self, picked: &mut Picked, cell: usize, mut best: f64) -> f64 {
+    fn improve_text(&mut self, selected: &mut SelectedValues, cell: usize, mut best: f64) -> f64 {
         let plan = &self.state.problem.cells[cell];
         let (row, column) = (plan.row, plan.column);
-        let current = |picked: &Picked| match &picked.stored[row][column] {
+        let current = |selected: &SelectedValues| match &selected.stored[row][column] {
             Value::Text(text) => Some(text.clone()),
             _ => None,
         };
@@ -284,34 +304,34 @@ impl Search<'_, '_, '_> {
             |text: &str| text.chars().filter(char::is_ascii_digit).collect(),
             |text: &str| text.chars().filter(char::is_ascii_alphabetic).collect(),
         ] {
-            if let Some(text) = current(picked) {
-                best = self.attempt(picked, cell, Value::Text(change(&text)), best);
+            if let Some(text) = current(selected) {
+                best = self.attempt(selected, cell, Value::Text(change(&text)), best);
             }
         }
         loop {
             let before = best;
             for ending in ["a", "1", "@", ".", " ", "-"] {
-                let Some(text) = current(picked) else {
+                let Some(text) = current(selected) else {
                     return best;
                 };
-                best = self.attempt(picked, cell, Value::Text(text + ending), best);
+                best = self.attempt(selected, cell, Value::Text(text + ending), best);
             }
-            if let Some(mut text) = current(picked)
+            if let Some(mut text) = current(selected)
                 && text.pop().is_some()
             {
-                best = self.attempt(picked, cell, Value::Text(text), best);
+                best = self.attempt(selected, cell, Value::Text(text), best);
             }
             if best == 0.0 || best >= before || self.spent >= self.budget {
                 break;
             }
         }
         // Then character by character, as numbers.
-        let length = current(picked).map_or(0, |text| text.chars().count());
+        let length = current(selected).map_or(0, |text| text.chars().count());
         for position in 0..length.min(40) {
             for direction in [1i32, -1] {
                 let mut step = direction;
                 loop {
-                    let Some(text) = current(picked) else {
+                    let Some(text) = current(selected) else {
                         return best;
                     };
                     let mut chars: Vec<char> = text.chars().collect();
@@ -328,7 +348,7 @@ impl Search<'_, '_, '_> {
                     };
                     chars[position] = new;
                     let total =
-                        self.attempt(picked, cell, Value::Text(chars.iter().collect()), best);
+                        self.attempt(selected, cell, Value::Text(chars.iter().collect()), best);
                     if total >= best {
                         if step == direction {
                             break;

@@ -4,21 +4,21 @@
 //! is no use revisiting, so its other alternatives are skipped; this is what
 //! keeps proofs short, and what makes them name only what matters.
 
-use super::problem::{FIRST_DECISION, GUESS, Goal, Problem, Why};
-use super::state::State;
+use super::problem::{CellConstraint, CellProblem, FIRST_DECISION, GUESS, Reasons};
+use super::state::PropagationState;
 
 /// The alternatives of a disjunction that is still open.
-type Open<'p, 'a> = Vec<(&'p [Goal<'a>], Why)>;
+type OpenDisjunctions<'p, 'a> = Vec<(&'p [CellConstraint<'a>], Reasons)>;
 
 /// All bits of decisions.
-const DECISIONS: Why = ((1 << 30) - 1) << FIRST_DECISION;
+const DECISIONS: Reasons = ((1 << 30) - 1) << FIRST_DECISION;
 /// Decisions deeper than this share the last bit, which is then never dropped.
 const DEEPEST: u32 = 29;
 /// Decisions after which the search gives up.
 const NODES: u32 = 3_000;
 
 /// What `complete` says of a state in which everything is decided.
-pub(super) enum Outcome<T> {
+pub(super) enum Completion<T> {
     /// This is it.
     Done(T),
     /// Not this one; another may do.
@@ -32,33 +32,33 @@ pub(super) enum Outcome<T> {
 ///
 /// `Err` holds the reasons why there is none; with [`GUESS`] among them it is no proof.
 pub(super) fn solve<'p, 'a, T>(
-    problem: &'p Problem<'a>,
+    problem: &'p CellProblem<'a>,
     turn: u32,
-    complete: &mut dyn FnMut(&mut State<'p, 'a>) -> Outcome<T>,
-) -> Result<T, Why> {
+    complete: &mut dyn FnMut(&mut PropagationState<'p, 'a>) -> Completion<T>,
+) -> Result<T, Reasons> {
     let mut solver = Solver {
-        state: State::new(problem),
+        state: PropagationState::new(problem),
         complete,
         turn,
         nodes: 0,
     };
     let mut open = Vec::new();
-    for (goal, why) in &problem.goals {
-        solver.take(goal, *why, &mut open)?;
+    for (constraint, why) in &problem.constraints {
+        solver.take(constraint, *why, &mut open)?;
     }
     solver.decide(open, 0)
 }
 
 struct Solver<'c, 'p, 'a, T> {
-    state: State<'p, 'a>,
-    complete: &'c mut dyn FnMut(&mut State<'p, 'a>) -> Outcome<T>,
+    state: PropagationState<'p, 'a>,
+    complete: &'c mut dyn FnMut(&mut PropagationState<'p, 'a>) -> Completion<T>,
     turn: u32,
     nodes: u32,
 }
 
 impl<'p, 'a, T> Solver<'_, 'p, 'a, T> {
     /// Moves the alternative whose turn it is to the front, where all are parts of one condition.
-    fn take_turns(&mut self, parts: &[Goal<'a>], ways: &mut [usize]) {
+    fn take_turns(&mut self, parts: &[CellConstraint<'a>], ways: &mut [usize]) {
         let tests: Option<Vec<u32>> = ways.iter().map(|way| parts[*way].tests()).collect();
         let Some(tests) = tests else { return };
         let total: u32 = tests.iter().sum();
@@ -79,10 +79,17 @@ impl<'p, 'a, T> Solver<'_, 'p, 'a, T> {
     }
 
     /// Takes a goal for granted, leaving its disjunctions open.
-    fn take(&mut self, goal: &'p Goal<'a>, why: Why, open: &mut Open<'p, 'a>) -> Result<(), Why> {
-        match goal {
-            Goal::All(parts) => parts.iter().try_for_each(|part| self.take(part, why, open)),
-            Goal::Any(parts) => {
+    fn take(
+        &mut self,
+        constraint: &'p CellConstraint<'a>,
+        why: Reasons,
+        open: &mut OpenDisjunctions<'p, 'a>,
+    ) -> Result<(), Reasons> {
+        match constraint {
+            CellConstraint::All(parts) => {
+                parts.iter().try_for_each(|part| self.take(part, why, open))
+            }
+            CellConstraint::Any(parts) => {
                 open.push((parts, why));
                 Ok(())
             }
@@ -90,7 +97,7 @@ impl<'p, 'a, T> Solver<'_, 'p, 'a, T> {
         }
     }
 
-    fn decide(&mut self, mut open: Open<'p, 'a>, depth: u32) -> Result<T, Why> {
+    fn decide(&mut self, mut open: OpenDisjunctions<'p, 'a>, depth: u32) -> Result<T, Reasons> {
         self.nodes += 1;
         if self.nodes > NODES {
             return Err(GUESS | DECISIONS);
@@ -99,15 +106,15 @@ impl<'p, 'a, T> Solver<'_, 'p, 'a, T> {
         // The disjunction with the fewest ways out decides most.
         let Some(next) = (0..open.len()).min_by_key(|index| viable[*index].0.len()) else {
             return match (self.complete)(&mut self.state) {
-                Outcome::Done(found) => Ok(found),
-                Outcome::Failed => Err(GUESS | DECISIONS),
+                Completion::Done(found) => Ok(found),
+                Completion::Failed => Err(GUESS | DECISIONS),
             };
         };
         let (parts, why) = open.swap_remove(next);
         let (mut ways, mut reasons) = viable.into_iter().nth(next).unwrap_or_default();
         ways.sort_by_key(|index| parts[*index].cost());
         self.take_turns(parts, &mut ways);
-        let bit: Why = 1 << (FIRST_DECISION + depth.min(DEEPEST));
+        let bit: Reasons = 1 << (FIRST_DECISION + depth.min(DEEPEST));
         reasons |= why;
         for way in ways {
             let mark = self.state.mark();
@@ -135,7 +142,10 @@ impl<'p, 'a, T> Solver<'_, 'p, 'a, T> {
 
     /// Propagates, drops disjunctions that hold, and takes what has no alternative, until nothing
     /// changes. Returns the ways left for each that stays open, with why the others are closed.
-    fn settle(&mut self, open: &mut Open<'p, 'a>) -> Result<Vec<(Vec<usize>, Why)>, Why> {
+    fn settle(
+        &mut self,
+        open: &mut OpenDisjunctions<'p, 'a>,
+    ) -> Result<Vec<(Vec<usize>, Reasons)>, Reasons> {
         'again: loop {
             self.state.propagate()?;
             let mut viable = Vec::with_capacity(open.len());
@@ -147,7 +157,7 @@ impl<'p, 'a, T> Solver<'_, 'p, 'a, T> {
                     continue;
                 }
                 let mut ways = Vec::with_capacity(parts.len());
-                let mut closed: Why = 0;
+                let mut closed: Reasons = 0;
                 for (way, part) in parts.iter().enumerate() {
                     let mark = self.state.mark();
                     match self.try_on(part) {
@@ -172,21 +182,26 @@ impl<'p, 'a, T> Solver<'_, 'p, 'a, T> {
     }
 
     /// Whether a goal contradicts what is known, at first sight.
-    fn try_on(&mut self, goal: &'p Goal<'a>) -> Result<(), Why> {
-        match goal {
-            Goal::All(parts) => parts.iter().try_for_each(|part| self.try_on(part)),
-            Goal::Any(_) => Ok(()),
+    fn try_on(&mut self, constraint: &'p CellConstraint<'a>) -> Result<(), Reasons> {
+        match constraint {
+            CellConstraint::All(parts) => parts.iter().try_for_each(|part| self.try_on(part)),
+            CellConstraint::Any(_) => Ok(()),
             leaf => self.state.assert(leaf, 0),
         }
     }
 
     /// Whether a goal is known to hold already.
-    fn holds(&self, goal: &Goal<'a>) -> bool {
-        match goal {
-            Goal::All(parts) => parts.iter().all(|part| self.holds(part)),
-            Goal::Any(parts) => parts.iter().any(|part| self.holds(part)),
-            Goal::Null { cell, is_null } => self.state.domains[*cell].null == Some(*is_null),
-            Goal::Same(..) | Goal::Differ(..) | Goal::Test(_) | Goal::Misfit { .. } => false,
+    fn holds(&self, constraint: &CellConstraint<'a>) -> bool {
+        match constraint {
+            CellConstraint::All(parts) => parts.iter().all(|part| self.holds(part)),
+            CellConstraint::Any(parts) => parts.iter().any(|part| self.holds(part)),
+            CellConstraint::Null { cell, is_null } => {
+                self.state.domains[*cell].null == Some(*is_null)
+            }
+            CellConstraint::Same(..)
+            | CellConstraint::Differ(..)
+            | CellConstraint::Test(_)
+            | CellConstraint::Misfit { .. } => false,
         }
     }
 }

@@ -19,38 +19,40 @@ use isobath_sql::expr::CompareOp;
 use isobath_sql::{Value, eval};
 use rust_decimal::Decimal;
 
-use super::domain::{Bound, Choice, Domain};
-use super::problem::{Form, GUESS, Goal, Problem, Term, Test, Why};
-use super::relations::{Order, Pair};
+use super::domain::{Bound, Domain, FiniteDomain};
+use super::problem::{
+    CellConstraint, CellProblem, CellTerm, DomainConstraint, ExprConstraint, GUESS, Reasons,
+};
+use super::relations::{CellPair, OrderConstraint};
 
 /// How much was known at some moment.
 #[derive(Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct TrailMark {
     trail: usize,
     orders: usize,
     equal: usize,
     unequal: usize,
     tests: usize,
-    misfits: usize,
+    type_violations: usize,
 }
 
 /// Everything known about the cells.
-pub(super) struct State<'p, 'a> {
-    pub(super) problem: &'p Problem<'a>,
+pub(super) struct PropagationState<'p, 'a> {
+    pub(super) problem: &'p CellProblem<'a>,
     pub(super) domains: Vec<Domain>,
     trail: Vec<(usize, Domain)>,
-    pub(super) orders: Vec<Order>,
-    pub(super) equal: Vec<Pair>,
-    pub(super) unequal: Vec<Pair>,
+    pub(super) orders: Vec<OrderConstraint>,
+    pub(super) equal: Vec<CellPair>,
+    pub(super) unequal: Vec<CellPair>,
     /// Tests decided on.
-    pub(super) tests: Vec<&'p Test<'a>>,
+    pub(super) tests: Vec<&'p ExprConstraint<'a>>,
     /// Cells that are to hold what their type refuses.
-    pub(super) misfits: Vec<usize>,
+    pub(super) type_violations: Vec<usize>,
     pub(super) queue: Vec<usize>,
 }
 
-impl<'p, 'a> State<'p, 'a> {
-    pub(super) fn new(problem: &'p Problem<'a>) -> Self {
+impl<'p, 'a> PropagationState<'p, 'a> {
+    pub(super) fn new(problem: &'p CellProblem<'a>) -> Self {
         Self {
             problem,
             domains: problem.cells.iter().map(Domain::of).collect(),
@@ -59,23 +61,23 @@ impl<'p, 'a> State<'p, 'a> {
             equal: Vec::new(),
             unequal: Vec::new(),
             tests: Vec::new(),
-            misfits: Vec::new(),
+            type_violations: Vec::new(),
             queue: Vec::new(),
         }
     }
 
-    pub(super) fn mark(&self) -> Mark {
-        Mark {
+    pub(super) fn mark(&self) -> TrailMark {
+        TrailMark {
             trail: self.trail.len(),
             orders: self.orders.len(),
             equal: self.equal.len(),
             unequal: self.unequal.len(),
             tests: self.tests.len(),
-            misfits: self.misfits.len(),
+            type_violations: self.type_violations.len(),
         }
     }
 
-    pub(super) fn undo(&mut self, mark: Mark) {
+    pub(super) fn undo(&mut self, mark: TrailMark) {
         while self.trail.len() > mark.trail {
             if let Some((cell, domain)) = self.trail.pop() {
                 self.domains[cell] = domain;
@@ -85,39 +87,43 @@ impl<'p, 'a> State<'p, 'a> {
         self.equal.truncate(mark.equal);
         self.unequal.truncate(mark.unequal);
         self.tests.truncate(mark.tests);
-        self.misfits.truncate(mark.misfits);
+        self.type_violations.truncate(mark.type_violations);
         self.queue.clear();
     }
 
     /// Takes a leaf for granted. `Err` is a set of reasons that cannot hold together.
-    pub(super) fn assert(&mut self, leaf: &'p Goal<'a>, why: Why) -> Result<(), Why> {
+    pub(super) fn assert(
+        &mut self,
+        leaf: &'p CellConstraint<'a>,
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         match leaf {
-            Goal::Null { cell, is_null } => self.set_null(*cell, *is_null, why),
-            Goal::Same(cell, Term::There(value)) => {
+            CellConstraint::Null { cell, is_null } => self.set_null(*cell, *is_null, why),
+            CellConstraint::Same(cell, CellTerm::There(value)) => {
                 self.set_null(*cell, false, why)?;
                 self.equal_to_value(*cell, value, why)
             }
-            Goal::Same(cell, Term::Cell(other)) => {
+            CellConstraint::Same(cell, CellTerm::Cell(other)) => {
                 self.set_null(*cell, false, why)?;
                 self.set_null(*other, false, why)?;
                 self.equate(*cell, *other, why)
             }
-            Goal::Differ(cell, Term::There(value)) => {
+            CellConstraint::Differ(cell, CellTerm::There(value)) => {
                 self.set_null(*cell, false, why)?;
                 self.exclude(*cell, value, why)
             }
-            Goal::Differ(cell, Term::Cell(other)) => {
+            CellConstraint::Differ(cell, CellTerm::Cell(other)) => {
                 self.set_null(*cell, false, why)?;
                 self.set_null(*other, false, why)?;
                 self.separate(*cell, *other, why)
             }
-            Goal::Test(test) => self.test(test, why),
-            Goal::Misfit { cell, .. } => {
+            CellConstraint::Test(test) => self.test(test, why),
+            CellConstraint::Misfit { cell, .. } => {
                 self.set_null(*cell, false, why)?;
-                self.misfits.push(*cell);
+                self.type_violations.push(*cell);
                 Ok(())
             }
-            Goal::All(_) | Goal::Any(_) => Ok(()),
+            CellConstraint::All(_) | CellConstraint::Any(_) => Ok(()),
         }
     }
 
@@ -127,7 +133,12 @@ impl<'p, 'a> State<'p, 'a> {
         &mut self.domains[cell]
     }
 
-    pub(super) fn set_null(&mut self, cell: usize, is_null: bool, why: Why) -> Result<(), Why> {
+    pub(super) fn set_null(
+        &mut self,
+        cell: usize,
+        is_null: bool,
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         if self.problem.cells[cell].automatic {
             return Ok(());
         }
@@ -143,7 +154,7 @@ impl<'p, 'a> State<'p, 'a> {
         }
     }
 
-    fn test(&mut self, test: &'p Test<'a>, why: Why) -> Result<(), Why> {
+    fn test(&mut self, test: &'p ExprConstraint<'a>, why: Reasons) -> Result<(), Reasons> {
         self.tests.push(test);
         if test
             .cells
@@ -159,14 +170,14 @@ impl<'p, 'a> State<'p, 'a> {
             return self.filter_by(cell, test, why);
         }
         match &test.form {
-            Form::Bound { cell, op, point } => self.bound(*cell, *op, *point, why),
-            Form::Order {
+            DomainConstraint::Bound { cell, op, point } => self.bound(*cell, *op, *point, why),
+            DomainConstraint::Order {
                 left,
                 op,
                 right,
                 offset,
             } => self.order(*left, *op, *right, *offset, why),
-            Form::OneOf {
+            DomainConstraint::OneOf {
                 cell,
                 values,
                 exact,
@@ -174,25 +185,30 @@ impl<'p, 'a> State<'p, 'a> {
                 let why = if *exact { why } else { why | GUESS };
                 self.choose(*cell, values.clone(), why)
             }
-            Form::NoneOf { cell, values } => {
+            DomainConstraint::NoneOf { cell, values } => {
                 for value in values {
                     self.exclude(*cell, value, why)?;
                 }
                 Ok(())
             }
-            Form::Equal { left, right } => self.equate(*left, *right, why | GUESS),
-            Form::Unequal { left, right } => self.separate(*left, *right, why),
-            Form::Length { cell, op, count } => self.length(*cell, *op, *count, why),
-            Form::Prefix { cell, text } => {
+            DomainConstraint::Equal { left, right } => self.equate(*left, *right, why | GUESS),
+            DomainConstraint::Unequal { left, right } => self.separate(*left, *right, why),
+            DomainConstraint::Length { cell, op, count } => self.length(*cell, *op, *count, why),
+            DomainConstraint::Prefix { cell, text } => {
                 let count = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
                 self.length(*cell, CompareOp::GreaterOrEqual, count, why | GUESS)
             }
-            Form::Pattern | Form::Opaque => Ok(()),
+            DomainConstraint::Pattern | DomainConstraint::Opaque => Ok(()),
         }
     }
 
     /// Keeps the choices on which a test has its verdict.
-    fn filter_by(&mut self, cell: usize, test: &'p Test<'a>, why: Why) -> Result<(), Why> {
+    fn filter_by(
+        &mut self,
+        cell: usize,
+        test: &'p ExprConstraint<'a>,
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         let (Some(expr), Some(choice)) = (&test.expr, self.domains[cell].choice.clone()) else {
             return Ok(());
         };
@@ -212,7 +228,10 @@ impl<'p, 'a> State<'p, 'a> {
         // Text chosen by a comparison stands for all text that compares equal, and only
         // comparisons cannot tell them apart.
         let faithful = !plan.definition.data_type.is_text()
-            || matches!(test.form, Form::OneOf { .. } | Form::NoneOf { .. });
+            || matches!(
+                test.form,
+                DomainConstraint::OneOf { .. } | DomainConstraint::NoneOf { .. }
+            );
         let why = if certain && faithful {
             why
         } else {
@@ -221,7 +240,12 @@ impl<'p, 'a> State<'p, 'a> {
         self.keep(cell, kept, why)
     }
 
-    pub(super) fn choose(&mut self, cell: usize, values: Vec<Value>, why: Why) -> Result<(), Why> {
+    pub(super) fn choose(
+        &mut self,
+        cell: usize,
+        values: Vec<Value>,
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         let plan = &self.problem.cells[cell];
         if plan.automatic {
             return Ok(());
@@ -239,7 +263,7 @@ impl<'p, 'a> State<'p, 'a> {
     }
 
     /// Makes `kept` the choices of a cell, minus those that its bounds and exclusions refuse.
-    fn keep(&mut self, cell: usize, mut kept: Vec<Value>, mut why: Why) -> Result<(), Why> {
+    fn keep(&mut self, cell: usize, mut kept: Vec<Value>, mut why: Reasons) -> Result<(), Reasons> {
         let problem = self.problem;
         let domain = &self.domains[cell];
         if let Some(choice) = &domain.choice {
@@ -269,7 +293,7 @@ impl<'p, 'a> State<'p, 'a> {
             .axis
             .and_then(|axis| kept.iter().map(|value| axis.point(value)).collect());
         let domain = self.domain(cell);
-        domain.choice = Some(Choice {
+        domain.choice = Some(FiniteDomain {
             values: Rc::new(kept),
             why,
         });
@@ -294,11 +318,16 @@ impl<'p, 'a> State<'p, 'a> {
     }
 
     /// Gives a cell one value.
-    pub(super) fn assign(&mut self, cell: usize, value: &Value, why: Why) -> Result<(), Why> {
+    pub(super) fn assign(
+        &mut self,
+        cell: usize,
+        value: &Value,
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         self.equal_to_value(cell, value, why)
     }
 
-    fn equal_to_value(&mut self, cell: usize, value: &Value, why: Why) -> Result<(), Why> {
+    fn equal_to_value(&mut self, cell: usize, value: &Value, why: Reasons) -> Result<(), Reasons> {
         let plan = &self.problem.cells[cell];
         if plan.automatic {
             return Ok(());
@@ -315,7 +344,12 @@ impl<'p, 'a> State<'p, 'a> {
         self.choose(cell, vec![stored], why)
     }
 
-    pub(super) fn exclude(&mut self, cell: usize, value: &Value, why: Why) -> Result<(), Why> {
+    pub(super) fn exclude(
+        &mut self,
+        cell: usize,
+        value: &Value,
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         let problem = self.problem;
         if problem.cells[cell].automatic {
             return Ok(());
@@ -334,7 +368,7 @@ impl<'p, 'a> State<'p, 'a> {
     }
 
     /// Moves bounds past values that are excluded.
-    fn shave(&mut self, cell: usize) -> Result<(), Why> {
+    fn shave(&mut self, cell: usize) -> Result<(), Reasons> {
         let Some(axis) = self.problem.cells[cell].axis else {
             return Ok(());
         };
@@ -358,7 +392,13 @@ impl<'p, 'a> State<'p, 'a> {
         }
     }
 
-    fn bound(&mut self, cell: usize, op: CompareOp, point: Decimal, why: Why) -> Result<(), Why> {
+    fn bound(
+        &mut self,
+        cell: usize,
+        op: CompareOp,
+        point: Decimal,
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         match op {
             CompareOp::Equal => {
                 self.raise(cell, point, false, why)?;
@@ -387,8 +427,8 @@ impl<'p, 'a> State<'p, 'a> {
         cell: usize,
         point: Decimal,
         open: bool,
-        why: Why,
-    ) -> Result<(), Why> {
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         let Some((point, open)) = self.snapped(cell, point, open, true) else {
             return Ok(());
         };
@@ -407,8 +447,8 @@ impl<'p, 'a> State<'p, 'a> {
         cell: usize,
         point: Decimal,
         open: bool,
-        why: Why,
-    ) -> Result<(), Why> {
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         let Some((point, open)) = self.snapped(cell, point, open, false) else {
             return Ok(());
         };
@@ -447,7 +487,7 @@ impl<'p, 'a> State<'p, 'a> {
     }
 
     /// Checks bounds against each other and against the choices.
-    fn settle(&mut self, cell: usize) -> Result<(), Why> {
+    fn settle(&mut self, cell: usize) -> Result<(), Reasons> {
         let domain = &self.domains[cell];
         if let (Some(low), Some(high)) = (domain.low, domain.high)
             && (low.point > high.point || (low.point == high.point && (low.open || high.open)))
@@ -476,8 +516,8 @@ impl<'p, 'a> State<'p, 'a> {
         cell: usize,
         op: CompareOp,
         count: i64,
-        why: Why,
-    ) -> Result<(), Why> {
+        why: Reasons,
+    ) -> Result<(), Reasons> {
         if self.is_automatic(cell) {
             return Ok(());
         }

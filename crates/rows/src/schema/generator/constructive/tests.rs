@@ -4,13 +4,13 @@ mod brute;
 mod build;
 mod solved;
 
-use isobath_sql::memory::{Memory, Verdict};
+use isobath_sql::memory::{MemoryDatabase, Verdict};
 use isobath_sql::{DataType, Dialect, DialectName, Expr, Row, Schema, Value};
 
 use self::build::*;
 use super::{Constructive, Decision, decide};
-use crate::schema::generator::{Found, Generator, Task};
-use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+use crate::schema::generator::{GenerationTask, Generator, GeneratorResult};
+use crate::schema::predicate::{MatchMode, Predicate, RequiredTruth, RowMatch};
 
 fn dialect(name: DialectName) -> &'static dyn Dialect {
     name.dialect()
@@ -19,17 +19,17 @@ fn dialect(name: DialectName) -> &'static dyn Dialect {
 fn run(
     schema: &Schema,
     table: usize,
-    there: &Memory<'_>,
+    existing: &MemoryDatabase<'_>,
     predicate: &Predicate,
     fresh: &[usize],
     dialect: &'static dyn Dialect,
-) -> Found {
-    let task = Task {
+) -> GeneratorResult {
+    let task = GenerationTask {
         schema,
         dialect,
         table,
         predicate,
-        there,
+        existing,
         fresh,
         budget: 100_000,
     };
@@ -39,18 +39,18 @@ fn run(
 /// Answers on an empty PostgreSQL database of one table.
 fn answers(schema: &Schema, predicate: &Predicate) -> Vec<Vec<Row>> {
     let postgres = dialect(DialectName::Postgres);
-    let there = Memory::new(schema, postgres);
-    match run(schema, 0, &there, predicate, &[], postgres) {
-        Found::Rows(answers) => answers,
+    let existing = MemoryDatabase::new(schema, postgres);
+    match run(schema, 0, &existing, predicate, &[], postgres) {
+        GeneratorResult::Rows(answers) => answers,
         other => panic!("expected rows, found {other:?}"),
     }
 }
 
 fn proof(schema: &Schema, predicate: &Predicate) -> String {
     let postgres = dialect(DialectName::Postgres);
-    let there = Memory::new(schema, postgres);
-    match run(schema, 0, &there, predicate, &[], postgres) {
-        Found::Infeasible { proof } => proof,
+    let existing = MemoryDatabase::new(schema, postgres);
+    match run(schema, 0, &existing, predicate, &[], postgres) {
+        GeneratorResult::Infeasible { proof } => proof,
         other => panic!("expected a proof, found {other:?}"),
     }
 }
@@ -138,27 +138,27 @@ fn null_where_a_check_says_not_null_is_impossible() {
         Predicate::null(0),
         Predicate::Expr {
             expr: not_null,
-            wanted: Wanted::NotFalse,
+            wanted: RequiredTruth::NotFalse,
         },
     ]);
     insta::assert_snapshot!(proof(&schema, &predicate), @"no row can do all of this: `book_id` is NULL; `book_id IS NOT NULL` is not false");
 }
 
 fn differ(columns: &[usize]) -> Predicate {
-    Predicate::Match(Match {
+    Predicate::Match(RowMatch {
         with: 0,
         equal: Vec::new(),
         differ: columns.iter().map(|column| (*column, *column)).collect(),
-        mode: Mode::Any,
+        mode: MatchMode::Any,
     })
 }
 
 fn equal(columns: &[usize]) -> Predicate {
-    Predicate::Match(Match {
+    Predicate::Match(RowMatch {
         with: 0,
         equal: columns.iter().map(|column| (*column, *column)).collect(),
         differ: Vec::new(),
-        mode: Mode::All,
+        mode: MatchMode::All,
     })
 }
 
@@ -166,8 +166,8 @@ fn with_row<'s>(
     schema: &'s Schema,
     dialect: &'static dyn Dialect,
     values: Vec<Value>,
-) -> Memory<'s> {
-    let mut memory = Memory::new(schema, dialect);
+) -> MemoryDatabase<'s> {
+    let mut memory = MemoryDatabase::new(schema, dialect);
     let verdict = memory.insert(&Row::of(0, values)).expect("supported");
     assert_eq!(verdict, Verdict::Accepted);
     memory
@@ -177,14 +177,16 @@ fn with_row<'s>(
 fn a_key_inside_another_key_cannot_be_the_only_one_violated() {
     let schema = schema([table("t", [("a", DataType::INT), ("b", DataType::INT)], [])]);
     let postgres = dialect(DialectName::Postgres);
-    let there = with_row(&schema, postgres, vec![Value::from(1), Value::from(2)]);
+    let existing = with_row(&schema, postgres, vec![Value::from(1), Value::from(2)]);
     let predicate = Predicate::and([
         equal(&[0, 1]),
         differ(&[0]),
         Predicate::not_null(0),
         Predicate::not_null(1),
     ]);
-    let Found::Infeasible { proof } = run(&schema, 0, &there, &predicate, &[], postgres) else {
+    let GeneratorResult::Infeasible { proof } =
+        run(&schema, 0, &existing, &predicate, &[], postgres)
+    else {
         panic!("expected a proof");
     };
     insta::assert_snapshot!(proof, @"no row can do all of this: `a, b` equals that of a row of `t`; `a` differs from every row of `t`; `a` is not NULL");
@@ -198,17 +200,20 @@ fn what_only_the_rows_there_forbid_is_not_called_impossible() {
         [check(between(int("a", 0), 1, 3))],
     )]);
     let postgres = dialect(DialectName::Postgres);
-    let there = with_row(&schema, postgres, vec![Value::from(2)]);
+    let existing = with_row(&schema, postgres, vec![Value::from(2)]);
     // Equal to the row there (2) and at least 3: other rows could do it.
     let three = ge(int("a", 0), Expr::int(3));
     let predicate = Predicate::and([equal(&[0]), Predicate::not_null(0), holds_true(three)]);
-    let found = run(&schema, 0, &there, &predicate, &[], postgres);
-    assert!(matches!(found, Found::GaveUp { .. }), "{found:?}");
+    let found = run(&schema, 0, &existing, &predicate, &[], postgres);
+    assert!(matches!(found, GeneratorResult::GaveUp { .. }), "{found:?}");
     // But at least 4 is beyond every row.
     let four = ge(int("a", 0), Expr::int(4));
     let predicate = Predicate::and([equal(&[0]), Predicate::not_null(0), holds_true(four)]);
-    let found = run(&schema, 0, &there, &predicate, &[], postgres);
-    assert!(matches!(found, Found::Infeasible { .. }), "{found:?}");
+    let found = run(&schema, 0, &existing, &predicate, &[], postgres);
+    assert!(
+        matches!(found, GeneratorResult::Infeasible { .. }),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -219,13 +224,15 @@ fn a_column_that_a_check_pins_never_differs() {
         [check(eq(int("a", 0), Expr::int(1)))],
     )]);
     let postgres = dialect(DialectName::Postgres);
-    let there = with_row(&schema, postgres, vec![Value::from(1)]);
+    let existing = with_row(&schema, postgres, vec![Value::from(1)]);
     let predicate = Predicate::and([
         differ(&[0]),
         Predicate::not_null(0),
         satisfied_check(eq(int("a", 0), Expr::int(1))),
     ]);
-    let Found::Infeasible { proof } = run(&schema, 0, &there, &predicate, &[], postgres) else {
+    let GeneratorResult::Infeasible { proof } =
+        run(&schema, 0, &existing, &predicate, &[], postgres)
+    else {
         panic!("expected a proof");
     };
     insta::assert_snapshot!(proof, @"no row can do all of this: every row of `t` obeys CHECK (a = 1); `a` differs from every row of `t`; `a` is not NULL; (`a = 1` is true or `a` is NULL)");
@@ -236,17 +243,17 @@ fn a_boolean_has_two_values_and_no_third() {
     let schema = schema([table("t", [("flag", DataType::Boolean)], [])]);
     let postgres = dialect(DialectName::Postgres);
     let predicate = Predicate::and([differ(&[0]), Predicate::not_null(0)]);
-    let mut there = with_row(&schema, postgres, vec![Value::Bool(true)]);
-    let Found::Rows(found) = run(&schema, 0, &there, &predicate, &[], postgres) else {
+    let mut existing = with_row(&schema, postgres, vec![Value::Bool(true)]);
+    let GeneratorResult::Rows(found) = run(&schema, 0, &existing, &predicate, &[], postgres) else {
         panic!("expected rows");
     };
     assert_eq!(column(&found, 0), ["false"]);
-    there
+    existing
         .insert(&Row::of(0, [Value::Bool(false)]))
         .expect("supported");
-    let found = run(&schema, 0, &there, &predicate, &[], postgres);
+    let found = run(&schema, 0, &existing, &predicate, &[], postgres);
     // Two rows could both be true.
-    assert!(matches!(found, Found::GaveUp { .. }), "{found:?}");
+    assert!(matches!(found, GeneratorResult::GaveUp { .. }), "{found:?}");
 }
 
 #[test]
@@ -268,20 +275,20 @@ fn free_cells_keep_their_distance_from_the_row_to_compare_with() {
         Value::from("Oslo"),
         Value::from(40),
     ];
-    let there = with_row(&schema, postgres, seed.clone());
+    let existing = with_row(&schema, postgres, seed.clone());
     for random in 0..50 {
         let predicate = Predicate::and([equal(&[0]), Predicate::not_null(0)]);
-        let task = Task {
+        let task = GenerationTask {
             schema: &schema,
             dialect: postgres,
             table: 0,
             predicate: &predicate,
-            there: &there,
+            existing: &existing,
             fresh: &[],
             budget: 100,
         };
         let mut rng = fastrand::Rng::with_seed(random);
-        let Found::Rows(found) = Constructive.generate(&task, &mut rng) else {
+        let GeneratorResult::Rows(found) = Constructive.generate(&task, &mut rng) else {
             panic!("expected rows");
         };
         let row = &found[0][0];
@@ -310,35 +317,35 @@ fn a_key_that_is_a_foreign_key_takes_a_fresh_parent() {
     );
     let schema = schema([parent, child]);
     let postgres = dialect(DialectName::Postgres);
-    let mut there = Memory::new(&schema, postgres);
-    there
+    let mut existing = MemoryDatabase::new(&schema, postgres);
+    existing
         .insert(&Row::of(0, [Value::from(1)]))
         .expect("supported");
-    there
+    existing
         .insert(&Row::of(1, [Value::from(1), Value::from("x")]))
         .expect("supported");
-    let differ = Predicate::Match(Match {
+    let differ = Predicate::Match(RowMatch {
         with: 1,
         equal: Vec::new(),
         differ: vec![(0, 0)],
-        mode: Mode::Any,
+        mode: MatchMode::Any,
     });
-    let refers = Predicate::Match(Match {
+    let refers = Predicate::Match(RowMatch {
         with: 0,
         equal: vec![(0, 0)],
         differ: Vec::new(),
-        mode: Mode::All,
+        mode: MatchMode::All,
     });
     let predicate = Predicate::and([differ, refers, Predicate::not_null(0)]);
-    let found = run(&schema, 1, &there, &predicate, &[0], postgres);
-    let Found::Rows(found) = found else {
+    let found = run(&schema, 1, &existing, &predicate, &[0], postgres);
+    let GeneratorResult::Rows(found) = found else {
         panic!("expected rows, found {found:?}");
     };
     assert_eq!(found[0].len(), 2);
     assert_eq!(found[0][0].value(0), found[0][1].value(0));
     // Without one, this state has no answer, but another might.
-    let found = run(&schema, 1, &there, &predicate, &[], postgres);
-    assert!(matches!(found, Found::GaveUp { .. }), "{found:?}");
+    let found = run(&schema, 1, &existing, &predicate, &[], postgres);
+    assert!(matches!(found, GeneratorResult::GaveUp { .. }), "{found:?}");
 }
 
 #[test]
@@ -373,13 +380,13 @@ fn a_circle_of_strict_orders_is_refuted_at_once() {
 fn sqlite_is_not_refuted_by_counting_values() {
     let schema = schema([table("t", [("a", DataType::INT)], [])]);
     let sqlite = dialect(DialectName::Sqlite);
-    let there = Memory::new(&schema, sqlite);
+    let existing = MemoryDatabase::new(&schema, sqlite);
     let open = Predicate::and([
         holds_true(gt(int("a", 0), Expr::int(1))),
         holds_true(lt(int("a", 0), Expr::int(2))),
     ]);
-    let found = run(&schema, 0, &there, &open, &[], sqlite);
-    assert!(matches!(found, Found::Rows(_)), "{found:?}");
+    let found = run(&schema, 0, &existing, &open, &[], sqlite);
+    assert!(matches!(found, GeneratorResult::Rows(_)), "{found:?}");
     let postgres = proof(&schema, &open);
     assert!(
         postgres.contains("`a > 1` is true; `a < 2` is true"),
@@ -443,14 +450,18 @@ fn every_known_type_has_a_value_that_its_column_keeps() {
     )]);
     for name in DialectName::ALL {
         let dialect = dialect(name);
-        let mut there = Memory::new(&schema, dialect);
+        let mut existing = MemoryDatabase::new(&schema, dialect);
         let predicate = Predicate::and((0..columns.len()).map(Predicate::not_null));
         for _ in 0..3 {
-            let found = run(&schema, 0, &there, &predicate, &[], dialect);
-            let Found::Rows(found) = found else {
+            let found = run(&schema, 0, &existing, &predicate, &[], dialect);
+            let GeneratorResult::Rows(found) = found else {
                 panic!("{name}: {found:?}");
             };
-            assert_eq!(there.insert(&found[0][0]), Ok(Verdict::Accepted), "{name}");
+            assert_eq!(
+                existing.insert(&found[0][0]),
+                Ok(Verdict::Accepted),
+                "{name}"
+            );
         }
     }
 }
@@ -460,10 +471,17 @@ fn a_type_without_samples_is_named() {
     let odd = DataType::Other("hyperloglog".into());
     let schema = schema([table("t", [("sketch", odd)], [])]);
     let postgres = dialect(DialectName::Postgres);
-    let there = Memory::new(&schema, postgres);
-    let found = run(&schema, 0, &there, &Predicate::not_null(0), &[], postgres);
+    let existing = MemoryDatabase::new(&schema, postgres);
+    let found = run(
+        &schema,
+        0,
+        &existing,
+        &Predicate::not_null(0),
+        &[],
+        postgres,
+    );
     assert!(
-        matches!(&found, Found::Unsupported { what } if what.contains("hyperloglog")),
+        matches!(&found, GeneratorResult::Unsupported { what } if what.contains("hyperloglog")),
         "{found:?}"
     );
 }
@@ -484,14 +502,14 @@ fn values_that_do_not_fit_lie_just_past_the_limit() {
 fn deciding_finds_what_tells_two_checks_apart() {
     let schema = schema([table("t", [("a", DataType::INT)], [])]);
     let postgres = dialect(DialectName::Postgres);
-    let there = Memory::new(&schema, postgres);
+    let existing = MemoryDatabase::new(&schema, postgres);
     let decided = |predicate: &Predicate| {
-        decide(&Task {
+        decide(&GenerationTask {
             schema: &schema,
             dialect: postgres,
             table: 0,
             predicate,
-            there: &there,
+            existing: &existing,
             fresh: &[],
             budget: 1000,
         })

@@ -1,13 +1,15 @@
-use isobath_sql::expr::{ColumnUse, CompareOp};
+use isobath_sql::expr::{ColumnRef, CompareOp};
 use isobath_sql::schema::{Action, ConstraintKind, Filled};
 use isobath_sql::{DataType, DialectName, Expr, Schema, Value};
 
 use super::{Strengthened, strengthen};
-use crate::schema::case::Seen;
+use crate::schema::case::ObservedColumn;
 use crate::schema::mutation::sample::{
     check, column, compare, key, not_null, refers, schema, slot, table, unique,
 };
-use crate::schema::mutation::{Judge, MutantStatus, OperatorSet, Pipeline, analyse, mutants};
+use crate::schema::mutation::{
+    FilterPipeline, MutantRunner, MutantStatus, OperatorSet, analyze, mutants,
+};
 
 const ENGINES: [DialectName; 3] = [
     DialectName::Sqlite,
@@ -19,7 +21,7 @@ const ENGINES: [DialectName; 3] = [
 fn from_nothing(schema: &Schema, engine: DialectName) -> Strengthened {
     let dialect = engine.dialect();
     let made = mutants(schema, dialect, OperatorSet::All);
-    let analysis = analyse(schema, dialect, made, Pipeline::Engine, &[]);
+    let analysis = analyze(schema, dialect, made, FilterPipeline::Engine, &[]);
     strengthen(schema, dialect, &[], analysis)
 }
 
@@ -78,12 +80,12 @@ fn every_mutant_dies_or_is_proven_equivalent() {
 fn the_tests_found_really_kill_when_the_suite_is_judged_anew() {
     let (schema, dialect) = (shop(), DialectName::Postgres.dialect());
     let strengthened = from_nothing(&schema, DialectName::Postgres);
-    let judge = Judge::new(&schema, dialect, &strengthened.tests);
+    let runner = MutantRunner::new(&schema, dialect, &strengthened.tests);
     let analysis = &strengthened.analysis;
     for (mutant, status) in analysis.mutants.iter().zip(&analysis.statuses) {
         if let MutantStatus::Killed { test } = status {
             assert!(
-                judge.killers(mutant).contains(test),
+                runner.killers(mutant).contains(test),
                 "{}",
                 mutant.description
             );
@@ -188,7 +190,7 @@ fn a_longer_type_says_nothing_where_values_are_listed() {
         vec![
             key(&[0]),
             check(Expr::InList {
-                expr: Box::new(Expr::Column(ColumnUse {
+                expr: Box::new(Expr::Column(ColumnRef {
                     slot: 1,
                     name: "code".to_owned(),
                     data_type: text(9),
@@ -299,7 +301,10 @@ fn a_default_that_reads_the_clock_is_missed_when_it_is_gone() {
             let [after] = &strengthened.tests[*test].after[..] else {
                 panic!("{engine}: one table is looked at");
             };
-            assert!(matches!(after.columns[..], [Seen::Presence(_)]), "{engine}");
+            assert!(
+                matches!(after.columns[..], [ObservedColumn::Presence(_)]),
+                "{engine}"
+            );
         }
     }
 }
@@ -358,7 +363,7 @@ fn a_listed_value_with_a_blank_behind_it_shows_a_longer_type() {
         "person",
         &["gender"],
         vec![check(Expr::InList {
-            expr: Box::new(Expr::Column(ColumnUse {
+            expr: Box::new(Expr::Column(ColumnRef {
                 slot: 0,
                 name: "gender".to_owned(),
                 data_type: DataType::Varchar { length: Some(6) },

@@ -1,14 +1,14 @@
 //! On random small tables, what is found holds and what is refuted does not exist.
 
 use isobath_sql::expr::CompareOp;
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::{DataType, DialectName, Expr, Value};
 use proptest::prelude::*;
 
 use super::build::*;
 use super::run;
-use crate::schema::generator::Found;
-use crate::schema::predicate::{Match, Mode, Predicate, Wanted};
+use crate::schema::generator::GeneratorResult;
+use crate::schema::predicate::{MatchMode, Predicate, RequiredTruth, RowMatch};
 
 const COLUMNS: usize = 3;
 
@@ -50,12 +50,12 @@ fn condition() -> impl Strategy<Value = Expr> {
     })
 }
 
-fn wanted() -> impl Strategy<Value = Wanted> {
+fn wanted() -> impl Strategy<Value = RequiredTruth> {
     prop_oneof![
-        Just(Wanted::True),
-        Just(Wanted::False),
-        Just(Wanted::Unknown),
-        Just(Wanted::NotFalse),
+        Just(RequiredTruth::True),
+        Just(RequiredTruth::False),
+        Just(RequiredTruth::Unknown),
+        Just(RequiredTruth::NotFalse),
     ]
 }
 
@@ -69,11 +69,11 @@ fn part() -> impl Strategy<Value = Predicate> {
                 let pairs = |of: [bool; 3]| {
                     (0..COLUMNS).filter(|slot| of[*slot]).map(|slot| (slot, slot)).collect()
                 };
-                Predicate::Match(Match {
+                Predicate::Match(RowMatch {
                     with: 0,
                     equal: pairs(equal),
                     differ: pairs(differ),
-                    mode: if all { Mode::All } else { Mode::Any },
+                    mode: if all { MatchMode::All } else { MatchMode::Any },
                 })
             }
         ),
@@ -107,8 +107,8 @@ proptest! {
         let dialect = name.dialect();
         let columns = [("a", DataType::INT), ("b", DataType::INT), ("c", DataType::INT)];
         let schema = schema([table("t", columns, [])]);
-        let mut there = Memory::new(&schema, dialect);
-        there
+        let mut existing = MemoryDatabase::new(&schema, dialect);
+        existing
             .insert(&isobath_sql::Row::of(0, seed.map(Value::from)))
             .expect("supported");
         let mut parts = parts;
@@ -116,22 +116,22 @@ proptest! {
             parts.push(Predicate::or(alternatives));
         }
         let predicate = Predicate::and(parts);
-        match run(&schema, 0, &there, &predicate, &[], dialect) {
-            Found::Rows(answers) => {
+        match run(&schema, 0, &existing, &predicate, &[], dialect) {
+            GeneratorResult::Rows(answers) => {
                 for rows in answers {
-                    let stored = there.stored(&rows[0]).expect("supported").expect("fits");
-                    let holds = predicate.holds(0, &stored, &there, dialect);
+                    let stored = existing.stored(&rows[0]).expect("supported").expect("fits");
+                    let holds = predicate.holds(0, &stored, &existing, dialect);
                     prop_assert_eq!(holds, Ok(true));
                 }
             }
-            Found::Infeasible { proof } => {
+            GeneratorResult::Infeasible { proof } => {
                 for row in all_rows() {
-                    let holds = predicate.holds(0, &row, &there, dialect);
+                    let holds = predicate.holds(0, &row, &existing, dialect);
                     prop_assert_ne!(holds, Ok(true), "{} yet {:?}", proof, row);
                 }
             }
-            Found::GaveUp { .. } => {}
-            Found::Unsupported { what } => prop_assert!(false, "unsupported {}", what),
+            GeneratorResult::GaveUp { .. } => {}
+            GeneratorResult::Unsupported { what } => prop_assert!(false, "unsupported {}", what),
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use isobath_sql::expr::{BinaryOp, ColumnUse, CompareOp, PatternKind};
+use isobath_sql::expr::{BinaryOp, ColumnRef, CompareOp, PatternKind};
 use isobath_sql::schema::{Action, Filled, ForeignKey};
 use isobath_sql::{
-    Column, Constraint, ConstraintKind, DataType, Expr, Place, Schema, Table, Value,
+    Column, Constraint, ConstraintKind, DataType, Expr, Schema, SourceLocation, Table, Value,
 };
 
-use crate::schema::predicate::{Predicate, Wanted};
+use crate::schema::predicate::{Predicate, RequiredTruth};
 
 pub(crate) fn schema(tables: impl IntoIterator<Item = Table>) -> Schema {
     Schema {
@@ -43,7 +43,7 @@ pub(crate) fn table<'n>(
         constraints: constraints.into_iter().map(Constraint::unnamed).collect(),
         strict: false,
         without_rowid: false,
-        place: Place::default(),
+        location: SourceLocation::default(),
     }
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn foreign_key(
 }
 
 fn column(name: &str, slot: usize, data_type: DataType) -> Expr {
-    Expr::Column(ColumnUse {
+    Expr::Column(ColumnRef {
         slot,
         name: name.to_owned(),
         data_type,
@@ -176,14 +176,14 @@ pub(crate) fn like(expr: Expr, pattern: &str) -> Expr {
 pub(crate) fn holds_true(expr: Expr) -> Predicate {
     Predicate::Expr {
         expr,
-        wanted: Wanted::True,
+        wanted: RequiredTruth::True,
     }
 }
 
 pub(crate) fn holds_false(expr: Expr) -> Predicate {
     Predicate::Expr {
         expr,
-        wanted: Wanted::False,
+        wanted: RequiredTruth::False,
     }
 }
 

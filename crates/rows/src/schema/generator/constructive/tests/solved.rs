@@ -1,28 +1,28 @@
 //! Conditions of every shape that are made true, and made false, in every dialect.
 
 use isobath_sql::expr::CompareOp;
-use isobath_sql::memory::Memory;
+use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::{DataType, DialectName, Expr};
 
 use super::build::*;
 use super::{dialect, run};
-use crate::schema::generator::Found;
-use crate::schema::predicate::{Predicate, Wanted};
+use crate::schema::generator::GeneratorResult;
+use crate::schema::predicate::{Predicate, RequiredTruth};
 
 /// Every dialect finds a row on which the CHECK is true, and one on which it is false.
 fn solves(columns: &[(&str, DataType)], expr: Expr) {
     for name in DialectName::ALL {
         let dialect = dialect(name);
         let schema = schema([table("t", columns.iter().cloned(), [check(expr.clone())])]);
-        let there = Memory::new(&schema, dialect);
-        for wanted in [Wanted::True, Wanted::False] {
+        let existing = MemoryDatabase::new(&schema, dialect);
+        for wanted in [RequiredTruth::True, RequiredTruth::False] {
             let predicate = Predicate::Expr {
                 expr: expr.clone(),
                 wanted,
             };
-            let found = run(&schema, 0, &there, &predicate, &[], dialect);
+            let found = run(&schema, 0, &existing, &predicate, &[], dialect);
             assert!(
-                matches!(found, Found::Rows(_)),
+                matches!(found, GeneratorResult::Rows(_)),
                 "{name} {wanted:?}: {found:?}"
             );
         }

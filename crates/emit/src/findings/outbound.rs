@@ -1,0 +1,129 @@
+//! What the service asked of outside services during a run.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::database::{page_table, table};
+use super::model::RestReport;
+
+/// One kind of call that the service made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OutboundView {
+    /// The outside service: the name of its setting, or its host.
+    pub service: String,
+    /// The method.
+    pub method: String,
+    /// The path; `*` stands for any one segment.
+    pub path: String,
+    /// How often it was made.
+    pub calls: u64,
+    /// The statuses it got, in order, with how often; 0 stands for a closed connection.
+    pub statuses: Vec<(u16, u64)>,
+    /// The operations that caused it; empty for calls that none did.
+    pub operations: Vec<String>,
+    /// Whether it was answered by us.
+    pub mocked: bool,
+    /// The first query and body that were seen, shortened.
+    pub example: String,
+    /// What the user should know about it.
+    pub note: Option<String>,
+}
+
+impl OutboundView {
+    fn row(&self) -> [String; 6] {
+        let statuses: Vec<String> = self
+            .statuses
+            .iter()
+            .map(|(status, calls)| match status {
+                0 => format!("no answer ({calls})"),
+                status => format!("{status} ({calls})"),
+            })
+            .collect();
+        let by = if self.operations.is_empty() {
+            "none".to_owned()
+        } else {
+            self.operations.join(", ")
+        };
+        let note = match (&self.note, self.mocked) {
+            (Some(note), _) => note.clone(),
+            (None, true) => "answered by us".to_owned(),
+            (None, false) => String::new(),
+        };
+        [
+            self.service.clone(),
+            format!("{} {}", self.method, self.path).trim().to_owned(),
+            self.calls.to_string(),
+            statuses.join(", "),
+            by,
+            note,
+        ]
+    }
+}
+
+const HEADS: [&str; 6] = ["Service", "Call", "Times", "Statuses", "Caused by", "Note"];
+
+fn rows(report: &RestReport) -> Vec<[String; 6]> {
+    report.outbound.iter().map(OutboundView::row).collect()
+}
+
+/// The section of the summary.
+pub(super) fn markdown(out: &mut String, report: &RestReport) {
+    if report.outbound.is_empty() {
+        return;
+    }
+    out.push_str("## Calls to outside services\n\n");
+    table(out, &HEADS, &rows(report));
+    out.push('\n');
+}
+
+/// The section of the page.
+pub(super) fn html(out: &mut String, report: &RestReport) {
+    if report.outbound.is_empty() {
+        return;
+    }
+    let calls: u64 = report.outbound.iter().map(|one| one.calls).sum();
+    let _ = writeln!(
+        out,
+        "<details class=\"note\" id=\"outgoing\" open>\n<summary><h2>Calls to outside services</h2> \
+         <span class=\"count\">{} kinds, {calls} calls</span></summary>",
+        report.outbound.len()
+    );
+    page_table(out, "Calls to outside services", &HEADS, &rows(report));
+    out.push_str("</details>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_listed_with_what_they_got_and_who_caused_them() {
+        let report = RestReport {
+            outbound: vec![OutboundView {
+                service: "rates".into(),
+                method: "GET".into(),
+                path: "/latest/*".into(),
+                calls: 5,
+                statuses: vec![(0, 1), (200, 4)],
+                operations: vec!["GET /price".into()],
+                mocked: true,
+                ..OutboundView::default()
+            }],
+            ..RestReport::default()
+        };
+        let mut text = String::new();
+        markdown(&mut text, &report);
+        insta::assert_snapshot!(text, @r"
+        ## Calls to outside services
+
+        | Service | Call | Times | Statuses | Caused by | Note |
+        |---|---|---|---|---|---|
+        | rates | GET /latest/\* | 5 | no answer (1), 200 (4) | GET /price | answered by us |
+        ");
+        let mut page = String::new();
+        html(&mut page, &report);
+        assert!(page.contains("<td>GET /latest/*</td>"), "{page}");
+    }
+}

@@ -1,0 +1,158 @@
+//! Services that the service calls: tests stand for them, and bring what they answer.
+//!
+//! The service is configured to call fixed ports of loopback; a suite listens there while its tests run, one small
+//! server in each language, and gives the answers of the test in order, the last one again, and `{}` where there is none.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::suite::{HttpSuite, HttpTest};
+use crate::writer::text::one_line;
+
+/// A service that the tests stand for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExternalService {
+    /// Its name; empty for a proxy, whose callers name whom they mean.
+    pub name: String,
+    /// The port of loopback where the service looks for it.
+    pub port: u16,
+    /// Variables that point the service there, as `NAME=value`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<String>,
+}
+
+/// What an outside service answers during a test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MockedResponse {
+    /// The outside service; through a proxy, its host.
+    pub service: String,
+    /// The method of the call.
+    pub method: String,
+    /// The path of the call; `*` stands for any one segment.
+    pub path: String,
+    /// What comes back.
+    pub reply: MockedReply,
+}
+
+/// What comes back from an outside service.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MockedReply {
+    /// JSON.
+    Json {
+        /// The status.
+        status: u16,
+        /// The body.
+        value: Value,
+    },
+    /// Anything else, or nothing.
+    Text {
+        /// The status.
+        status: u16,
+        /// The media type.
+        content_type: String,
+        /// The body.
+        text: String,
+    },
+    /// The connection is closed without an answer.
+    Closed,
+}
+
+impl MockedReply {
+    /// Status, media type and body; status 0 stands for a closed connection.
+    pub fn parts(&self) -> (u16, &str, String) {
+        match self {
+            Self::Json { status, value } => (*status, "application/json", value.to_string()),
+            Self::Text {
+                status,
+                content_type,
+                text,
+            } => (*status, content_type, text.clone()),
+            Self::Closed => (0, "", String::new()),
+        }
+    }
+}
+
+impl HttpTest {
+    /// What outside services answer, one line each, for people who try the test by hand.
+    pub fn answer_lines(&self) -> Vec<String> {
+        let line = |answer: &MockedResponse| {
+            let MockedResponse {
+                service,
+                method,
+                path,
+                reply,
+            } = answer;
+            let how = match reply.parts() {
+                (0, ..) => "by closing the connection".to_owned(),
+                (status, _, body) if body.is_empty() => format!("with {status}"),
+                (status, _, body) => format!("with {status} and {body}"),
+            };
+            format!("while {service} answers {method} {path} {how}")
+        };
+        self.mocks.iter().map(line).collect()
+    }
+}
+
+/// The lines that say where a suite stands for others.
+pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
+    let outside = suite.external_services.iter();
+    let lines = outside.map(|outside| {
+        let who = match outside.name.as_str() {
+            "" => "services that are called through a proxy",
+            name => name,
+        };
+        let settings = match outside.settings.join(" ") {
+            none if none.is_empty() => String::new(),
+            some => format!("; a service that runs already must have been started with {some}"),
+        };
+        one_line(&format!(
+            "Port {} of 127.0.0.1 must be free: the tests stand for {who} there{settings}",
+            outside.port
+        ))
+    });
+    lines.collect()
+}
+
+/// The call that prepares an answer where bodies are texts: `stand_in("rates", "GET", "/latest", 200, "…", "…")`.
+pub(crate) fn text_call(
+    function: &str,
+    answer: &MockedResponse,
+    literal: impl Fn(&str) -> String,
+) -> String {
+    let (status, content_type, text) = answer.reply.parts();
+    format!(
+        "{function}({}, {}, {}, {status}, {}, {})",
+        literal(&answer.service),
+        literal(&answer.method),
+        literal(&answer.path),
+        literal(content_type),
+        literal(&text)
+    )
+}
+
+/// The arguments of the call that prepares an answer where bodies are values: status, body, and the media type of what is not JSON.
+pub(crate) fn value_arguments(
+    answer: &MockedResponse,
+    literal: impl Fn(&str) -> String,
+) -> (Vec<String>, Option<&Value>, Option<String>) {
+    let mut first: Vec<String> = [&answer.service, &answer.method, &answer.path]
+        .map(|text| literal(text))
+        .into();
+    match &answer.reply {
+        MockedReply::Closed => (first, None, None),
+        MockedReply::Json { status, value } => {
+            first.push(status.to_string());
+            (first, Some(value), None)
+        }
+        MockedReply::Text {
+            status,
+            content_type,
+            text,
+        } => {
+            first.push(status.to_string());
+            first.push(literal(text));
+            (first, None, Some(literal(content_type)))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! SQLite keeps the text of its definitions.
+
+use std::path::Path;
+
+use super::{Definitions, source, unsupported};
+use crate::database::{Database, DatabaseError};
+
+pub(super) fn definitions(database: &mut dyn Database) -> Result<Definitions, DatabaseError> {
+    let rows = database.query_required(
+        "SELECT type, name, sql FROM sqlite_schema \
+         WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+           AND (type IN ('table', 'trigger') OR (type = 'index' AND upper(sql) LIKE 'CREATE UNIQUE %')) \
+         ORDER BY type = 'table' DESC, rowid",
+    )?;
+    let mut sources = Vec::new();
+    let mut limitations = Vec::new();
+    for ((kind, name), sql) in rows.texts(0).zip(rows.texts(1)).zip(rows.texts(2)) {
+        if kind == "trigger" {
+            limitations.push(unsupported(
+                database,
+                format!("TRIGGER {name}"),
+                "a trigger may change or refuse rows",
+            ));
+        } else {
+            sources.push(source(database, kind, name, format!("{sql};\n")));
+        }
+    }
+    Ok(Definitions {
+        name: name(database.display_address()),
+        sources,
+        limitations,
+    })
+}
+
+/// The file's stem.
+fn name(place: &str) -> String {
+    let path = place.split_once(':').map_or(place, |(_, path)| path);
+    match Path::new(path).file_stem() {
+        Some(stem) if path != ":memory:" => stem.to_string_lossy().into_owned(),
+        _ => "memory".to_owned(),
+    }
+}
