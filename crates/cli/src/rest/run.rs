@@ -308,6 +308,12 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     {
         terminal.insist(Tone::Warning, &format!("warning: {warning}"));
     }
+    let failure = service.with_database(|data| data.reset_failure().map(str::to_owned));
+    if let Some(failure) = failure.flatten() {
+        let warning =
+            format!("warning: the database was not reset, and no rows were inserted: {failure}");
+        terminal.insist(Tone::Warning, &warning);
+    }
     if let Some(interrupted) = &interrupted {
         report_lost_targets(interrupted, &lock(&covered), terminal);
     }

@@ -119,7 +119,7 @@ impl Database for DriverDatabase {
     fn snapshot_or_reset(&mut self) -> Result<bool, DatabaseError> {
         let done = self.ask("the first rows", Driver::reset)?;
         done.map(|()| true)
-            .map_err(|refusal| DatabaseError::refused(&self.place, "the first rows", refusal))
+            .map_err(|refusal| DatabaseError::refused(&self.place, "the reset", refusal))
     }
 
     fn write_count(&mut self) -> Result<Option<u64>, DatabaseError> {
