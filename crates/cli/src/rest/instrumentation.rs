@@ -56,7 +56,7 @@ impl Instrumentation {
             return Ok(Some(Self::Rust(built)));
         }
         if args.jvm.is_wanted() {
-            return Watched::prepare(args).map(|watched| Some(Self::Jvm(watched)));
+            return Watched::prepare(args, terminal).map(|watched| Some(Self::Jvm(watched)));
         }
         Ok(None)
     }

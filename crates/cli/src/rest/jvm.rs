@@ -8,14 +8,12 @@ use isobath_exec::driver::Listener;
 use isobath_exec::process::free_port;
 use isobath_rest::feedback::{DriverFeedback, Feedback};
 
+use super::agent;
 use super::args::RestArgs;
 use super::instrumentation::{InMemoryRows, Instruments};
 use super::run::SetupError;
 use super::rust::{FIRST_PORT, Technique, quoted};
 use crate::terminal::{Terminal, Tone};
-
-/// The agent's file, wherever it is.
-const AGENT: &str = "isobath-agent.jar";
 
 /// The flags of white-box runs on the JVM.
 #[derive(Clone, Debug, Default, Args)]
@@ -37,7 +35,11 @@ pub(crate) struct JvmArgs {
     )]
     pub jvm_option: Vec<String>,
 
-    /// The agent's jar, when it is not beside this program.
+    /// Java installation that runs the service; JAVA_HOME, or `java` of the path, when not given.
+    #[arg(long, value_name = "FOLDER", requires = "jvm")]
+    pub jvm_home: Option<PathBuf>,
+
+    /// Agent to use in place of the one of this program.
     #[arg(long, value_name = "JAR")]
     pub agent: Option<PathBuf>,
 }
@@ -74,16 +76,7 @@ const ROW_ENDPOINT: u16 = 1000;
 
 impl Watched {
     /// Finds the agent and the service that the flags name.
-    pub(super) fn prepare(args: &RestArgs) -> Result<Self, SetupError> {
-        let agent = match &args.jvm.agent {
-            Some(path) => path.canonicalize().map_err(|error| {
-                SetupError::usage(format!(
-                    "--agent {}: {error}; build it by `mvn -f drivers/jvm/pom.xml package`",
-                    path.display()
-                ))
-            })?,
-            None => find_agent()?,
-        };
+    pub(super) fn prepare(args: &RestArgs, terminal: &Terminal) -> Result<Self, SetupError> {
         let system = |error: std::io::Error| SetupError::unreachable(error.to_string());
         let own = match &args.jvm.jvm {
             None => None,
@@ -98,9 +91,16 @@ impl Watched {
                     Some(port) => port,
                     None => free_port(FIRST_PORT).map_err(system)?,
                 };
-                Some(Own::new(args, &agent, &jar, port))
+                Some((jar, port, java(args)?))
             }
         };
+        let agent = match &args.jvm.agent {
+            Some(path) => path.canonicalize().map_err(|error| {
+                SetupError::usage(format!("--agent {}: {error}", path.display()))
+            })?,
+            None => agent::find(terminal)?,
+        };
+        let own = own.map(|(jar, port, java)| Own::new(args, &agent, &jar, port, &java));
         let listener = Listener::open_loopback().map_err(system)?;
         let token = listener.token().unwrap_or_default().to_owned();
         let port = own.as_ref().map_or(FIRST_PORT, |own| own.port);
@@ -153,6 +153,9 @@ impl Watched {
             DOOR_VARIABLE,
             format!("{}/{}", self.row_endpoint, self.token),
         );
+        if let Some(home) = &args.jvm.jvm_home {
+            set("JAVA_HOME", home.display().to_string());
+        }
         for (name, patterns) in [
             ("ISOBATH_INCLUDE", &args.white.include),
             ("ISOBATH_EXCLUDE", &args.white.exclude),
@@ -234,12 +237,22 @@ pub(super) fn row_endpoint(args: &RestArgs) -> Option<String> {
     Some(format!("http://127.0.0.1:{place}"))
 }
 
+/// The `java` that runs the service.
+fn java(args: &RestArgs) -> Result<String, SetupError> {
+    let of = |home: &Path| Some(home.join("bin/java")).filter(|java| java.is_file());
+    if let Some(home) = &args.jvm.jvm_home {
+        let java = of(home).ok_or_else(|| {
+            SetupError::usage(format!("--jvm-home {} has no bin/java", home.display()))
+        })?;
+        return Ok(java.display().to_string());
+    }
+    let home = std::env::var_os("JAVA_HOME");
+    let java = home.and_then(|home| of(Path::new(&home)));
+    Ok(java.map_or_else(|| "java".to_owned(), |java| java.display().to_string()))
+}
+
 impl Own {
-    fn new(args: &RestArgs, agent: &Path, jar: &Path, port: u16) -> Self {
-        let java = std::env::var_os("JAVA_HOME")
-            .map(|home| Path::new(&home).join("bin/java"))
-            .filter(|java| java.is_file())
-            .map_or_else(|| "java".to_owned(), |java| java.display().to_string());
+    fn new(args: &RestArgs, agent: &Path, jar: &Path, port: u16, java: &str) -> Self {
         let options: String = args
             .jvm
             .jvm_option
@@ -252,7 +265,7 @@ impl Own {
             .collect();
         let here = service.replace("{port}", &port.to_string());
         let jar = quoted(&jar.to_string_lossy());
-        let java = quoted(&java);
+        let java = quoted(java);
         let flag = quoted(&agent_flag(agent));
         let ports = PORTS.map(|name| format!("{name}={{port}}")).join(" ");
         let ports = format!("env {ports}");
@@ -267,24 +280,4 @@ impl Own {
 
 fn agent_flag(agent: &Path) -> String {
     format!("-javaagent:{}", agent.display())
-}
-
-/// The agent beside this program, or where its build leaves it in the source tree that this program was built in.
-fn find_agent() -> Result<PathBuf, SetupError> {
-    let program = std::env::current_exe()
-        .map_err(|error| SetupError::usage(format!("this program cannot be found: {error}")))?;
-    let beside = program.parent().map(|folder| folder.join(AGENT));
-    let built = program
-        .ancestors()
-        .map(|folder| folder.join("drivers/jvm/target").join(AGENT));
-    beside
-        .into_iter()
-        .chain(built)
-        .find(|path| path.is_file())
-        .ok_or_else(|| {
-            SetupError::usage(format!(
-                "{AGENT} is not beside {}; build it by `mvn -f drivers/jvm/pom.xml package`, or name it by --agent",
-                program.display()
-            ))
-        })
 }

@@ -1,6 +1,7 @@
 //! `isobath rest`: flags to the REST job, its result to files and to the terminal.
 
 mod address;
+mod agent;
 mod args;
 mod baseline;
 mod check;
@@ -12,6 +13,7 @@ mod folder;
 mod instrumentation;
 mod interrupt;
 mod interrupted;
+mod java;
 mod journal;
 mod jvm;
 mod mock;

@@ -85,7 +85,7 @@ impl StartedService {
         Some(format!(
             "`{}` ended with code {code}; its last output:\n{}",
             self.command,
-            self.process.last_words()
+            self.process.last_output()
         ))
     }
 }
@@ -140,7 +140,8 @@ pub(super) fn wait(
     loop {
         let failure = match wait_for(&ready, Duration::ZERO, None) {
             // Who answers badly is there.
-            Ok(()) | Err(CallFailure::Dropped | CallFailure::Garbage(_) | CallFailure::TimedOut) => {
+            Ok(())
+            | Err(CallFailure::Dropped | CallFailure::Garbage(_) | CallFailure::TimedOut) => {
                 return Ok(());
             }
             Err(failure) => failure,
