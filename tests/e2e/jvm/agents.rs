@@ -25,7 +25,11 @@ fn is_measured(folder: &Path, sample: &str, classes: &[&str]) {
     let files = root().join(format!("tests/suts/jvm/{sample}/target/classes"));
     let [tool_jar, files] = [tool_jar, files].map(|path| path.to_string_lossy().into_owned());
     let report = ["-jar", &tool_jar, "report", "jacoco.exec"];
-    let report = [&report[..], &["--classfiles", &files, "--csv", "jacoco.csv"]].concat();
+    let report = [
+        &report[..],
+        &["--classfiles", &files, "--csv", "jacoco.csv"],
+    ]
+    .concat();
     tool(folder, "java", &report);
     let table = std::fs::read_to_string(folder.join("jacoco.csv")).expect("a report of JaCoCo");
     for class in classes {

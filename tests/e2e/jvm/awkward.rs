@@ -119,6 +119,14 @@ impl Shop {
         }
     }
 
+    /// The source files that have targets.
+    pub(super) fn files(&self) -> Vec<String> {
+        let targets = self.driver.table().targets().iter();
+        let files: std::collections::BTreeSet<String> =
+            targets.map(|target| target.file.clone()).collect();
+        files.into_iter().collect()
+    }
+
     /// Fails unless the agent tells how near a call came.
     pub(super) fn is_watched(&mut self) {
         let driver = &mut self.driver;
