@@ -153,7 +153,8 @@ impl Watched {
             DOOR_VARIABLE,
             format!("{}/{}", self.row_endpoint, self.token),
         );
-        if let Some(home) = &args.jvm.jvm_home {
+        let home = args.jvm.jvm_home.as_ref();
+        if let Some(home) = home.and_then(|home| home.canonicalize().ok()) {
             set("JAVA_HOME", home.display().to_string());
         }
         for (name, patterns) in [
@@ -241,7 +242,8 @@ pub(super) fn row_endpoint(args: &RestArgs) -> Option<String> {
 fn java(args: &RestArgs) -> Result<String, SetupError> {
     let of = |home: &Path| Some(home.join("bin/java")).filter(|java| java.is_file());
     if let Some(home) = &args.jvm.jvm_home {
-        let java = of(home).ok_or_else(|| {
+        let java = home.canonicalize().ok().and_then(|home| of(&home));
+        let java = java.ok_or_else(|| {
             SetupError::usage(format!("--jvm-home {} has no bin/java", home.display()))
         })?;
         return Ok(java.display().to_string());

@@ -19,6 +19,9 @@ final class Packages {
                             "com", "org", "net", "io", "dev", "app", "me", "eu", "de", "uk", "fr", "es", "it", "nl", "no", "se", "ch",
                             "at", "pl", "br", "cn", "jp", "in", "ru", "au", "ca", "us", "edu", "gov", "info", "biz", "tech", "cloud"));
 
+    /** First parts of packages that are inner parts only of libraries that were moved. */
+    private static final Set<String> MOVED = new HashSet<>(Arrays.asList("com", "org", "net", "io", "javax", "jakarta"));
+
     /** Programs that run services of others: their main class is not that of the service. */
     private static final String[] LAUNCHERS = {
         "io/quarkus/", "org/springframework/boot/loader/", "io/vertx/core/", "io/vertx/launcher/", "io/ktor/server/",
@@ -111,6 +114,21 @@ final class Packages {
         for (String root : roots) {
             boolean isExact = root.isEmpty() || SHARED.contains(root.substring(0, root.length() - 1));
             if (name.startsWith(root) && (!isExact || name.indexOf('/', root.length()) < 0)) {
+                return !isRelocated(name.substring(root.length()));
+            }
+        }
+        return false;
+    }
+
+    /** Whether a library was moved into a package of the service, as in {@code shop/shaded/com/google/}. */
+    private static boolean isRelocated(String rest) {
+        int slash = rest.indexOf('/');
+        if (slash > 0 && MOVED.contains(rest.substring(0, slash))) {
+            return true;
+        }
+        for (String library : LIBRARIES) {
+            boolean isLong = library.indexOf('/') < library.length() - 1;
+            if (isLong && (rest.startsWith(library) || rest.contains("/" + library))) {
                 return true;
             }
         }

@@ -25,6 +25,7 @@ import java.util.jar.Manifest;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.objectweb.asm.ClassReader;
 
 /**
  * The classes that belong to the service, found before any of them is loaded.
@@ -223,6 +224,7 @@ public final class ServiceClasses {
         }
         if (!main.isEmpty()) {
             packages.addLike(main);
+            each(all, this::startedByMain);
         }
         if (packages.isEmpty()) {
             each(all, this::modules);
@@ -316,6 +318,49 @@ public final class ServiceClasses {
             }
             return projects < 2;
         }
+    }
+
+    /** A main class that is alone in its package starts classes of other packages: those belong to the service, too. */
+    private void startedByMain(File file) throws IOException {
+        if (!isArchive(file.getPath())) {
+            return;
+        }
+        try (JarFile jar = new JarFile(file)) {
+            JarEntry entry = jar.getJarEntry(main + ".class");
+            String folder = main.substring(0, main.lastIndexOf('/') + 1);
+            if (entry == null || folder.isEmpty()) {
+                return;
+            }
+            Enumeration<JarEntry> all = jar.entries();
+            while (all.hasMoreElements()) {
+                String name = all.nextElement().getName();
+                boolean isNeighbor = name.startsWith(folder) && name.indexOf('/', folder.length()) < 0;
+                if (isNeighbor && name.endsWith(".class") && !name.startsWith(main)) {
+                    return;
+                }
+            }
+            for (String name : classesIn(read(jar.getInputStream(entry)))) {
+                boolean isLocal = !Packages.isLibrary(name) && jar.getEntry(name + ".class") != null;
+                if (isLocal && !name.startsWith(folder)) {
+                    packages.addLike(name);
+                }
+            }
+        }
+    }
+
+    /** The classes that a class names. */
+    private static List<String> classesIn(byte[] bytes) {
+        List<String> names = new ArrayList<>();
+        ClassReader reader = new ClassReader(bytes);
+        char[] buffer = new char[reader.getMaxStringLength()];
+        for (int item = 1; item < reader.getItemCount(); item++) {
+            int offset = reader.getItem(item);
+            // 7 is the tag of a class; wide constants leave an item without an offset.
+            if (offset > 0 && reader.readByte(offset - 1) == 7) {
+                names.add(reader.readUTF8(offset, buffer));
+            }
+        }
+        return names;
     }
 
     /** Looks for the functions that Ktor starts; they are all that tells a jar of everything what is its own. */

@@ -18,6 +18,8 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Opcodes;
 
 /** The ways in which services are packed and started. Only names matter here, so classes have one byte. */
 class ServiceClassesTest {
@@ -142,6 +144,20 @@ class ServiceClassesTest {
         assertEquals("[com/acme/shop/MainKt]", found(jar, jar));
         jar = write("v/unknown.jar", archive("Main-Class: io.quarkus.runner.GeneratedMain", "io/quarkus/runner/GeneratedMain", "org/apache/Tool", "com/acme/shop/Main"));
         assertEquals("[com/acme/shop/Main]", found(jar, jar));
+    }
+
+    @Test
+    void aMainClassThatOnlyStartsOthersNamesTheServiceAndRelocatedLibrariesAreNone() throws IOException {
+        ClassWriter writer = new ClassWriter(0);
+        writer.visit(Opcodes.V1_8, Opcodes.ACC_PUBLIC, "run/Main", null, "com/acme/shop/Server", null);
+        writer.visitField(0, "unused", "Lcom/other/Tool;", null, null);
+        writer.visitEnd();
+        String jar =
+                write(
+                        "m/shaded.jar",
+                        archive("Main-Class: run.Main", "run/Main.class", writer.toByteArray(), "com/acme/shop/Server",
+                                "com/acme/shop/shaded/com/google/Gson", "run/org/apache/Http", "com/other/Tool"));
+        assertEquals("[com/acme/shop/Server, run/Main]", found(jar, jar));
     }
 
     @Test
