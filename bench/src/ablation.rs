@@ -1,7 +1,6 @@
 //! What each white-box technique is worth on the sample services: medians and effect sizes.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and why it could not run")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +10,7 @@ use serde_json::Value;
 
 use crate::effect::{a12, median};
 
-type Problem = Box<dyn std::error::Error>;
+use crate::verdict::{self, BenchError};
 
 /// Each adds a technique to the one before; the flag names what is still missing.
 const STAGES: [(&str, &str); 4] = [
@@ -86,16 +85,10 @@ pub(crate) struct Plan<'a> {
 ///
 /// The method replacement of the paper includes genotype expansion, so this stage does, too.
 pub(crate) fn table(plan: &Plan<'_>) -> ExitCode {
-    match measure(plan) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("isobath-bench: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    verdict::exit(measure(plan).map(|()| true))
 }
 
-fn measure(plan: &Plan<'_>) -> Result<(), Problem> {
+fn measure(plan: &Plan<'_>) -> Result<(), BenchError> {
     let Plan { seeds, calls, .. } = plan;
     println!(
         "branches covered, {calls} calls, {seeds} seeds; A12 against black-box, and against the line before"
@@ -159,7 +152,7 @@ struct Ran {
     seconds: f64,
 }
 
-fn run(plan: &Plan<'_>, subject: &Subject, without: &str, seed: u64) -> Result<Ran, Problem> {
+fn run(plan: &Plan<'_>, subject: &Subject, without: &str, seed: u64) -> Result<Ran, BenchError> {
     let folder = tempfile::tempdir()?;
     let sample = plan.samples.join("samples").join(subject.sample);
     let mut command = Command::new(plan.program);

@@ -116,11 +116,11 @@ fn run(engine: Engine, with_post: bool, seed: u64) -> Result<Reached, Box<dyn Er
     });
     let config = Config::single_worker(seed, CALLS);
     let mut wanted: BTreeSet<&str> = BTreeSet::from([
-        "GET /api/foo/{x}/{y} answers 200",
-        "GET /api/foo/{x}/{y} answers 400",
+        "GET /api/foo/{x}/{y} returns 200",
+        "GET /api/foo/{x}/{y} returns 400",
     ]);
     if with_post {
-        wanted.insert("POST /api/foo answers 200");
+        wanted.insert("POST /api/foo returns 200");
     }
     let started = Instant::now();
     let interrupt = Arc::clone(&config.interrupt);

@@ -107,11 +107,7 @@ pub(crate) fn table(binary: &Path, budget: &str, seeds: u64) -> ExitCode {
         );
         reached &= missed.is_empty();
     }
-    if reached {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    crate::verdict::exit(Ok(reached))
 }
 
 /// The report of one run on a service of its own.

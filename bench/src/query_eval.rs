@@ -1,7 +1,6 @@
 //! All given queries and targets through the evaluator: what resolves, what is unsupported, how fast it is.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and what is wrong with its input")]
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -40,16 +39,10 @@ struct Tally {
 
 /// Prints the tally of one folder.
 pub(crate) fn table(folder: &Path) -> ExitCode {
-    match tally(folder) {
-        Ok(tally) => {
-            tally.print();
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    crate::verdict::exit(tally(folder).map(|tally| {
+        tally.print();
+        true
+    }))
 }
 
 /// Prints how fast evaluations are; how many microseconds one takes.

@@ -4,7 +4,6 @@
 //! whose lines have `id`, `query`, `targets` and `kinds`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and what is wrong with its input")]
 
 use std::error::Error;
 use std::fs;
@@ -34,14 +33,7 @@ struct Counts {
 
 /// Prints a line per system and one for all; succeeds when every list is reproduced, in order and with its labels.
 pub(crate) fn compare(folder: &Path, verbose: bool) -> ExitCode {
-    match lists(folder, verbose) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(2)
-        }
-    }
+    crate::verdict::exit(lists(folder, verbose))
 }
 
 /// As [`compare`]; whether every list is reproduced, in order and with its labels.

@@ -1,7 +1,6 @@
 //! What a tap costs the throughput of a database: `pgbench` select-only, with it and without it in turns.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and why it could not run")]
 
 use std::error::Error;
 use std::fmt;
@@ -28,14 +27,7 @@ const PULSE: Duration = Duration::from_millis(5);
 
 /// Prints the throughput with and without a tap; fails when it costs too much.
 pub(crate) fn table() -> ExitCode {
-    match measure() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("isobath-bench: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    crate::verdict::exit(measure())
 }
 
 fn measure() -> Result<bool, Box<dyn Error>> {

@@ -1,4 +1,4 @@
-//! What benches of whole services share: suites that are run, and what is said at the end.
+//! The end of every benchmark: which thresholds are met, and the exit code.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its verdict")]
 #![expect(clippy::print_stderr, reason = "and why it could not run")]
@@ -7,19 +7,13 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// Why something could not be measured.
-pub(crate) type Problem = Box<dyn std::error::Error>;
+pub(crate) type BenchError = Box<dyn std::error::Error>;
 
-/// Says whether every number is reached, or why that is not known.
-pub(crate) fn say(measured: Result<bool, Problem>) -> ExitCode {
+/// The exit code of a benchmark; prints why it could not run.
+pub(crate) fn exit(measured: Result<bool, BenchError>) -> ExitCode {
     match measured {
-        Ok(true) => {
-            println!("every number is reached");
-            ExitCode::SUCCESS
-        }
-        Ok(false) => {
-            println!("not every number is reached");
-            ExitCode::FAILURE
-        }
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("isobath-bench: {error}");
             ExitCode::FAILURE
@@ -27,33 +21,83 @@ pub(crate) fn say(measured: Result<bool, Problem>) -> ExitCode {
     }
 }
 
-/// What a command prints.
+/// As [`exit`], after a line that says whether all thresholds are met.
+pub(crate) fn conclude(measured: Result<bool, BenchError>) -> ExitCode {
+    match measured {
+        Ok(true) => println!("all thresholds met"),
+        Ok(false) => println!("some thresholds missed (see above)"),
+        Err(_) => {}
+    }
+    exit(measured)
+}
+
+/// The thresholds of a benchmark that checks many of them.
+#[derive(Default)]
+pub(crate) struct Thresholds {
+    missed: Vec<String>,
+    skipped: Vec<&'static str>,
+}
+
+impl Thresholds {
+    /// Records a threshold that was or was not met.
+    pub(crate) fn check(&mut self, is_met: bool, what: impl Into<String>) {
+        if !is_met {
+            self.missed.push(what.into());
+        }
+    }
+
+    /// Records a threshold that was not measured.
+    pub(crate) fn skip(&mut self, what: &'static str) {
+        self.skipped.push(what);
+    }
+
+    /// Prints the missed thresholds; returns whether there is none.
+    pub(crate) fn print(&self) -> bool {
+        println!();
+        for missed in &self.missed {
+            println!("missed: {missed}");
+        }
+        let all = self.missed.is_empty();
+        if all && self.skipped.is_empty() {
+            println!("all thresholds met");
+        } else if all {
+            println!(
+                "all measured thresholds met; not measured: {} (--all measures everything)",
+                self.skipped.join(", ")
+            );
+        }
+        all
+    }
+}
+
+/// The standard output of a command.
 ///
 /// # Errors
-/// When it fails, with all that it said.
-pub(crate) fn run(command: &mut Command) -> Result<String, Problem> {
+///
+/// When the command fails, with all its output.
+pub(crate) fn run(command: &mut Command) -> Result<String, BenchError> {
     let output = command.output()?;
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {
-        let said = [output.stdout, output.stderr].concat();
-        Err(String::from_utf8_lossy(&said).into_owned().into())
+        let printed = [output.stdout, output.stderr].concat();
+        Err(String::from_utf8_lossy(&printed).into_owned().into())
     }
 }
 
-/// Whether all tests of the written pytest suite pass on the service at a port; what fails is printed.
-pub(crate) fn is_green(folder: &Path, port: u16) -> Result<bool, Problem> {
+/// Whether all tests of the generated pytest suite pass on the service at a port; prints the failures.
+pub(crate) fn suite_passes(folder: &Path, port: u16) -> Result<bool, BenchError> {
     let tests = Command::new("python3")
         .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
         .arg(folder.join("pytest"))
         .env("ISOBATH_BASE_URL", format!("http://127.0.0.1:{port}"))
         .output()?;
     if !tests.status.success() {
-        let said = String::from_utf8_lossy(&tests.stdout).into_owned();
-        for line in said.lines().filter(|line| line.starts_with("FAILED ")) {
+        let printed = String::from_utf8_lossy(&tests.stdout).into_owned();
+        for line in printed.lines().filter(|line| line.starts_with("FAILED ")) {
             println!("  {line}");
         }
-        println!("  the suite: {}", said.lines().last().unwrap_or_default());
+        println!("  pytest: {}", printed.lines().last().unwrap_or_default());
     }
     Ok(tests.status.success())
 }

@@ -1,7 +1,6 @@
 //! What instrumentation costs a Rust service: sites, build time, latency.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and why it could not run")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -10,9 +9,9 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use isobath_exec::driver::{Event, Listener};
-use isobath_rewrite::build::{Build, Built, build};
+use isobath_rewrite::build::{Build, InstrumentedBuild, build};
 
-pub(crate) type Problem = Box<dyn std::error::Error>;
+use crate::verdict::{self, BenchError};
 
 const REQUESTS: usize = 400;
 
@@ -20,16 +19,10 @@ const REQUESTS: usize = 400;
 ///
 /// The service must take `--port`.
 pub(crate) fn compare(folder: &Path, package: &str, wrapper: &Path, paths: &[&str]) -> ExitCode {
-    match measure(folder, package, wrapper, paths) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("isobath-bench: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    verdict::exit(measure(folder, package, wrapper, paths).map(|()| true))
 }
 
-fn measure(folder: &Path, package: &str, wrapper: &Path, paths: &[&str]) -> Result<(), Problem> {
+fn measure(folder: &Path, package: &str, wrapper: &Path, paths: &[&str]) -> Result<(), BenchError> {
     let plain = plain(folder, package)?;
     let built = build(
         &Build {
@@ -85,12 +78,12 @@ fn measure(folder: &Path, package: &str, wrapper: &Path, paths: &[&str]) -> Resu
 }
 
 /// Prints which branch sites are told, and which had to be left as they are.
-pub(crate) fn sites(built: &Built) {
+pub(crate) fn sites(built: &InstrumentedBuild) {
     let counts = built.counts();
     println!("targets: {}", built.table.targets().len());
     println!(
         "branch sites told: {} ({:.1} %), dropped {}, in macros {}, in constants {}",
-        counts.told,
+        counts.instrumented,
         counts.share() * 100.0,
         counts.dropped,
         counts.in_macros,
@@ -109,7 +102,7 @@ pub(crate) fn sites(built: &Built) {
     }
 }
 
-fn plain(folder: &Path, package: &str) -> Result<PathBuf, Problem> {
+fn plain(folder: &Path, package: &str) -> Result<PathBuf, BenchError> {
     let output = Command::new("cargo")
         .current_dir(folder)
         .args(["build", "--message-format=json", "--package", package])
@@ -134,7 +127,10 @@ pub(crate) struct Service {
 
 impl Service {
     /// Starts a program, which is told its port in both of the ways that services know.
-    pub(crate) fn start(program: &Path, variables: &[(String, String)]) -> Result<Self, Problem> {
+    pub(crate) fn start(
+        program: &Path,
+        variables: &[(String, String)],
+    ) -> Result<Self, BenchError> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
             .local_addr()?
             .port();
@@ -176,12 +172,12 @@ impl Service {
         Some(Duration::from_nanos(total))
     }
 
-    fn get(&mut self, path: &str) -> Result<Duration, Problem> {
+    fn get(&mut self, path: &str) -> Result<Duration, BenchError> {
         self.call(&Request::get(path)).map(|answer| answer.time)
     }
 
-    /// Makes a request and waits for the whole answer.
-    pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, Problem> {
+    /// Makes a request and waits for the whole response.
+    pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, BenchError> {
         let mut text = format!(
             "{} {} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n",
             request.method,

@@ -182,7 +182,7 @@ fn a_service_in_any_language_is_tested_with_answers_that_its_suites_replay() {
     );
     let run = desk.run(&["--mock", &mock, "--lang", &languages.join(",")]);
     assert_eq!(run.code, 0, "{run}");
-    assert!(run.out.contains("to RATES_URL, answered by us"), "{run}");
+    assert!(run.out.contains("to RATES_URL"), "{run}");
     for status in [200, 203, 404, 502] {
         assert!(desk.statuses().contains(&status), "{status}\n{run}");
     }
@@ -214,7 +214,7 @@ fn a_service_in_any_language_is_tested_with_answers_that_its_suites_replay() {
 fn what_cannot_be_stood_for_is_said_before_anything_starts() {
     let desk = Desk::new(8_831);
     for (mock, says) in [
-        ("https://rates.example", "name the variable"),
+        ("https://rates.example", "pass the variable"),
         ("RATES_URL=http://x,nowhere.yaml", "nowhere.yaml"),
         ("NOT_SET_ANYWHERE", "say where it leads"),
     ] {

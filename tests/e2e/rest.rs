@@ -162,7 +162,7 @@ fn bad_input_says_what_to_do_and_has_its_exit_code() {
     check(
         &[document, "--url", "http://127.0.0.1:1"],
         3,
-        "is the service up?",
+        "cannot reach",
     );
     check(&[document, "--budget", "soon"], 2, "60s");
     check(&[document, "--skip", "no-such-kind"], 2, "server-error");

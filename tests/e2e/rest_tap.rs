@@ -108,7 +108,7 @@ fn findings_show_the_statements_of_a_service_that_was_pointed_at_the_tap() {
             out.path().to_str().expect("a plain path"),
         ]);
         assert_eq!(run.code, 1, "{run}");
-        assert!(run.out.contains("are seen at 127.0.0.1:"), "{run}");
+        assert!(run.out.contains("listens at 127.0.0.1:"), "{run}");
         assert!(!run.out.contains("warning: "), "{run}");
         // Passwords are nowhere.
         let password = address.split([':', '@']).nth(2).expect("a password");
@@ -160,12 +160,12 @@ fn a_database_that_cannot_be_used_is_said_before_anything_is_started() {
     check(
         &["--db", "oracle://me:s3cret@localhost/shop"],
         2,
-        "is no database address",
+        "invalid database address",
     );
     check(
         &["--db", "postgres://me:s3cret@db.example.org/shop"],
         2,
-        "say --remote-db",
+        "add --remote-db",
     );
     check(
         &["--db", "sqlite::memory:", "--tap", "127.0.0.1:0"],
@@ -175,12 +175,12 @@ fn a_database_that_cannot_be_used_is_said_before_anything_is_started() {
     check(
         &["--db", "sqlite::memory:", "--workers", "2"],
         2,
-        "--db needs --workers 1",
+        "--db requires --workers 1",
     );
     on_each_server("a wrong password of --db", |server| {
         let mut wrong = url::Url::parse(&database(server)).expect("an address");
         wrong.set_password(Some("s3cret")).expect("it has a host");
-        check(&["--db", wrong.as_str()], 3, "refused the login");
+        check(&["--db", wrong.as_str()], 3, "login to");
     });
 }
 
@@ -204,7 +204,7 @@ fn a_service_that_never_connects_is_warned_about() {
             "--out",
             out.path().to_str().expect("a plain path"),
         ]);
-        assert!(run.out.contains("never connected to the tap"), "{run}");
+        assert!(run.out.contains("never connected to the SQL tap"), "{run}");
     });
 }
 
@@ -278,6 +278,6 @@ fn rules_of_statements_are_in_the_report_and_a_replay_brings_its_rows() {
         // Without the database nothing can be said.
         let blind = isobath(&words);
         assert_eq!(blind.code, 1, "{blind}");
-        assert!(blind.to_string().contains("--db names"), "{blind}");
+        assert!(blind.to_string().contains("pass --db"), "{blind}");
     });
 }

@@ -184,7 +184,7 @@ fn check(budget: &str, is_enough: impl Fn(&str) -> bool) {
 
     let ended = run.resume(&[]);
     assert_eq!(ended.status.code(), Some(2));
-    assert!(said(&ended).contains("came to its end"), "{}", said(&ended));
+    assert!(said(&ended).contains("is complete"), "{}", said(&ended));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn folders_without_a_run_and_runs_that_go_on_are_refused() {
     };
     refused(folder.path(), "plan.json");
     std::fs::write(folder.path().join("plan.json"), "{").expect("a file");
-    refused(folder.path(), "is no plan");
+    refused(folder.path(), "invalid plan");
     std::fs::write(folder.path().join("plan.json"), "{}").expect("a file");
     refused(folder.path(), "no command line");
 
@@ -301,7 +301,7 @@ fn a_run_on_a_database_finds_the_first_rows_again() {
         .current_dir(run.folder.path());
     run.kill_when(&mut started(command), |text| text.lines().count() >= 200);
     let first = run.covered();
-    let kept = run.out().join("first-rows.json");
+    let kept = run.out().join("snapshot.json");
     let mode = std::os::unix::fs::PermissionsExt::mode(
         &std::fs::metadata(&kept)
             .expect("rows are kept")
@@ -317,7 +317,7 @@ fn a_run_on_a_database_finds_the_first_rows_again() {
     let resumed = run.resume(&[]);
     assert_eq!(resumed.status.code(), Some(1), "{}", said(&resumed));
     assert!(
-        said(&resumed).contains("the first rows are back in"),
+        said(&resumed).contains("restored the database snapshot"),
         "{}",
         said(&resumed)
     );
@@ -399,11 +399,11 @@ fn the_log_has_what_was_said_and_no_secrets() {
     let out = folder.path().join("out");
     let without = resume(&out, &[]).output().expect("the binary runs");
     assert!(
-        said(&without).contains("give --header again"),
+        said(&without).contains("pass --header again"),
         "{}",
         said(&without)
     );
     let with = resume(&out, &["--header", "X-Key: planted-token-4711"]);
     let with = { with }.output().expect("the binary runs");
-    assert!(said(&with).contains("came to its end"), "{}", said(&with));
+    assert!(said(&with).contains("is complete"), "{}", said(&with));
 }

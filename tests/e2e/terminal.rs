@@ -1,4 +1,4 @@
-//! What a run looks like on terminals: wide, narrow, dumb, without colours, and on none.
+//! What a run looks like on terminals: wide, narrow, dumb, without colors, and on none.
 //!
 //! Terminals are made by `script` of util-linux; where that is missing, these tests say so and are left out.
 
@@ -46,7 +46,7 @@ fn said(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// Whether a text has colours; bold and dim are none.
+/// Whether a text has colors; bold and dim are none.
 fn is_colored(text: &str) -> bool {
     [
         "\u{1b}[31m",

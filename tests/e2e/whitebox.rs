@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
-use isobath_rewrite::wrapper::{Outcome, key};
+use isobath_rewrite::wrapper::{CrateReport, key};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -222,7 +222,7 @@ fn what_the_service_said_is_shown_with_the_finding_and_without_secrets() {
     assert_eq!(run.code(), Some(1), "{}", run.said());
     let fault = run.report()["faults"][0].to_string();
     for said in [fault, run.said()] {
-        assert!(said.contains("the service said:"), "{said}");
+        assert!(said.contains("service output:"), "{said}");
         assert!(said.contains("asked for "), "{said}");
         assert!(said.contains("cannot count so far; password=***"), "{said}");
         assert!(!said.contains("counting-sheep"), "{said}");
@@ -240,7 +240,7 @@ fn a_service_that_panics_at_its_start_is_told_with_its_last_words() {
 fn a_service_that_is_never_ready_is_given_up() {
     let run = on_a_bad_day("never-ready", &["--start-timeout", "2"]);
     assert_eq!(run.code(), Some(3), "{}", run.said());
-    assert!(run.said().contains("did not answer"), "{}", run.said());
+    assert!(run.said().contains("timed out"), "{}", run.said());
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn a_larger_service_passes_its_own_tests_when_it_is_instrumented() {
     assert!(passed > 10, "{said}");
     let root = samples().join("pastebin/src/lib.rs");
     let root = root.canonicalize().expect("the service is there");
-    let outcome = Outcome::read(&state, &key("pastebin", &root)).expect("it was instrumented");
+    let outcome = CrateReport::read(&state, &key("pastebin", &root)).expect("it was instrumented");
     assert!(outcome.plain.is_none() && outcome.plain_files.is_empty());
     assert!(outcome.counts.share() > 0.95, "{:?}", outcome.counts);
     assert!(outcome.dropped.len() < 5, "{:?}", outcome.dropped);

@@ -16,7 +16,7 @@ use isobath_rest::openapi::{self, NoLoader};
 use isobath_rest::seeding::{LiveDatabase, SeedingConfig};
 use isobath_rest::supervisor::Supervisor;
 
-use super::{Covered, Problem};
+use super::{BenchError, Covered};
 
 /// The services: figure 1 of "SQL Data Generation to Enhance Search-Based System Testing" with POST and with GET only, one
 /// that can hardly be filled by calls, and one that only calls with the right values fill.
@@ -33,7 +33,7 @@ pub(super) fn covered(
     choice: SeedingConfig,
     calls: u64,
     seed: u64,
-) -> Result<Covered, Problem> {
+) -> Result<Covered, BenchError> {
     let sut = isobath_suts::ALL.iter().find(|sut| sut.name == name);
     let running = (sut.ok_or("there is no such service")?.start)();
     let document = running.openapi.to_string();
@@ -74,7 +74,7 @@ pub(super) fn covered(
     let seen = Rc::clone(&targets);
     let tell = move |event: &Event<'_>| {
         if let Event::Covered { target, .. } = event
-            && target.contains(" answers ")
+            && target.contains(" returns ")
             && !target.starts_with('`')
         {
             let target: &String = target;

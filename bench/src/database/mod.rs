@@ -4,7 +4,6 @@
 //! that an arm makes for itself (statements, rows) do not count.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and why it could not run")]
 
 mod inside;
 mod program;
@@ -17,7 +16,7 @@ use isobath_rest::seeding::SeedingConfig;
 
 use crate::effect::{a12, chance, median};
 
-pub(super) type Problem = Box<dyn std::error::Error>;
+pub(super) use crate::verdict::BenchError;
 
 /// What each arm may use: its name, its choice, and the flags that say so.
 const ARMS: [(&str, SeedingConfig, &[&str]); 3] = [
@@ -70,7 +69,7 @@ pub(crate) fn table(words: &[&str]) -> ExitCode {
         });
         match arms {
             Ok(arms) => lost += print(name, &arms),
-            Err(error) => return failed(&error),
+            Err(error) => return crate::verdict::exit(Err(error)),
         }
     }
     if let Some(program) = program.filter(|_| wanted("marina")) {
@@ -79,7 +78,7 @@ pub(crate) fn table(words: &[&str]) -> ExitCode {
         });
         match arms {
             Ok(arms) => lost += print("marina", &arms),
-            Err(error) => return failed(&error),
+            Err(error) => return crate::verdict::exit(Err(error)),
         }
     }
     if lost > 0 {
@@ -89,19 +88,14 @@ pub(crate) fn table(words: &[&str]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn failed(error: &Problem) -> ExitCode {
-    eprintln!("isobath-bench: {error}");
-    ExitCode::FAILURE
-}
-
 /// The targets that a run covers.
 pub(super) type Covered = BTreeSet<String>;
 
 /// What each arm covers, seed by seed. Seeds in the outer loop, so that a machine that is busy is so for all.
 fn arms(
     seeds: u64,
-    covered: &dyn Fn(usize, u64) -> Result<Covered, Problem>,
-) -> Result<Vec<Vec<Covered>>, Problem> {
+    covered: &dyn Fn(usize, u64) -> Result<Covered, BenchError>,
+) -> Result<Vec<Vec<Covered>>, BenchError> {
     let mut arms = vec![Vec::new(); ARMS.len()];
     for seed in 1..=seeds {
         for (at, arm) in arms.iter_mut().enumerate() {

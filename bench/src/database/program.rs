@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{Covered, Problem};
+use super::{BenchError, Covered};
 
 /// Where the example service is.
 const MARINA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/marina");
@@ -16,7 +16,7 @@ pub(super) fn covered(
     flags: &[&str],
     calls: u64,
     seed: u64,
-) -> Result<Covered, Problem> {
+) -> Result<Covered, BenchError> {
     let folder = tempfile::tempdir()?;
     let database = folder.path().join("marina.db");
     let out = folder.path().join("out");
@@ -56,7 +56,7 @@ pub(super) fn covered(
     for operation in report["operations"].as_array().ok_or("no operations")? {
         let statuses = operation["statuses"].as_array().into_iter().flatten();
         let name = operation["id"].as_str().unwrap_or_default();
-        covered.extend(statuses.map(|count| format!("{name} answers {}", count["status"])));
+        covered.extend(statuses.map(|count| format!("{name} returns {}", count["status"])));
     }
     Ok(covered)
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use isobath_exec::process::free_port;
 
 use super::{Plan, start};
-use crate::verdict::{Problem, is_green, run};
+use crate::verdict::{BenchError, run, suite_passes};
 
 /// Each adds a technique to the one before; the flag names what is still missing.
 const STAGES: [(&str, Option<&str>); 4] = [
@@ -43,11 +43,11 @@ struct Job {
 struct Counted {
     covered: u64,
     lines: u64,
-    is_green: bool,
+    suite_passes: bool,
 }
 
 /// Measures and prints; whether the suites with all techniques are green and reach enough.
-pub(super) fn measure(plan: &Plan<'_>, subjects: &[&'static str]) -> Result<bool, Problem> {
+pub(super) fn measure(plan: &Plan<'_>, subjects: &[&'static str]) -> Result<bool, BenchError> {
     let tools = tempfile::tempdir()?;
     for artifact in ["agent", "cli"] {
         let kind = if artifact == "agent" {
@@ -92,7 +92,7 @@ pub(super) fn measure(plan: &Plan<'_>, subjects: &[&'static str]) -> Result<bool
 }
 
 /// Runs the jobs, as many at a time as there are cores; what came of each, in their order.
-fn all(plan: &Plan<'_>, tools: &Path, jobs: &[Job]) -> Result<Vec<Counted>, Problem> {
+fn all(plan: &Plan<'_>, tools: &Path, jobs: &[Job]) -> Result<Vec<Counted>, BenchError> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let is_over = AtomicBool::new(false);
@@ -112,7 +112,7 @@ fn all(plan: &Plan<'_>, tools: &Path, jobs: &[Job]) -> Result<Vec<Counted>, Prob
                 "  {name}: {} of {}{}",
                 result.covered,
                 result.lines,
-                if result.is_green { "" } else { ", RED" }
+                if result.suite_passes { "" } else { ", RED" }
             );
             if let Ok(mut counted) = counted.lock() {
                 counted[at] = Some(result);
@@ -120,7 +120,7 @@ fn all(plan: &Plan<'_>, tools: &Path, jobs: &[Job]) -> Result<Vec<Counted>, Prob
         }
         Ok(())
     };
-    std::thread::scope(|scope| -> Result<(), Problem> {
+    std::thread::scope(|scope| -> Result<(), BenchError> {
         let work = &work;
         let threads: Vec<_> = (0..workers.min(jobs.len()))
             .map(|worker| scope.spawn(move || work(worker)))
@@ -143,7 +143,10 @@ fn summary(job: &Job, counted: &[Counted]) -> bool {
     let least = covered.first().copied().unwrap_or_default();
     let median = covered[(covered.len() - 1) / 2];
     let total = counted.first().map_or(0, |counted| counted.lines);
-    let red = counted.iter().filter(|counted| !counted.is_green).count();
+    let red = counted
+        .iter()
+        .filter(|counted| !counted.suite_passes)
+        .count();
     let is_enough = without != Some("") || least as f64 > WANTED * total as f64;
     let reached = is_enough && red == 0;
     println!(
@@ -157,7 +160,7 @@ fn summary(job: &Job, counted: &[Counted]) -> bool {
 }
 
 /// Searches a service and runs the written suite on the plain one.
-fn one(plan: &Plan<'_>, tools: &Path, job: &Job, ports: u16) -> Result<Counted, Problem> {
+fn one(plan: &Plan<'_>, tools: &Path, job: &Job, ports: u16) -> Result<Counted, BenchError> {
     let folder = tempfile::tempdir()?;
     let jar = plan.jar(job.subject)?;
     search(plan, job, &jar, free_port(ports)?, folder.path())?;
@@ -171,7 +174,7 @@ fn one(plan: &Plan<'_>, tools: &Path, job: &Job, ports: u16) -> Result<Counted, 
         job.subject
     );
     let (service, port) = start(&jar, ports + PORTS.1 / 2, &flag, Vec::new())?;
-    let is_green = is_green(folder.path(), port)?;
+    let suite_passes = suite_passes(folder.path(), port)?;
     // Counts are written when the service ends.
     drop(service);
     let table = folder.path().join("lines.csv");
@@ -188,11 +191,17 @@ fn one(plan: &Plan<'_>, tools: &Path, job: &Job, ports: u16) -> Result<Counted, 
     Ok(Counted {
         covered,
         lines,
-        is_green,
+        suite_passes,
     })
 }
 
-fn search(plan: &Plan<'_>, job: &Job, jar: &str, port: u16, folder: &Path) -> Result<(), Problem> {
+fn search(
+    plan: &Plan<'_>,
+    job: &Job,
+    jar: &str,
+    port: u16,
+    folder: &Path,
+) -> Result<(), BenchError> {
     let mut search = Command::new(plan.program);
     search
         .arg("rest")
@@ -221,7 +230,7 @@ fn search(plan: &Plan<'_>, job: &Job, jar: &str, port: u16, folder: &Path) -> Re
 }
 
 /// Covered and all lines of a table that JaCoCo wrote.
-fn lines(table: &str) -> Result<(u64, u64), Problem> {
+fn lines(table: &str) -> Result<(u64, u64), BenchError> {
     let mut rows = table.lines().map(|row| row.split(',').collect::<Vec<_>>());
     let head = rows.next().ok_or("an empty table")?;
     let column = |name: &str| head.iter().position(|word| *word == name);

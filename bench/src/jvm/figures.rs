@@ -6,7 +6,7 @@ use isobath_exec::process::free_port;
 use serde_json::Value;
 
 use super::Plan;
-use crate::verdict::Problem;
+use crate::verdict::BenchError;
 
 /// The examples of the papers: the service, its document, the files to cover with all of their branches, and calls.
 const FIGURES: [(&str, &str, &[&str], u64); 4] = [
@@ -30,7 +30,7 @@ const FIGURES: [(&str, &str, &[&str], u64); 4] = [
 const IN_TIME: f64 = 60.0;
 
 /// Whether the examples of the papers are covered in time, on all seeds.
-pub(super) fn measure(plan: &Plan<'_>) -> Result<bool, Problem> {
+pub(super) fn measure(plan: &Plan<'_>) -> Result<bool, BenchError> {
     let mut good = true;
     for (sample, document, files, calls) in FIGURES {
         let mut seconds = Vec::new();
@@ -88,7 +88,7 @@ fn missed(report: &Value, files: &[&str]) -> u64 {
 }
 
 /// When the last branch or line of some files was covered, as far as the log of events tells times.
-fn time_of(events: &str, files: &[&str]) -> Result<f64, Problem> {
+fn time_of(events: &str, files: &[&str]) -> Result<f64, BenchError> {
     let mut last = 0;
     let mut times = Vec::new();
     for line in events.lines() {

@@ -16,7 +16,7 @@ use isobath_exec::driver::Listener;
 use isobath_exec::http::{Client, ClientConfig, Request};
 use isobath_exec::process::{Launch, ReadyCheck, Service, free_port};
 
-use crate::verdict::{self, Problem, run};
+use crate::verdict::{self, BenchError, run};
 
 /// What a probe may cost, in nanoseconds.
 const LIMITS: [(&str, f64); 3] = [("line", 2.0), ("branch", 5.0), ("long branch", 5.0)];
@@ -39,7 +39,7 @@ pub(crate) struct Plan<'a> {
 
 /// Measures, prints, and says whether every number is reached.
 pub(crate) fn table(plan: &Plan<'_>) -> ExitCode {
-    let measured = || -> Result<bool, Problem> {
+    let measured = || -> Result<bool, BenchError> {
         let mut good = true;
         if plan.wants("probes") {
             good &= probes(plan)?;
@@ -59,7 +59,7 @@ pub(crate) fn table(plan: &Plan<'_>) -> ExitCode {
         }
         Ok(good)
     };
-    verdict::say(measured())
+    verdict::conclude(measured())
 }
 
 impl Plan<'_> {
@@ -67,11 +67,11 @@ impl Plan<'_> {
         self.only.is_none_or(|only| only == part)
     }
 
-    fn driver(&self) -> Result<PathBuf, Problem> {
+    fn driver(&self) -> Result<PathBuf, BenchError> {
         Ok(self.samples.join("../../../drivers/jvm").canonicalize()?)
     }
 
-    fn jar(&self, sample: &str) -> Result<String, Problem> {
+    fn jar(&self, sample: &str) -> Result<String, BenchError> {
         let jar = self.samples.join(format!("{sample}/target/{sample}.jar"));
         let jar = jar.canonicalize().map_err(|error| {
             format!(
@@ -83,7 +83,7 @@ impl Plan<'_> {
     }
 }
 
-fn probes(plan: &Plan<'_>) -> Result<bool, Problem> {
+fn probes(plan: &Plan<'_>) -> Result<bool, BenchError> {
     let target = plan.driver()?.join("target");
     let path = format!(
         "{}:{}",
@@ -100,7 +100,7 @@ fn probes(plan: &Plan<'_>) -> Result<bool, Problem> {
         });
         let cost = cost.ok_or_else(|| format!("the cost of a {name} is missing"))?;
         if cost >= limit {
-            println!("  NOT REACHED: a {name} probe may cost {limit} ns");
+            println!("  MISSED: a {name} probe may cost {limit} ns");
             good = false;
         }
     }
@@ -108,7 +108,7 @@ fn probes(plan: &Plan<'_>) -> Result<bool, Problem> {
 }
 
 /// Calls per second of one client, with and without the agent, in turns; the best of each counts.
-fn throughput(plan: &Plan<'_>) -> Result<bool, Problem> {
+fn throughput(plan: &Plan<'_>) -> Result<bool, BenchError> {
     let listener = Listener::open_loopback()?;
     let agent = plan.driver()?.join("target/isobath-agent.jar");
     let flag = format!("-javaagent:'{}'", agent.display());
@@ -133,7 +133,7 @@ fn throughput(plan: &Plan<'_>) -> Result<bool, Problem> {
     Ok(share >= LEFT)
 }
 
-fn rate(port: u16) -> Result<f64, Problem> {
+fn rate(port: u16) -> Result<f64, BenchError> {
     let mut client = Client::new(ClientConfig::default())?;
     let calls = 3_000;
     let started = Instant::now();
@@ -152,7 +152,7 @@ fn start(
     from: u16,
     flags: &str,
     variables: Vec<(String, String)>,
-) -> Result<(Service, u16), Problem> {
+) -> Result<(Service, u16), BenchError> {
     let port = free_port(from)?;
     let launch = Launch {
         variables,

@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 
 use isobath_exec::driver::{Listener, TargetKind};
 use isobath_exec::process::free_port;
-use isobath_rewrite::build::{Build, Built, build};
+use isobath_rewrite::build::{Build, InstrumentedBuild, build};
 use serde_json::Value;
 
 use self::subjects::{SUBJECTS, Subject, explanation};
-use crate::verdict::{self, Problem, is_green, run};
+use crate::verdict::{self, BenchError, run, suite_passes};
 
 /// Lines by file and number, and how often each was executed, or whether.
 type Lines = BTreeMap<(String, u32), u64>;
@@ -35,7 +35,7 @@ const SHOWN: usize = 12;
 pub(crate) fn compare(samples: &Path, program: &Path, budget: &str, names: &[&str]) -> ExitCode {
     let measured = samples
         .canonicalize()
-        .map_err(Problem::from)
+        .map_err(BenchError::from)
         .and_then(|samples| {
             let program = program.canonicalize()?;
             println!(
@@ -51,7 +51,7 @@ pub(crate) fn compare(samples: &Path, program: &Path, budget: &str, names: &[&st
             }
             Ok(good)
         });
-    verdict::say(measured)
+    verdict::conclude(measured)
 }
 
 fn measure(
@@ -59,7 +59,7 @@ fn measure(
     program: &Path,
     budget: &str,
     subject: &Subject,
-) -> Result<bool, Problem> {
+) -> Result<bool, BenchError> {
     let folder = tempfile::tempdir()?;
     let found = search(samples, program, budget, subject, folder.path())?;
     let built = build(
@@ -71,7 +71,7 @@ fn measure(
         },
         &mut |_| {},
     )?;
-    let (ours, is_green) = ours(&built, subject, folder.path())?;
+    let (ours, suite_passes) = ours(&built, subject, folder.path())?;
     let (theirs, is_green_too) = theirs(&plain(samples, subject)?, subject, folder.path())?;
     let executed = |lines: &Lines| lines.values().filter(|count| **count > 0).count();
     let share = executed(&theirs) as f64 / theirs.len().max(1) as f64;
@@ -100,7 +100,7 @@ fn measure(
         .iter()
         .all(|(file, line)| why(file, *line).is_some());
     let is_enough = !subject.demanding || share > WANTED;
-    let good = is_green && is_green_too && is_agreed && is_enough;
+    let good = suite_passes && is_green_too && is_agreed && is_enough;
     println!(
         "{:<11} {:>16} {:>16} {:>24} {:>10} {:>10}{}",
         subject.name,
@@ -136,7 +136,7 @@ fn search(
     budget: &str,
     subject: &Subject,
     folder: &Path,
-) -> Result<Lines, Problem> {
+) -> Result<Lines, BenchError> {
     let place = samples.join(subject.folder);
     let mut command = Command::new(program);
     command
@@ -175,12 +175,16 @@ fn search(
 }
 
 /// The lines with a statement, and whether the suite covers them by our own account; and whether it passes.
-fn ours(built: &Built, subject: &Subject, folder: &Path) -> Result<(Lines, bool), Problem> {
+fn ours(
+    built: &InstrumentedBuild,
+    subject: &Subject,
+    folder: &Path,
+) -> Result<(Lines, bool), BenchError> {
     let listener = Listener::open()?;
     let variables = listener.variables(Some(&built.targets));
     let service = Service::start(&built.executable, subject, &variables)?;
     let driver = listener.accept(Duration::from_secs(20))?;
-    let is_green = is_green(folder, service.port)?;
+    let suite_passes = suite_passes(folder, service.port)?;
     let mut reached = Vec::new();
     driver.read(&mut reached);
     let mut lines = Lines::new();
@@ -192,11 +196,11 @@ fn ours(built: &Built, subject: &Subject, folder: &Path) -> Result<(Lines, bool)
             *lines.entry((target.file.clone(), target.line)).or_default() |= u64::from(covered);
         }
     }
-    Ok((lines, is_green))
+    Ok((lines, suite_passes))
 }
 
 /// The plain service, built to be counted by LLVM.
-fn plain(samples: &Path, subject: &Subject) -> Result<PathBuf, Problem> {
+fn plain(samples: &Path, subject: &Subject) -> Result<PathBuf, BenchError> {
     let target = samples.join("target").join("llvm");
     let status = Command::new("cargo")
         .current_dir(samples)
@@ -219,14 +223,14 @@ fn plain(samples: &Path, subject: &Subject) -> Result<PathBuf, Problem> {
 }
 
 /// How often LLVM saw each line while the suite ran, and whether that passed.
-fn theirs(program: &Path, subject: &Subject, folder: &Path) -> Result<(Lines, bool), Problem> {
+fn theirs(program: &Path, subject: &Subject, folder: &Path) -> Result<(Lines, bool), BenchError> {
     let raw = folder.join("coverage.profraw");
     let variable = (
         "LLVM_PROFILE_FILE".to_owned(),
         format!("{}%c", raw.display()),
     );
     let service = Service::start(program, subject, &[variable])?;
-    let is_green = is_green(folder, service.port)?;
+    let suite_passes = suite_passes(folder, service.port)?;
     drop(service);
     let merged = folder.join("coverage.profdata");
     run(Command::new(tool("llvm-profdata")?)
@@ -247,7 +251,7 @@ fn theirs(program: &Path, subject: &Subject, folder: &Path) -> Result<(Lines, bo
             lines.insert((file.to_owned(), number.parse()?), count.parse()?);
         }
     }
-    Ok((lines, is_green))
+    Ok((lines, suite_passes))
 }
 
 /// A running service; dropping it ends it.
@@ -261,7 +265,7 @@ impl Service {
         program: &Path,
         subject: &Subject,
         variables: &[(String, String)],
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, BenchError> {
         let port = free_port(9_000)?;
         let mut command = Command::new(program);
         command
@@ -295,7 +299,7 @@ impl Drop for Service {
 }
 
 /// A tool of the toolchain's LLVM.
-fn tool(name: &str) -> Result<PathBuf, Problem> {
+fn tool(name: &str) -> Result<PathBuf, BenchError> {
     let root = run(Command::new("rustc").args(["--print", "target-libdir"]))?;
     let path = Path::new(root.trim()).join("../bin").join(name);
     if path.exists() {

@@ -67,7 +67,7 @@ pub(super) const SUBJECTS: [Subject; 10] = [
 /// Lines that LLVM does not count although they ran, by file and text, with how that is known.
 const EXPLAINED: [(&str, &str, &str); 1] = [(
     "pastebin/src/service.rs",
-    "Err::<HttpResponse, _>(Problem::Absent(\"page\"))",
+    "Err::<HttpResponse, _>(BenchError::Absent(\"page\"))",
     "the body of an async closure is not counted; its answers arrived",
 )];
 

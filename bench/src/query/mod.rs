@@ -1,13 +1,11 @@
-//! The numbers of the query job: recorded coverage targets covered or proven infeasible, how fast, and
+//! The thresholds of the query job: recorded coverage targets covered or proven infeasible, how fast, and
 //! how the paper's algorithms compare.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
-#![expect(clippy::print_stderr, reason = "and what is wrong with its input")]
 
 mod counts;
 mod data;
 mod engine;
-mod numbers;
 mod paper;
 mod strings;
 
@@ -22,11 +20,11 @@ use isobath_rows::query::job::{CoverageOutcome, TargetStatus, run as run_job};
 use isobath_rows::query::target::QueryTarget;
 use isobath_sql::DialectName;
 
+use crate::verdict::Thresholds;
 use crate::{query_eval, query_targets};
 use counts::{Counts, quantile};
 use data::{Record, System};
 use engine::Asking;
-use numbers::Numbers;
 
 /// What is worth a line of its own.
 const SLOW: Duration = Duration::from_millis(50);
@@ -38,16 +36,9 @@ const MEDIAN_MS: f64 = 1.0;
 const P99_MS: f64 = 100.0;
 const TOTAL: Duration = Duration::from_secs(10);
 
-/// Prints all numbers of the query job; succeeds when those that were asked for are reached.
+/// Prints all thresholds of the query job; succeeds when those that were asked for are reached.
 pub(crate) fn measure(folder: &Path, options: &[&str]) -> ExitCode {
-    match run(folder, options) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(2)
-        }
-    }
+    crate::verdict::exit(run(folder, options))
 }
 
 /// What one run is about.
@@ -65,13 +56,13 @@ fn run(folder: &Path, options: &[&str]) -> Result<bool, Box<dyn Error>> {
     };
     let has = |flag: &str| options.contains(&flag) || options.contains(&"--all");
     let systems = data::systems(folder)?;
-    let mut numbers = Numbers::default();
+    let mut thresholds = Thresholds::default();
     let budget: Option<u64> = after("--budget").map(str::parse).transpose()?;
     let seeds = after("--seeds").map(str::parse).transpose()?;
     if options.contains(&"--paper") {
         let order = paper::table(&systems, seeds.unwrap_or(SEEDS), budget);
-        numbers.hold(order, "the order of the paper");
-        return Ok(numbers.print());
+        thresholds.check(order, "the order of the paper");
+        return Ok(thresholds.print());
     }
     let seeds = seeds.unwrap_or(if has("--all") { SEEDS } else { 1 });
     let mut run = Run {
@@ -87,39 +78,39 @@ fn run(folder: &Path, options: &[&str]) -> Result<bool, Box<dyn Error>> {
     if let Some(budget) = budget {
         run.config.budget = budget;
     }
-    cover(&systems, seeds, has("--confirm"), &mut run, &mut numbers)?;
+    cover(&systems, seeds, has("--confirm"), &mut run, &mut thresholds)?;
     if run.only.is_some() || run.config.algorithm != Algorithm::Default {
-        return Ok(numbers.print());
+        return Ok(thresholds.print());
     }
-    numbers.hold(strings::table(), "a string case in milliseconds");
+    thresholds.check(strings::table(), "a string case in milliseconds");
     println!("\nevaluations of one query or target over one to three rows per table:");
     query_eval::speed(folder)?;
     println!("\nrecorded lists of targets, made by the strict criterion:");
     let lists = query_targets::lists(folder, run.verbose)?;
-    numbers.hold(lists, "a recorded list of targets");
+    thresholds.check(lists, "a recorded list of targets");
     if has("--all") {
         println!("\nthe algorithms of the paper:");
         let order = paper::table(&systems, seeds, None);
-        numbers.hold(order, "the order of the paper");
+        thresholds.check(order, "the order of the paper");
     } else {
-        numbers.leave_out("the algorithms of the paper");
+        thresholds.skip("the algorithms of the paper");
     }
     if seeds < SEEDS {
-        numbers.leave_out("ten seeds");
+        thresholds.skip("ten seeds");
     }
     if !has("--confirm") {
-        numbers.leave_out("confirmation");
+        thresholds.skip("confirmation");
     }
-    Ok(numbers.print())
+    Ok(thresholds.print())
 }
 
-/// Covers all targets with every seed, and holds what comes of it against the numbers.
+/// Covers all targets with every seed, and holds what comes of it against the thresholds.
 fn cover(
     systems: &[System],
     seeds: u64,
     confirm: bool,
     run: &mut Run<'_>,
-    numbers: &mut Numbers,
+    thresholds: &mut Thresholds,
 ) -> Result<(), Box<dyn Error>> {
     let mut engines = Vec::new();
     for system in systems {
@@ -136,7 +127,7 @@ fn cover(
             all.add(counts);
         }
         all.print(seed, "all");
-        hold(&all, seed, confirm, numbers);
+        hold(&all, seed, confirm, thresholds);
         if seed == seeds {
             all.print_causes();
             let total: Duration = all.times.iter().sum();
@@ -149,8 +140,8 @@ fn cover(
     Ok(())
 }
 
-fn hold(all: &Counts, seed: u64, confirm: bool, numbers: &mut Numbers) {
-    let mut hold = |reached, what: &str| numbers.hold(reached, format!("{what} (seed {seed})"));
+fn hold(all: &Counts, seed: u64, confirm: bool, thresholds: &mut Thresholds) {
+    let mut hold = |reached, what: &str| thresholds.check(reached, format!("{what} (seed {seed})"));
     hold(
         all.covered + all.proven == all.targets,
         "every target covered or proven infeasible",
@@ -254,11 +245,11 @@ fn count(
                     println!("proven{recorded}: {cause}: {place}: {proof}");
                 }
             }
-            TargetStatus::Uncovered { why } => {
+            TargetStatus::Uncovered { reason } => {
                 open += 1;
                 if verbose {
                     let recorded = if recorded { " (infeasible)" } else { "" };
-                    println!("open{recorded}: {place}: {why}");
+                    println!("open{recorded}: {place}: {reason}");
                 }
             }
         }

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::whitebox::{Problem, Request, Service};
+use crate::verdict::BenchError;
+use crate::whitebox::{Request, Service};
 
 /// Sets a service up and says what to ask.
-pub(super) type Prepare = fn(&mut Service) -> Result<Vec<Request>, Problem>;
+pub(super) type Prepare = fn(&mut Service) -> Result<Vec<Request>, BenchError>;
 
 /// The services, by the names of their packages.
 pub(super) const SERVICES: &[(&str, Prepare)] = &[
@@ -31,7 +32,7 @@ impl Request {
 }
 
 /// Makes a request that must succeed.
-fn done(service: &mut Service, request: &Request) -> Result<Value, Problem> {
+fn done(service: &mut Service, request: &Request) -> Result<Value, BenchError> {
     let answer = service.call(request)?;
     if !(200..300).contains(&answer.status) {
         return Err(format!("{} {}: {}", request.method, request.path, answer.body).into());
@@ -39,11 +40,11 @@ fn done(service: &mut Service, request: &Request) -> Result<Value, Problem> {
     Ok(serde_json::from_str(&answer.body).unwrap_or_default())
 }
 
-fn text(value: &Value) -> Result<String, Problem> {
+fn text(value: &Value) -> Result<String, BenchError> {
     Ok(value.as_str().ok_or("a text is missing")?.to_owned())
 }
 
-fn blog(service: &mut Service) -> Result<Vec<Request>, Problem> {
+fn blog(service: &mut Service) -> Result<Vec<Request>, BenchError> {
     let login = json!({ "user": { "email": "ada@example.org", "password": "Correct-Horse-7" } });
     let user = done(service, &with_json("POST", "/api/users/login", &login))?;
     let token = format!("Token {}", text(&user["user"]["token"])?);
@@ -69,7 +70,7 @@ fn blog(service: &mut Service) -> Result<Vec<Request>, Problem> {
     ])
 }
 
-fn pastes(service: &mut Service) -> Result<Vec<Request>, Problem> {
+fn pastes(service: &mut Service) -> Result<Vec<Request>, BenchError> {
     let content = "fn main() {\n    let answer = 42;\n    println!(\"{answer}\");\n}\n";
     let new = json!({ "content": content, "title": "Measured" });
     let paste = done(service, &with_json("POST", "/pastes", &new))?;
@@ -89,7 +90,7 @@ fn pastes(service: &mut Service) -> Result<Vec<Request>, Problem> {
     ])
 }
 
-fn letters(service: &mut Service) -> Result<Vec<Request>, Problem> {
+fn letters(service: &mut Service) -> Result<Vec<Request>, BenchError> {
     // postmaster:stamps-and-glue
     let login = "Basic cG9zdG1hc3RlcjpzdGFtcHMtYW5kLWdsdWU=";
     let readers: Vec<String> = (0..20)

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-use isobath_rewrite::build::{Build, Built, build};
+use isobath_rewrite::build::{Build, InstrumentedBuild, build};
 
 use crate::cpu::children_seconds;
-use crate::whitebox::Problem;
+use crate::verdict::BenchError;
 
 /// How often each is built; the least counts, because other work on the machine only adds.
 const ROUNDS: usize = 3;
@@ -20,13 +20,13 @@ const FROM_SCRATCH: [&str; 2] = ["--config", "profile.dev.incremental=false"];
 pub(super) struct Compiled {
     pub(super) plain: PathBuf,
     pub(super) plain_cpu: f64,
-    pub(super) instrumented: Built,
+    pub(super) instrumented: InstrumentedBuild,
     pub(super) instrumented_cpu: f64,
 }
 
 /// Builds plain and instrumented in turns. Dependencies, the runtime and what must be left out
 /// are settled by a first build that does not count.
-pub(super) fn both(workspace: &Path, wrapper: &Path, name: &str) -> Result<Compiled, Problem> {
+pub(super) fn both(workspace: &Path, wrapper: &Path, name: &str) -> Result<Compiled, BenchError> {
     let sources = [
         workspace.join(name).join("src/lib.rs"),
         workspace.join(name).join("src/main.rs"),
@@ -59,7 +59,7 @@ pub(super) fn both(workspace: &Path, wrapper: &Path, name: &str) -> Result<Compi
     })
 }
 
-fn timed<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<(T, f64), Problem> {
+fn timed<T>(work: impl FnOnce() -> Result<T, BenchError>) -> Result<(T, f64), BenchError> {
     let account = || children_seconds().ok_or("the system keeps no account of CPU time");
     let before = account()?;
     let done = work()?;
@@ -67,7 +67,7 @@ fn timed<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<(T, f64), Probl
 }
 
 /// Makes cargo build the crates again.
-fn touch(sources: &[PathBuf]) -> Result<(), Problem> {
+fn touch(sources: &[PathBuf]) -> Result<(), BenchError> {
     for source in sources {
         File::options()
             .append(true)
@@ -77,7 +77,7 @@ fn touch(sources: &[PathBuf]) -> Result<(), Problem> {
     Ok(())
 }
 
-fn plain(workspace: &Path, name: &str) -> Result<PathBuf, Problem> {
+fn plain(workspace: &Path, name: &str) -> Result<PathBuf, BenchError> {
     let output = Command::new("cargo")
         .current_dir(workspace)
         .args(["build", "--message-format=json", "--package", name])

@@ -14,9 +14,10 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use isobath_exec::driver::Listener;
-use isobath_rewrite::build::Built;
+use isobath_rewrite::build::InstrumentedBuild;
 
-use crate::whitebox::{Problem, Service, sites};
+use crate::verdict::BenchError;
+use crate::whitebox::{Service, sites};
 
 /// How often each request is made of each program.
 const REQUESTS: usize = 300;
@@ -42,13 +43,8 @@ pub(crate) fn table(workspace: &Path, wrapper: &Path, names: &[&str]) -> ExitCod
             }
         }
     }
-    if reached {
-        println!("\nevery number is reached");
-        ExitCode::SUCCESS
-    } else {
-        println!("\nnot every number is reached");
-        ExitCode::FAILURE
-    }
+    println!();
+    crate::verdict::conclude(Ok(reached))
 }
 
 fn measure(
@@ -56,7 +52,7 @@ fn measure(
     wrapper: &Path,
     name: &str,
     prepare: calls::Prepare,
-) -> Result<bool, Problem> {
+) -> Result<bool, BenchError> {
     let compiled = compiling::both(workspace, wrapper, name)?;
     sites(&compiled.instrumented);
     let share = compiled.instrumented.counts().share();
@@ -89,20 +85,17 @@ fn measure(
 }
 
 fn verdict(what: &str, number: f64, good: bool) -> bool {
-    println!(
-        "{what}: {number:.3}{}",
-        if good { "" } else { "  NOT REACHED" }
-    );
+    println!("{what}: {number:.3}{}", if good { "" } else { "  MISSED" });
     good
 }
 
 /// The sizes of futures that a program tells.
-fn sizes(program: &Path) -> Result<String, Problem> {
+fn sizes(program: &Path) -> Result<String, BenchError> {
     let output = Command::new(program).arg("--future-sizes").output()?;
     Ok(String::from_utf8(output.stdout)?)
 }
 
-fn futures(plain: &Path, instrumented: &Built) -> Result<bool, Problem> {
+fn futures(plain: &Path, instrumented: &InstrumentedBuild) -> Result<bool, BenchError> {
     let (before, after) = (sizes(plain)?, sizes(&instrumented.executable)?);
     let total = |text: &str| -> usize {
         let sizes = text.lines().filter_map(|line| line.rsplit(' ').next());
@@ -123,7 +116,7 @@ fn futures(plain: &Path, instrumented: &Built) -> Result<bool, Problem> {
     }
     let good = count > 0 && total(&after) <= total(&before);
     if !good {
-        println!("  NOT REACHED: futures must not grow");
+        println!("  MISSED: futures must not grow");
     }
     Ok(good)
 }
@@ -138,9 +131,9 @@ fn percentiles(mut times: Vec<Duration>) -> (f64, f64) {
 /// Ratios of instrumented, watched by a core, to plain: of latency, and of processor time.
 fn latency(
     plain: &Path,
-    built: &Built,
+    built: &InstrumentedBuild,
     prepare: calls::Prepare,
-) -> Result<(f64, Option<f64>), Problem> {
+) -> Result<(f64, Option<f64>), BenchError> {
     let listener = Listener::open()?;
     let variables = listener.variables(Some(&built.targets));
     let mut watched = Service::start(&built.executable, &variables)?;

@@ -1,4 +1,4 @@
-//! `isobath demo`: the example service, built instrumented and searched.
+//! `isobath demo`: white-box testing of the bundled example service.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,30 +10,30 @@ use crate::exit::Exit;
 use crate::rest::{self, RestArgs};
 use crate::terminal::{Terminal, Tone};
 
-/// The example service, built instrumented, searched white-box for half a minute, with suite and report.
+/// Test the bundled example service white-box for 30 seconds.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// How long to search, as for `isobath rest`.
+    /// Budget of the search, as for `isobath rest`.
     #[arg(long, default_value = "30s", value_name = "TIME|CALLS")]
     budget: String,
 
-    /// Where chance begins.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// Test languages to write; unless said, the first of pytest, js and rust that can be run here.
+    /// Test language to write [default: the first of pytest, js and rust that can run here].
     #[arg(long)]
     lang: Option<String>,
 
-    /// Where to write suite and report.
+    /// Output directory for suites and reports.
     #[arg(long, default_value = "isobath-out/demo", value_name = "DIR")]
     pub out: PathBuf,
 
-    /// Run the example without its planted faults.
+    /// Run the example service without its seeded faults.
     #[arg(long)]
     fixed: bool,
 
-    /// Whether this goes on with a run that was stopped.
+    /// Resume the interrupted run in the output directory.
     #[arg(skip)]
     pub resume: bool,
 }
@@ -50,14 +50,14 @@ pub(crate) fn run(args: &DemoArgs) -> Exit {
     let terminal = Terminal::new(false, false);
     let Some(marina) = marina() else {
         terminal.complain(
-            "error: the example service is part of the source of Isobath and not of the program; \
+            "error: the example service is part of the source repository, not of the binary; \
              run this in a checkout: `cargo run --release -- demo`",
         );
         return Exit::Usage;
     };
     terminal.say(
         Tone::Plain,
-        "The example is `marina`, a booking service with planted faults (examples/marina/FAULTS.md). Nothing in its source knows of Isobath.",
+        "The example is `marina`, a booking service with seeded faults (examples/marina/FAULTS.md). Its source contains no Isobath code.",
     );
     let path = |name: &str| marina.join(name).display().to_string();
     let seed = args.seed.to_string();
@@ -113,10 +113,7 @@ pub(crate) fn run(args: &DemoArgs) -> Exit {
             let report = args.out.join("report.html");
             terminal.say(
                 Tone::Good,
-                &format!(
-                    "open {} to see what was found and covered",
-                    report.display()
-                ),
+                &format!("open {} for faults and coverage", report.display()),
             );
             if exit == Exit::Findings && !args.fixed {
                 Exit::Clean
@@ -128,7 +125,7 @@ pub(crate) fn run(args: &DemoArgs) -> Exit {
     }
 }
 
-/// The language whose suites can be run here: whoever builds this has cargo, and the others are quicker.
+/// The first test language that can run here; cargo is always available, but slower.
 fn runnable() -> &'static str {
     let quick: [(&str, &[&str]); 2] = [
         ("pytest", &["python3", "-c", "import pytest, requests"]),

@@ -1,4 +1,4 @@
-//! `isobath doctor`: what is installed here, what is missing, and the command that installs it.
+//! `isobath doctor`: which optional tools are installed, and how to install the missing ones.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,16 +10,16 @@ use isobath_exec::tool::Tool;
 use crate::exit::Exit;
 use crate::terminal::{Terminal, Tone};
 
-/// Says what is installed here, what is missing, and how to get it.
+/// Check which optional tools are installed.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// One JSON object on standard output, and nothing else there.
+    /// Print the result as one JSON object.
     #[arg(long)]
     json: bool,
 }
 
-/// Something that a part of Isobath needs.
-struct Requirement {
+/// A tool that a feature of Isobath needs.
+struct Prerequisite {
     name: &'static str,
     /// What it is for.
     purpose: &'static str,
@@ -31,36 +31,36 @@ struct Requirement {
     packages: [&'static str; 3],
 }
 
-const REQUIREMENTS: [Requirement; 10] = [
-    Requirement {
+const PREREQUISITES: [Prerequisite; 10] = [
+    Prerequisite {
         name: "Rust toolchain",
-        purpose: "white-box runs of Rust services, Rust suites",
+        purpose: "white-box testing of Rust services, Rust suites",
         programs: &["cargo"],
         version: &["--version"],
         packages: ["rustup", "rustup", "rustup"],
     },
-    Requirement {
+    Prerequisite {
         name: "C compiler",
         purpose: "building services that bundle SQLite",
         programs: &["cc"],
         version: &["--version"],
         packages: ["build-essential", "gcc", ""],
     },
-    Requirement {
+    Prerequisite {
         name: "PostgreSQL server",
         purpose: "confirming schemas and queries on PostgreSQL",
         programs: &["postgres"],
         version: &["--version"],
         packages: ["postgresql", "postgresql-server", "postgresql"],
     },
-    Requirement {
+    Prerequisite {
         name: "MariaDB server",
         purpose: "confirming schemas and queries on MariaDB",
         programs: &["mariadbd", "mysqld"],
         version: &["--version"],
         packages: ["mariadb-server", "mariadb-server", "mariadb"],
     },
-    Requirement {
+    Prerequisite {
         name: "JDK",
         purpose: "JVM services, JUnit suites",
         programs: &["javac"],
@@ -71,14 +71,14 @@ const REQUIREMENTS: [Requirement; 10] = [
             "openjdk",
         ],
     },
-    Requirement {
+    Prerequisite {
         name: "Maven",
         purpose: "JUnit suites",
         programs: &["mvn"],
         version: &["--version"],
         packages: ["maven", "maven", "maven"],
     },
-    Requirement {
+    Prerequisite {
         name: "pytest",
         purpose: "pytest suites",
         programs: &["pytest"],
@@ -89,34 +89,36 @@ const REQUIREMENTS: [Requirement; 10] = [
             "pytest",
         ],
     },
-    Requirement {
+    Prerequisite {
         name: "Node.js",
         purpose: "JavaScript suites",
         programs: &["node"],
         version: &["--version"],
         packages: ["nodejs", "nodejs", "node"],
     },
-    Requirement {
+    Prerequisite {
         name: "curl",
-        purpose: "running the scripts that show faults",
+        purpose: "reproduction scripts of faults",
         programs: &["curl"],
         version: &["--version"],
         packages: ["curl", "curl", "curl"],
     },
-    Requirement {
+    Prerequisite {
         name: "jq",
-        purpose: "running those of several calls",
+        purpose: "reproduction scripts with several calls",
         programs: &["jq"],
         version: &["--version"],
         packages: ["jq", "jq", "jq"],
     },
 ];
 
-/// Looks for everything, and says what to do. Nothing that is missing is a failure: each is for one purpose.
+/// Prints installed and missing tools. A missing tool is not a failure.
 pub(crate) fn run(args: &DoctorArgs) -> Exit {
     let terminal = Terminal::new(false, args.json);
-    let found: Vec<(&Requirement, Option<(PathBuf, String)>)> =
-        REQUIREMENTS.iter().map(|need| (need, find(need))).collect();
+    let found: Vec<(&Prerequisite, Option<(PathBuf, String)>)> = PREREQUISITES
+        .iter()
+        .map(|need| (need, find(need)))
+        .collect();
     if args.json {
         let list = found.iter().map(|(need, found)| {
             serde_json::json!({
@@ -151,24 +153,24 @@ pub(crate) fn run(args: &DoctorArgs) -> Exit {
             ),
         }
     }
-    let missing: Vec<&Requirement> = found
+    let missing: Vec<&Prerequisite> = found
         .iter()
         .filter(|(_, found)| found.is_none())
         .map(|(need, _)| *need)
         .collect();
     if missing.is_empty() {
-        terminal.say(Tone::Good, "nothing is missing");
+        terminal.say(Tone::Good, "all tools are installed");
     } else {
         terminal.say(
             Tone::Plain,
-            &format!("to install them:\n  {}", install(&missing)),
+            &format!("install them with:\n  {}", install(&missing)),
         );
     }
     Exit::Clean
 }
 
 /// Where a program is, and its version.
-fn find(need: &Requirement) -> Option<(PathBuf, String)> {
+fn find(need: &Prerequisite) -> Option<(PathBuf, String)> {
     let path = find_program(need.programs)?;
     let mut command = vec![path.display().to_string()];
     command.extend(need.version.iter().map(|word| (*word).to_owned()));
@@ -185,12 +187,12 @@ fn find(need: &Requirement) -> Option<(PathBuf, String)> {
         let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
         Some(line.to_owned())
     });
-    let version = line.unwrap_or_else(|| "of an unknown version".to_owned());
+    let version = line.unwrap_or_else(|| "unknown version".to_owned());
     Some((path, version))
 }
 
 /// The command that installs what is missing, for the package manager of this machine.
-fn install(missing: &[&Requirement]) -> String {
+fn install(missing: &[&Prerequisite]) -> String {
     let managers = [
         ("apt-get", "sudo apt-get install"),
         ("dnf", "sudo dnf install"),

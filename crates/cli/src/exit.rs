@@ -1,4 +1,4 @@
-//! The exit codes of the command, in one place.
+//! Exit codes of the command.
 
 use std::process::ExitCode;
 

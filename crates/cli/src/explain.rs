@@ -1,4 +1,4 @@
-//! `isobath explain`: what a code in a report means, offline.
+//! `isobath explain`: explanations of fault codes, offline.
 
 use clap::Args;
 use isobath_rest::fault::FaultKind;
@@ -7,10 +7,10 @@ use crate::exit::Exit;
 use crate::nearest::nearest;
 use crate::terminal::{Terminal, Tone};
 
-/// What a kind of fault means, why it matters, and when it may be intended.
+/// Explain a fault code: what it means, why it matters, and when it may be intended.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The code of a fault, such as server-error, or its number of the Web Fuzzing Commons; all codes when not given.
+    /// Fault code, such as server-error, or its Web Fuzzing Commons number [default: list all codes].
     code: Option<String>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Exit {
             let line = format!("{:28} {}", kind.code(), kind.title());
             terminal.say(Tone::Plain, &line);
         }
-        terminal.say(Tone::Faint, "isobath explain CODE says more");
+        terminal.say(Tone::Faint, "run `isobath explain CODE` for details");
         return Exit::Clean;
     };
     let wanted = code.trim().to_ascii_lowercase();
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Exit {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "`isobath explain` lists all codes".to_owned(),
         };
-        terminal.complain(&format!("error: there is no code `{code}`; {meant}"));
+        terminal.complain(&format!("error: unknown fault code `{code}`; {meant}"));
         return Exit::Usage;
     }
     for kind in found {

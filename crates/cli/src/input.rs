@@ -1,4 +1,4 @@
-//! From paths to texts: files, folders of migrations, standard input.
+//! Reads inputs: files, folders of migrations, standard input.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use isobath_sql::ddl::{SkippedMigration, Source, migration_order};
 /// Why an input could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InputError {
-    /// The file system says no.
+    /// The file cannot be read.
     #[error("cannot read {}: {cause}", path.display())]
     Unreadable {
         /// The path as given.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         #[source]
         cause: std::io::Error,
     },
@@ -33,7 +33,7 @@ pub(crate) enum InputError {
     },
 }
 
-/// One schema's worth of text.
+/// The sources of one schema.
 #[derive(Debug)]
 pub(crate) struct Input {
     /// A name for reports: the file's stem or the folder's name.

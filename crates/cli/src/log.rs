@@ -1,6 +1,6 @@
-//! `isobath.log`: all that was said to people, quiet or not, with the time and without secrets.
+//! `isobath.log`: all terminal output, also with --quiet, with timestamps and without secrets.
 //!
-//! The folder of a run is not known from the beginning; what is said before waits.
+//! The output directory is not known at the start; earlier lines are buffered.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -73,7 +73,7 @@ pub(crate) fn hide<'s>(secrets: impl IntoIterator<Item = &'s str>) {
         .sort_by_key(|secret| std::cmp::Reverse(secret.len()));
 }
 
-/// Secrets may stand in the files of the run: that was asked for.
+/// Allows secrets in output files (--inline-secrets).
 pub(crate) fn allow_in_files() {
     if let Some(log) = log().as_mut() {
         log.is_allowed_in_files = true;
@@ -95,7 +95,7 @@ pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
     text
 }
 
-/// Keeps what is said; nothing when no run keeps lines.
+/// Appends a line to the log, if there is one.
 pub(crate) fn line(text: &str) {
     let mut log = log();
     let Some(log) = log.as_mut() else {

@@ -24,47 +24,47 @@ use clap::{CommandFactory, Parser, Subcommand};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Generates tests for database-backed software by search.
+/// Generate tests for database-backed software by search.
 #[derive(Debug, Parser)]
 #[command(name = "isobath", version, about, propagate_version = true)]
 struct Cli {
-    /// The job.
+    /// Command.
     #[command(subcommand)]
     job: Job,
 
-    /// Settings; otherwise the first isobath.toml upward to the root of the repository.
+    /// Configuration file [default: the nearest isobath.toml in this or a parent directory, up to the repository root].
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_config")]
     config: Option<PathBuf>,
 
-    /// Read no isobath.toml.
+    /// Ignore isobath.toml.
     #[arg(long, global = true)]
     no_config: bool,
 }
 
-/// The jobs.
+/// Commands.
 #[derive(Debug, Subcommand)]
 enum Job {
-    /// The example service, built instrumented, searched white-box for half a minute.
+    /// Test the bundled example service white-box for 30 seconds.
     Demo(demo::DemoArgs),
-    /// Tests for a REST API from its OpenAPI document.
+    /// Generate tests for a REST API from its OpenAPI document.
     Rest(Box<rest::RestArgs>),
-    /// Tests for the integrity constraints of a SQL schema.
+    /// Generate tests for the integrity constraints of a SQL schema.
     Schema(Box<schema::SchemaArgs>),
-    /// The smallest rows that exercise every part of SQL queries.
+    /// Generate minimal rows that cover SQL queries.
     Query(Box<query::QueryArgs>),
-    /// Goes on with a run that was stopped or killed.
+    /// Resume an interrupted run.
     Resume(rest::resume::ResumeArgs),
-    /// Faults of an earlier run, shown again: are they still there?
+    /// Replay the tests of an earlier run and report which faults remain.
     Replay(rest::replay::ReplayArgs),
-    /// What a code in a report means.
+    /// Explain a fault code.
     Explain(explain::ExplainArgs),
-    /// Settings in isobath.toml.
+    /// Check isobath.toml or print its JSON Schema.
     Config(config::ConfigArgs),
-    /// Says what is installed here, what is missing, and how to get it.
+    /// Check which optional tools are installed.
     Doctor(doctor::DoctorArgs),
-    /// Completions for a shell, on standard output.
+    /// Print shell completions.
     Completions(manual::CompletionsArgs),
-    /// Manual pages, as files.
+    /// Write manual pages.
     Man(manual::ManArgs),
 }
 
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
     // In white-box runs cargo calls this program in place of the compiler.
     let arguments: Vec<_> = std::env::args_os().collect();
     if isobath_rewrite::wrapper::is_call(&arguments) {
-        let settings = isobath_rewrite::wrapper::Settings::from_environment();
+        let settings = isobath_rewrite::wrapper::WrapperSettings::from_environment();
         return isobath_rewrite::wrapper::run(arguments.into_iter().skip(1).collect(), settings);
     }
     // Whatever the input, a panic is our fault, and the caller learns so by the exit code.
@@ -102,7 +102,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Goes on with a run that was stopped: its own command line, read again.
+/// Resumes an interrupted run by parsing its recorded command line again.
 fn resume(args: &rest::resume::ResumeArgs) -> exit::Exit {
     let earlier = match rest::resume::plan(args) {
         Ok(earlier) => earlier,
@@ -125,9 +125,9 @@ fn resume(args: &rest::resume::ResumeArgs) -> exit::Exit {
             (args.resume, args.out) = (true, earlier.folder);
             demo::run(&args)
         }
-        Ok(_) => complain(
-            "error: only runs of `isobath rest` and `isobath demo` are gone on with".into(),
-        ),
+        Ok(_) => {
+            complain("error: only runs of `isobath rest` and `isobath demo` can be resumed".into())
+        }
         Err(error) => complain(error.to_string()),
     }
 }

@@ -1,5 +1,4 @@
-//! What is said about the flags elsewhere, made from the flags: the options page of the manual, manual pages,
-//! and completions for shells.
+//! Documentation generated from the flags: the options page of the manual, man pages and shell completions.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -10,17 +9,17 @@ use clap_complete::Shell;
 use crate::exit::Exit;
 use crate::terminal::{Terminal, Tone};
 
-/// Completions for a shell, on standard output.
+/// Print shell completions.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Shell.
     shell: Shell,
 }
 
-/// Manual pages, as files.
+/// Write manual pages.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Where to write them, such as ~/.local/share/man/man1.
+    /// Output directory, for example ~/.local/share/man/man1.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
@@ -60,8 +59,8 @@ pub(crate) fn man(args: &ManArgs, command: Command) -> Exit {
 fn options(mut command: Command) -> String {
     command.build();
     let mut page = String::from(
-        "# Options\n\nAll commands with their arguments and flags, as `isobath COMMAND --help` has them. The flags of `rest`, `query` and\n\
-         `schema` can be set in [`isobath.toml`](config.md). This page is made from the program.\n",
+        "# Options\n\nAll commands with their arguments and flags, as printed by `isobath COMMAND --help`. Set the flags of `rest`, `query` and\n\
+         `schema` in [`isobath.toml`](config.md). This page is generated from the program.\n",
     );
     describe(&command, "isobath", &mut page);
     page
@@ -80,28 +79,41 @@ fn describe(command: &Command, path: &str, page: &mut String) {
             .get_arguments()
             .filter(|arg| !arg.is_hide_set() && !known.contains(&arg.get_id().as_str()))
             .collect();
-        if !rows.is_empty() {
-            page.push_str("\n| Flag | Means | Default |\n| --- | --- | --- |\n");
-        }
-        for arg in rows {
-            let help = arg.get_long_help().or(arg.get_help());
-            let help = help.map(ToString::to_string).unwrap_or_default();
-            let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-            let default: Vec<_> = arg
-                .get_default_values()
-                .iter()
-                .map(|value| value.to_string_lossy())
-                .collect();
-            let default = match default.join(",") {
-                none if none.is_empty() || !arg.get_action().takes_values() => String::new(),
-                some => format!("`{some}`"),
-            };
-            let cell = |text: &str| text.replace('|', "\\|");
-            let (flag, help) = (cell(&arg.to_string()), cell(&help));
-            let _ = writeln!(page, "| `{flag}` | {help} | {default} |");
+        let headings = rows.iter().fold(Vec::new(), |mut headings, arg| {
+            if !headings.contains(&arg.get_help_heading()) {
+                headings.push(arg.get_help_heading());
+            }
+            headings
+        });
+        for heading in headings {
+            if let Some(heading) = heading {
+                let _ = write!(page, "\n### {heading}\n");
+            }
+            page.push_str("\n| Flag | Description | Default |\n| --- | --- | --- |\n");
+            let of_heading = rows.iter().filter(|arg| arg.get_help_heading() == heading);
+            of_heading.for_each(|arg| describe_flag(arg, page));
         }
         describe(sub, &path, page);
     }
+}
+
+/// A row of the table of flags.
+fn describe_flag(arg: &Arg, page: &mut String) {
+    let help = arg.get_long_help().or(arg.get_help());
+    let help = help.map(ToString::to_string).unwrap_or_default();
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let default: Vec<_> = arg
+        .get_default_values()
+        .iter()
+        .map(|value| value.to_string_lossy())
+        .collect();
+    let default = match default.join(",") {
+        none if none.is_empty() || !arg.get_action().takes_values() => String::new(),
+        some => format!("`{some}`"),
+    };
+    let cell = |text: &str| text.replace('|', "\\|");
+    let (flag, help) = (cell(&arg.to_string()), cell(&help));
+    let _ = writeln!(page, "| `{flag}` | {help} | {default} |");
 }
 
 /// Fails unless a file that is made from the program is current; with `ISOBATH_UPDATE` set, it is made so.

@@ -1,4 +1,4 @@
-//! "Did you mean": the name that is nearest to one that is not there.
+//! "Did you mean" suggestions: the known name nearest to an unknown one.
 
 /// The nearest of some names, when it is near enough to be a slip of the pen.
 pub(crate) fn nearest<'s>(name: &str, names: impl Iterator<Item = &'s str>) -> Option<&'s str> {

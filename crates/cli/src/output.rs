@@ -1,4 +1,4 @@
-//! Files of a run: the suite in every language asked for, and the report.
+//! Output files of a run: the suite in each requested language, and the report.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use crate::log;
 /// Why nothing could be written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OutputError {
-    /// The file system says no.
+    /// The file cannot be written.
     #[error("cannot write {}: {cause}", path.display())]
     Unwritable {
         /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         #[source]
         cause: std::io::Error,
     },
@@ -71,7 +71,7 @@ pub(crate) fn languages(
 ///
 /// # Errors
 ///
-/// When the file system says no.
+/// If the file cannot be written.
 pub(crate) fn put(path: &Path, text: &str) -> Result<(), OutputError> {
     let unwritable = |cause| OutputError::Unwritable {
         path: path.to_owned(),

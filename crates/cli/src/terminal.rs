@@ -1,4 +1,4 @@
-//! Everything that is printed: results on standard output, everything else on standard error.
+//! Terminal output: results on standard output, everything else on standard error.
 
 use std::io::{IsTerminal, Write};
 
@@ -18,7 +18,7 @@ pub(crate) struct Terminal {
     color: bool,
 }
 
-/// What a line is about, which decides its colour.
+/// What a line is about, which decides its color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// Plain.
@@ -46,13 +46,13 @@ impl Terminal {
         Self { quiet, json, color }
     }
 
-    /// The same terminal; in colours only if these are wanted.
+    /// The same terminal; in colors only if these are wanted.
     pub(crate) fn colored(mut self, wanted: bool) -> Self {
         self.color &= wanted;
         self
     }
 
-    /// Whether there are colours.
+    /// Whether there are colors.
     pub(crate) fn is_colored(&self) -> bool {
         self.color
     }
@@ -66,7 +66,7 @@ impl Terminal {
         }
     }
 
-    /// A line of the result that is said even when quiet.
+    /// A line of the result that is printed even with --quiet.
     pub(crate) fn insist(&self, tone: Tone, line: &str) {
         log::line(line);
         let line = self.painted(tone, line);
@@ -77,7 +77,7 @@ impl Terminal {
         }
     }
 
-    /// Something that went wrong; said even when quiet.
+    /// An error; printed even with --quiet.
     pub(crate) fn complain(&self, line: &str) {
         log::line(line);
         let _ = writeln!(std::io::stderr(), "{}", self.painted(Tone::Bad, line));
@@ -133,7 +133,12 @@ impl Terminal {
         }
         let ignored = count(Severity::Ignored);
         if ignored > 0 {
-            self.say(Tone::Faint, &format!("  {ignored} statements without effect on constraints are left out (see the report)"));
+            self.say(
+                Tone::Faint,
+                &format!(
+                    "  skipped {ignored} statements that do not affect constraints (see the report)"
+                ),
+            );
         }
     }
 
@@ -218,11 +223,11 @@ pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Says that we are at fault, and what helps to find out why.
+/// Prints an internal error with instructions for a bug report.
 pub(crate) fn internal_error(what: &str) {
     log::line(&format!("internal error: {what}"));
     let _ = writeln!(
         std::io::stderr(),
-        "internal error: {what}\nThis is a fault of isobath, not of your input; please report it with the input and this message."
+        "internal error: {what}\nThis is a bug in isobath; please report it with your input and this message."
     );
 }

@@ -45,6 +45,7 @@ pub mod findings;
 pub mod http;
 pub mod query;
 pub mod report;
+pub mod shell;
 pub mod suite;
 pub mod writer;
 

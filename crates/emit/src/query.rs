@@ -1,4 +1,4 @@
-//! What a suite knows about the queries that it tests, beyond statements and expectations.
+//! The queries under test: text, parameters, rows and coverage targets.
 //!
 //! Statements are enough to run a test. dbt mocks tables instead of filling them, and a check of a
 //! changed query runs stored rows against another text; both need the parts that statements hide.

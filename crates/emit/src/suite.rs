@@ -1,4 +1,4 @@
-//! The neutral suite: tests as statements with expected outcomes, before any test language.
+//! The neutral suite: tests as statements with expected outcomes, independent of the test language.
 //!
 //! A suite carries everything a writer needs, so it can be stored as JSON and printed later.
 
@@ -161,7 +161,7 @@ pub enum RejectionKind {
 
 /// Why a text is not a suite or report.
 #[derive(Debug, thiserror::Error)]
-#[error("read {what}: {cause}")]
+#[error("failed to read {what}: {cause}")]
 pub struct ReadError {
     /// What was being read.
     pub(crate) what: &'static str,

@@ -565,14 +565,14 @@ fn the_database_is_in_the_readable_formats() {
     insta::assert_snapshot!(text[start..end].trim_end(), @"
     ## Database
 
-    `sqlite:marina.db`: Rows were put back 20 times (0.50 ms each) and looked at 5831 times (0.09 ms each).
+    `sqlite:marina.db`: The database was reset 20 times (0.50 ms each) and checked for changes 5831 times (0.09 ms each).
 
-    - The rows of logs are too many to be put back.
+    - Table logs has too many rows and is not reset.
     - TRIGGER guard: a trigger may change or refuse rows
 
     ### Constraints and operations
 
-    A call that would violate a constraint is best refused with 4xx (good). With 5xx the violation reached the client (fault); with 2xx the value was changed or dropped on its way to the database (accepted).
+    A request that would violate a constraint should be rejected with 4xx (good). With 5xx the violation surfaced as a server error (fault); with 2xx the value was changed or dropped on its way to the database (accepted).
 
     | Constraint | Operation | 4xx | 5xx | 2xx | Verdict |
     |---|---|---|---|---|---|

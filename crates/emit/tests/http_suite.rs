@@ -114,13 +114,13 @@ fn what_cannot_be_printed_is_refused_with_a_reason() {
     ];
     insta::assert_snapshot!(refusals.join("\n"), @r"
     fine
-    print test `t`: it calls as `eve`, who is not among the users of the suite
-    print test `t`: it uses `id`, which no earlier step captured
-    print test `t`: path `a` starts with neither `/` nor a captured value
-    print test `t`: `GET /` is not an HTTP method
-    print test `t`: its bytes are not in base64 (Invalid symbol 63, offset 0.)
-    print test `t`: it captures `id` from a call that gets no answer
-    print test `t`: presence is asked of the whole body; ask for its type instead
+    test `t`: unknown user `eve`
+    test `t`: `id` is not captured by an earlier step
+    test `t`: path `a` starts with neither `/` nor a captured value
+    test `t`: `GET /` is not an HTTP method
+    test `t`: invalid base64 (Invalid symbol 63, offset 0.)
+    test `t`: `id` is captured from a call without a response
+    test `t`: a presence check needs a path inside the body; check its type instead
     ");
     let error = writer::by_name("cobol").err().unwrap().to_string();
     assert!(error.contains("rust, pytest, junit, js"), "{error}");

@@ -60,7 +60,7 @@ fn a_report_is_the_same_after_a_round_trip_through_json() {
     assert_eq!(RunReport::from_json(&report.to_json()).unwrap(), report);
     let error = RunReport::from_json("{\n  \"seed\": -1\n}").unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("read report: "), "{text}");
+    assert!(text.starts_with("failed to read report: "), "{text}");
     assert!(text.contains("line 2"), "{text}");
 }
 

@@ -33,10 +33,10 @@ fn pytest_for_each_engine() {
 }
 
 #[test]
-fn junit5_for_each_engine() {
-    insta::assert_snapshot!("junit5_sqlite", written("junit5", Sqlite));
-    insta::assert_snapshot!("junit5_postgres", written("junit5", Postgres));
-    insta::assert_snapshot!("junit5_mysql", written("junit5", Mysql));
+fn junit_for_each_engine() {
+    insta::assert_snapshot!("junit_sqlite", written("junit", Sqlite));
+    insta::assert_snapshot!("junit_postgres", written("junit", Postgres));
+    insta::assert_snapshot!("junit_mysql", written("junit", Mysql));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn queries_as_fixtures_sqlx_and_dbt() {
 fn tests_of_a_query_share_its_text() {
     for (writer, call) in [
         ("pytest", "database.returns(PAID_BY_PERSON, ["),
-        ("junit5", "database.returns(PAID_BY_PERSON"),
+        ("junit", "database.returns(PAID_BY_PERSON"),
         ("rust", "db.returns(PAID_BY_PERSON)"),
     ] {
         let text = queries(writer, Sqlite);
@@ -102,7 +102,7 @@ fn a_suite_about_queries_is_the_same_after_a_round_trip_through_json() {
 fn a_suite_that_is_none_says_where_it_goes_wrong() {
     let error = Suite::from_json("{\n  \"title\": 1\n}").unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("read suite: "), "{text}");
+    assert!(text.starts_with("failed to read suite: "), "{text}");
     assert!(text.contains("line 2"), "{text}");
 }
 
@@ -113,7 +113,7 @@ fn a_writer_for_another_engine_or_of_another_name_is_refused() {
     assert!(matches!(error, WriteError::Dialect { .. }), "{error}");
     let error = writer::by_name("cobol").err().unwrap().to_string();
     assert!(
-        error.contains("sql, pytest, junit5, rust, pgtap, json"),
+        error.contains("sql, pytest, junit, rust, pgtap, json"),
         "{error}"
     );
 }
@@ -129,7 +129,7 @@ fn suites_without_tests_and_with_long_values_are_written() {
     }
     // Longer than a constant of a Java class may be.
     suite.setup.push("é".repeat(70_000));
-    let java = writer::by_name("junit5").unwrap().write(&suite).unwrap();
+    let java = writer::by_name("junit").unwrap().write(&suite).unwrap();
     assert!(java[0].text.contains("String.join(\"\", "));
 }
 

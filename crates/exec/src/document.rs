@@ -1,4 +1,4 @@
-//! Documents from files and from the web, bounded in size and time.
+//! Loads documents from files and URLs, bounded in size and time.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -48,7 +48,7 @@ pub enum LoadError {
         cause: CallFailure,
     },
     /// The web server has no such document for us.
-    #[error("{location} answers with status {status} instead of a document")]
+    #[error("{location} responded with status {status} instead of a document")]
     Status {
         /// Where.
         location: String,
@@ -56,7 +56,7 @@ pub enum LoadError {
         status: u16,
     },
     /// Only a part of it came.
-    #[error("{location} broke off after {bytes} bytes")]
+    #[error("the transfer of {location} ended after {bytes} bytes")]
     Incomplete {
         /// Where.
         location: String,

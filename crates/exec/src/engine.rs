@@ -1,4 +1,4 @@
-//! The engines that tests are confirmed on, and an empty database in each.
+//! Database engines, and an empty database on each of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -77,7 +77,7 @@ impl FromStr for Engine {
 
 /// A name that is no engine.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no engine; known are sqlite, postgres, mariadb")]
+#[error("unknown engine `{0}` (expected one of: sqlite, postgres, mariadb)")]
 pub struct UnknownEngine(String);
 
 /// How many scratch databases this process has made on servers of others.

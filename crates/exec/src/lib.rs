@@ -10,7 +10,7 @@
 //!
 //! # Reading order
 //!
-//! [`database`] for connections and answers, [`server`] for the servers that
+//! [`database`] for connections and outcomes, [`server`] for the servers that
 //! tests run on, [`engine`] for an empty database to work in, [`catalog`] for
 //! the schema of a live database, [`test_database`] for the rows of a test database. For services: [`http`] to call one,
 //! [`process`] to start one, [`driver`] for what happens inside, [`tap`] for what it

@@ -1,4 +1,4 @@
-//! The service under test as a process: started, watched, restarted and ended.
+//! Runs the service under test as a process: start, readiness, restart, stop.
 //!
 //! It runs in a process group of its own and cannot outlive us, however we end.
 
@@ -32,17 +32,17 @@ pub struct Launch {
     pub directory: Option<PathBuf>,
     /// Variables to set besides those that we have.
     pub variables: Vec<(String, String)>,
-    /// What shows that it is up.
+    /// How readiness is detected.
     pub ready: ReadyCheck,
-    /// How long it may take to come up.
+    /// Startup timeout.
     pub timeout: Duration,
-    /// How long it may take to end before it is killed.
+    /// Grace period before it is killed.
     pub grace: Duration,
     /// Ends the waiting when it is raised.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
 
-/// What shows that a service is up.
+/// How readiness is detected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadyCheck {
     /// This address answers, with whatever status.
@@ -65,14 +65,14 @@ impl std::fmt::Display for ReadyCheck {
 pub enum StartError {
     /// Somebody else is already there.
     #[error(
-        "something already answers at {ready}; stop it, or leave out the command that starts the service"
+        "something already listens at {ready}; stop it, or omit the command that starts the service"
     )]
     Occupied {
         /// Where.
         ready: ReadyCheck,
     },
     /// The system does not let us start anything.
-    #[error("`{command}` cannot be started")]
+    #[error("failed to start `{command}`")]
     System {
         /// The command.
         command: String,
@@ -82,7 +82,7 @@ pub enum StartError {
     },
     /// It ended instead of coming up.
     #[error(
-        "`{command}` ended with code {code} before {ready} answered; its last words:\n{last_output}"
+        "`{command}` exited with code {code} before {ready} responded; last output:\n{last_output}"
     )]
     Ended {
         /// The command.
@@ -95,7 +95,7 @@ pub enum StartError {
         last_output: String,
     },
     /// It did not come up in time.
-    #[error("{ready} did not answer ({last}) within {} s of starting `{command}`; its last words:\n{last_output}", .timeout.as_secs_f64())]
+    #[error("{ready} did not respond ({last}) within {} s of starting `{command}`; last output:\n{last_output}", .timeout.as_secs_f64())]
     NotUp {
         /// The command.
         command: String,
@@ -108,7 +108,7 @@ pub enum StartError {
         /// The end of its output.
         last_output: String,
     },
-    /// We were told to stop.
+    /// The run was interrupted.
     #[error("interrupted while waiting for {ready}")]
     Interrupted {
         /// What we waited for.
@@ -201,7 +201,7 @@ impl Service {
         self.process.as_ref().and_then(ChildProcess::exit_code)
     }
 
-    /// The last lines that it said.
+    /// The last lines of its output.
     pub fn last_output(&self) -> String {
         self.process
             .as_ref()

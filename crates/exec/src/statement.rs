@@ -1,4 +1,4 @@
-//! How the failure of a statement is told in one line, and read back from it.
+//! Formats the failure of a statement in one line, and parses it.
 
 use std::convert::Infallible;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Programs that are run to their end, within a time: the test tools of other languages.
+//! Runs external programs to completion, with a timeout: the test tools of other languages.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -51,7 +51,7 @@ pub enum ToolError {
         program: String,
     },
     /// The system does not let us run it.
-    #[error("`{program}` cannot be run")]
+    #[error("failed to run `{program}`")]
     System {
         /// The program.
         program: String,
@@ -60,14 +60,14 @@ pub enum ToolError {
         cause: io::Error,
     },
     /// It took too long, and was ended.
-    #[error("`{program}` did not end within {} s", .timeout.as_secs_f64())]
+    #[error("`{program}` did not finish within {} s", .timeout.as_secs_f64())]
     TooLong {
         /// The program.
         program: String,
         /// How long we waited.
         timeout: Duration,
     },
-    /// We were told to stop.
+    /// The run was interrupted.
     #[error("`{program}` was interrupted")]
     Interrupted {
         /// The program.

@@ -1,4 +1,4 @@
-//! The knobs of sampling and mutation, passed by value from outside.
+//! Probabilities and limits of sampling and mutation.
 
 use std::sync::Arc;
 

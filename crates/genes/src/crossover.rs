@@ -1,4 +1,4 @@
-//! Exchanging parts between two values of the same node.
+//! Crossover of two values of the same node.
 
 use std::mem::swap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A value together with what it may be.
+//! A gene: a value together with its model.
 
 use std::sync::Arc;
 
@@ -174,7 +174,7 @@ impl Gene {
         .is_some()
     }
 
-    /// Takes the value at a JSON Pointer from an earlier answer when the gene is printed.
+    /// Takes the value at a JSON Pointer from an earlier response when the gene is printed.
     pub fn bind(&mut self, pointer: &str, reference: Reference) -> bool {
         self.edit(pointer, |_, _, value| {
             let fallback = match &*value {

@@ -1,4 +1,4 @@
-//! Where change mattered before, so that mutation goes there again.
+//! Impact of past mutations per site, which weights later mutations.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! The fixed half of a gene: what its value may be.
+//! The immutable half of a gene: the model of its values.
 //!
 //! A model is an arena of nodes, so that schemas may refer to themselves. It is built once per
 //! document and shared by every gene; a gene of a recursive schema is bounded by its sampling.

@@ -1,4 +1,4 @@
-//! Changing a value in one place.
+//! Mutation: changes a value at one site.
 //!
 //! One walk over the value meets every change that is possible and keeps one of them, chosen with
 //! a chance that follows its weight; a second, straight descent makes it.

@@ -1,4 +1,4 @@
-//! From values to JSON and to plain text.
+//! Prints values as JSON and as plain text.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! From JSON and plain text back to values, saying which rule is broken if one is.
+//! Reads values from JSON and plain text, and reports the violated rule.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The rules that a value can break, and where it broke one.
+//! The rules of a schema, and where a value violates one.
 
 use std::fmt;
 

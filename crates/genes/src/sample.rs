@@ -1,4 +1,4 @@
-//! Drawing fresh values.
+//! Samples new values.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What run-time knowledge can narrow a text to.
+//! String specialization: what taint analysis narrows a string to.
 //!
 //! White-box runs send marker texts. When the system under test compares one with a constant,
 //! matches it with a pattern or parses it as a number, the gene that sent it is specialized, and is

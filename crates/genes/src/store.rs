@@ -1,5 +1,5 @@
 //! Values kept in a file and put back as they were: more than their JSON tells, such as which alternative was taken and
-//! what is bound to an earlier answer.
+//! what is bound to an earlier response.
 //!
 //! Null, truth values and texts stand for themselves; anything else is a list that begins with a letter for its kind.
 

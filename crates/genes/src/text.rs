@@ -1,4 +1,4 @@
-//! Free text with length bounds, counted in characters.
+//! Strings with length bounds, counted in characters.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub struct TextDomain {
     max: Option<u32>,
 }
 
-/// Texts that programs trip over; used now and then where the length allows.
+/// Edge-case strings; used now and then where the length allows.
 const EDGE_CASES: [&str; 12] = [
     " ", "'", "\"", "\\", "%", "é", "日本", "😀", "null", "0", "<b>", "a b",
 ];

@@ -1,4 +1,4 @@
-//! The changeable half of a gene: one value per node of its model.
+//! The mutable half of a gene: one value per node of its model.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub enum Value {
     Choice(Arc<(u32, Value)>),
     /// A value taken as it is: an example, a learned value, or a deliberately invalid one.
     Literal(Arc<Json>),
-    /// A value taken from an earlier answer when the gene is printed.
+    /// A value taken from an earlier response when the gene is printed.
     Bound(Arc<BoundValue>),
     /// A text that run-time knowledge has narrowed to something more particular.
     Specialized(Arc<Specialized>),
@@ -65,7 +65,7 @@ impl ObjectValue {
 pub struct Reference {
     /// The action, by a number that its owner gives it.
     pub source: u32,
-    /// Where in its answer; the owner's words, such as `body/id` or `header/location`.
+    /// Where in its response; the owner's words, such as `body/id` or `header/location`.
     pub place: Arc<str>,
 }
 

@@ -1,4 +1,4 @@
-//! Values that break exactly one rule, on purpose, and say which.
+//! Values that deliberately violate exactly one rule.
 
 use std::sync::Arc;
 

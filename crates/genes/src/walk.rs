@@ -1,4 +1,4 @@
-//! Visiting and addressing the places of a value by JSON Pointer.
+//! Visits and addresses the nodes of a value by JSON Pointer.
 
 use std::fmt::Write;
 use std::sync::Arc;

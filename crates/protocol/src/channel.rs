@@ -101,10 +101,10 @@ impl fmt::Display for ChannelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => f.write_str("the other side closed the connection"),
-            Self::Io(error) => write!(f, "the connection broke: {error}"),
+            Self::Io(error) => write!(f, "connection failed: {error}"),
             Self::TooLong(length) => write!(
                 f,
-                "a message of {length} bytes is longer than the {MAX_MESSAGE_BYTES} allowed"
+                "message of {length} bytes exceeds the limit of {MAX_MESSAGE_BYTES} bytes"
             ),
             Self::Malformed(malformed) => malformed.fmt(f),
             Self::Unexpected => f.write_str("a message came that has no place there"),

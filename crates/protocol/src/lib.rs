@@ -1,4 +1,4 @@
-//! What the core and a driver inside a system under test say to each other.
+//! The protocol between the core and a driver inside the system under test.
 //!
 //! Two planes on one host. Scores of targets go through a [`CoverageMap`] in shared
 //! memory: a driver stores them without a lock, an allocation or a system call,

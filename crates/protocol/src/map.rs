@@ -1,4 +1,4 @@
-//! The shared-memory map: one cell per target, and a bit for each that was touched.
+//! The coverage map in shared memory: one cell per target, and a bit for each touched one.
 //!
 //! ```text
 //! word 0      magic
@@ -247,15 +247,15 @@ pub enum MapError {
 impl fmt::Display for MapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(error) => write!(f, "the map of scores cannot be used: {error}"),
-            Self::NotAMap => f.write_str("the file is not a map of scores"),
+            Self::Io(error) => write!(f, "failed to access the coverage map: {error}"),
+            Self::NotAMap => f.write_str("the file is not a coverage map"),
             Self::Version(version) => write!(
                 f,
-                "the map of scores has version {version}, this driver speaks {VERSION}; use driver and core of one release"
+                "the coverage map has version {version}, expected {VERSION}; use driver and core of the same release"
             ),
             Self::TooManyTargets(targets) => write!(
                 f,
-                "{targets} targets do not fit in a map; at most {MAX_TARGETS} do, so leave out parts of the system under test"
+                "{targets} targets exceed the limit of {MAX_TARGETS}; exclude parts of the system under test"
             ),
         }
     }

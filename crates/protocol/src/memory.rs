@@ -1,4 +1,4 @@
-//! A file seen as shared words; the only unsafe code of this crate.
+//! A file mapped as shared words; the only unsafe code of this crate.
 //!
 //! The words are atomics, so that any number of threads of any number of
 //! processes may use them at once, whatever they do.

@@ -1,4 +1,4 @@
-//! How values become bytes and bytes become values again.
+//! Encoding and decoding of values.
 //!
 //! Numbers are little-endian, a string or list is its length (four bytes) and
 //! its elements, an option is a byte 0 or 1 and the value. Decoding trusts

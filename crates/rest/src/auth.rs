@@ -1,7 +1,7 @@
-//! Who makes the calls: users, and how each proves who it is.
+//! Users and their authentication.
 //!
-//! Files are those of the Web Fuzzing Commons (YAML, TOML or JSON): a list of
-//! users under `auth`, with defaults for all of them under `authTemplate`.
+//! Reads the format of the Web Fuzzing Commons (YAML, TOML or JSON): a list of users under `auth`,
+//! with defaults for all of them under `authTemplate`.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -56,7 +56,7 @@ pub struct AuthCall {
     pub body: Option<String>,
     /// Headers beside the content type.
     pub headers: Vec<(String, String)>,
-    /// What of this nobody may be shown.
+    /// Secret parts of the call.
     pub secrets: Vec<Secret>,
 }
 
@@ -69,7 +69,7 @@ pub struct Secret {
     pub value: String,
 }
 
-/// What a log-in gives.
+/// Credentials that a login returns.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoginCredential {
     /// Cookies, sent back with every call.
@@ -165,7 +165,7 @@ pub enum AuthError {
         message: String,
     },
     /// There is no list of users.
-    #[error("no list `auth` in the file; each of its entries is a user")]
+    #[error("list `auth` is missing; add one entry per user")]
     NoUsers,
     /// A user lacks something, or has it in a wrong shape.
     #[error("user `{user}`: {problem}")]
@@ -265,7 +265,7 @@ fn merge(template: Value, entry: &Value) -> Value {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct UserEntry {
     name: Option<String>,
     #[serde(default)]
     fixed_headers: Vec<Header>,
@@ -335,8 +335,11 @@ fn user(at: usize, entry: Value) -> Result<User, AuthError> {
         user: label.clone(),
         problem,
     };
-    let entry: Entry = serde_json::from_value(entry).map_err(|error| wrong(error.to_string()))?;
-    let name = entry.name.ok_or_else(|| wrong("it has no `name`".into()))?;
+    let entry: UserEntry =
+        serde_json::from_value(entry).map_err(|error| wrong(error.to_string()))?;
+    let name = entry
+        .name
+        .ok_or_else(|| wrong("`name` is missing".into()))?;
     let headers = pairs(entry.fixed_headers);
     let create = match entry.create_users {
         Some(mut create) => {
@@ -354,9 +357,7 @@ fn user(at: usize, entry: Value) -> Result<User, AuthError> {
         .transpose()
         .map_err(wrong)?;
     if headers.is_empty() && login.is_none() {
-        return Err(wrong(
-            "give it `fixedHeaders` or `loginEndpointAuth`".into(),
-        ));
+        return Err(wrong("add `fixedHeaders` or `loginEndpointAuth`".into()));
     }
     Ok(User {
         name,
@@ -379,7 +380,7 @@ fn login(entry: LoginEntry) -> Result<Login, String> {
         (None, true) => LoginCredential::Cookies,
         (Some(_), true) => return Err("`expectCookies` and `token` exclude each other".into()),
         (None, false) => {
-            return Err("say what the log-in gives: `expectCookies: true`, or `token`".into());
+            return Err("add `expectCookies: true` or `token`".into());
         }
     };
     Ok(Login {
@@ -390,7 +391,7 @@ fn login(entry: LoginEntry) -> Result<Login, String> {
 
 fn take(token: TokenEntry) -> Result<LoginCredential, String> {
     let selector = token.extract_selector.or(token.extract_from_field).ok_or(
-        "`token` needs `extractSelector`: a JSON Pointer such as /token, or the name of a header",
+        "`token` requires `extractSelector`: a JSON Pointer such as /token, or a header name",
     )?;
     let from = match token.extract_from.as_deref().unwrap_or("body") {
         "body" => TokenSource::Body(if selector.starts_with('/') {
@@ -414,7 +415,7 @@ fn take(token: TokenEntry) -> Result<LoginCredential, String> {
     let template = token.send_template.unwrap_or_else(|| "{token}".into());
     if !template.contains("{token}") {
         return Err(format!(
-            "`sendTemplate` is `{template}`, which has no {{token}} in it"
+            "`sendTemplate` `{template}` does not contain {{token}}"
         ));
     }
     Ok(LoginCredential::Token { from, to, template })
@@ -427,7 +428,7 @@ fn call(entry: CallEntry, place: &str) -> Result<AuthCall, String> {
         .ok_or_else(|| format!("`{place}` needs `endpoint`"))?;
     let method = entry
         .verb
-        .ok_or_else(|| format!("`{place}` needs `verb`, such as POST"))?
+        .ok_or_else(|| format!("`{place}` requires `verb`, for example POST"))?
         .to_ascii_uppercase();
     let mut content_type = entry.content_type;
     let mut secrets = Vec::new();
@@ -467,7 +468,7 @@ fn call(entry: CallEntry, place: &str) -> Result<AuthCall, String> {
     })
 }
 
-/// The secrets of a body that is written out, told by the names of their fields.
+/// The secrets of a body, recognized by field names.
 fn in_text(body: &str, secrets: &mut Vec<Secret>) {
     match serde_json::from_str(body) {
         Ok(json) => in_json(&json, secrets),
@@ -531,7 +532,7 @@ fn user_password(pair: UserPassword, content_type: &str) -> Result<String, Strin
     } = pair
     else {
         return Err(
-            "`payloadUserPwd` needs username, password, usernameField and passwordField".into(),
+            "`payloadUserPwd` requires username, password, usernameField and passwordField".into(),
         );
     };
     if content_type.contains("json") {
@@ -548,7 +549,7 @@ fn user_password(pair: UserPassword, content_type: &str) -> Result<String, Strin
             .finish());
     }
     Err(format!(
-        "`payloadUserPwd` can be written as JSON or as a form, not as {content_type}; use `payloadRaw`"
+        "`payloadUserPwd` supports JSON and forms, not {content_type}; use `payloadRaw`"
     ))
 }
 
@@ -607,23 +608,23 @@ auth:
         };
         check(
             r#"{"users": []}"#,
-            "no list `auth` in the file; each of its entries is a user",
+            "list `auth` is missing; add one entry per user",
         );
         check(
             r#"{"auth": [{"name": "ada"}]}"#,
-            "user `ada`: give it `fixedHeaders` or `loginEndpointAuth`",
+            "user `ada`: add `fixedHeaders` or `loginEndpointAuth`",
         );
         check(
             r#"{"auth": [{"fixedHeaders": []}]}"#,
-            "user `number 1`: it has no `name`",
+            "user `number 1`: `name` is missing",
         );
         check(
             r#"{"auth": [{"name": "ada", "loginEndpointAuth": {"endpoint": "/login", "verb": "POST"}}]}"#,
-            "user `ada`: say what the log-in gives: `expectCookies: true`, or `token`",
+            "user `ada`: add `expectCookies: true` or `token`",
         );
         check(
             r#"{"auth": [{"name": "ada", "loginEndpointAuth": {"endpoint": "/login", "expectCookies": true}}]}"#,
-            "user `ada`: `loginEndpointAuth` needs `verb`, such as POST",
+            "user `ada`: `loginEndpointAuth` requires `verb`, for example POST",
         );
     }
 

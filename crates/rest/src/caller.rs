@@ -20,14 +20,14 @@ use crate::seeding::{LiveDatabase, SeededRows};
 use crate::session::{Credentials, LoginError, Session};
 use crate::supervisor::{CrashOutcome, Supervisor};
 
-/// Brings the service back to its first state.
+/// Request that resets the service.
 #[derive(Clone, Debug)]
 pub struct ResetCall {
     /// The request; a status below 400 means that it is done.
     pub request: Request,
 }
 
-/// The service cannot be reached any more.
+/// The service is lost.
 #[derive(Debug, thiserror::Error)]
 #[error("the service at {url} is gone: {why}")]
 pub struct ServiceLost {
@@ -37,43 +37,43 @@ pub struct ServiceLost {
     pub why: String,
 }
 
-/// What all callers of a run share.
+/// The service under test, shared by all callers of a run.
 #[derive(Debug)]
 pub struct Service {
     /// The API.
     pub api: Arc<Api>,
     /// Where it is, without a slash at the end.
     pub base: String,
-    /// The users who are logged in, as they were first.
+    /// The users logged in at the start.
     pub sessions: Vec<Session>,
-    /// What brings the first state back before each candidate.
+    /// Resets the service before each candidate.
     pub reset: Option<ResetCall>,
-    /// Who watches over its life.
+    /// Restarts the service after a crash.
     pub supervisor: Supervisor,
-    /// What looks into the service; nothing when it is a black box.
+    /// White-box feedback; none for a black box.
     pub feedback: Option<Mutex<Box<dyn Feedback>>>,
-    /// Its database, where that is known and ours to change.
+    /// Its test database, if given.
     pub database: Option<Mutex<LiveDatabase>>,
-    /// The services that it calls, where somebody stands for them.
+    /// Mocks of the external services that it calls.
     pub mocks: Option<Mutex<Mocks>>,
 }
 
 impl Service {
-    /// Asks whoever looks into the service.
+    /// Calls `ask` with the driver feedback, if there is any.
     pub fn with_driver<R>(&self, ask: impl FnOnce(&mut dyn Feedback) -> R) -> Option<R> {
         let feedback = self.feedback.as_ref()?;
         let mut feedback = feedback.lock().unwrap_or_else(PoisonError::into_inner);
         Some(ask(&mut **feedback))
     }
 
-    /// Asks the database.
+    /// Calls `ask` with the test database, if there is one.
     pub fn with_database<R>(&self, ask: impl FnOnce(&mut LiveDatabase) -> R) -> Option<R> {
         let database = self.database.as_ref()?;
         let mut database = database.lock().unwrap_or_else(PoisonError::into_inner);
         Some(ask(&mut database))
     }
 
-    /// Asks whoever stands for the services that it calls.
+    /// Calls `ask` with the mocks, if there are any.
     pub fn with_mocks<R>(&self, ask: impl FnOnce(&mut Mocks) -> R) -> Option<R> {
         let mocks = self.mocks.as_ref()?;
         let mut mocks = mocks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,26 +89,26 @@ const RESETS: usize = 3;
 pub struct Caller {
     service: Arc<Service>,
     client: Client,
-    /// The users as they are in this life of the service.
+    /// The users, logged in since the last restart.
     sessions: Arc<[Session]>,
     restarts: u64,
     /// The operation that was called last.
     last: Option<usize>,
     /// How often operations were answered, by status.
     answered: BTreeMap<(usize, u16), u64>,
-    /// Operations that refuse users who have just logged in with a 401.
+    /// Operations that return 401 even after a new login.
     rejects_new_logins: BTreeSet<Option<usize>>,
 }
 
-/// How a call left the service.
+/// State of the service after a call.
 enum Liveness {
-    /// It lives.
+    /// It responds.
     Alive,
-    /// It does not: nobody is there, or nothing is answered.
+    /// It does not accept connections, or does not respond.
     Dead(String),
-    /// It does, but died meanwhile and was brought back by another caller.
+    /// It responds, but was restarted by another caller meanwhile.
     Restarted,
-    /// We were told to stop.
+    /// The run was interrupted.
     Interrupted,
 }
 
@@ -159,11 +159,11 @@ impl Caller {
                 continue;
             }
             let seeded = self.seed_rows(candidate)?;
-            self.settle()?;
+            self.accept_writes()?;
             self.service
                 .with_driver(|feedback| feedback.begin(candidate.texts()));
             self.service.with_mocks(|mocks| mocks.begin(candidate));
-            let attempt = self.attempt(candidate, seeded.as_ref());
+            let attempt = self.make_calls(candidate, seeded.as_ref());
             let seen: Option<CandidateTrace> = self.service.with_driver(|feedback| feedback.end());
             match attempt? {
                 Some(mut exchanges) => {
@@ -176,13 +176,13 @@ impl Caller {
                     return Ok(exchanges);
                 }
                 None => {
-                    self.service.with_database(LiveDatabase::distrust);
+                    self.service.with_database(LiveDatabase::distrust_tables);
                 }
             }
         }
     }
 
-    /// Brings the first rows of the database back, and inserts those of a candidate.
+    /// Resets the database, and inserts the rows of a candidate.
     fn seed_rows(&self, candidate: &Candidate) -> Result<Option<SeededRows>, ServiceLost> {
         let seeded = self
             .service
@@ -192,7 +192,7 @@ impl Caller {
             .map_err(|error| self.database_lost(&error))
     }
 
-    /// Says of the statements of each call what they looked for.
+    /// Evaluates the statements of each call.
     fn finish_database(
         &self,
         exchanges: &mut [Exchange],
@@ -207,11 +207,11 @@ impl Caller {
     }
 
     fn database_lost(&self, error: &DatabaseError) -> ServiceLost {
-        self.lost(format!("its database cannot be used: {error}"))
+        self.lost(format!("cannot use its database: {error}"))
     }
 
-    /// Makes the calls; `None` when the service was found dead by no fault of theirs, and is back.
-    fn attempt(
+    /// Makes the calls; `None` if the service had crashed before and was restarted.
+    fn make_calls(
         &mut self,
         candidate: &Candidate,
         seeded: Option<&SeededRows>,
@@ -236,7 +236,7 @@ impl Caller {
             if call.status() == Some(401)
                 && let (Some(session), Some(stale)) = (&session, &credentials)
                 && self.log_in_again(session, stale, step.operation())
-                && self.settle().is_ok()
+                && self.accept_writes().is_ok()
                 && let Some(again) = self.request(step, Some(&session.credentials()), &resolver)
             {
                 (request, sent) = again;
@@ -246,39 +246,41 @@ impl Caller {
                     self.rejects_new_logins.insert(step.operation());
                 }
             }
-            let said = self.service.supervisor.output_since(since);
-            let pulse = self.pulse(&call);
+            let output = self.service.supervisor.output_since(since);
+            let liveness = self.liveness(&call);
             let was_made = !matches!(
                 call.failure(),
                 Some(CallFailure::Refused | CallFailure::Unreachable(_) | CallFailure::Tls(_))
             );
             let operation = step.operation();
-            match pulse {
+            match liveness {
                 Liveness::Interrupted => break,
                 Liveness::Restarted => return Ok(None),
                 Liveness::Dead(_) if !was_made => {}
                 Liveness::Dead(_) | Liveness::Alive => {
-                    if matches!(pulse, Liveness::Alive) {
+                    if matches!(liveness, Liveness::Alive) {
                         self.last = operation;
                     }
                     let mut exchange =
                         Exchange::new(step.id, operation, step.user, request, call).with_sent(sent);
                     exchange.reauthenticated = reauthenticated;
                     exchange.credentials = session.as_ref().map(Session::credentials);
-                    if !said.is_empty() {
-                        let said = redact::request_secrets(&said, &exchange.request);
-                        exchange.service_output = exchange.redacted(said);
+                    if !output.is_empty() {
+                        let output = redact::request_secrets(&output, &exchange.request);
+                        exchange.service_output = exchange.redacted(output);
                     }
                     if let (Some(operation), Some(status)) = (operation, exchange.status()) {
                         *self.answered.entry((operation, status)).or_default() += 1;
                     }
-                    if matches!(pulse, Liveness::Alive) {
+                    if matches!(liveness, Liveness::Alive) {
                         self.observe(&mut exchange)?;
                     }
                     exchanges.push(exchange);
                 }
             }
-            let Liveness::Dead(why) = pulse else { continue };
+            let Liveness::Dead(why) = liveness else {
+                continue;
+            };
             // A call that was not answered before all went silent is to blame; else the one before.
             let is_silent = matches!(
                 exchanges.last().and_then(Exchange::failure),
@@ -298,11 +300,11 @@ impl Caller {
                 CrashOutcome::Restarted(None) => return Ok(None),
                 CrashOutcome::Restarted(Some(_)) if exchanges.is_empty() => return Ok(None),
                 CrashOutcome::Restarted(Some(exit_reason)) if !is_silent => {
-                    mark(&mut exchanges, exit_reason)
+                    mark_fatal(&mut exchanges, exit_reason)
                 }
                 CrashOutcome::Restarted(Some(_)) => {}
                 CrashOutcome::Lost(why) if exchanges.is_empty() => return Err(self.lost(why)),
-                CrashOutcome::Lost(why) if !is_silent => mark(&mut exchanges, why),
+                CrashOutcome::Lost(why) if !is_silent => mark_fatal(&mut exchanges, why),
                 CrashOutcome::Lost(_) => {}
             }
             break;
@@ -321,8 +323,8 @@ impl Caller {
     }
 
     /// Takes what was written until now as given, so that no call is blamed for it.
-    fn settle(&self) -> Result<(), ServiceLost> {
-        let settled = self.service.with_database(LiveDatabase::settle);
+    fn accept_writes(&self) -> Result<(), ServiceLost> {
+        let settled = self.service.with_database(LiveDatabase::accept_writes);
         settled
             .unwrap_or(Ok(()))
             .map_err(|error| self.database_lost(&error))
@@ -343,7 +345,7 @@ impl Caller {
                 .is_ok()
     }
 
-    /// Makes users who were created for this run into others, so that what is theirs alone can be told.
+    /// Replaces the users created for this run by new ones, so that their resources can be distinguished.
     ///
     /// # Errors
     ///
@@ -355,7 +357,7 @@ impl Caller {
             .try_for_each(|session| session.replace(&mut self.client, &self.service.base))
     }
 
-    /// Takes over what changed when the service was brought back by another caller.
+    /// Takes over the sessions after a restart by another caller.
     fn catch_up(&mut self) {
         let restarts = self.service.supervisor.restarts();
         if restarts != self.restarts {
@@ -371,7 +373,7 @@ impl Caller {
         }
     }
 
-    /// Brings the first state back; says whether it did, and not the dead service instead.
+    /// Resets the service; false if it had to be restarted instead.
     fn reset(&mut self) -> Result<bool, ServiceLost> {
         let service = Arc::clone(&self.service);
         let Some(reset) = &service.reset else {
@@ -379,7 +381,7 @@ impl Caller {
         };
         let mut call = self.client.call(&reset.request);
         for _ in 1..RESETS {
-            match self.pulse(&call) {
+            match self.liveness(&call) {
                 Liveness::Interrupted => return Ok(true),
                 Liveness::Dead(why) => {
                     return match service.supervisor.handle_crash(
@@ -406,8 +408,8 @@ impl Caller {
         }
     }
 
-    /// Whether the service lives, as far as a call shows.
-    fn pulse(&mut self, call: &Call) -> Liveness {
+    /// Whether the service is alive, judged by a call.
+    fn liveness(&mut self, call: &Call) -> Liveness {
         let supervisor = &self.service.supervisor;
         match call.failure() {
             None => {
@@ -423,7 +425,7 @@ impl Caller {
             Some(CallFailure::Dropped) => {
                 let question = self.client.call(&Request::get(&self.service.base));
                 let dead =
-                    || Liveness::Dead("the connection was closed, and the next one refused".into());
+                    || Liveness::Dead("the connection was closed and the next one refused".into());
                 match question.failure() {
                     Some(CallFailure::Refused) => dead(),
                     Some(CallFailure::Interrupted) => Liveness::Interrupted,
@@ -442,7 +444,7 @@ impl Caller {
                 let question = whole(self.client.call(&Request::get(&self.service.base)));
                 match question.failure() {
                     Some(CallFailure::TimedOut | CallFailure::Refused) => {
-                        Liveness::Dead("it does not answer any more".into())
+                        Liveness::Dead("it stopped responding".into())
                     }
                     Some(CallFailure::Interrupted) => Liveness::Interrupted,
                     _ => {
@@ -498,7 +500,7 @@ impl Caller {
     }
 }
 
-/// A call as it counts for us: half an answer is none.
+/// A call as it counts for us: half a response is none.
 fn whole(mut call: Call) -> Call {
     let failure = match call.response().map(|response| response.completeness) {
         Some(BodyCompleteness::Dropped) => CallFailure::Dropped,
@@ -510,7 +512,7 @@ fn whole(mut call: Call) -> Call {
 }
 
 /// Blames the call that was made last for the end of the service.
-fn mark(exchanges: &mut [Exchange], exit_reason: String) {
+fn mark_fatal(exchanges: &mut [Exchange], exit_reason: String) {
     if let Some(last) = exchanges.last_mut() {
         let exit_reason = redact::request_secrets(&exit_reason, &last.request);
         last.fatal = Some(last.redacted(exit_reason));
@@ -532,7 +534,7 @@ fn describe(call: &Call) -> String {
     }
 }
 
-/// The rows and the answers so far, for values that refer to them.
+/// The rows and the responses so far, for values that refer to them.
 pub(crate) struct ResponseResolver<'a> {
     exchanges: &'a [Exchange],
     seeded: Option<&'a SeededRows>,

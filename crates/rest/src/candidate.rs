@@ -1,4 +1,5 @@
-//! A test under evolution: steps that call operations, each with its input and its user.
+//! A candidate: database rows, mock responses and a sequence of actions, each with its input and
+//! user.
 
 use std::collections::BTreeSet;
 
@@ -12,16 +13,16 @@ use crate::external::MockResponse;
 /// Shorter texts than this are met by accident.
 const RECOGNIZABLE: usize = 4;
 
-/// Rows for the database, answers of outside services, and then a sequence of calls.
+/// Database rows, mock responses, and a sequence of calls.
 ///
 /// Invariant: the ids of rows and steps are unique; references lead to rows or to earlier steps.
 #[derive(Clone, Debug, Default)]
 pub struct Candidate {
     /// The rows that are inserted first, in this order.
     pub rows: Vec<NewRow>,
-    /// What outside services answer while it runs, each kind of call in this order.
+    /// Mock responses of external services while it runs, in order per request.
     pub mock_responses: Vec<MockResponse>,
-    /// Its number among the candidates of the run, where somebody counts.
+    /// Its number among the candidates of the run.
     pub number: u64,
     /// The steps, in the order in which they are made.
     pub steps: Vec<Step>,
@@ -38,7 +39,7 @@ pub struct Step {
     pub user: Option<usize>,
 }
 
-/// What a step calls.
+/// The kind of a step.
 #[derive(Clone, Debug)]
 pub enum StepKind {
     /// An operation of the API.
@@ -60,7 +61,7 @@ impl StepKind {
             action: Action {
                 operation,
                 gene,
-                extras: Vec::new(),
+                undocumented: Vec::new(),
             },
             breach: None,
         }
@@ -120,7 +121,7 @@ impl Candidate {
         steps.chain(rows).max().unwrap_or(0)
     }
 
-    /// Adds a step at the end, and says its id.
+    /// Appends a step, and returns its id.
     pub fn push(&mut self, kind: StepKind, user: Option<usize>) -> u32 {
         let id = self.next_id();
         self.steps.push(Step { id, kind, user });
@@ -177,7 +178,7 @@ impl Candidate {
         self.steps.len() + self.rows.len() + self.mock_responses.len()
     }
 
-    /// The candidate without one of the answers of outside services.
+    /// The candidate without one mock response.
     #[must_use]
     pub fn without_mock_response(&self, at: usize) -> Option<Self> {
         self.mock_responses.get(at)?;
@@ -186,7 +187,7 @@ impl Candidate {
         Some(copy)
     }
 
-    /// Drops the answers of outside services that nobody asked for in these exchanges.
+    /// Drops mock responses that were not used in these exchanges.
     pub fn retain_used_mock_responses<'a>(
         &mut self,
         exchanges: impl Iterator<Item = &'a Exchange>,
@@ -198,7 +199,7 @@ impl Candidate {
             .retain(|_| at.next().is_some_and(|at| used.contains(&at)));
     }
 
-    /// The candidate without one of its parts, the steps before the rows, and these before the answers.
+    /// The candidate without one of its parts, the steps before the rows, and these before the responses.
     #[must_use]
     pub fn without_part(&self, part: usize) -> Option<Self> {
         match part.checked_sub(self.steps.len()) {
@@ -238,7 +239,7 @@ impl Candidate {
         for step in &self.steps {
             if let StepKind::Call { action, .. } = &step.kind {
                 action.gene.walk(&mut add);
-                for extra in &action.extras {
+                for extra in &action.undocumented {
                     extra.gene.walk(&mut add);
                 }
             }
@@ -267,7 +268,7 @@ impl Candidate {
         self.with(self.steps.iter().take(n).cloned().collect())
     }
 
-    /// The parts that have nothing to do with each other, in the order of their first steps.
+    /// The independent parts (without references between them), in the order of their first steps.
     #[must_use]
     pub fn independent_parts(&self) -> Vec<Self> {
         // Per thread, the ids of its steps.
@@ -316,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_are_what_hangs_together() {
+    fn independent_parts_share_no_references() {
         let mut candidate = Candidate::default();
         for kind in [7, 0, 8, 2, 0].map(StepKind::Follow) {
             candidate.push(kind, None);

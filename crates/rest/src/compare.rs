@@ -1,4 +1,4 @@
-//! Where two JSON bodies differ, and which of these places change by themselves.
+//! Differences between two JSON bodies, and which of them are expected (timestamps, versions).
 
 use std::collections::BTreeSet;
 

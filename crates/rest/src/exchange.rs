@@ -1,4 +1,4 @@
-//! A call that was made, and what can be read from its answer.
+//! A call and its response, with what a driver observed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Exchange {
     pub operation: Option<usize>,
     /// The user on whose behalf; `None` is anonymous.
     pub user: Option<usize>,
-    /// What the user showed, which answers may repeat and nobody else may see.
+    /// Credentials of the user; responses may repeat them, so they are redacted.
     pub credentials: Option<Arc<Credentials>>,
     /// What was sent.
     pub request: Request,
@@ -27,20 +27,20 @@ pub struct Exchange {
     pub sent: Option<Value>,
     /// What came back.
     pub call: Call,
-    /// The body of the answer, where it is JSON.
+    /// The body of the response, where it is JSON.
     pub body: Option<Value>,
     /// What the call did inside the service, where that is known.
     pub trace: CallTrace,
-    /// What the service said on its output during the call, without secrets; empty where nobody listens.
+    /// Output of the service during the call, redacted; empty if not captured.
     pub service_output: String,
-    /// How the service ended, when this call brought it down.
+    /// Exit reason, if this call crashed the service.
     pub fatal: Option<String>,
     /// Whether the user had to log in once more for this call, after earlier ones of the same candidate.
     pub reauthenticated: bool,
 }
 
 impl Exchange {
-    /// Puts a call together with its answer, and reads the body if it is JSON.
+    /// Puts a call together with its response, and reads the body if it is JSON.
     #[must_use]
     pub fn new(
         step: u32,
@@ -82,19 +82,19 @@ impl Exchange {
         secrets.fold(text, |text, secret| text.replace(secret, MASK))
     }
 
-    /// The status, if there was an answer.
+    /// The status, if there was a response.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         self.call.status()
     }
 
-    /// The answer, if there was one.
+    /// The response, if there was one.
     #[must_use]
     pub fn response(&self) -> Option<&Response> {
         self.call.response()
     }
 
-    /// Why there was no answer.
+    /// Why there was no response.
     #[must_use]
     pub fn failure(&self) -> Option<&CallFailure> {
         self.call.failure()
@@ -153,7 +153,7 @@ impl Exchange {
         (!value.is_null()).then_some(value)
     }
 
-    /// The Location header of the answer.
+    /// The Location header of the response.
     #[must_use]
     pub fn location(&self) -> Option<&str> {
         self.response()?.header("location")
@@ -163,20 +163,20 @@ impl Exchange {
 /// The place of the last segment of the Location header.
 pub const LOCATION: &str = "location";
 
-/// What a value that one call takes from another one is taken from, as the place of a reference says it.
+/// Where a referenced value comes from in an earlier exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin<'a> {
-    /// `body` and a JSON Pointer: the body of the answer.
+    /// `body` and a JSON Pointer: the body of the response.
     Body(&'a str),
     /// [`LOCATION`]: the last segment of the Location header.
     Location,
-    /// `header/` and a name: a header of the answer.
+    /// `header/` and a name: a header of the response.
     Header(&'a str),
     /// `sent` and a JSON Pointer: the input of the call.
     Input(&'a str),
     /// `method`: the method of the call.
     Method,
-    /// `status`: the status of the answer.
+    /// `status`: the status of the response.
     Status,
     /// `given ` and JSON: a constant of the document.
     Given(&'a str),

@@ -1,4 +1,4 @@
-//! The kinds of faults, and what makes two faults the same.
+//! Fault kinds, and when two faults are the same.
 
 use std::sync::LazyLock;
 
@@ -11,25 +11,25 @@ use crate::exchange::Exchange;
 pub enum FaultKind {
     /// A status of 500 or above.
     ServerError,
-    /// The service ended, and had to be started again.
+    /// The process of the service exited.
     ServiceDied,
-    /// The connection was closed in place of an answer.
+    /// The connection was closed without a response.
     ConnectionDropped,
-    /// No answer came in time.
+    /// No response arrived within the timeout.
     TimedOut,
-    /// The response does not fit its documented schema or content type.
+    /// The response does not match its documented schema or content type.
     ResponseMismatch,
     /// The status is not among the documented ones.
     UndocumentedStatus,
-    /// A request that breaks the documented rules was accepted.
+    /// A request that violates a documented constraint was accepted.
     InvalidInputAccepted,
-    /// What was deleted is still there.
+    /// A deleted resource still exists.
     DeleteWithoutEffect,
-    /// An update that was refused has changed the resource.
+    /// A rejected update changed the resource.
     FailedUpdateChangedState,
-    /// The same PUT twice leaves another state than once.
+    /// Repeating a PUT leads to a different state.
     PutNotIdempotent,
-    /// The Location of a created resource leads nowhere.
+    /// The Location of a created resource points to a missing resource.
     LocationLeadsNowhere,
     /// A GET changed what the next GET sees.
     GetChangesState,
@@ -37,38 +37,38 @@ pub enum FaultKind {
     AnonymousRead,
     /// A protected operation that writes works without authentication.
     AnonymousWrite,
-    /// A user reaches a resource that is somebody else's.
+    /// A user can access another user's resource.
     OtherUsersResource,
-    /// Refusals tell which resources of others exist.
+    /// Error statuses reveal which of other users' resources exist.
     ExistenceLeak,
     /// A response shows a stack trace.
     StackTrace,
-    /// An input reaches the SQL text: a quote breaks the statement.
+    /// Error-based SQL injection: a quote in an input breaks the statement.
     SqlInjectionByError,
-    /// An input reaches the SQL text: a pause in it is felt.
+    /// Time-based SQL injection: a sleep in an input delays the response.
     SqlInjectionByTime,
-    /// A success that promises a change wrote no row.
+    /// A successful write changed no row.
     SuccessWroteNothing,
-    /// A call that failed wrote rows.
+    /// A failed request wrote rows.
     FailureWrote,
-    /// A DELETE left its row as it was.
+    /// A DELETE left its row unchanged.
     DeleteLeftRow,
-    /// A DELETE took rows that do not belong to its resource.
+    /// A DELETE removed unrelated rows.
     DeleteTookOthers,
     /// A GET changed rows.
     GetWrote,
     /// A PUT or PATCH changed columns that were not sent, or other rows.
     UpdateChangedOthers,
-    /// A PUT or PATCH dropped a value that it was sent.
+    /// A PUT or PATCH did not store a sent value.
     LostUpdate,
-    /// A row refers to nothing.
+    /// A row refers to a missing row.
     OrphanRow,
-    /// The same request with the same idempotency key made another row.
+    /// A retry with the same idempotency key inserted another row.
     DuplicateOnRetry,
 }
 
-/// What the manual says about one kind: a row of [`FaultKind::ALL`].
-struct Entry {
+/// Code, title and explanation of one fault kind.
+struct FaultInfo {
     code: &'static str,
     wfc: Option<u16>,
     title: &'static str,
@@ -111,25 +111,25 @@ impl FaultKind {
     /// The stable code, as used in reports, baselines and flags.
     #[must_use]
     pub fn code(self) -> &'static str {
-        self.entry().code
+        self.info().code
     }
 
     /// The code of the Web Fuzzing Commons, where it has one.
     #[must_use]
     pub fn wfc(self) -> Option<u16> {
-        self.entry().wfc
+        self.info().wfc
     }
 
     /// A few words for headings.
     #[must_use]
     pub fn title(self) -> &'static str {
-        self.entry().title
+        self.info().title
     }
 
     /// What it means, why it matters, when it may be intended.
     #[must_use]
     pub fn explanation(self) -> &'static str {
-        self.entry().explanation
+        self.info().explanation
     }
 
     /// Whether it shows in the rows of the database only.
@@ -149,9 +149,9 @@ impl FaultKind {
         )
     }
 
-    /// The kind that shows the same from outside, if there is one.
+    /// The black-box fault kind with the same cause, if any.
     #[must_use]
-    pub fn seen_from_outside(self) -> Option<Self> {
+    pub fn black_box_kind(self) -> Option<Self> {
         match self {
             Self::FailureWrote => Some(Self::FailedUpdateChangedState),
             Self::DeleteLeftRow => Some(Self::DeleteWithoutEffect),
@@ -167,8 +167,8 @@ impl FaultKind {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
-    fn entry(self) -> Entry {
-        let entry = |code, wfc, title, explanation| Entry {
+    fn info(self) -> FaultInfo {
+        let entry = |code, wfc, title, explanation| FaultInfo {
             code,
             wfc,
             title,
@@ -179,188 +179,195 @@ impl FaultKind {
                 "server-error",
                 Some(100),
                 "server error",
-                "The service answered with a status of 500 or above. It met a situation that nobody thought of; whatever the client sent, \
-                 the answer should be a result or a refusal (4xx). Faults of one operation are told apart by the message or the site that \
-                 the response names.",
+                "The service responded with a status of 500 or above: it did not handle the situation. Whatever the client sends, the \
+                 response should be a result or an error of the 4xx range. Faults of one operation are distinguished by the message or \
+                 code location in the response.",
             ),
             Self::ServiceDied => entry(
                 "service-died",
                 None,
-                "the service died",
-                "After this call nobody listened any more: the process ended. One request takes the service away from all who use it. \
-                 With --start it is started again and the run goes on; faults are told apart by the site that the last words of the \
-                 process name.",
+                "service crash",
+                "The process of the service exited after this call, or stopped accepting connections. A single request makes the \
+                 service unavailable to all users. With --start, Isobath restarts it and continues; crashes are distinguished by the \
+                 code location in the last output of the process.",
             ),
             Self::ConnectionDropped => entry(
                 "connection-dropped",
                 None,
                 "connection dropped",
-                "The service closed the connection in place of answering. Mostly a thread or task died: a panic, a crash, memory running out.",
+                "The service closed the connection without a response. Typical causes are a panic or an uncaught error in the handling \
+                 thread, or exhausted memory.",
             ),
             Self::TimedOut => entry(
                 "timed-out",
                 Some(909),
-                "no answer in time",
-                "No answer came within the time for one call (--timeout). A deadlock, an endless loop, or a query over too much data.",
+                "timeout",
+                "No response arrived within the timeout of one call (--timeout). Typical causes are a deadlock, an endless loop, or a \
+                 query over too much data.",
             ),
             Self::ResponseMismatch => entry(
                 "response-mismatch",
                 Some(101),
-                "response does not fit its schema",
-                "The body or content type of a response is not what the document promises for this status. Clients generated from the \
+                "response does not match its schema",
+                "The body or content type of a response does not match the OpenAPI document for this status. Clients generated from the \
                  document will fail on it. Either the service or the document is wrong.",
             ),
             Self::UndocumentedStatus => entry(
                 "undocumented-status",
                 Some(101),
                 "undocumented status",
-                "The status is not listed for this operation, and there is no `default` response. Clients cannot know what it means.",
+                "The OpenAPI document does not list this status for the operation and has no `default` response. Clients cannot know \
+                 what it means.",
             ),
             Self::InvalidInputAccepted => entry(
                 "invalid-input-accepted",
                 Some(102),
                 "invalid input accepted",
-                "A request that breaks exactly one documented rule (a bound, a length, a pattern, a required part) was answered with \
-                 success. The check is missing, or the document is stricter than the service means to be.",
+                "A request that violates exactly one documented constraint (a bound, a length, a pattern, a required value) was \
+                 accepted. The validation is missing, or the document is stricter than intended.",
             ),
             Self::DeleteWithoutEffect => entry(
                 "delete-without-effect",
                 Some(103),
                 "delete has no effect",
-                "DELETE answered with success, and the same user can still GET the resource. A 202 (accepted for later) is not judged.",
+                "DELETE succeeded, but the same user can still GET the resource. A 202 (accepted for later) is not checked.",
             ),
             Self::FailedUpdateChangedState => entry(
                 "failed-update-changed-state",
                 Some(901),
-                "refused update changed the resource",
-                "PUT or PATCH was refused with a 4xx, but a GET shows that something was changed all the same: a part was written before \
-                 the check, without a transaction. Parts that change by themselves are left out of the comparison.",
+                "rejected update changed the resource",
+                "PUT or PATCH was rejected with 4xx, but a GET shows that the resource changed: part of it was written before the \
+                 validation, without a transaction. Values that change on their own are excluded from the comparison.",
             ),
             Self::PutNotIdempotent => entry(
                 "put-not-idempotent",
                 Some(905),
                 "PUT is not idempotent",
-                "The same PUT, sent twice, leaves another state than sent once. Clients and proxies repeat PUT when an answer is lost. \
-                 Time stamps and version numbers are left out of the comparison.",
+                "Sending the same PUT twice leads to a different state than sending it once. Clients and proxies repeat PUT when a \
+                 response is lost. Timestamps and version numbers are excluded from the comparison.",
             ),
             Self::LocationLeadsNowhere => entry(
                 "location-leads-nowhere",
                 Some(907),
-                "Location leads nowhere",
-                "A 201 names the new resource in its Location header, and a GET of it by the same user is answered with 404 or 410.",
+                "Location header points to a missing resource",
+                "A 201 response names the new resource in its Location header, but a GET of it by the same user returns 404 or 410.",
             ),
             Self::GetChangesState => entry(
                 "get-changes-state",
                 None,
                 "GET is not safe",
-                "The same GET, sent twice in a row, finds the resource the first time and not the second. GET must not change what it shows.",
+                "The same GET, sent twice in a row, finds the resource the first time but not the second. GET must not change state.",
             ),
             Self::AnonymousRead => entry(
                 "anonymous-read",
                 Some(207),
-                "protected resource open to anonymous",
-                "The document asks for authentication, and a call without it was answered with success.",
+                "anonymous read access",
+                "The OpenAPI document requires authentication, but a request without it succeeded.",
             ),
             Self::AnonymousWrite => entry(
                 "anonymous-write",
                 Some(208),
-                "anonymous write",
-                "The document asks for authentication, and a call that writes was answered with success without it.",
+                "anonymous write access",
+                "The OpenAPI document requires authentication, but a request without it that changes data succeeded.",
             ),
             Self::OtherUsersResource => entry(
                 "other-users-resource",
                 Some(206),
-                "other user's resource",
-                "A user reaches what another user created, while other operations, or the user's own list, treat the same resource as not \
-                 theirs. Resources that are public to all are not accused.",
+                "access to another user's resource",
+                "A user can access a resource that another user created, while other operations or the list of the user's own resources \
+                 treat it as not theirs (broken access control). Resources that are public to all users are not reported.",
             ),
             Self::ExistenceLeak => entry(
                 "existence-leak",
                 Some(204),
-                "existence leaks",
-                "For a resource of somebody else the answer is 403, for one that does not exist it is 404: the difference tells which exist.",
+                "existence leak",
+                "The response is 403 for a resource of another user and 404 for a resource that does not exist. The difference reveals \
+                 which resources exist.",
             ),
             Self::StackTrace => entry(
                 "stack-trace",
                 Some(209),
                 "leaked stack trace",
-                "A response shows a stack trace: file names, versions and structure that help an attacker and no client.",
+                "A response contains a stack trace. File names, versions and code structure help an attacker and are of no use to \
+                 clients.",
             ),
             Self::SqlInjectionByError => entry(
                 "sql-injection-error",
                 Some(200),
-                "SQL injection, by error",
-                "An input with a quote in it makes the database complain about its syntax, and the same input with the quote doubled does not: \
-                 the input is pasted into the SQL text.",
+                "SQL injection (error-based)",
+                "An input with a quote causes a SQL syntax error, and the same input with the quote doubled does not: the input is \
+                 concatenated into the SQL statement.",
             ),
             Self::SqlInjectionByTime => entry(
                 "sql-injection-time",
                 Some(200),
-                "SQL injection, by time",
-                "An input that asks the database to pause makes the answer late by just that pause, again and again.",
+                "SQL injection (time-based)",
+                "An input that makes the database sleep delays the response by that time, repeatedly.",
             ),
             Self::SuccessWroteNothing => entry(
                 "success-wrote-nothing",
                 None,
-                "success without a row",
-                "A 201, or a PUT or PATCH with other values than are stored, was answered with success, and no row of the database changed: \
-                 what the client was told did not happen. Needs --db. An answer that speaks of a row that was there before is not judged, nor is a 202.",
+                "success without a database change",
+                "A 201 response, or a successful PUT or PATCH with values that differ from the stored ones, but no row of the database \
+                 changed: the reported change did not happen. Requires --db. Responses about rows that already existed, and 202 \
+                 responses, are not checked.",
             ),
             Self::FailureWrote => entry(
                 "failure-wrote",
                 Some(901),
-                "failed call wrote",
-                "A call was answered with 4xx or 5xx, and rows that its successes write were written all the same: a transaction is missing, \
-                 or ends too early. Needs --db. Logs, sessions, counts of attempts, and rows that the refusal itself tells of are left out.",
+                "failed request changed the database",
+                "A request failed with 4xx or 5xx, but rows were written that only a successful request should write: a transaction is \
+                 missing or commits too early. Requires --db. Logs, sessions, attempt counters, and rows that the response refers to \
+                 are excluded.",
             ),
             Self::DeleteLeftRow => entry(
                 "delete-left-row",
                 Some(103),
-                "delete left its row",
-                "DELETE was answered with 200 or 204, and the row that its path names is in the database as it was before. A row that is marked \
-                 as deleted, or a note of the deletion in another table, counts as deleted. Needs --db.",
+                "deleted row remains",
+                "DELETE returned 200 or 204, but the row of the resource is unchanged in the database. A row marked as deleted, or a \
+                 record of the deletion in another table, counts as deleted. Requires --db.",
             ),
             Self::DeleteTookOthers => entry(
                 "delete-took-others",
                 None,
-                "delete took other rows",
-                "DELETE took the row that its path names, and others that neither are it nor refer to it. Rows that refer to what is deleted, \
-                 by foreign key or by name, may go with it. Needs --db.",
+                "delete removed unrelated rows",
+                "DELETE removed the row of the resource and also rows that do not refer to it. Rows that refer to the deleted row, by \
+                 foreign key or by column name, may be removed with it. Requires --db.",
             ),
             Self::GetWrote => entry(
                 "get-wrote",
                 None,
-                "GET wrote",
-                "A GET changed columns that clients set, took away a row that it showed, or makes a new row each time. Logs, sessions, \
-                 caches, time stamps and counts, and tables that calls of all kinds write to are left out. Needs --db.",
+                "GET changed the database",
+                "A GET changed columns that clients set, removed a row that it returned, or inserts a row on every call. Logs, \
+                 sessions, caches, timestamps, counters, and tables that all kinds of requests write to are excluded. Requires --db.",
             ),
             Self::UpdateChangedOthers => entry(
                 "update-changed-others",
                 None,
                 "update changed more than was sent",
-                "PUT or PATCH changed other rows to what was sent for one, or columns that clients set and that this request did not name. \
-                 What a PUT may leave out, and columns that the service computes, are not judged. Needs --db.",
+                "PUT or PATCH also changed other rows, or columns that clients set and that this request did not contain. Properties \
+                 that a PUT may omit, and columns that the service computes, are not checked. Requires --db.",
             ),
             Self::LostUpdate => entry(
                 "lost-update",
                 None,
-                "update lost a value",
-                "PUT or PATCH was answered with success, and a column that this operation changes otherwise is neither what was sent nor \
-                 changed at all. Needs --db.",
+                "lost update",
+                "PUT or PATCH succeeded, but a column that this operation usually changes has neither the sent value nor any new value. \
+                 Requires --db.",
             ),
             Self::OrphanRow => entry(
                 "orphan-row",
                 None,
-                "row refers to nothing",
-                "After the call a row refers to a row of another table that is not there. No foreign key guards the reference, but its name \
-                 says what it refers to, and all rows before led somewhere. Needs --db.",
+                "orphaned row",
+                "After the request a row refers to a row of another table that does not exist. No foreign key protects the reference, \
+                 but its column name identifies the referenced table, and all earlier rows had a match. Requires --db.",
             ),
             Self::DuplicateOnRetry => entry(
                 "duplicate-on-retry",
                 None,
-                "retry made a second row",
-                "The same request with the same idempotency key was answered with success twice, and made a row each time. Clients send it again \
-                 when an answer is lost. Needs --db.",
+                "retry created a duplicate row",
+                "The same request with the same idempotency key succeeded twice and inserted a row each time. Clients repeat a request \
+                 when a response is lost. Requires --db.",
             ),
         }
     }
@@ -374,7 +381,7 @@ impl FaultKind {
 pub struct Fault {
     /// What kind it is.
     pub kind: FaultKind,
-    /// The root cause, as far as it can be told from outside.
+    /// The root cause, as far as known.
     pub cause: String,
     /// The operation that showed it.
     pub operation: String,

@@ -26,11 +26,16 @@ pub(crate) struct FirstPass {
 }
 
 impl FirstPass {
-    /// A pass over all operations.
-    pub(crate) fn new(api: &Api, resources: &Resources) -> Self {
-        let all = vec![true; api.operations.len()];
+    /// A pass over all operations but those to be avoided.
+    pub(crate) fn new(
+        api: &Api,
+        resources: &Resources,
+        is_avoided: impl Fn(usize) -> bool,
+    ) -> Self {
+        let operations = 0..api.operations.len();
+        let wanted: Vec<bool> = operations.map(|operation| !is_avoided(operation)).collect();
         Self {
-            tours: plan(api, resources, &all),
+            tours: plan(api, resources, &wanted),
             passes: 1,
             succeeded: 0,
         }
@@ -100,11 +105,6 @@ fn plan(api: &Api, resources: &Resources, wanted: &[bool]) -> VecDeque<Vec<usize
         planner.grow(&mut tour, &mut left);
         tours.push(planner.ordered(tour));
     }
-    let is_disruptive = |tour: &Vec<usize>| {
-        let mut operations = tour.iter();
-        operations.any(|&operation| may_end_session(api, operation))
-    };
-    tours.sort_by_key(is_disruptive);
     tours.into()
 }
 
@@ -215,31 +215,6 @@ fn method_rank(api: &Api, operation: usize) -> u8 {
     }
 }
 
-/// Whether an operation sounds as if it ended the session or the service for everybody.
-pub(crate) fn may_end_session(api: &Api, operation: usize) -> bool {
-    const WORDS: [&str; 9] = [
-        "logout",
-        "logoff",
-        "signout",
-        "shutdown",
-        "maintenance",
-        "restart",
-        "revoke",
-        "resettoken",
-        "tokenreset",
-    ];
-    let operation = &api.operations[operation];
-    let is_read = matches!(&*operation.method, "GET" | "HEAD" | "OPTIONS");
-    let path: String = operation
-        .path
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
-    let is_logout = path.contains("logout") || path.contains("signout");
-    (!is_read || is_logout) && WORDS.iter().any(|word| path.contains(word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,8 +224,6 @@ mod tests {
 openapi: 3.0.0
 info: {title: Harbor, version: '1'}
 paths:
-  /session/logout:
-    post: {responses: {'204': {description: gone}}}
   /boats/{id}:
     delete:
       parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
@@ -298,7 +271,6 @@ paths:
         GET /health
         POST /boats, GET /boats/{id}, POST /boats/{id}/sails, GET /boats/{id}/sails/{sailId}, DELETE /boats/{id}
         GET /boats
-        POST /session/logout
         ");
     }
 

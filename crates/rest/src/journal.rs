@@ -1,7 +1,7 @@
-//! Candidates, and the first rows of the database, kept in files while a run goes on, so that a run that was stopped can go on from them.
+//! Stores candidates and the database snapshot during a run, so that it can be resumed.
 //!
-//! Operations and tables go by their names, users by their place; what the document or the database does not know any
-//! more is not restored.
+//! Operations and tables are stored by name, users by index; what the document or the database no
+//! longer contains is not restored.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub fn store(api: &Api, schema: Option<&Schema>, candidate: &Candidate) -> Json 
     let mut json = json!({ "rows": rows, "steps": steps });
     if !candidate.mock_responses.is_empty() {
         let mock_responses = candidate.mock_responses.iter();
-        json["answers"] = mock_responses.map(MockResponse::store).collect();
+        json["mock_responses"] = mock_responses.map(MockResponse::store).collect();
     }
     json
 }
@@ -57,7 +57,7 @@ pub fn restore(
         .iter()
         .map(|step| restore_step(api, n_users, step))
         .collect();
-    let mock_responses = json["answers"].as_array();
+    let mock_responses = json["mock_responses"].as_array();
     let mock_responses: Option<Vec<MockResponse>> = mock_responses
         .into_iter()
         .flatten()
@@ -72,9 +72,9 @@ pub fn restore(
     is_sound(&candidate).then_some(candidate)
 }
 
-/// First rows as [`restore_first`] reads them.
+/// The snapshot as [`restore_snapshot`] reads it.
 #[must_use]
-pub fn store_first(first: &Snapshot) -> Json {
+pub fn store_snapshot(first: &Snapshot) -> Json {
     let cells = |row: &Vec<Value>| row.iter().map(store_value).collect::<Json>();
     let tables = first.rows.iter();
     let tables = tables.map(|(name, rows)| (name.clone(), rows.iter().map(cells).collect()));
@@ -84,9 +84,9 @@ pub fn store_first(first: &Snapshot) -> Json {
     json!({ "tables": tables, "counters": counters.collect::<Json>() })
 }
 
-/// The first rows that were stored as `json`; `None` when it is something else.
+/// The snapshot stored as `json`; `None` if it is invalid.
 #[must_use]
-pub fn restore_first(json: &Json) -> Option<Snapshot> {
+pub fn restore_snapshot(json: &Json) -> Option<Snapshot> {
     let row =
         |row: &Json| -> Option<Vec<Value>> { row.as_array()?.iter().map(restore_value).collect() };
     let table = |(name, rows): (&String, &Json)| -> Option<(String, Vec<Vec<Value>>)> {
@@ -135,17 +135,17 @@ fn store_step(api: &Api, step: &Step) -> Json {
         StepKind::Follow(source) => json!({ "follow": source }),
         StepKind::Call { action, breach } => {
             let operation = api.operations.get(action.operation);
-            let extras = action.extras.iter().map(|extra| {
+            let undocumented = action.undocumented.iter().map(|extra| {
                 json!({ "in": word(extra.kind), "name": &*extra.name, "value": extra.gene.store() })
             });
-            let extras: Vec<Json> = extras.collect();
+            let undocumented: Vec<Json> = undocumented.collect();
             let breach = breach
                 .as_ref()
                 .map(|breach| json!({ "at": breach.pointer, "rule": breach.rule.keyword() }));
             json!({
                 "call": operation.map(|operation| operation.name()),
                 "input": action.gene.store(),
-                "extras": extras,
+                "undocumented": undocumented,
                 "breach": breach,
             })
         }
@@ -185,17 +185,17 @@ fn restore_action(api: &Api, json: &Json) -> Option<Action> {
     let name = json["call"].as_str()?;
     let operations = &api.operations;
     let operation = operations.iter().position(|known| known.name() == name)?;
-    let extras = json["extras"].as_array()?.iter().map(|extra| {
+    let undocumented = json["undocumented"].as_array()?.iter().map(|extra| {
         let kind = UndocumentedKind::ALL
             .into_iter()
             .find(|kind| Some(word(*kind)) == extra["in"].as_str())?;
         UndocumentedInput::restore(kind, extra["name"].as_str()?.into(), &extra["value"])
     });
-    let extras: Option<Vec<UndocumentedInput>> = extras.collect();
+    let undocumented: Option<Vec<UndocumentedInput>> = undocumented.collect();
     Some(Action {
         operation,
         gene: Gene::restore(&api.model, operations[operation].input, &json["input"])?,
-        extras: extras?,
+        undocumented: undocumented?,
     })
 }
 
@@ -341,7 +341,7 @@ paths:
         let mut action = Action::sample(api, 0, &mut rng, &tuning).expect("an operation");
         let name: Arc<str> = "hidden".into();
         let extra = UndocumentedInput::sample(UndocumentedKind::Query, name, &mut rng, &tuning);
-        action.extras.push(extra);
+        action.undocumented.push(extra);
         let breach = action.breaches(api).pop();
         let made = candidate.push(StepKind::Call { action, breach }, Some(1));
         let mut get = Action::sample(api, 1, &mut rng, &tuning).expect("an operation");
@@ -376,7 +376,7 @@ paths:
     }
 
     #[test]
-    fn first_rows_are_restored_as_they_were() {
+    fn snapshots_are_restored_as_they_were() {
         let cells = [
             Value::Null,
             Value::Int(-7),
@@ -393,10 +393,10 @@ paths:
                 is_called: true,
             }],
         };
-        let text = store_first(&first).to_string();
+        let text = store_snapshot(&first).to_string();
         let json: Json = serde_json::from_str(&text).expect("what was printed");
-        assert_eq!(restore_first(&json), Some(first), "{text}");
-        assert_eq!(restore_first(&json!({ "tables": {} })), None);
+        assert_eq!(restore_snapshot(&json), Some(first), "{text}");
+        assert_eq!(restore_snapshot(&json!({ "tables": {} })), None);
     }
 
     #[test]

@@ -1,15 +1,17 @@
-//! REST APIs as their OpenAPI documents describe them, made callable and judged.
+//! Generates tests for REST APIs: the REST job.
 //!
 //! This crate stands between an OpenAPI document and the search: [`openapi`] reads the document to
-//! an [`Api`](openapi::Api), [`action`] turns its operations into calls made of genes, writes them as
-//! neutral requests, and checks what comes back.
+//! an [`Api`](openapi::Api), [`action`] turns its operations into actions made of genes, [`problem`]
+//! samples, mutates and scores candidates, and [`job`] runs the search and returns tests.
 //!
-//! It knows no wire format, flag or terminal, and opens nothing: documents are fetched by a
-//! [`Loader`](openapi::Loader) that the caller brings, and requests are sent by someone else.
+//! It does not know wire formats, flags or terminals, and opens no files or sockets itself: documents
+//! are fetched by a [`Loader`](openapi::Loader), requests are sent by `exec`.
 //!
 //! # Reading order
 //!
-//! [`openapi`] first ([`api`](openapi::api) is the model, the rest reads it), then [`action`].
+//! [`openapi`] first ([`api`](openapi::api) is the model), then [`action`], [`candidate`],
+//! [`problem`] and [`job`]. White-box feedback is in [`feedback`] and [`taint`], the database in
+//! [`seeding`] and [`db_oracle`], mocks in [`external`], faults in [`oracle`] and [`probe`].
 //!
 //! # Example
 //!
@@ -59,6 +61,7 @@ pub mod caller;
 pub mod candidate;
 mod compare;
 pub mod db_oracle;
+pub mod disruption;
 pub mod exchange;
 pub mod external;
 pub mod fault;

@@ -1,4 +1,4 @@
-//! Values seen in answers, by the name they had, for use in later calls.
+//! Values observed in responses, by name, for reuse in later calls.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const NAMES: usize = 2_000;
 const ITEMS: usize = 5;
 
 impl ValuePool {
-    /// Takes the simple values of an answer.
+    /// Takes the simple values of a response.
     pub(crate) fn learn(&mut self, body: &Value) {
         self.walk("", body, 6);
     }

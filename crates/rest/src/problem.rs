@@ -1,4 +1,4 @@
-//! The REST problem as the search sees it: candidates are made here, and answers judged.
+//! The REST problem for the search: samples, mutates and scores candidates.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,6 +9,7 @@ use isobath_search::{Evaluation, MutationContext, Problem, Rng, Score};
 
 use crate::candidate::{Candidate, Step, StepKind};
 use crate::db_oracle::DatabaseOracle;
+use crate::disruption::Disruption;
 use crate::exchange::Exchange;
 use crate::external::{MockCatalog, UnmockedRequests};
 use crate::fault::{Fault, FaultKind};
@@ -24,7 +25,7 @@ use crate::seeding::{self, RowSeeder};
 use crate::taint::{TaintTracker, Techniques, without_named_markers};
 use crate::target::{JsonShape, Target, Targets};
 
-/// What sampling and mutation may do.
+/// Configuration of sampling and mutation.
 #[derive(Clone, Debug)]
 pub struct SamplingConfig {
     /// The most steps of a candidate.
@@ -34,14 +35,14 @@ pub struct SamplingConfig {
     /// That an input breaks a rule on purpose.
     pub breach: f64,
     /// That a text is odd though valid, or two values are equal.
-    pub odd: f64,
-    /// That the last call is made by somebody else, or by nobody.
+    pub edge_case: f64,
+    /// Probability that another user, or an anonymous one, makes the last call.
     pub other_user: f64,
     /// That a mutation adds or removes a step.
     pub restructure: f64,
-    /// That a free value is taken from what was seen in answers.
+    /// That a free value is taken from what was seen in responses.
     pub reuse: f64,
-    /// What is learned inside a service that can be looked into.
+    /// Enabled white-box techniques.
     pub techniques: Techniques,
 }
 
@@ -51,7 +52,7 @@ impl Default for SamplingConfig {
             steps: 10,
             tuning: GeneConfig::robust(),
             breach: 0.15,
-            odd: 0.1,
+            edge_case: 0.1,
             other_user: 0.1,
             restructure: 0.2,
             reuse: 0.15,
@@ -60,7 +61,7 @@ impl Default for SamplingConfig {
     }
 }
 
-/// The problem: how to cover an API.
+/// The search problem: cover an API.
 #[derive(Debug)]
 pub struct RestProblem {
     pub(crate) api: Arc<Api>,
@@ -74,6 +75,8 @@ pub struct RestProblem {
     pub(crate) successful_prefixes: Vec<Vec<Candidate>>,
     /// Every operation once, before anything is tried twice.
     pub(crate) first_pass: FirstPass,
+    /// Operations that end the session or the service for everybody.
+    pub(crate) disruption: Disruption,
     oracle: Oracle,
     targets: Targets,
     faults: Vec<Fault>,
@@ -83,7 +86,7 @@ pub struct RestProblem {
     seeder: Option<RowSeeder>,
     rows: Option<DatabaseOracle>,
     mock_catalog: Option<MockCatalog>,
-    called: UnmockedRequests,
+    unmocked: UnmockedRequests,
 }
 
 impl RestProblem {
@@ -91,7 +94,9 @@ impl RestProblem {
     #[must_use]
     pub fn new(api: Arc<Api>, n_users: usize, oracle: Oracle, sampling: SamplingConfig) -> Self {
         let resources = Resources::of(&api);
-        let first_pass = FirstPass::new(&api, &resources);
+        let disruption = Disruption::new(&api);
+        let is_avoided = |operation| disruption.is_avoided(operation);
+        let first_pass = FirstPass::new(&api, &resources, is_avoided);
         let statuses = vec![BTreeMap::new(); api.operations.len()];
         let successful_prefixes = vec![Vec::new(); api.operations.len()];
         let access = AccessTable::new(api.operations.len(), n_users);
@@ -105,6 +110,7 @@ impl RestProblem {
             n_users,
             successful_prefixes,
             first_pass,
+            disruption,
             oracle,
             targets: Targets::default(),
             faults: Vec::new(),
@@ -114,11 +120,11 @@ impl RestProblem {
             seeder: None,
             rows: None,
             mock_catalog: None,
-            called: UnmockedRequests::default(),
+            unmocked: UnmockedRequests::default(),
         }
     }
 
-    /// The same problem, with code to cover.
+    /// Adds code targets.
     #[must_use]
     pub fn with_code(mut self, code: CodeTargets) -> Self {
         self.code = code.silent(!self.sampling.techniques.steering);
@@ -126,43 +132,43 @@ impl RestProblem {
         self
     }
 
-    /// The same problem, with a database whose rows candidates may bring.
+    /// Adds a row seeder.
     #[must_use]
     pub fn with_seeder(mut self, seeder: RowSeeder) -> Self {
         self.seeder = Some(seeder);
         self
     }
 
-    /// What is known of the rows that candidates need.
+    /// The row seeder, if there is a database.
     #[must_use]
     pub fn seeder(&self) -> Option<&RowSeeder> {
         self.seeder.as_ref()
     }
 
-    /// The same problem, with rows whose changes are judged.
+    /// Adds a database oracle.
     #[must_use]
-    pub fn with_rows(mut self, judge: DatabaseOracle) -> Self {
+    pub fn with_db_oracle(mut self, judge: DatabaseOracle) -> Self {
         self.rows = Some(judge);
         self
     }
 
-    /// Who judges the changes of rows, where there are some.
+    /// The database oracle, if there is a database.
     #[must_use]
-    pub fn rows(&self) -> Option<&DatabaseOracle> {
+    pub fn db_oracle(&self) -> Option<&DatabaseOracle> {
         self.rows.as_ref()
     }
 
-    /// The same problem, with outside services whose answers candidates bring.
+    /// Adds a catalog of mock responses.
     #[must_use]
     pub fn with_mock_catalog(mut self, mock_catalog: MockCatalog) -> Self {
         self.mock_catalog = Some(mock_catalog);
         self
     }
 
-    /// What the service was seen to call, from inside.
+    /// Outbound requests without a mock.
     #[must_use]
-    pub fn called(&self) -> &UnmockedRequests {
-        &self.called
+    pub fn unmocked(&self) -> &UnmockedRequests {
+        &self.unmocked
     }
 
     /// The code to cover, and what is covered of it.
@@ -171,7 +177,13 @@ impl RestProblem {
         &self.code
     }
 
-    /// What is worth covering, as far as it was met.
+    /// Whether there are operations that were not called yet, or failed and are tried again.
+    #[must_use]
+    pub fn is_first_pass(&self) -> bool {
+        !self.first_pass.is_over()
+    }
+
+    /// What is targets found so far.
     #[must_use]
     pub fn targets(&self) -> &Targets {
         &self.targets
@@ -195,14 +207,14 @@ impl RestProblem {
         &self.oracle
     }
 
-    /// Who makes what for whom.
+    /// The dependencies between operations.
     #[must_use]
     pub fn resources(&self) -> &Resources {
         &self.resources
     }
 
-    /// Takes note of a fault, and says its goal.
-    pub fn note(&mut self, fault: Fault) -> Target {
+    /// Records a fault, and returns its target.
+    pub fn record_fault(&mut self, fault: Fault) -> Target {
         let target = Target::Fault(fault.kind, fault.cause.as_str().into());
         if !self
             .faults
@@ -236,15 +248,15 @@ impl RestProblem {
         faults
     }
 
-    /// A candidate whose rows are acceptable, known by a number of its own.
-    fn registered(&mut self, mut candidate: Candidate, rng: &mut Rng) -> Candidate {
+    /// Registers a candidate and repairs its rows.
+    fn register(&mut self, mut candidate: Candidate, rng: &mut Rng) -> Candidate {
         if let Some(seeder) = &mut self.seeder {
             seeder.register(&mut candidate, rng);
         }
         candidate
     }
 
-    /// The parent with other answers of outside services, where these may matter; not always, since inputs matter too.
+    /// The parent with other mock responses, if the operation calls external services.
     fn with_other_mock_responses(
         &self,
         rng: &mut Rng,
@@ -257,7 +269,7 @@ impl RestProblem {
             return None;
         }
         let mut child = parent.clone();
-        let is_changed = mock_catalog.change(rng, &self.sampling.tuning, &mut child);
+        let is_changed = mock_catalog.mutate(rng, &self.sampling.tuning, &mut child);
         is_changed.then_some(child)
     }
 
@@ -269,7 +281,7 @@ impl RestProblem {
         };
         let faults = (0..exchanges.len()).flat_map(|at| judge.judge(&self.api, exchanges, at));
         faults
-            .filter(|fault| self.oracle.seeks(fault.kind))
+            .filter(|fault| self.oracle.checks(fault.kind))
             .collect()
     }
 
@@ -286,6 +298,10 @@ impl RestProblem {
             return;
         };
         let (operation, input) = (action.operation, &action.gene);
+        let worked = !self.successful_prefixes[operation].is_empty();
+        let is_anonymous = step.user.is_none();
+        self.disruption
+            .note(&self.api, operation, is_anonymous, status, worked);
         *self.statuses[operation].entry(status).or_default() += 1;
         let targets = &mut self.targets;
         let mut cover =
@@ -309,6 +325,7 @@ impl RestProblem {
         }
         if breach.is_none() {
             self.hints.learn(operation, input, exchange);
+            self.hints.note_parameters(input, status);
         }
         // How near the call came to a success is the only gradient that a black box has.
         let status_score = status_score(status);
@@ -325,7 +342,7 @@ impl RestProblem {
         }
         if exchange.succeeded() {
             if breach.is_none() {
-                remember(
+                remember_prefix(
                     &mut self.successful_prefixes[operation],
                     candidate,
                     step,
@@ -367,12 +384,12 @@ impl Problem for RestProblem {
             mock_catalog.add_mock_responses(rng, &self.sampling.tuning, &mut candidate);
         }
         self.taint
-            .add_mock_responses(rng, &self.sampling.tuning, &mut candidate);
-        self.registered(candidate, rng)
+            .apply_hints(rng, &self.sampling.tuning, &mut candidate);
+        self.register(candidate, rng)
     }
 
     fn wants_samples(&self) -> bool {
-        !self.first_pass.is_over()
+        !self.first_pass.is_over() || self.disruption.recovery().is_some()
     }
 
     fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &MutationContext) -> Candidate {
@@ -386,13 +403,13 @@ impl Problem for RestProblem {
                 .mutate_rows(rng, parent, target.as_ref())
                 .or_else(|| seeder.inputs_from_rows(rng, parent, target.as_ref()))
         {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         let (operation, code) = match target {
             Some(Target::Code(number, _)) => (self.code.operation(number), Some(number)),
             Some(Target::Statement(..) | Target::Rule(..)) => {
                 if let Some(child) = seeding::with_row_producers(self, rng, parent, aim.target) {
-                    return self.registered(child, rng);
+                    return self.register(child, rng);
                 }
                 let seeder = self.seeder.as_ref();
                 let operation = seeder.and_then(|seeder| seeder.operation(aim.target?));
@@ -404,11 +421,11 @@ impl Problem for RestProblem {
         self.taint.advance(aim.progress, aim.focused);
         let parent = &*sample::only_needed(rng, parent, operation);
         if let Some(child) = self.with_other_mock_responses(rng, parent, operation) {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         if !self.taint.is_enabled() {
             let child = sample::mutant(self, rng, parent, operation);
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         let mut child = parent.clone();
         // Code that refuses inputs is reached by inputs that are to be refused.
@@ -416,16 +433,16 @@ impl Problem for RestProblem {
             && rng.f64() < self.sampling.breach
             && sample::violate_constraint(self, rng, &mut child, operation)
         {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         if self
             .taint
-            .direct(rng, &self.sampling.tuning, &mut child, code)
+            .mutate_toward(rng, &self.sampling.tuning, &mut child, code)
         {
-            return self.registered(child, rng);
+            return self.register(child, rng);
         }
         let child = sample::mutant(self, rng, parent, operation);
-        self.registered(child, rng)
+        self.register(child, rng)
     }
 
     fn score(&mut self, candidate: &Candidate, exchanges: Vec<Exchange>) -> Evaluation {
@@ -439,7 +456,7 @@ impl Problem for RestProblem {
             if let Some(seeder) = &mut self.seeder {
                 seeder.score(candidate, exchange, &mut self.targets, &mut scores, from);
             }
-            self.called.learn(exchange);
+            self.unmocked.learn(exchange);
             if let Some(judge) = &mut self.rows {
                 judge.learn(&self.api, exchange);
             }
@@ -448,7 +465,7 @@ impl Problem for RestProblem {
             seeder.note(candidate, &exchanges);
         }
         for fault in self.judge(candidate, &exchanges) {
-            let target = self.note(fault);
+            let target = self.record_fault(fault);
             scores.push(Score::covered(self.targets.id(target)));
         }
         if let Some(mock_catalog) = &mut self.mock_catalog {
@@ -461,7 +478,7 @@ impl Problem for RestProblem {
     fn crossover(&mut self, rng: &mut Rng, a: &Candidate, b: &Candidate) -> (Candidate, Candidate) {
         let (a, b) = (&without_named_markers(a), &without_named_markers(b));
         let (a, b) = sample::cross(rng, a, b, self.sampling.steps);
-        (self.registered(a, rng), self.registered(b, rng))
+        (self.register(a, rng), self.register(b, rng))
     }
 
     fn size(&self, candidate: &Candidate) -> usize {
@@ -473,18 +490,18 @@ impl Problem for RestProblem {
     }
 }
 
-/// Whether a failure is rightly blamed on an outside service: 502, 503 and 504 are for that.
+/// Whether a failure is correctly attributed to an external service (502, 503, 504).
 fn is_passed_on(exchange: &Exchange) -> bool {
     matches!(exchange.status(), Some(502..=504)) && !exchange.trace.outgoing.is_empty()
 }
 
-/// Recipes kept for one operation.
+/// Successful prefixes kept for one operation.
 const MAX_PREFIXES: usize = 4;
 
 /// Keeps what a successful step needed: first those that made what they are about, then the shorter ones.
 ///
 /// A call that happened to meet something that is there may not meet it again.
-fn remember(
+fn remember_prefix(
     successful_prefixes: &mut Vec<Candidate>,
     candidate: &Candidate,
     step: &Step,
@@ -527,7 +544,7 @@ fn remember(
     successful_prefixes.truncate(MAX_PREFIXES);
 }
 
-/// How near a status is to success.
+/// Score of a status for the target of a successful call.
 fn status_score(status: u16) -> f64 {
     match status {
         200..300 => 1.0,
@@ -542,21 +559,21 @@ fn status_score(status: u16) -> f64 {
     }
 }
 
-/// What the answer that came nearest to a success was like.
+/// What the response that came nearest to a success was like.
 pub(crate) fn nearest(status_score: f64) -> Option<&'static str> {
     let all = [
-        (0.7, "answered 3xx"),
-        (0.6, "answered 409, 412, 422 or 423"),
-        (0.5, "answered 400, 406, 413 or 415"),
-        (0.4, "answered 404 or 410"),
-        (0.3, "answered 403 or 405"),
-        (0.2, "answered 401 or 407"),
+        (0.7, "returned 3xx"),
+        (0.6, "returned 409, 412, 422 or 423"),
+        (0.5, "returned 400, 406, 413 or 415"),
+        (0.4, "returned 404 or 410"),
+        (0.3, "returned 403 or 405"),
+        (0.2, "returned 401 or 407"),
     ];
     let near = |(known, _): &&(f64, &str)| (status_score - known).abs() < 0.01;
     all.iter().find(near).map(|(_, words)| *words)
 }
 
-/// The facets of a place that are worth a goal. Which thing is meant has none: those are covered as chains.
+/// The facets of an input that become targets. References have none: they are covered as chains.
 fn facets(place: &NodeRef<'_>, add: &mut dyn FnMut(ValueClass)) {
     if place.pointer.is_empty()
         || place.pointer.starts_with("/path")
@@ -582,7 +599,7 @@ pub(crate) fn stable_pointer(pointer: &str) -> Cow<'_, str> {
     Cow::Owned(segments.collect::<Vec<_>>().join("/"))
 }
 
-/// Calls `add` for the shapes of an answer: the body, and what is two levels below it.
+/// Calls `add` for the shapes of a response: the body, and what is two levels below it.
 fn shapes(body: &serde_json::Value, add: &mut dyn FnMut(&str, JsonShape)) {
     fn walk(
         value: &serde_json::Value,
@@ -616,7 +633,7 @@ fn shapes(body: &serde_json::Value, add: &mut dyn FnMut(&str, JsonShape)) {
     walk(body, &mut String::new(), 3, add);
 }
 
-/// Which user may call what, as far as answers told.
+/// Observed access rights of users per operation.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessTable {
     n_users: usize,
@@ -644,7 +661,7 @@ impl AccessTable {
         }
     }
 
-    /// Somebody who may call the operation: `preferred`, unless that user was only ever kept out.
+    /// A user who may call the operation: `preferred`, unless always rejected before.
     pub(crate) fn user(&self, rng: &mut Rng, operation: usize, preferred: usize) -> usize {
         let counts = &self.counts[operation * self.n_users..(operation + 1) * self.n_users];
         let kept_out = |user: usize| counts[user].0 == 0 && counts[user].1 >= 2;
@@ -661,7 +678,7 @@ impl AccessTable {
 }
 
 /// Fresh input of an operation.
-pub(crate) fn fresh(problem: &RestProblem, rng: &mut Rng, operation: usize) -> Gene {
+pub(crate) fn sample_input(problem: &RestProblem, rng: &mut Rng, operation: usize) -> Gene {
     Gene::sample(
         &problem.api.model,
         problem.api.operations[operation].input,

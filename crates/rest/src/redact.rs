@@ -1,5 +1,4 @@
-//! What the service said during a call, fit to be shown: without the secrets of the call, and
-//! without what looks like one.
+//! Redacts secrets from the output of the service.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -8,19 +7,19 @@ use isobath_exec::http::Request;
 use regex::Regex;
 use serde_json::Value;
 
-/// The words in front of what a service said, among the evidence of a fault.
-const OUTPUT_HEADING: &str = "the service said:\n";
+/// Heading of service output in the evidence of a fault.
+const OUTPUT_HEADING: &str = "service output:\n";
 /// What stands in place of a secret.
 pub(crate) const MASK: &str = "***";
 /// Shorter values are not taken for secrets: they would be found in every other word.
 const SHORTEST: usize = 3;
 
-/// What the service said, as evidence.
+/// Service output as evidence.
 pub(crate) fn output_evidence(output: &str) -> String {
     format!("{OUTPUT_HEADING}{output}")
 }
 
-/// What the service said, where that is what a piece of evidence is.
+/// The service output in a piece of evidence, if it is one.
 #[must_use]
 pub fn output_in(evidence: &str) -> Option<&str> {
     evidence.strip_prefix(OUTPUT_HEADING)

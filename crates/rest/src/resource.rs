@@ -1,8 +1,8 @@
-//! Which operation makes what another one needs.
+//! Dependencies between operations: which operation produces a value that another one needs.
 //!
-//! An identifier in a path, a query or a body is matched with the answers that
-//! have such a value: by links of the document, by the place in the hierarchy of
-//! paths, and by names. What a document keeps quiet about is learned from answers.
+//! An identifier in a path, query or body is matched with responses that contain such a value: by
+//! links of the document, by the path hierarchy, and by name. Undocumented responses are learned
+//! from observed ones.
 
 mod unresolved;
 
@@ -17,29 +17,29 @@ use unresolved::{ConsumerIndex, ProducerIndex, add_dependency, unresolved_inputs
 use crate::exchange::Origin;
 use crate::openapi::{Api, Expression, Operation, ParameterLocation, PathPiece};
 
-/// A value that an operation needs from another one.
+/// An input of an operation that another operation produces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dependency {
     /// Where in the input, as a JSON Pointer.
     pub pointer: String,
     /// Whether the call makes no sense without it.
     pub required: bool,
-    /// Who can give it, the likeliest first.
+    /// The producers, likeliest first.
     pub producers: Vec<Producer>,
 }
 
-/// An operation whose answer has a value.
+/// An operation whose response contains the value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Producer {
     /// The operation.
     pub operation: usize,
-    /// Where in the answer, in the words of [`Exchange::value`](crate::exchange::Exchange::value).
+    /// Where in the response, in the words of [`Exchange::value`](crate::exchange::Exchange::value).
     pub place: Arc<str>,
     /// How likely it is the right one.
     pub weight: u32,
 }
 
-/// The needs of all operations, and the operations of each resource.
+/// The dependencies of all operations, and the operations on each path.
 #[derive(Clone, Debug)]
 pub struct Resources {
     dependencies: Vec<Vec<Dependency>>,
@@ -47,19 +47,19 @@ pub struct Resources {
     by_path: BTreeMap<Arc<str>, Vec<usize>>,
     learned: Vec<bool>,
     consumers: ConsumerIndex,
-    /// By operation and place, how often an answer lacked the value that others take from there; gone once it came.
+    /// By operation and place, how often a response lacked the value that others take from there; gone once it came.
     missed: BTreeMap<(usize, Arc<str>), u32>,
 }
 
 /// Producers beyond which more are no help.
 const MAX_PRODUCERS: usize = 6;
 /// A value that is less likely to come is not counted on.
-const DOUBTFUL: f64 = 0.3;
+const MIN_CONFIDENCE: f64 = 0.3;
 /// How deep identifiers are looked for in bodies.
 const DEPTH: usize = 4;
 
 impl Resources {
-    /// Finds out who needs what.
+    /// Computes the dependencies of an API.
     #[must_use]
     pub fn of(api: &Api) -> Self {
         let entities: Vec<String> = api.operations.iter().map(entity_of_path).collect();
@@ -114,7 +114,7 @@ impl Resources {
         resources
     }
 
-    /// Takes note of which of the values that others would take from a successful answer it has.
+    /// Records which referenced values a successful response contains.
     pub fn record_response(&mut self, operation: usize, has: impl Fn(&str) -> bool) {
         let first: (usize, Arc<str>) = (operation, "".into());
         let places = self.missed.range_mut(first..);
@@ -131,24 +131,25 @@ impl Resources {
         }
     }
 
-    /// How likely a value comes with an answer: certain unless it never did when it could have.
+    /// Confidence that a response contains a value; 1 unless it was missing before.
     #[must_use]
     pub fn confidence(&self, operation: usize, place: &Arc<str>) -> f64 {
         let missed = self.missed.get(&(operation, place.clone()));
         1.0 / f64::from(missed.map_or(1, |missed| missed.saturating_add(1)))
     }
 
-    /// Whether somebody is likely to give what an operation needs.
+    /// Whether all required inputs of an operation have a likely producer.
     #[must_use]
     pub fn is_provided(&self, operation: usize) -> bool {
         let producers = self.dependencies[operation]
             .iter()
             .flat_map(|dependency| &dependency.producers);
         let mut producers = producers.into_iter();
-        producers.any(|producer| self.confidence(producer.operation, &producer.place) > DOUBTFUL)
+        producers
+            .any(|producer| self.confidence(producer.operation, &producer.place) > MIN_CONFIDENCE)
     }
 
-    /// What an operation needs.
+    /// The dependencies of an operation.
     #[must_use]
     pub fn dependencies(&self, operation: usize) -> &[Dependency] {
         &self.dependencies[operation]
@@ -172,7 +173,7 @@ impl Resources {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Takes note of a successful answer to an operation whose document says nothing about its answers.
+    /// Learns from a successful response of an operation with undocumented responses.
     pub fn learn(&mut self, api: &Api, operation: usize, body: &Value) {
         if std::mem::replace(&mut self.learned[operation], true) {
             return;
@@ -288,7 +289,7 @@ fn pointer_of(location: ParameterLocation, name: &str) -> String {
     pointer
 }
 
-/// A simple value somewhere in an input or an answer.
+/// A simple value somewhere in an input or a response.
 #[derive(Clone, Debug)]
 struct Leaf {
     pointer: String,
@@ -595,7 +596,7 @@ paths:
     }
 
     #[test]
-    fn values_that_never_come_are_trusted_less_and_less_until_one_comes() {
+    fn values_that_never_come_lose_confidence_until_one_comes() {
         let api = read(DOCUMENT, "harbor.yaml", &NoLoader).expect("a good document");
         let mut resources = Resources::of(&api);
         let (id, location): (Arc<str>, Arc<str>) = ("body/id".into(), "location".into());
@@ -608,7 +609,7 @@ paths:
         assert!(resources.is_provided(1));
         resources.record_response(0, |place| place == "location");
         assert_eq!(resources.confidence(0, &location), 1.0);
-        // Nothing is to be had from answers without anything.
+        // Nothing is to be had from responses without anything.
         let mut silent = Resources::of(&api);
         for operation in 0..3 {
             (0..3).for_each(|_| silent.record_response(operation, |_| false));

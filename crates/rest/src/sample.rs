@@ -1,4 +1,4 @@
-//! Makes candidates: calls that bring what they need, and changes of them.
+//! Samples and mutates candidates.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,8 +9,9 @@ use isobath_search::Rng;
 
 use crate::action::Action;
 use crate::candidate::{Candidate, Step, StepKind};
+use crate::disruption::Recovery;
 use crate::external::MockResponse;
-use crate::problem::{RestProblem, fresh};
+use crate::problem::{RestProblem, sample_input};
 use crate::resource::{Dependency, Producer};
 use crate::seeding::RowSeeder;
 
@@ -22,8 +23,13 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
     if problem.api.operations.is_empty() {
         return Candidate::default();
     }
+    if let Some(recovery) = problem.disruption.recovery() {
+        return undo(problem, rng, recovery);
+    }
     let prefixes = &problem.successful_prefixes;
-    let failing = |operation: usize| prefixes[operation].is_empty();
+    let disruption = &problem.disruption;
+    let failing =
+        |operation: usize| prefixes[operation].is_empty() && !disruption.is_avoided(operation);
     let next = problem
         .first_pass
         .next(&problem.api, &problem.resources, failing);
@@ -38,6 +44,18 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
         append_follow_ups(problem, rng, &mut candidate, user);
     }
     apply_random_variation(problem, rng, &mut candidate);
+    candidate
+}
+
+/// Calls a disruptive operation with other inputs, and then one that worked before it.
+fn undo(problem: &RestProblem, rng: &mut Rng, recovery: Recovery) -> Candidate {
+    let mut candidate = Candidate::default();
+    let user = any_user(problem, rng);
+    for operation in [recovery.culprit, recovery.witness] {
+        let input = sample_input(problem, rng, operation);
+        let user = pick_user(problem, rng, operation, user);
+        candidate.push(StepKind::call(operation, input), user);
+    }
     candidate
 }
 
@@ -56,6 +74,9 @@ fn tour_of(problem: &RestProblem, rng: &mut Rng, tour: &[usize]) -> Candidate {
     let mut candidate = Candidate::default();
     let user = any_user(problem, rng);
     for &operation in tour {
+        if reuse_successful_prefix(problem, rng, &mut candidate, operation).is_some() {
+            continue;
+        }
         let node = problem.api.operations[operation].input;
         let mut input = Gene::sample(&problem.api.model, node, rng, &tuning);
         align_dates(rng, &mut input);
@@ -117,14 +138,22 @@ fn pick_operation(problem: &RestProblem, rng: &mut Rng) -> usize {
     if rng.bool()
         && let Some(failing) = (0..n)
             .map(|offset| (start + offset) % n)
-            .find(|&operation| problem.successful_prefixes[operation].is_empty())
+            .find(|&operation| {
+                problem.successful_prefixes[operation].is_empty()
+                    && !problem.disruption.is_avoided(operation)
+            })
     {
         return failing;
+    }
+    if problem.disruption.is_avoided(start) {
+        let others = (0..n).map(|offset| (start + offset) % n);
+        let mut allowed = others.filter(|&operation| !problem.disruption.is_avoided(operation));
+        return allowed.next().unwrap_or(start);
     }
     start
 }
 
-/// Adds the operation and, before it, what it needs; says the id of its step.
+/// Appends an operation and, before it, its dependencies; returns the id of its step.
 pub(crate) fn append_operation(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -133,7 +162,7 @@ pub(crate) fn append_operation(
     user: usize,
     depth: usize,
 ) -> u32 {
-    let mut input = fresh(problem, rng, operation);
+    let mut input = sample_input(problem, rng, operation);
     align_dates(rng, &mut input);
     reuse_observed_values(problem, rng, &mut input);
     apply_hints(problem, rng, operation, &mut input);
@@ -157,7 +186,7 @@ fn apply_hints(problem: &RestProblem, rng: &mut Rng, operation: usize, input: &m
     problem.hints.apply(rng, tuning, operation, input);
 }
 
-/// The user who made what an input refers to, the last one if there are several.
+/// The user who created the resource that an input refers to.
 fn creator_of(candidate: &Candidate, input: &Gene) -> Option<usize> {
     let references = input.references();
     references.iter().rev().find_map(|(_, reference)| {
@@ -169,7 +198,7 @@ fn creator_of(candidate: &Candidate, input: &Gene) -> Option<usize> {
     })
 }
 
-/// Who calls: nobody where nothing is asked, else a user who is let in.
+/// The user of a call: anonymous for public operations, else a user with access.
 fn pick_user(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -183,7 +212,7 @@ fn pick_user(
     Some(problem.access.user(rng, operation, preferred))
 }
 
-/// Takes a value from an earlier answer, or from a call that is added for it.
+/// Takes a value from an earlier response, or from a call that is added for it.
 fn add_dependency(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -228,7 +257,7 @@ fn add_dependency(
     input.bind(&dependency.pointer, Reference { source, place });
 }
 
-/// Adds the steps with which an operation succeeded before, most of the time; says the id of the last one.
+/// Mostly appends the steps with which an operation succeeded before; returns the id of the last one.
 fn reuse_successful_prefix(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -271,13 +300,14 @@ fn pick_weighted<'a>(rng: &mut Rng, producers: &'a [Producer]) -> &'a Producer {
     &producers[0]
 }
 
-/// Adds what a person would do next: use what was made, change it, look at it, remove it, look again.
+/// Appends follow-up calls: use, update, read or delete the created resource.
 fn append_follow_ups(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate, user: usize) {
     let Some(last) = candidate.steps.last().and_then(|step| step.operation()) else {
         return;
     };
     let created = candidate.steps.last().map(|step| step.id);
     let consumers: Vec<usize> = (0..problem.api.operations.len())
+        .filter(|&operation| !problem.disruption.is_avoided(operation))
         .filter(|&operation| {
             problem
                 .resources
@@ -334,7 +364,7 @@ fn call_on_created(
     creator: usize,
     user: usize,
 ) {
-    let mut input = fresh(problem, rng, operation);
+    let mut input = sample_input(problem, rng, operation);
     reuse_observed_values(problem, rng, &mut input);
     apply_hints(problem, rng, operation, &mut input);
     for dependency in problem.resources.dependencies(operation) {
@@ -375,7 +405,7 @@ fn call_on_same_path(
     operation: usize,
     user: usize,
 ) {
-    let mut input = fresh(problem, rng, operation);
+    let mut input = sample_input(problem, rng, operation);
     if let Some(before) = candidate
         .steps
         .last()
@@ -404,7 +434,7 @@ pub(crate) fn copy_path(from: &Gene, to: &mut Gene) {
 /// The most days between two times that belong together.
 const DAYS: u16 = 30;
 
-/// Sometimes brings the times of an input close to each other: a stay has a begin and an end, in this order mostly.
+/// Sometimes aligns the dates of an input: a range usually has a start and a later end.
 fn align_dates(rng: &mut Rng, input: &mut Gene) {
     let mut moments: Vec<(String, DateTime)> = Vec::new();
     input.walk(|place| {
@@ -427,7 +457,7 @@ fn align_dates(rng: &mut Rng, input: &mut Gene) {
     }
 }
 
-/// Puts values that were seen in answers where names fit.
+/// Reuses values observed in responses where names match.
 fn reuse_observed_values(problem: &RestProblem, rng: &mut Rng, input: &mut Gene) {
     let mut chosen: Vec<(String, serde_json::Value)> = Vec::new();
     input.walk(|place| {
@@ -451,7 +481,7 @@ fn reuse_observed_values(problem: &RestProblem, rng: &mut Rng, input: &mut Gene)
     }
 }
 
-/// Breaks a rule in the last call of the operation that is aimed at; false where there is none to break.
+/// Violates a constraint in the last call of the target operation; false if there is none.
 pub(crate) fn violate_constraint(
     problem: &RestProblem,
     rng: &mut Rng,
@@ -482,7 +512,7 @@ pub(crate) fn violate_constraint(
     true
 }
 
-/// Sometimes breaks a rule in the last call, or has somebody else make it.
+/// Sometimes makes the last call invalid, gives it an edge case, or changes its user.
 fn apply_random_variation(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate) {
     let dice = rng.f64();
     let Some(step) = candidate.steps.last_mut() else {
@@ -502,9 +532,11 @@ fn apply_random_variation(problem: &RestProblem, rng: &mut Rng, candidate: &mut 
             *action = broken;
             *breach = Some(chosen.clone());
         }
-    } else if dice < sampling.breach + sampling.odd {
-        oddity(rng, &mut action.gene);
-    } else if dice < sampling.breach + sampling.odd + sampling.other_user && problem.n_users > 0 {
+    } else if dice < sampling.breach + sampling.edge_case {
+        apply_edge_case(rng, &mut action.gene);
+    } else if dice < sampling.breach + sampling.edge_case + sampling.other_user
+        && problem.n_users > 0
+    {
         step.user = if rng.bool() {
             None
         } else {
@@ -514,7 +546,7 @@ fn apply_random_variation(problem: &RestProblem, rng: &mut Rng, candidate: &mut 
 }
 
 /// Texts that are valid and that careless code trips over.
-const ODD_TEXTS: [&str; 10] = [
+const EDGE_CASE_TEXTS: [&str; 10] = [
     "o'clock",
     "\"quoted\"",
     "100%",
@@ -528,7 +560,7 @@ const ODD_TEXTS: [&str; 10] = [
 ];
 
 /// What would make two values of an input equal, or a text odd: where, and with what. Not all of it is valid.
-fn odd_values(input: &Gene) -> Vec<(String, GeneValue)> {
+fn edge_case_values(input: &Gene) -> Vec<(String, GeneValue)> {
     let mut texts: Vec<String> = Vec::new();
     let mut simple: Vec<(String, GeneValue)> = Vec::new();
     input.walk(|place| {
@@ -546,20 +578,20 @@ fn odd_values(input: &Gene) -> Vec<(String, GeneValue)> {
         }
         simple.push((place.pointer.to_owned(), place.value.clone()));
     });
-    let mut odd = Vec::new();
+    let mut edge_case = Vec::new();
     for (index, (_, value)) in simple.iter().enumerate() {
         for (pointer, other) in &simple[index + 1..] {
             if std::mem::discriminant(value) == std::mem::discriminant(other) && value != other {
-                odd.push((pointer.clone(), value.clone()));
+                edge_case.push((pointer.clone(), value.clone()));
             }
         }
     }
-    for text in ODD_TEXTS {
+    for text in EDGE_CASE_TEXTS {
         for pointer in &texts {
-            odd.push((pointer.clone(), GeneValue::Text(text.into())));
+            edge_case.push((pointer.clone(), GeneValue::Text(text.into())));
         }
     }
-    odd
+    edge_case
 }
 
 /// The input with one value changed, where that is valid.
@@ -569,17 +601,17 @@ pub(crate) fn with_value(input: &Gene, (pointer, value): (String, GeneValue)) ->
 }
 
 /// Copies of an input in which two values are equal, or a text is odd, where that is valid.
-pub(crate) fn oddities(input: &Gene) -> impl Iterator<Item = Gene> {
-    let odd = odd_values(input).into_iter();
-    odd.filter_map(move |value| with_value(input, value))
+pub(crate) fn edge_cases(input: &Gene) -> impl Iterator<Item = Gene> {
+    let edge_case = edge_case_values(input).into_iter();
+    edge_case.filter_map(move |value| with_value(input, value))
 }
 
 /// Makes two values equal, or a text odd, where that is valid.
-fn oddity(rng: &mut Rng, input: &mut Gene) {
-    let mut odd = odd_values(input);
+fn apply_edge_case(rng: &mut Rng, input: &mut Gene) {
+    let mut edge_case = edge_case_values(input);
     // Whether one is valid takes longer to see than to draw another one.
-    while !odd.is_empty() {
-        let drawn = odd.swap_remove(rng.usize(..odd.len()));
+    while !edge_case.is_empty() {
+        let drawn = edge_case.swap_remove(rng.usize(..edge_case.len()));
         if let Some(copy) = with_value(input, drawn) {
             *input = copy;
             return;
@@ -588,7 +620,7 @@ fn oddity(rng: &mut Rng, input: &mut Gene) {
 }
 
 /// How many of the mutants may break a rule in their last call, or have another caller.
-pub(crate) const SPICED: f64 = 0.25;
+pub(crate) const MUTATE_WITH_VARIATION: f64 = 0.25;
 
 /// A changed copy; the call of `aimed` is changed rather than others.
 pub(crate) fn mutant(
@@ -633,12 +665,12 @@ pub(crate) fn mutant(
     if let StepKind::Call { action, breach } = &mut child.steps[at].kind {
         // Once changed, an input that broke a rule may break another or none; a valid one is known to be valid.
         if breach.take().is_some() {
-            let mut valid = fresh(problem, rng, action.operation);
+            let mut valid = sample_input(problem, rng, action.operation);
             copy_path(&action.gene, &mut valid);
             action.gene = valid;
         }
-        if rng.f64() < problem.sampling.odd {
-            oddity(rng, &mut action.gene);
+        if rng.f64() < problem.sampling.edge_case {
+            apply_edge_case(rng, &mut action.gene);
         }
         let references = action.gene.references();
         if action.mutate(rng, &problem.sampling.tuning).is_some() {
@@ -656,7 +688,7 @@ pub(crate) fn mutant(
                 }
             }
             // What refuses calls is found from those that are near a success, too.
-            if at + 1 == child.steps.len() && rng.f64() < SPICED {
+            if at + 1 == child.steps.len() && rng.f64() < MUTATE_WITH_VARIATION {
                 apply_random_variation(problem, rng, &mut child);
             }
             return child;
@@ -682,7 +714,7 @@ fn is_guided(problem: &RestProblem) -> bool {
     problem.seeder().is_some_and(RowSeeder::is_guided)
 }
 
-/// How likely a value comes with an answer; where nothing else leads anywhere, it is waited for.
+/// How likely a value comes with a response; where nothing else leads anywhere, it is waited for.
 fn confidence(problem: &RestProblem, operation: usize, place: &Arc<str>) -> f64 {
     if is_guided(problem) {
         problem.resources.confidence(operation, place)
@@ -712,7 +744,7 @@ fn restructure(problem: &RestProblem, rng: &mut Rng, candidate: &mut Candidate) 
     if rng.f64() < 0.7 {
         append_follow_ups(problem, rng, candidate, user);
     } else {
-        let operation = rng.usize(..problem.api.operations.len());
+        let operation = pick_operation(problem, rng);
         append_operation(problem, rng, candidate, operation, user, 1);
     }
     true
@@ -788,7 +820,7 @@ pub(crate) fn splice(
                     action: Action {
                         operation: action.operation,
                         gene,
-                        extras: action.extras.clone(),
+                        undocumented: action.undocumented.clone(),
                     },
                     breach: breach.clone(),
                 }

@@ -1,4 +1,4 @@
-//! Users who are logged in: what each of them sends with every call, and how that is renewed.
+//! Logged-in users: the credentials they send with each call, and their renewal.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,11 +33,11 @@ pub struct Credentials {
     pub renewals: u64,
 }
 
-/// Shorter values are not looked for in answers: they would be found in every other word.
+/// Shorter values are not looked for in responses: they would be found in every other word.
 const SHORTEST: usize = 6;
 
 impl Credentials {
-    /// What nobody else may see of it, the longest first.
+    /// Secret values, longest first.
     #[must_use]
     pub fn secrets(&self) -> Vec<&str> {
         let headers = self.headers.iter().flat_map(|(_, value)| {
@@ -69,11 +69,11 @@ pub struct LoginError {
 }
 
 impl Session {
-    /// Creates the user if that is asked for, and logs in. `number` makes created users differ.
+    /// Creates the user if configured, and logs in. `number` makes created users distinct.
     ///
     /// # Errors
     ///
-    /// When the service refuses, or its answer lacks what was to be taken from it.
+    /// When the service refuses, or its response lacks what was to be taken from it.
     pub fn open(
         client: &mut Client,
         base: &str,
@@ -223,7 +223,7 @@ impl Credentials {
                     .map(str::trim)
                     .collect();
                 if cookies.is_empty() {
-                    return Err("the answer to the log-in sets no cookie".into());
+                    return Err("the login response sets no cookie".into());
                 }
                 self.headers.push(("Cookie".into(), cookies.join("; ")));
             }
@@ -268,16 +268,14 @@ fn find_token(from: &TokenSource, response: &Response) -> Result<String, String>
         TokenSource::Header(name) => response
             .header(name)
             .map(str::to_owned)
-            .ok_or_else(|| format!("the answer to the log-in has no header `{name}`")),
+            .ok_or_else(|| format!("the login response has no header `{name}`")),
         TokenSource::Body(pointer) => {
             let body: Value = serde_json::from_slice(&response.body)
-                .map_err(|_| "the answer to the log-in is not JSON".to_owned())?;
+                .map_err(|_| "the login response is not JSON".to_owned())?;
             match body.pointer(pointer) {
                 Some(Value::String(token)) => Ok(token.clone()),
                 Some(Value::Number(token)) => Ok(token.to_string()),
-                _ => Err(format!(
-                    "the answer to the log-in has no text at `{pointer}`"
-                )),
+                _ => Err(format!("the login response has no string at `{pointer}`")),
             }
         }
     }
@@ -304,7 +302,7 @@ fn send(
         format!("{base}/{}", call.endpoint.trim_start_matches('/'))
     };
     let method = Method::from_bytes(call.method.as_bytes())
-        .map_err(|_| format!("`{}` is no HTTP method", call.method))?;
+        .map_err(|_| format!("invalid HTTP method `{}`", call.method))?;
     let body = call.body.as_deref().map(|body| fill(body, filled));
     let mut request = Request::new(method, fill(&url, filled)).body(body.unwrap_or_default());
     if let Some(content_type) = &call.content_type {
@@ -317,11 +315,11 @@ fn send(
     match answer.response() {
         Some(response) if response.status < 400 => Ok(response.clone()),
         Some(response) => Err(format!(
-            "{} {} was answered with {}",
+            "{} {} returned {}",
             call.method, call.endpoint, response.status
         )),
         None => Err(format!(
-            "{} {} was not answered",
+            "{} {} received no response",
             call.method, call.endpoint
         )),
     }

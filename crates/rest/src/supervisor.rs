@@ -1,7 +1,7 @@
-//! Notices that the service died, and brings it back where somebody can.
+//! Detects that the service crashed, and restarts it.
 //!
-//! All callers of a run share one keeper: whoever meets the death first brings the service back,
-//! the others see that it lives again and go on.
+//! All callers of a run share one supervisor: the first to notice a crash restarts the service, the
+//! others continue.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -11,39 +11,39 @@ use isobath_exec::process::{Output, OutputPosition};
 
 use crate::session::Session;
 
-/// Calls in a row without an answer in time after which we ask whether the service still answers anything.
+/// Calls in a row without a response in time after which we ask whether the service still answers anything.
 const MAX_TIMEOUTS: u32 = 10;
-/// How often a service is brought back before it is given up.
+/// Maximum number of restarts.
 const MAX_RESTARTS: u64 = 500;
 
-/// Brings a dead service back: ends what is left of it, starts it again, and logs its users in.
+/// Restarts a crashed service: stops what is left of it, starts it, and logs its users in.
 ///
 /// An error says why that is not possible.
 pub type Restart = dyn FnMut() -> Result<Restarted, String> + Send;
 
-/// A service that is back.
+/// A restarted service.
 #[derive(Clone, Debug, Default)]
 pub struct Restarted {
-    /// Its users, logged in anew.
+    /// Its users, logged in again.
     pub sessions: Vec<Session>,
-    /// How it had ended: the exit code and its last words, as far as known.
+    /// Exit code and last output, as far as known.
     pub exit_reason: String,
 }
 
-/// A death of the service.
+/// A crash of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crash {
-    /// The operation that was called last before, where one caller alone saw it.
+    /// The last operation called before, if only one caller was active.
     pub operation: Option<usize>,
-    /// How it ended.
+    /// Exit reason.
     pub exit_reason: String,
     /// Whether the exchanges of a candidate show it.
     pub is_shown: bool,
-    /// Whether it is back.
+    /// Whether it was restarted.
     pub is_restarted: bool,
 }
 
-/// Watches over the life of a service.
+/// Watches a service and restarts it after a crash.
 #[derive(Default)]
 pub struct Supervisor {
     state: Mutex<SupervisorState>,
@@ -61,16 +61,16 @@ struct SupervisorState {
     lost_reason: String,
 }
 
-/// What became of a service that was found dead.
+/// Outcome of handling a crash.
 pub(crate) enum CrashOutcome {
-    /// It is back; this is how it had ended, where it is this caller who met its death.
+    /// Restarted; with the exit reason if this caller noticed the crash first.
     Restarted(Option<String>),
-    /// It is gone for good, for this reason.
+    /// Not restarted, for this reason.
     Lost(String),
 }
 
 impl Supervisor {
-    /// A keeper of a service that nobody can bring back.
+    /// A supervisor that cannot restart the service.
     #[must_use]
     pub fn new(sessions: Vec<Session>) -> Self {
         let state = SupervisorState {
@@ -83,26 +83,26 @@ impl Supervisor {
         }
     }
 
-    /// The same keeper, who can bring the service back.
+    /// Adds a way to restart the service.
     #[must_use]
     pub fn with_restart(self, restart: Box<Restart>) -> Self {
         self.state().restart = Some(restart);
         self
     }
 
-    /// The same keeper, who listens to what the service says.
+    /// Adds the output of the service.
     #[must_use]
     pub fn with_output(mut self, output: Output) -> Self {
         self.output = Some(output);
         self
     }
 
-    /// The end of what the service said so far, where somebody listens.
+    /// The end of the output so far, if it is captured.
     pub(crate) fn mark(&self) -> Option<OutputPosition> {
         self.output.as_ref().map(Output::position)
     }
 
-    /// What the service said since a mark.
+    /// The output since a mark.
     pub(crate) fn output_since(&self, since: Option<OutputPosition>) -> String {
         match (&self.output, since) {
             (Some(output), Some(mark)) => output.since(mark),
@@ -110,7 +110,7 @@ impl Supervisor {
         }
     }
 
-    /// The deaths so far, from number `from` on.
+    /// The crashes so far, starting with number `from`.
     #[must_use]
     pub fn crashes(&self, from: usize) -> Vec<Crash> {
         self.state()
@@ -120,30 +120,30 @@ impl Supervisor {
             .to_vec()
     }
 
-    /// Which life of the service this is, from 0.
+    /// Number of restarts so far.
     #[must_use]
     pub fn restarts(&self) -> u64 {
         self.restarts.load(Ordering::Acquire)
     }
 
-    /// Which life it is, once nobody is about to bring it back.
+    /// Number of restarts, after a restart in progress has finished.
     pub(crate) fn settled_restarts(&self) -> u64 {
         let _settled = self.state();
         self.restarts()
     }
 
-    /// Whether it died and nobody can bring it back, and why.
+    /// Why the service is lost, if it is.
     pub(crate) fn lost_reason(&self) -> Option<String> {
         let is_lost = self.is_lost.load(Ordering::Acquire);
         is_lost.then(|| self.state().lost_reason.clone())
     }
 
-    /// The users of this life.
+    /// The users, logged in after the last restart.
     pub(crate) fn sessions(&self) -> Arc<[Session]> {
         Arc::clone(&self.state().sessions)
     }
 
-    /// Notes whether a call was answered in time; says whether it is time to ask whether anything is.
+    /// Records whether a call was answered in time; returns whether to check that the service still responds.
     pub(crate) fn record_response(&self, in_time: bool) -> bool {
         if in_time {
             if self.silent.load(Ordering::Relaxed) > 0 {
@@ -154,9 +154,9 @@ impl Supervisor {
         self.silent.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_TIMEOUTS
     }
 
-    /// Takes note that the service was found dead in its life number `life`, and brings it back.
+    /// Records a crash after the given number of restarts, and restarts the service.
     ///
-    /// `operation` was called last, and `is_shown` says whether exchanges will show it.
+    /// `operation` was called last; `is_shown` tells whether exchanges show the crash.
     pub(crate) fn handle_crash(
         &self,
         restarts: u64,
@@ -175,7 +175,7 @@ impl Supervisor {
         let restarted = match &mut state.restart {
             None => Err(None),
             Some(_) if restarts >= MAX_RESTARTS => {
-                Err(Some(format!("it died {MAX_RESTARTS} times")))
+                Err(Some(format!("it crashed {MAX_RESTARTS} times")))
             }
             Some(restart) => restart().map_err(Some),
         };
@@ -198,7 +198,7 @@ impl Supervisor {
             }
             Err(reason) => {
                 let why = match reason {
-                    Some(reason) => format!("{why}; it could not be brought back: {reason}"),
+                    Some(reason) => format!("{why}; restart failed: {reason}"),
                     None => why.to_owned(),
                 };
                 state.crashes.push(crash(&why, false));
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_comes_late_finds_it_alive_again() {
+    fn a_second_caller_finds_it_restarted() {
         let supervisor =
             Supervisor::new(Vec::new()).with_restart(Box::new(|| Ok(Restarted::default())));
         assert!(matches!(
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_brought_back_stays_gone() {
+    fn what_cannot_be_restarted_stays_lost() {
         let supervisor = Supervisor::new(Vec::new());
         for _ in 0..2 {
             assert!(matches!(
@@ -256,17 +256,17 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_return_says_why() {
+    fn a_failed_restart_says_why() {
         let supervisor =
             Supervisor::new(Vec::new()).with_restart(Box::new(|| Err("no disk".into())));
         let CrashOutcome::Lost(why) = supervisor.handle_crash(0, None, false, "refused") else {
             panic!("it cannot be back");
         };
-        assert_eq!(why, "refused; it could not be brought back: no disk");
+        assert_eq!(why, "refused; restart failed: no disk");
     }
 
     #[test]
-    fn only_silence_in_a_row_is_suspicious() {
+    fn only_timeouts_in_a_row_are_suspicious() {
         let supervisor = Supervisor::new(Vec::new());
         for _ in 0..MAX_TIMEOUTS - 1 {
             assert!(!supervisor.record_response(false));

@@ -1,4 +1,4 @@
-//! What is worth covering in a black-box run, by name and by number.
+//! Targets of the REST job.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use crate::fault::FaultKind;
 use crate::openapi::Api;
 use crate::seeding::StatementTarget;
 
-/// Something worth covering.
+/// A target of the REST job.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// An operation answers with this status.
+    /// An operation returns this status.
     Status(usize, u16),
-    /// An operation answers with a status of this hundred.
+    /// An operation returns a status of this class (2xx, 4xx, …).
     Family(usize, u8),
-    /// An operation is called by this user (`None` is anonymous) and answers with this status.
+    /// An operation, called by this user (`None` is anonymous), returns this status.
     Access(usize, Option<usize>, u16),
     /// A part of the input has this property, in a call that succeeds.
     Input(usize, Arc<str>, ValueClass),
-    /// A part of the input breaks this rule, and the call is answered.
+    /// An input violates this constraint, and the call receives a response.
     Breach(usize, Arc<str>, Rule),
-    /// A part of the answer with this status has this shape.
+    /// A part of the response with this status has this shape.
     Shape(usize, u16, Arc<str>, JsonShape),
-    /// A call that succeeds uses a value of an earlier answer.
+    /// A successful call uses a value of an earlier response.
     Chain(usize, usize, Arc<str>),
     /// A fault of this kind and cause is shown.
     Fault(FaultKind, Arc<str>),
@@ -37,11 +37,11 @@ pub enum Target {
     Statement(Arc<str>, StatementTarget),
     /// The rows that a statement of this shape finds, or does not, show what one of its coverage rules asks for.
     Rule(Arc<str>, Arc<str>),
-    /// An operation reads a row that the test brought, in which a column has a value that its table speaks of.
+    /// An operation reads an inserted row in which a column has a value mentioned in the schema.
     Row(usize, Arc<str>),
 }
 
-/// What a part of an answer looks like.
+/// The shape of a response value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JsonShape {
     /// Null.
@@ -85,10 +85,10 @@ impl JsonShape {
             Self::True => "is true",
             Self::False => "is false",
             Self::Number => "is a number",
-            Self::Text => "is a text",
+            Self::Text => "is a string",
             Self::Object => "is an object",
             Self::EmptyList => "is an empty list",
-            Self::List => "is a list with items",
+            Self::List => "is a non-empty list",
         }
     }
 }
@@ -110,28 +110,31 @@ impl Target {
         }
     }
 
-    /// Whether a test should be kept for it: whoever reads a suite wants to see statuses and chains, not every value that was tried.
+    /// Whether it one per status and behavior, or, with `all`, also one per kind of value.
     #[must_use]
-    pub fn needs_test(&self) -> bool {
+    pub fn needs_test(&self, all: bool) -> bool {
         match self {
             Self::Status(..)
             | Self::Access(..)
             | Self::Chain(..)
-            | Self::Shape(..)
             | Self::Statement(..)
             | Self::Rule(..)
             | Self::Row(..) => true,
             Self::Code(_, target) => target.kind != TargetKind::Fault,
-            Self::Input(_, _, facet) => !matches!(
-                facet,
-                ValueClass::Negative | ValueClass::Positive | ValueClass::Filled
-            ),
+            // An empty list is another behavior than one with items; what its items look like is not.
+            Self::Shape(_, _, place, _) => all || place.is_empty(),
+            Self::Input(_, _, class) => {
+                all && !matches!(
+                    class,
+                    ValueClass::Negative | ValueClass::Positive | ValueClass::Filled
+                )
+            }
             // Faults get tests of their own.
             Self::Family(..) | Self::Breach(..) | Self::Fault(..) => false,
         }
     }
 
-    /// The goal as a sentence.
+    /// A description of the target.
     #[must_use]
     pub fn describe(&self, api: &Api) -> String {
         TargetText(self, api).to_string()
@@ -140,17 +143,17 @@ impl Target {
     fn write(&self, api: &Api, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |operation: &usize| api.operations[*operation].name();
         match self {
-            Self::Status(operation, status) => write!(f, "{} answers {status}", name(operation)),
-            Self::Family(operation, family) => write!(f, "{} answers {family}xx", name(operation)),
+            Self::Status(operation, status) => write!(f, "{} returns {status}", name(operation)),
+            Self::Family(operation, family) => write!(f, "{} returns {family}xx", name(operation)),
             Self::Access(operation, Some(user), status) => write!(
                 f,
-                "{} answers {status} to user {}",
+                "{} returns {status} to user {}",
                 name(operation),
                 user + 1
             ),
             Self::Access(operation, None, status) => write!(
                 f,
-                "{} answers {status} without authentication",
+                "{} returns {status} without authentication",
                 name(operation)
             ),
             Self::Input(operation, place, facet) => write!(
@@ -161,14 +164,14 @@ impl Target {
             ),
             Self::Breach(operation, place, rule) => write!(
                 f,
-                "{} is called with {place} that breaks `{rule}`",
+                "{} is called with {place} violating `{rule}`",
                 name(operation)
             ),
             Self::Shape(operation, status, place, shape) => {
                 let place = if place.is_empty() { "the body" } else { place };
                 write!(
                     f,
-                    "{} answers {status}, and {place} {}",
+                    "{} returns {status}, and {place} {}",
                     name(operation),
                     shape.words()
                 )
@@ -191,10 +194,12 @@ impl Target {
             Self::Row(operation, value) => {
                 write!(f, "{} reads a row with {value}", name(operation))
             }
-            Self::Rule(shape, label) => write!(f, "`{shape}` meets rows for its rule {label}"),
-            Self::Statement(shape, StatementTarget::Found) => write!(f, "`{shape}` finds rows"),
+            Self::Rule(shape, label) => {
+                write!(f, "`{shape}` covers its query coverage rule {label}")
+            }
+            Self::Statement(shape, StatementTarget::Found) => write!(f, "`{shape}` returns rows"),
             Self::Statement(shape, StatementTarget::NotFound) => {
-                write!(f, "`{shape}` finds no rows")
+                write!(f, "`{shape}` returns no rows")
             }
         }
     }
@@ -213,7 +218,7 @@ pub(crate) fn outcome(kind: TargetKind) -> &'static str {
     }
 }
 
-/// A goal with the API that it is about.
+/// A target with its API, for display.
 struct TargetText<'a>(&'a Target, &'a Api);
 
 impl fmt::Display for TargetText<'_> {
@@ -224,15 +229,15 @@ impl fmt::Display for TargetText<'_> {
 
 pub(crate) fn facet_words(facet: ValueClass) -> String {
     match facet {
-        ValueClass::Absent => "left out".into(),
+        ValueClass::Absent => "omitted".into(),
         ValueClass::Present => "there".into(),
         ValueClass::Null => "null".into(),
         ValueClass::True => "true".into(),
         ValueClass::False => "false".into(),
-        ValueClass::Member(index) => format!("at its listed value number {}", index + 1),
-        ValueClass::Option(index) => format!("in its alternative number {}", index + 1),
-        ValueClass::Minimum => "at its least".into(),
-        ValueClass::Maximum => "at its most".into(),
+        ValueClass::Member(index) => format!("at enum value {}", index + 1),
+        ValueClass::Option(index) => format!("in alternative {}", index + 1),
+        ValueClass::Minimum => "at its minimum".into(),
+        ValueClass::Maximum => "at its maximum".into(),
         ValueClass::Negative => "negative".into(),
         ValueClass::Zero => "zero".into(),
         ValueClass::Positive => "positive".into(),
@@ -241,23 +246,23 @@ pub(crate) fn facet_words(facet: ValueClass) -> String {
     }
 }
 
-/// Numbers for goals, in the order in which they were first met.
+/// Ids of targets, in the order of their discovery.
 #[derive(Clone, Debug, Default)]
 pub struct Targets {
     list: Vec<Target>,
     ids: FxHashMap<Target, TargetId>,
-    /// The numbers of goals about inputs, by operation and place: every call asks for dozens of them, by a
+    /// Ids of input targets, by operation and place: every call looks up dozens of them, by a
     /// place that is borrowed.
     inputs: FxHashMap<usize, Places<ValueClass>>,
-    /// The same for shapes of answers, by operation and status.
+    /// The same for shapes of responses, by operation and status.
     shapes: FxHashMap<(usize, u16), Places<JsonShape>>,
 }
 
-/// For each place, what it may be like, with the numbers of the goals.
+/// For each place, its facets or shapes with the target ids.
 type Places<T> = FxHashMap<Box<str>, Vec<(T, TargetId)>>;
 
 impl Targets {
-    /// The number of a goal; one that was never met gets the next.
+    /// The id of a target; a new target gets the next id.
     pub fn id(&mut self, target: Target) -> TargetId {
         if let Some(id) = self.ids.get(&target) {
             return *id;
@@ -268,7 +273,7 @@ impl Targets {
         id
     }
 
-    /// The number of the goal that a part of the input has a property.
+    /// The id of an input target.
     pub fn input(&mut self, operation: usize, place: &str, facet: ValueClass) -> TargetId {
         let known = self.inputs.get(&operation).and_then(|at| at.get(place));
         if let Some(id) = known.and_then(|known| number_of(known, facet)) {
@@ -280,7 +285,7 @@ impl Targets {
         id
     }
 
-    /// The number of the goal that a part of an answer has a shape.
+    /// The id of a response shape target.
     pub fn shape(
         &mut self,
         operation: usize,
@@ -299,19 +304,19 @@ impl Targets {
         id
     }
 
-    /// The goal behind a number.
+    /// The target with this id.
     #[must_use]
     pub fn get(&self, id: TargetId) -> Option<&Target> {
         self.list.get(id.index())
     }
 
-    /// The number of a goal, if it was met.
+    /// The id of a known target.
     #[must_use]
     pub fn find(&self, target: &Target) -> Option<TargetId> {
         self.ids.get(target).copied()
     }
 
-    /// All goals with their numbers.
+    /// All targets with their ids.
     pub fn iter(&self) -> impl Iterator<Item = (TargetId, &Target)> {
         self.list
             .iter()
@@ -342,7 +347,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_has_one_number_however_it_is_asked_for() {
+    fn a_target_has_one_number_however_it_is_looked_up() {
         let mut targets = Targets::default();
         let input = targets.input(3, "/query/q", ValueClass::Empty);
         let shape = targets.shape(3, 200, "/name", JsonShape::Text);

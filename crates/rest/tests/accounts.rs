@@ -1,4 +1,4 @@
-//! Users who must be created, tokens that wear out, ids that only a Location has.
+//! Users that must be created, tokens that expire, ids that are only in a Location header.
 
 #[path = "../../emit/tests/http_runner/mod.rs"]
 mod http_runner;

@@ -1,4 +1,4 @@
-//! The whole job against services that have a bad day: it ends, and keeps what it found.
+//! Runs against failing services end, and keep their results.
 
 mod mortal;
 mod support;
@@ -55,7 +55,7 @@ fn prepared_with(document: &str, url: &str, calls: u64) -> Prepared {
         probes: ProbeConfig::default(),
     });
     // These services look at nothing that they are sent.
-    prepared.config.off = BTreeSet::from([
+    prepared.config.disabled = BTreeSet::from([
         FaultKind::InvalidInputAccepted,
         FaultKind::DeleteWithoutEffect,
     ]);
@@ -134,7 +134,7 @@ fn a_service_that_stops_answering_ends_the_run_with_what_it_has() {
         prepared.timeout = Duration::from_millis(50);
         let outcome = prepared.run();
         let lost = outcome.lost.as_ref().expect("nothing is answered");
-        assert!(lost.to_string().contains("does not answer"), "{lost}");
+        assert!(lost.to_string().contains("stopped responding"), "{lost}");
         assert_eq!(kinds(&outcome), BTreeSet::from([FaultKind::TimedOut]));
         assert!(outcome.calls < 100, "{}", outcome.calls);
     }

@@ -1,4 +1,4 @@
-//! What a run reaches that sees the database and may bring rows, on listed seeds.
+//! Coverage of runs with a test database, on listed seeds.
 
 mod support;
 
@@ -68,7 +68,7 @@ fn the_stored_pair_is_found_with_post_and_without() {
     for seed in 1..=10 {
         for service in ["stored_pair", "stored_pair_without_post"] {
             let (_, covered) = run(service, 300, seed, SeedingConfig::default());
-            let calls = covered.get("GET /api/foo/{x}/{y} answers 200");
+            let calls = covered.get("GET /api/foo/{x}/{y} returns 200");
             assert!(
                 calls.is_some_and(|calls| *calls <= 150),
                 "{service}, seed {seed}: {calls:?}"
@@ -140,16 +140,16 @@ fn what_needs_rows_is_answered_when_the_test_brings_them() {
     for seed in 1..=2 {
         let (_, covered) = run("depot", 3_000, seed, SeedingConfig::default());
         for wanted in [
-            "GET /sites/{code} answers 200",
-            "GET /sites/{code} answers 410",
-            "GET /sites/{code}/stock answers 200",
-            "GET /sites/{code}/stock answers 204",
-            "GET /items/{id} answers 200",
-            "GET /items/{id} answers 409",
-            "POST /reservations answers 201",
-            "POST /reservations answers 409",
-            "DELETE /reservations/{id} answers 204",
-            "DELETE /reservations/{id} answers 409",
+            "GET /sites/{code} returns 200",
+            "GET /sites/{code} returns 410",
+            "GET /sites/{code}/stock returns 200",
+            "GET /sites/{code}/stock returns 204",
+            "GET /items/{id} returns 200",
+            "GET /items/{id} returns 409",
+            "POST /reservations returns 201",
+            "POST /reservations returns 409",
+            "DELETE /reservations/{id} returns 204",
+            "DELETE /reservations/{id} returns 409",
         ] {
             assert!(covered.contains_key(wanted), "seed {seed}: {wanted}");
         }
@@ -194,7 +194,7 @@ fn rules_of_statements_are_targets_when_that_is_asked_for() {
     );
     let rules = covered
         .keys()
-        .filter(|target| target.contains(" for its rule "));
+        .filter(|target| target.contains(" query coverage rule "));
     assert!(rules.count() >= 15);
     let (outcome, covered) = rows_for_rule(false, 1);
     let data = outcome.database.expect("there is a database");
@@ -203,7 +203,7 @@ fn rules_of_statements_are_targets_when_that_is_asked_for() {
     assert!(
         !covered
             .keys()
-            .any(|target| target.contains(" for its rule "))
+            .any(|target| target.contains(" query coverage rule "))
     );
 }
 
@@ -273,8 +273,12 @@ fn a_replay_brings_the_rows_and_looks_at_what_is_left() {
         let of = suite.database.as_ref().expect("it names its database");
         let database = with_rows.then(|| ReplayDatabase::open(&address, of).expect("it is there"));
         let client = Client::new(HttpConfig::default()).expect("a client");
-        let mut player = Replayer::new(suite, running.url.as_str(), client, 1, database);
-        suite.tests.iter().map(|test| player.play(test)).collect()
+        let mut replayer = Replayer::new(suite, running.url.as_str(), client, 1, database);
+        suite
+            .tests
+            .iter()
+            .map(|test| replayer.replay(test))
+            .collect()
     };
     let held = play(&suite, true);
     assert!(
@@ -328,10 +332,10 @@ fn calls_that_fill_tables_are_led_by_what_statements_lack() {
     assert!(led >= 3, "{led}");
 }
 
-/// The pair that the POST stores is in no answer and in no document: only the row tells, to whoever looks at it.
+/// The pair that the POST stores is in no response and in no document: only the row tells, to whoever looks at it.
 #[test]
 fn inputs_are_led_to_rows_that_calls_stored() {
-    let wanted = "GET /api/foo/{x}/{y} answers 200";
+    let wanted = "GET /api/foo/{x}/{y} returns 200";
     for seed in 1..=3 {
         let reached = |distance: bool| {
             let config = SeedingConfig {

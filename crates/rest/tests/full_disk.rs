@@ -1,4 +1,5 @@
-//! A database whose disk is full in the middle of a run: calls fail, the reason is shown, the run goes on.
+//! The disk of the database is full in the middle of a run: calls fail, the reason is shown, the
+//! run continues.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! The example of the paper on each of the three databases, whose statements a tap tells or the service itself.
+//! The example of the paper on each of the three databases, with a SQL tap or a statement log.
 
 mod support;
 
@@ -63,11 +63,11 @@ fn all_of_the_stored_pair_is_reached_on_each_database() {
                 let engine = place.engine;
                 let covered = covered(with_pair(place), with_post, seed);
                 let mut wanted = vec![
-                    "GET /api/foo/{x}/{y} answers 200",
-                    "GET /api/foo/{x}/{y} answers 400",
+                    "GET /api/foo/{x}/{y} returns 200",
+                    "GET /api/foo/{x}/{y} returns 400",
                 ];
                 if with_post {
-                    wanted.push("POST /api/foo answers 200");
+                    wanted.push("POST /api/foo returns 200");
                 }
                 for target in wanted {
                     assert!(

@@ -1,4 +1,4 @@
-//! The job on the example service: it finds the planted faults, and none where there is none.
+//! The job on the example service: finds the seeded faults, and no others.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Documents that somebody has damaged: whatever is left of them is read, or refused with words.
+//! Damaged documents are read as far as possible, or rejected with a message.
 
 use fastrand::Rng;
 use isobath_genes::{GeneConfig, Unresolved};

@@ -1,4 +1,4 @@
-//! Faults that show in the rows of the database are found there, and a correct service is not accused.
+//! Faults in database rows are found, and a correct service has none.
 
 mod support;
 
@@ -23,7 +23,7 @@ fn run_without(
     fault: Option<RowFault>,
     seed: u64,
     calls: u64,
-    off: Option<FaultKind>,
+    disabled: Option<FaultKind>,
 ) -> Option<RunResult> {
     let place = Place::new(engine, "rows of a library")?;
     let tables = library_tables(&place.at);
@@ -40,7 +40,7 @@ fn run_without(
         probes: ProbeConfig::default(),
     };
     let mut prepared = Prepared::new(&plan).with_rows(&place.address);
-    prepared.config.off.extend(off);
+    prepared.config.disabled.extend(disabled);
     Some(prepared.run())
 }
 

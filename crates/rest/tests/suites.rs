@@ -1,5 +1,4 @@
-//! The suites that a run on the example service leaves are green in every language, and turn red when the
-//! service changes.
+//! Generated suites pass in every language, and fail when the service changes.
 
 #[path = "../../emit/tests/http_runner/mod.rs"]
 mod http_runner;

@@ -1,4 +1,4 @@
-//! Every fault that has a service of its own is found there, and its correct twin is not accused.
+//! Each fault kind is found in its sample service, and not in the correct twin.
 
 mod support;
 
@@ -17,14 +17,14 @@ fn search(service: &Running, seed: u64) -> RunResult {
 }
 
 /// A search of a service with a fault, of which one may be that nothing ever comes.
-fn search_faulty(sut: &Sut, calls: u64, off: Option<FaultKind>) -> RunResult {
+fn search_faulty(sut: &Sut, calls: u64, disabled: Option<FaultKind>) -> RunResult {
     let service = (sut.start)();
     let mut search = prepared(&service, 1, calls);
     if seeded(sut.name) == FaultKind::TimedOut {
         search.timeout = Duration::from_millis(100);
         search.config.calls = Some(300);
     }
-    search.config.off.extend(off);
+    search.config.disabled.extend(disabled);
     search.run()
 }
 

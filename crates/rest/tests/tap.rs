@@ -1,4 +1,4 @@
-//! Runs that see the statements of a service on the wire, on good days and on bad ones.
+//! Runs with a SQL tap, also with failures.
 
 mod support;
 

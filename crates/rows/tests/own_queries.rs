@@ -124,10 +124,10 @@ fn open(ddl: &str, queries: &str, engine: Engine) -> Option<String> {
             }
         }
         for (fate, target) in outcome.statuses.iter().zip(&targets) {
-            if let TargetStatus::Uncovered { why } = fate {
+            if let TargetStatus::Uncovered { reason } = fate {
                 writeln!(
                     report,
-                    "{}: {} {}: {why}",
+                    "{}: {} {}: {reason}",
                     given.name, target.rule, target.sql
                 )
                 .expect("text takes everything");

@@ -1,4 +1,4 @@
-//! When a search ends.
+//! The budget of a search, and why a search stopped.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Budget {
 pub enum StopReason {
     /// The evaluations, the cost or the time are used up.
     Budget,
-    /// Somebody raised the flag.
+    /// The interrupt flag was set.
     Interrupted,
 }
 

@@ -1,10 +1,10 @@
-//! What running a candidate taught us.
+//! Scores per target, and the evaluation of a candidate.
 
 use std::cmp::Ordering;
 
 use crate::target::TargetId;
 
-/// How near a candidate came to one target.
+/// The score of a candidate for one target.
 ///
 /// Invariant: `value` is in 0..=1, and 1 means covered; `secondary` is a number.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! What happens during a search, for whoever wants to show it.
+//! Events of a search, for observers.
 
 use crate::budget::StopReason;
 use crate::problem::Problem;
@@ -49,7 +49,7 @@ pub enum SearchEvent {
     Ended(StopReason),
 }
 
-/// Somebody who is told what happens, and may look at the problem as it is then.
+/// Receives the events of a search.
 pub trait Observer<P: Problem> {
     /// Called for each event, in order.
     fn on(&mut self, event: &SearchEvent, problem: &P);

@@ -1,4 +1,4 @@
-//! What is handed over: the fewest and shortest candidates that still cover everything.
+//! Suite minimization: the fewest and shortest candidates that keep all coverage.
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crate::archive::ArchiveUpdate;
 use crate::evaluation::Evaluation;
 use crate::target::TargetId;
 
-/// The only source of chance, seeded by the configuration.
+/// The only source of randomness, seeded by the configuration.
 pub type Rng = fastrand::Rng;
 
 /// What the search knows about a problem. It never learns more than this.
@@ -74,7 +74,7 @@ pub trait Problem {
     fn learn(&mut self, _lesson: &MutationFeedback<'_, Self::Candidate>) {}
 }
 
-/// Why a candidate is mutated.
+/// Context of a mutation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MutationContext {
     /// The target that the mutation should come nearer to, if it is about one.

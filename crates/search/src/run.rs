@@ -1,4 +1,4 @@
-//! Driving a search to its end, with one worker or with several.
+//! Runs a search to its end, with one worker or several.
 
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};

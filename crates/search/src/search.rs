@@ -1,4 +1,4 @@
-//! Where questions and answers meet.
+//! The search as an ask-and-tell interface.
 //!
 //! Answers may come in any order and from any number of workers, and a run is
 //! still a function of its seed and of the answers: they are judged in the order
@@ -41,7 +41,7 @@ pub enum Ask<C> {
 pub struct SearchResult<P: Problem> {
     /// The problem, with what it learned.
     pub problem: P,
-    /// What is remembered.
+    /// The archive.
     pub archive: Archive<P::Candidate>,
     /// Why it ended; `None` when it was finished before it ended by itself.
     pub stop_reason: Option<StopReason>,
@@ -143,7 +143,7 @@ impl<P: Problem> Search<P> {
         }
     }
 
-    /// Lets somebody know what happens from now on.
+    /// Registers an observer.
     pub fn observe(&mut self, observer: impl Observer<P> + 'static) {
         self.observers.push(Box::new(observer));
     }
@@ -162,7 +162,7 @@ impl<P: Problem> Search<P> {
         &self.problem
     }
 
-    /// What is remembered so far.
+    /// The archive so far.
     pub fn archive(&self) -> &Archive<P::Candidate> {
         &self.archive
     }
@@ -261,7 +261,7 @@ impl<P: Problem> Search<P> {
         Ask::Evaluate(Trial { number, candidate })
     }
 
-    /// Takes an answer; one for a candidate that has its answer already is ignored.
+    /// Takes an answer; a second one for the same candidate is ignored.
     pub fn tell(&mut self, number: u64, answer: P::Answer) {
         self.put(number, Answer::Here(answer));
     }
@@ -317,7 +317,7 @@ impl<P: Problem> Search<P> {
         }
     }
 
-    /// Judges the oldest candidate that is not judged yet, unless its answer is missing.
+    /// Judges the oldest candidate that is not judged yet, unless its execution is pending.
     fn judge_oldest(&mut self) -> bool {
         let Some(mut pending) = self.pending.pop_front() else {
             return false;

@@ -1,4 +1,4 @@
-//! Targets by name and by number.
+//! Targets by name and by index.
 
 use rustc_hash::FxHashMap;
 
@@ -54,7 +54,7 @@ impl Targets {
         self.names.get(id.index()).map_or("", |name| name)
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.names.len()
     }

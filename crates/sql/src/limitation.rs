@@ -1,4 +1,4 @@
-//! What we did not understand: data, with its place, never a silent skip.
+//! Limitations: input that we do not support, with its location.
 
 use std::fmt;
 

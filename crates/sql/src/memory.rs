@@ -321,9 +321,9 @@ impl<'s> MemoryDatabase<'s> {
             .store(&value, definition, self.schema.tables[table].strict)
         {
             Ok(value) => Ok(value),
-            Err(StoreError::Unknown(data_type)) => Err(Unsupported {
-                what: format!("storing {value} as {data_type:?}"),
-            }),
+            Err(StoreError::Unknown(data_type)) => Err(Unsupported::new(format!(
+                "storing {value} as {data_type:?}"
+            ))),
             Err(error) => {
                 violations.push(Violation {
                     table,

@@ -1,4 +1,4 @@
-//! Rows on their way into a table, and the statements that tests are made of.
+//! Rows to insert, and the statements that tests are made of.
 
 use crate::value::Value;
 

@@ -1,4 +1,4 @@
-//! Statements as texts: cut apart where several stand in one, and with values in place of their placeholders.
+//! Statement texts: splitting, and filling values in for placeholders.
 
 use std::borrow::Cow;
 

@@ -162,12 +162,12 @@ fn names_that_lead_nowhere_are_reported() {
     `a` has no primary key to refer to
     a table without columns holds nothing to test
     column `X` is defined twice
-    table `d` is defined already in x.sql:4:22; that definition counts
-    table `f` has a primary key already
-    there is no column `y`
-    there is no such column
-    there is no table `nobody`
-    there is no table `nobody` to refer to
+    no such column
+    table `d` is already defined in x.sql:4:22; that definition is used
+    table `f` already has a primary key
+    unknown column `y`
+    unknown table `nobody`
+    unknown table `nobody` in REFERENCES
     ");
 }
 

@@ -179,14 +179,14 @@ fn mistakes_are_told_with_their_place() {
         let error = query::parse(sql, &schema(), DialectName::MySql).unwrap_err();
         format!("{:?} {error}", error.location())
     };
-    insta::assert_snapshot!(problem("SELECT id FROM band"), @"Some((1, 16)) there is no table `band` in the schema");
+    insta::assert_snapshot!(problem("SELECT id FROM band"), @"Some((1, 16)) unknown table `band` in the schema");
     insta::assert_snapshot!(
         problem("SELECT id FROM artist JOIN song ON artist_id = artist.id"),
-        @"Some((1, 8)) the column `id` is ambiguous; write the table's name before it"
+        @"Some((1, 8)) column `id` is ambiguous; qualify it with the table name"
     );
     insta::assert_snapshot!(
         problem("SELECT id FROM song WHERE COUNT(*) > 1"),
-        @"Some((1, 1)) `SELECT id FROM song WHERE COUNT(*) > 1`: aggregates and window functions have no place in WHERE and ON"
+        @"Some((1, 1)) `SELECT id FROM song WHERE COUNT(*) > 1`: aggregates and window functions are not allowed in WHERE and ON"
     );
 }
 

@@ -89,7 +89,7 @@ impl Desk {
         let queries = self.file("queries.sql", QUERIES);
         let out = self.path("out");
         let formats = "fixtures,sql,pytest,junit,rust,sqlx,dbt,json";
-        let mut all = vec!["--out", &out, "--format", formats];
+        let mut all = vec!["--out", &out, "--lang", formats];
         all.extend(flags);
         let run = self.run(&queries, &all);
         assert_eq!(run.code, 0, "{run}");

@@ -85,7 +85,7 @@ DELETE FROM orders WHERE person IN (SELECT id FROM people WHERE city = 'Faro');
 INSERT INTO orders (id, person, total) SELECT id + 100, id, 5 FROM people WHERE city IS NULL;
 ";
     let out = desk.path("out");
-    let flags = [SQLITE, &["--out", &out, "--format", "fixtures,json"]].concat();
+    let flags = [SQLITE, &["--out", &out, "--lang", "fixtures,json"]].concat();
     let objects = desk.objects(statements, &flags);
     assert_eq!(objects.len(), 3);
     assert!(objects.iter().all(is_complete), "{objects:?}");
@@ -147,7 +147,7 @@ fn a_function_that_nobody_knows_is_shown_and_what_it_stands_in_the_way_of() {
         "SELECT id FROM people;\nSELECT id\nFROM people WHERE frob(city) = 1 OR frob(name) = 2;";
     let run = desk.query(queries, &["--json"]);
     assert_eq!(run.code, 2, "{run}");
-    let said = "the function frob is not supported";
+    let said = "unsupported function `frob`";
     assert!(run.err.contains(said), "{run}");
     assert_eq!(run.err.matches("error: ").count(), 1, "{run}");
     let caret = "3 | FROM people WHERE frob(city) = 1 OR frob(name) = 2;\n  |                   ^";

@@ -108,7 +108,7 @@ fn one_fixture_covers_many_targets_with_few_rows_and_values_that_people_read() {
          );",
     );
     let out = desk.path("out");
-    let flags = [SQLITE, &["--out", &out, "--format", "fixtures"]].concat();
+    let flags = [SQLITE, &["--out", &out, "--lang", "fixtures"]].concat();
     let query = "-- name: Joined
 SELECT id, email FROM people WHERE country = 'FR' AND joined > :since ORDER BY email";
     let run = desk.query(query, &flags);
@@ -146,7 +146,7 @@ fn every_format_and_the_report_are_written_and_the_same_seed_writes_the_same_byt
     assert!(text(&first, "report.md").contains("## Big"));
     assert!(text(&first, "fixtures/big.sql").contains("INSERT INTO orders"));
     assert!(text(&first, "pytest/test_queries.py").contains("database.returns(\n"));
-    assert!(text(&first, "junit5/src/test/java/QueriesTest.java").contains("class Big"));
+    assert!(text(&first, "junit/src/test/java/QueriesTest.java").contains("class Big"));
     assert!(text(&first, "rust/tests/queries.rs").contains("mod big"));
     assert!(text(&first, "sqlx/tests/queries.rs").contains("#[sqlx::test(fixtures("));
     assert!(text(&first, "dbt/models/big.sql").contains("{{ source('queries', 'orders') }}"));
@@ -185,7 +185,7 @@ fn a_person_is_told_what_was_found_and_what_to_do_next() {
     assert_eq!(run.code, 0, "{run}");
     for said in [
         "2 tables; dialect",
-        "cannot be: ",
+        "infeasible: ",
         " proven infeasible",
         "not confirmed on a database",
         "wrote isobath-out/q",
@@ -217,7 +217,7 @@ fn wrong_flags_and_missing_files_end_with_two() {
             "defines no table",
         ),
         (
-            vec!["query", &queries, "--schema", &schema, "--format", "cobol"],
+            vec!["query", &queries, "--schema", &schema, "--lang", "cobol"],
             "cobol",
         ),
         (vec!["query", "--schema", &schema], "QUERIES"),

@@ -123,7 +123,7 @@ fn write(engine: Engine) -> Option<PathBuf> {
     let queries = file("queries.sql", format!("{QUERIES}{MORE_QUERIES}"));
     let out = folder.to_str().expect("a plain path");
     let mut args = vec!["query", &queries, "--schema", &schema, "--out", out];
-    args.extend(["--dialect", dialect, "--engine", name, "--format", formats]);
+    args.extend(["--dialect", dialect, "--engine", name, "--lang", formats]);
     let run = isobath(&args);
     if run.code == 3 && std::env::var_os("ISOBATH_REQUIRE_SERVERS").is_none() {
         return None;
@@ -229,8 +229,8 @@ fn pgtap_passes_and_notices_another_query() {
 fn junit_passes_and_notices_another_query() {
     if has("mvn --version", true) {
         // Maven is slow; that a wrong expectation fails on servers too is shown by `emit`.
-        prove(Engine::Sqlite, "junit5", "mvn -q -B test");
-        prove_with(Engine::Postgres, "junit5", "mvn -q -B test", false);
+        prove(Engine::Sqlite, "junit", "mvn -q -B test");
+        prove_with(Engine::Postgres, "junit", "mvn -q -B test", false);
     }
 }
 

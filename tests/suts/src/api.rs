@@ -7,7 +7,7 @@ pub(crate) fn required(name: &str, place: &str, schema: Value) -> Value {
     json!({ "name": name, "in": place, "required": true, "schema": schema })
 }
 
-/// A query parameter that may be left out.
+/// A query parameter that is optional.
 pub(crate) fn optional(name: &str, schema: Value) -> Value {
     json!({ "name": name, "in": "query", "required": false, "schema": schema })
 }

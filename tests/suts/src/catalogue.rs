@@ -5,7 +5,7 @@ use crate::{
     accounts, breakdowns, faults, features, links, papers, parcels, sealed, stored, unusual,
 };
 
-/// A service in the catalogue.
+/// A service in the catalog.
 #[derive(Clone, Copy, Debug)]
 pub struct Sut {
     /// Its name.

@@ -78,7 +78,7 @@ pub fn hidden_body() -> Running {
     serve("hidden body", router, paths, json!({}))
 }
 
-/// POST stores the pair 42 and 77 in a database; GET finds a pair by its numbers, or answers 400.
+/// POST stores the pair 42 and 77 in a database; GET finds a pair by its numbers, or returns 400.
 ///
 /// After figure 1 of "SQL Data Generation to Enhance Search-Based System Testing".
 pub fn stored_pair() -> Running {

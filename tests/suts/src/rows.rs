@@ -129,7 +129,7 @@ pub fn library_at(database: &str, fault: Option<RowFault>) -> Running {
     serve(Store::at(database), fault)
 }
 
-/// The tables and first rows of a [`library`], in the words of a database.
+/// The tables and snapshot rows of a [`library`], in the words of a database.
 #[must_use]
 pub fn library_tables(database: &str) -> String {
     in_words_of(database, TABLES)

@@ -17,7 +17,7 @@ pub const LEDGER: &str =
     CONSTRAINT account_email UNIQUE (email), CONSTRAINT account_age CHECK (age >= 0))";
 
 /// Accounts with an address of which there must be one only, and an age that must not be negative; the service leaves
-/// both to its database, and answers 500 when that complains.
+/// both to its database, and returns 500 when that complains.
 ///
 /// It connects when it is first called, and again when its connection is lost.
 pub fn ledger(database: &str, port: u16) -> Running {

@@ -1,31 +1,31 @@
-//! `isobath config`: is the file right, and what may stand in it.
+//! `isobath config`: check `isobath.toml`, or print its JSON Schema.
 
 use std::path::PathBuf;
 
 use clap::{Args, Command, Subcommand};
 
-use super::file::File;
-use super::merge::{Words, check_tables, key};
+use super::file::ConfigFile;
+use super::merge::{ArgumentWords, check_tables, key};
 use super::{ConfigError, schema};
 use crate::exit::Exit;
 use crate::terminal::{Terminal, Tone};
 
-/// Settings in `isobath.toml`.
+/// Check `isobath.toml` or print its JSON Schema.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     what: ConfigCommand,
 }
 
-/// What to do with settings.
+/// Subcommands of `isobath config`.
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Say which file applies here, whether all in it is right, and what it sets.
+    /// Print which file applies, check it, and list its settings.
     Check {
-        /// The file; the one that applies here when not given.
+        /// Configuration file [default: the one that applies here].
         file: Option<PathBuf>,
     },
-    /// Print a JSON Schema of the file, for editors.
+    /// Print the JSON Schema of isobath.toml, for editors.
     Schema,
 }
 
@@ -49,14 +49,14 @@ pub(crate) fn run(args: &ConfigArgs, command: &Command) -> Exit {
 
 fn check(file: Option<PathBuf>, command: &Command, terminal: &Terminal) -> Result<(), ConfigError> {
     let here = std::env::current_dir().unwrap_or_default();
-    let Some(path) = file.or_else(|| File::find(&here)) else {
+    let Some(path) = file.or_else(|| ConfigFile::find(&here)) else {
         terminal.say(
             Tone::Plain,
-            "no isobath.toml here or above, up to the root of the repository; the flags alone apply",
+            "no isobath.toml found in this or a parent directory, up to the repository root",
         );
         return Ok(());
     };
-    let file = File::read(path)?;
+    let file = ConfigFile::read(path)?;
     let settings = file.settings(|name| std::env::var(name).ok())?;
     check_tables(&file)?;
     let mut command = command.clone();
@@ -67,13 +67,13 @@ fn check(file: Option<PathBuf>, command: &Command, terminal: &Terminal) -> Resul
             continue;
         };
         let key = key(&file, job, setting)?;
-        Words::default().add(&file, job, key, setting)?;
+        ArgumentWords::default().add(&file, job, key, setting)?;
         match counts.iter_mut().find(|(job, _)| *job == setting.job) {
             Some((_, count)) => *count += 1,
             None => counts.push((&setting.job, 1)),
         }
     }
-    terminal.say(Tone::Good, &format!("{} is right", file.path.display()));
+    terminal.say(Tone::Good, &format!("{} is valid", file.path.display()));
     for (job, count) in counts {
         terminal.say(Tone::Plain, &format!("  [{job}] sets {count}"));
     }

@@ -13,7 +13,7 @@ const NAME: &str = "isobath.toml";
 
 /// A file that was read, and not yet understood.
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct ConfigFile {
     /// Where it is.
     pub path: PathBuf,
     text: String,
@@ -21,7 +21,7 @@ pub(super) struct File {
 
 /// A key with what it is set to.
 #[derive(Debug)]
-pub(super) struct Setting {
+pub(super) struct ConfigSetting {
     /// The table that it stands in.
     pub job: String,
     /// The key.
@@ -40,10 +40,10 @@ pub(super) enum Value {
     /// A text or a number, as it would be written on the command line.
     Word(String),
     /// Several of these.
-    Words(Vec<String>),
+    List(Vec<String>),
 }
 
-impl File {
+impl ConfigFile {
     /// The file that applies in a folder: the first one upward, up to the root of the repository. Outside of a
     /// repository only the folder itself is looked at.
     pub(super) fn find(from: &Path) -> Option<PathBuf> {
@@ -74,7 +74,7 @@ impl File {
     pub(super) fn settings(
         &self,
         variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Vec<Setting>, ConfigError> {
+    ) -> Result<Vec<ConfigSetting>, ConfigError> {
         let document = DeTable::parse(&self.text).map_err(|error| {
             let at = error.span().unwrap_or(0..0);
             self.error(&at, error.message().to_owned())
@@ -83,7 +83,7 @@ impl File {
         for (job, table) in document.get_ref() {
             let DeValue::Table(table) = table.get_ref() else {
                 let what = format!(
-                    "`{}` stands outside of a table; settings belong into [rest], [query] or [schema]",
+                    "`{}` is outside of a table; put settings into [rest], [query] or [schema]",
                     job.get_ref()
                 );
                 return Err(self.error(&job.span(), what));
@@ -99,20 +99,20 @@ impl File {
                             Some(text) => expand(&text),
                             None => Err(self.error(
                                 &item.span(),
-                                format!("`{}` takes texts and numbers", key.get_ref()),
+                                format!("`{}` expects strings and numbers", key.get_ref()),
                             )),
                         });
-                        Value::Words(words.collect::<Result<_, _>>()?)
+                        Value::List(words.collect::<Result<_, _>>()?)
                     }
                     other => match word(other) {
                         Some(text) => Value::Word(expand(&text)?),
                         None => {
-                            let what = format!("`{}` takes no table", key.get_ref());
+                            let what = format!("`{}` cannot be a table", key.get_ref());
                             return Err(self.error(&value.span(), what));
                         }
                     },
                 };
-                settings.push(Setting {
+                settings.push(ConfigSetting {
                     job: job.get_ref().to_string(),
                     key: key.get_ref().to_string(),
                     value,
@@ -164,7 +164,7 @@ fn word(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// A text with `${NAME}` and `${NAME:-otherwise}` filled in; `$${` stands for `${`.
+/// Expands `${NAME}` and `${NAME:-default}`; `$${` is a literal `${`.
 fn expand(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut expanded = String::new();
     let mut rest = text;
@@ -179,7 +179,7 @@ fn expand(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Strin
         expanded.push_str(before);
         let Some((inside, after)) = after.split_once('}') else {
             return Err(format!(
-                "`${{` without `}}` in `{text}`; write `$${{` for the characters themselves"
+                "`${{` without `}}` in `{text}`; write `$${{` for a literal `${{`"
             ));
         };
         let (name, otherwise) = match inside.split_once(":-") {
@@ -191,7 +191,7 @@ fn expand(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Strin
             Some(value) => expanded.push_str(&value),
             None => {
                 return Err(format!(
-                    "the variable {name} is not set; set it, or write `${{{name}:-otherwise}}`"
+                    "environment variable {name} is not set; set it, or write `${{{name}:-default}}`"
                 ));
             }
         }
@@ -226,21 +226,21 @@ mod tests {
         std::fs::create_dir_all(&inner).unwrap();
         std::fs::write(folder.path().join(NAME), "").unwrap();
         assert_eq!(
-            File::find(&inner),
+            ConfigFile::find(&inner),
             None,
             "outside of a repository only the folder counts"
         );
         std::fs::create_dir(folder.path().join("repository/.git")).unwrap();
         assert_eq!(
-            File::find(&inner),
+            ConfigFile::find(&inner),
             None,
             "what is above the repository does not count"
         );
         let above = folder.path().join("repository").join(NAME);
         std::fs::write(&above, "").unwrap();
-        assert_eq!(File::find(&inner), Some(above));
+        assert_eq!(ConfigFile::find(&inner), Some(above));
         let nearer = folder.path().join("repository/service").join(NAME);
         std::fs::write(&nearer, "").unwrap();
-        assert_eq!(File::find(&inner), Some(nearer));
+        assert_eq!(ConfigFile::find(&inner), Some(nearer));
     }
 }

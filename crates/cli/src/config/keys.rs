@@ -1,4 +1,4 @@
-//! What may be set, read off the flags of a job.
+//! Keys of `isobath.toml`, derived from the flags of each command.
 
 use std::any::TypeId;
 use std::path::PathBuf;
@@ -8,22 +8,22 @@ use clap::{Arg, ArgAction, Command};
 
 /// A flag or an argument of a job that may be set in the file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Key<'c> {
+pub(super) struct ConfigKey<'c> {
     /// The flag itself.
     pub arg: &'c Arg,
 }
 
 /// All keys of a job.
-pub(super) fn keys(job: &Command) -> impl Iterator<Item = Key<'_>> {
+pub(super) fn keys(job: &Command) -> impl Iterator<Item = ConfigKey<'_>> {
     let about_the_file = ["help", "version", "config", "no_config"];
     job.get_arguments()
         .filter(move |arg| !arg.is_hide_set() && !about_the_file.contains(&arg.get_id().as_str()))
-        .map(|arg| Key { arg })
+        .map(|arg| ConfigKey { arg })
 }
 
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum ValueKind {
     /// Yes or no.
     Truth,
     /// A whole number.
@@ -34,7 +34,7 @@ pub(super) enum Takes {
     Text,
 }
 
-impl Key<'_> {
+impl ConfigKey<'_> {
     /// The name in the file.
     pub(super) fn name(&self) -> String {
         match self.arg.get_long() {
@@ -50,13 +50,13 @@ impl Key<'_> {
     }
 
     /// What one value is.
-    pub(super) fn takes(&self) -> Takes {
+    pub(super) fn takes(&self) -> ValueKind {
         if !self.arg.get_action().takes_values() {
-            return Takes::Truth;
+            return ValueKind::Truth;
         }
         let is = |id: TypeId| self.arg.get_value_parser().type_id() == id;
         if is(TypeId::of::<bool>()) {
-            Takes::Truth
+            ValueKind::Truth
         } else if [
             TypeId::of::<u64>(),
             TypeId::of::<usize>(),
@@ -66,11 +66,11 @@ impl Key<'_> {
         .into_iter()
         .any(is)
         {
-            Takes::Integer
+            ValueKind::Integer
         } else if is(TypeId::of::<f64>()) {
-            Takes::Number
+            ValueKind::Number
         } else {
-            Takes::Text
+            ValueKind::Text
         }
     }
 

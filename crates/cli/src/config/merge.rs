@@ -1,4 +1,4 @@
-//! Settings as words of the command line.
+//! Merges settings of `isobath.toml` into the command line.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
-use super::file::{File, Setting, Value};
-use super::keys::{Key, keys};
+use super::file::{ConfigFile, ConfigSetting, Value};
+use super::keys::{ConfigKey, keys};
 use super::{ConfigError, JOBS};
 use crate::nearest::nearest;
 
@@ -37,16 +37,16 @@ pub(crate) fn with_settings(
     }
     let named = given.try_get_one::<PathBuf>("config").ok().flatten();
     let here = std::env::current_dir().unwrap_or_default();
-    let Some(path) = named.cloned().or_else(|| File::find(&here)) else {
+    let Some(path) = named.cloned().or_else(|| ConfigFile::find(&here)) else {
         return Ok(words);
     };
-    let file = File::read(path)?;
+    let file = ConfigFile::read(path)?;
     let settings = file.settings(|name| std::env::var(name).ok())?;
     check_tables(&file)?;
     let Some(job) = command.find_subcommand(name) else {
         return Ok(words);
     };
-    let mut set = Words::default();
+    let mut set = ArgumentWords::default();
     for setting in settings.iter().filter(|setting| setting.job == name) {
         let key = key(&file, job, setting)?;
         if !is_given(given, key) && !conflicts(job, key, given) {
@@ -66,11 +66,11 @@ pub(crate) fn with_settings(
         .collect())
 }
 
-/// Complains about tables that belong to no job.
-pub(super) fn check_tables(file: &File) -> Result<(), ConfigError> {
+/// Rejects unknown tables.
+pub(super) fn check_tables(file: &ConfigFile) -> Result<(), ConfigError> {
     for (table, at) in file.tables() {
         if !JOBS.contains(&table.as_str()) {
-            let what = format!("there is no job `{table}`{}", meant(&table, JOBS));
+            let what = format!("unknown table `{table}`{}", meant(&table, JOBS));
             return Err(file.error(&at, what));
         }
     }
@@ -86,16 +86,16 @@ fn meant<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
 
 /// The key that a setting is about.
 pub(super) fn key<'c>(
-    file: &File,
+    file: &ConfigFile,
     job: &'c Command,
-    setting: &Setting,
-) -> Result<Key<'c>, ConfigError> {
+    setting: &ConfigSetting,
+) -> Result<ConfigKey<'c>, ConfigError> {
     keys(job)
         .find(|key| key.name() == setting.key)
         .ok_or_else(|| {
             let names: Vec<String> = keys(job).map(|key| key.name()).collect();
             let what = format!(
-                "there is no key `{}` in [{}]{}",
+                "unknown key `{}` in [{}]{}",
                 setting.key,
                 setting.job,
                 meant(&setting.key, names.iter().map(String::as_str))
@@ -104,17 +104,17 @@ pub(super) fn key<'c>(
         })
 }
 
-fn is_given(given: &ArgMatches, key: Key<'_>) -> bool {
+fn is_given(given: &ArgMatches, key: ConfigKey<'_>) -> bool {
     let id = key.arg.get_id().as_str();
     given.value_source(id) == Some(ValueSource::CommandLine)
 }
 
 /// Whether something was given that excludes the key.
-fn conflicts(job: &Command, key: Key<'_>, given: &ArgMatches) -> bool {
+fn conflicts(job: &Command, key: ConfigKey<'_>, given: &ArgMatches) -> bool {
     keys(job)
         .filter(|other| is_given(given, *other))
         .any(|other| {
-            let excludes = |one: Key<'_>, another: Key<'_>| {
+            let excludes = |one: ConfigKey<'_>, another: ConfigKey<'_>| {
                 let excluded = job.get_arg_conflicts_with(one.arg);
                 excluded
                     .iter()
@@ -126,21 +126,21 @@ fn conflicts(job: &Command, key: Key<'_>, given: &ArgMatches) -> bool {
 
 /// Words for the command line, by where they go.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct ArgumentWords {
     flags: Vec<OsString>,
     positional: Vec<OsString>,
     /// Behind `--`, which is among them.
     last: Vec<OsString>,
 }
 
-impl Words {
-    /// Adds what a setting says.
+impl ArgumentWords {
+    /// Adds a setting.
     pub(super) fn add(
         &mut self,
-        file: &File,
+        file: &ConfigFile,
         job: &Command,
-        key: Key<'_>,
-        setting: &Setting,
+        key: ConfigKey<'_>,
+        setting: &ConfigSetting,
     ) -> Result<(), ConfigError> {
         let name = key.name();
         let wrong = |what: String| file.error(&setting.at, what);
@@ -152,11 +152,11 @@ impl Words {
                 }
                 return Ok(());
             }
-            _ if !takes_values => return Err(wrong(format!("`{name}` is true or false"))),
+            _ if !takes_values => return Err(wrong(format!("`{name}` must be true or false"))),
             Value::Truth(truth) => vec![truth.to_string()],
             Value::Word(word) => vec![word.clone()],
-            Value::Words(words) if key.is_list() => words.clone(),
-            Value::Words(_) => return Err(wrong(format!("`{name}` takes one value"))),
+            Value::List(words) if key.is_list() => words.clone(),
+            Value::List(_) => return Err(wrong(format!("`{name}` expects one value"))),
         };
         let folder = file.path.parent().unwrap_or(Path::new(""));
         for value in values {
@@ -278,23 +278,23 @@ mod tests {
     fn mistakes_are_told_with_their_place() {
         let error = |text: &str| merged(text, &["rest"]).unwrap_err();
         insta::assert_snapshot!(error("[rest]\nbugdet = '10s'\n"), @r"
-        there is no key `bugdet` in [rest]; did you mean `budget`?
+        unknown key `bugdet` in [rest]; did you mean `budget`?
          --> HERE/isobath.toml:2:1
           |
         2 | bugdet = '10s'
           | ^
         ");
         insta::assert_snapshot!(error("[rest]\nbudget = 'soon'\n"), @r"
-        invalid value 'soon' for '--budget <TIME|CALLS>': `soon` is neither a time such as 60s, 10m or 1h nor a number of calls such as 20000calls
+        invalid value 'soon' for '--budget <TIME|CALLS>': invalid budget `soon` (expected a duration such as 60s, 10m or 1h, or a number of calls such as 20000calls)
          --> HERE/isobath.toml:2:1
           |
         2 | budget = 'soon'
           | ^
         ");
-        assert!(error("[rset]\n").contains("there is no job `rset`; did you mean `rest`?"));
+        assert!(error("[rset]\n").contains("unknown table `rset`; did you mean `rest`?"));
         assert!(error("seed = 1\n").contains("outside of a table"));
-        assert!(error("[rest]\nquiet = 'yes'\n").contains("`quiet` is true or false"));
-        assert!(error("[rest]\nseed = [1, 2]\n").contains("`seed` takes one value"));
+        assert!(error("[rest]\nquiet = 'yes'\n").contains("`quiet` must be true or false"));
+        assert!(error("[rest]\nseed = [1, 2]\n").contains("`seed` expects one value"));
         assert!(error("[rest\n").contains("isobath.toml:1:"));
         assert!(error("[rest]\nurl = '${ISOBATH_NO_SUCH_VARIABLE}'\n").contains("is not set"));
     }

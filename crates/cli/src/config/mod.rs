@@ -1,8 +1,8 @@
-//! `isobath.toml`: settings that are the same in every run, under the names of the flags.
+//! `isobath.toml`: default values of flags, under the names of the flags.
 //!
-//! What may be set is read off the flags themselves ([`keys`]), so that there is one list of them. The
-//! file is found and read in [`mod@file`], put among the words of the command line in [`merge`], and described
-//! for editors in [`schema`].
+//! The keys are derived from the flags ([`keys`]), so there is a single list of them. [`mod@file`]
+//! finds and reads the file, [`merge`] merges it into the command line, and [`schema`] describes it
+//! for editors.
 
 mod check;
 mod file;

@@ -1,10 +1,10 @@
-//! A JSON Schema of the file, for editors.
+//! JSON Schema of `isobath.toml`, for editors.
 
 use clap::Command;
 use serde_json::{Map, Value, json};
 
 use super::JOBS;
-use super::keys::{Key, Takes, keys};
+use super::keys::{ConfigKey, ValueKind, keys};
 
 /// The schema of `isobath.toml`.
 pub(super) fn schema(command: &Command) -> Value {
@@ -25,21 +25,21 @@ pub(super) fn schema(command: &Command) -> Value {
     });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Settings of Isobath",
-        "description": "isobath.toml: flags that are the same in every run. ${NAME} and ${NAME:-otherwise} in texts are variables of the environment.",
+        "title": "Isobath configuration",
+        "description": "isobath.toml: default values of flags. ${NAME} and ${NAME:-default} are replaced by environment variables.",
         "type": "object",
         "additionalProperties": false,
         "properties": jobs.collect::<Map<_, _>>(),
     })
 }
 
-fn property(key: Key<'_>) -> Value {
+fn property(key: ConfigKey<'_>) -> Value {
     let one = match key.takes() {
-        Takes::Truth => json!({ "type": "boolean" }),
+        ValueKind::Truth => json!({ "type": "boolean" }),
         // Numbers may also be texts with variables in them.
-        Takes::Integer => json!({ "type": ["integer", "string"] }),
-        Takes::Number => json!({ "type": ["number", "string"] }),
-        Takes::Text => {
+        ValueKind::Integer => json!({ "type": ["integer", "string"] }),
+        ValueKind::Number => json!({ "type": ["number", "string"] }),
+        ValueKind::Text => {
             let values = key.arg.get_possible_values();
             if values.is_empty() {
                 json!({ "type": "string" })
@@ -63,7 +63,7 @@ fn property(key: Key<'_>) -> Value {
         .iter()
         .map(|value| value.to_string_lossy())
         .collect();
-    if let ([default], Takes::Text) = (default.as_slice(), key.takes()) {
+    if let ([default], ValueKind::Text) = (default.as_slice(), key.takes()) {
         property["default"] = json!(default);
     }
     property

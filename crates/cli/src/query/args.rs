@@ -6,149 +6,152 @@ use clap::{Args, Subcommand, ValueEnum};
 use isobath_rows::query::algorithm::{Algorithm, Config};
 
 use crate::schema::EngineName;
+use crate::schema::headings::{DATABASE, INPUT, OUTPUT, SEARCH};
 
-/// The smallest rows that exercise every part of SQL queries.
+/// Generate the smallest rows that cover every part of SQL queries
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct QueryArgs {
-    /// What to do instead of finding rows.
+    /// Another task than covering queries
     #[command(subcommand)]
     pub command: Option<QueryCommand>,
 
-    /// What to cover and how.
+    /// Flags of the run
     #[command(flatten)]
     pub options: QueryOptions,
 }
 
-/// Other jobs on queries.
+/// Subcommands of `isobath query`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QueryCommand {
-    /// Print the coverage targets of queries, and run nothing.
+    /// Print the coverage targets of queries without covering them
     Targets {
-        /// As for finding rows.
+        /// Flags of the run
         #[command(flatten)]
         options: Box<QueryOptions>,
     },
-    /// Run stored fixtures against queries as they are now, and say what changed.
+    /// Run stored fixtures against the current queries and report what changed
     Check {
-        /// What to check and how.
+        /// Flags of the check
         #[command(flatten)]
         options: Box<CheckOptions>,
     },
 }
 
-/// Flags of finding rows and of printing targets.
+/// Flags of `isobath query` and `isobath query targets`.
 #[derive(Debug, Args)]
 pub(crate) struct QueryOptions {
-    /// The queries: files or folders (see --queries).
+    /// Query files or folders (see --queries)
     #[arg(value_name = "QUERIES", required_unless_present = "queries")]
     pub paths: Vec<PathBuf>,
 
-    /// The tables: SQL files, folders of migrations, or - for standard input.
-    #[arg(long, value_name = "DDL", required = true, num_args = 1..)]
+    /// Schema: SQL files, folders of migrations, or `-` for standard input
+    #[arg(long, value_name = "DDL", required = true, num_args = 1.., help_heading = INPUT)]
     pub schema: Vec<PathBuf>,
 
-    /// The queries: .sql files (sqlc and sqlx files too), .jsonl files with `id`, `query` and
-    /// `targets`, .rs files with sqlx queries, folders of these, or - for standard input.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    /// Queries: .sql files (including sqlc and sqlx files), .jsonl files with `id`, `query` and
+    /// `targets`, .rs files with sqlx queries, folders of these, or `-` for standard input
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = INPUT)]
     pub queries: Vec<PathBuf>,
 
-    /// How schema and queries are written; guessed from the schema when not given.
-    #[arg(long, value_name = "ansi|postgres|mysql|sqlite")]
+    /// SQL dialect of the schema and the queries [default: detected from the schema]
+    #[arg(long, value_name = "ansi|postgres|mysql|sqlite", help_heading = INPUT)]
     pub dialect: Option<isobath_sql::DialectName>,
 
-    /// What to cover; `recorded` takes the `targets` of the .jsonl file.
-    #[arg(long, value_enum, default_value = "extended")]
+    /// Coverage criterion; `recorded` uses the `targets` of the .jsonl file
+    #[arg(long, value_enum, default_value = "extended", help_heading = SEARCH)]
     pub criterion: CriterionName,
 
-    /// Take the targets from a file: SELECTs, or lines of JSON with `id` and `targets`.
-    #[arg(long, value_name = "FILE", conflicts_with = "criterion")]
+    /// Read the targets from a file: SELECT statements, or lines of JSON with `id` and `targets`
+    #[arg(long, value_name = "FILE", conflicts_with = "criterion", help_heading = SEARCH)]
     pub targets: Option<PathBuf>,
 
-    /// Who finds the rows.
+    /// Search algorithm
     #[arg(
         long,
         default_value = "default",
-        value_name = "default|ga|biased|random"
+        value_name = "default|ga|biased|random",
+        help_heading = SEARCH
     )]
     pub algorithm: Algorithm,
 
-    /// Evaluations that the search may spend on one target.
-    #[arg(long, default_value_t = Config::default().budget)]
+    /// Maximum number of evaluations per target
+    #[arg(long, default_value_t = Config::default().budget, help_heading = SEARCH)]
     pub budget: u64,
 
-    /// The database on which every target is confirmed before it counts; SQLite when the schema is
-    /// SQLite's, otherwise none.
-    #[arg(long, value_enum)]
+    /// Database engine that must confirm every target [default: sqlite for a SQLite schema,
+    /// otherwise none]
+    #[arg(long, value_enum, help_heading = DATABASE)]
     pub engine: Option<EngineName>,
 
-    /// A server to confirm on instead of one of our own.
-    #[arg(long, value_name = "URL")]
+    /// Use this database server instead of starting one
+    #[arg(long, value_name = "URL", help_heading = DATABASE)]
     pub test_db: Vec<String>,
 
-    /// Let rows break keys, foreign keys, CHECKs and lengths; NOT NULL still counts.
-    #[arg(long)]
+    /// Ignore keys, foreign keys, CHECKs and lengths; NOT NULL still applies
+    #[arg(long, help_heading = DATABASE)]
     pub ignore_constraints: bool,
 
-    /// Where chance begins.
-    #[arg(long, default_value_t = 1)]
+    /// Random seed
+    #[arg(long, default_value_t = 1, help_heading = SEARCH)]
     pub seed: u64,
 
-    /// Where to write fixtures, tests and the report; isobath-out/NAME when not given, nothing
-    /// with --json.
-    #[arg(long, value_name = "DIR")]
+    /// Output folder for fixtures, tests and the report [default: isobath-out/NAME; nothing is
+    /// written with --json]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub out: Option<PathBuf>,
 
-    /// Test languages to write: fixtures, sql, pytest, junit, rust, sqlx, pgtap, dbt, json.
-    #[arg(long, value_delimiter = ',', default_value = "fixtures,sql,json")]
-    pub format: Vec<String>,
+    /// Test languages to write, separated by commas: fixtures, sql, pytest, junit, rust, sqlx,
+    /// pgtap, dbt, json
+    #[arg(long, value_delimiter = ',', default_value = "fixtures,sql,json", help_heading = OUTPUT)]
+    pub lang: Vec<String>,
 
-    /// One JSON object per query on standard output, and nothing else there.
-    #[arg(long)]
+    /// Print one JSON object per query to standard output and nothing else
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
 
-    /// Say only what went wrong.
-    #[arg(long, short)]
+    /// Print errors only
+    #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
 }
 
-/// Flags of checking stored fixtures.
+/// Flags of `isobath query check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// What an earlier run wrote: its folder, or .json files of its tests.
+    /// Output of an earlier run: its folder, or the .json files of its tests
     #[arg(value_name = "DIR|FILE", required = true)]
     pub stored: Vec<PathBuf>,
 
-    /// The tables as they are now; as they were when not given.
-    #[arg(long, value_name = "DDL", num_args = 1..)]
+    /// Current schema [default: the schema stored with the tests]
+    #[arg(long, value_name = "DDL", num_args = 1.., help_heading = INPUT)]
     pub schema: Vec<PathBuf>,
 
-    /// The queries as they are now; as they were when not given.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    /// Current queries [default: the queries stored with the tests]
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = INPUT)]
     pub queries: Vec<PathBuf>,
 
-    /// How schema and queries are written; guessed from the schema when not given.
-    #[arg(long, value_name = "ansi|postgres|mysql|sqlite")]
+    /// SQL dialect of the schema and the queries [default: detected from the schema]
+    #[arg(long, value_name = "ansi|postgres|mysql|sqlite", help_heading = INPUT)]
     pub dialect: Option<isobath_sql::DialectName>,
 
-    /// The database to run on; that of the stored tests when not given.
-    #[arg(long, value_enum)]
+    /// Database engine to run on [default: the engine of the stored tests]
+    #[arg(long, value_enum, help_heading = DATABASE)]
     pub engine: Option<EngineName>,
 
-    /// A server to run on instead of one of our own.
-    #[arg(long, value_name = "URL")]
+    /// Use this database server instead of starting one
+    #[arg(long, value_name = "URL", help_heading = DATABASE)]
     pub test_db: Vec<String>,
 
-    /// Create the tables without keys, foreign keys, CHECKs and lengths.
-    #[arg(long)]
+    /// Create the tables without keys, foreign keys, CHECKs and lengths
+    #[arg(long, help_heading = DATABASE)]
     pub ignore_constraints: bool,
 
-    /// One JSON object per query on standard output, and nothing else there.
-    #[arg(long)]
+    /// Print one JSON object per query to standard output and nothing else
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
 
-    /// Say only what changed.
-    #[arg(long, short)]
+    /// Print changes only
+    #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
 }
 
@@ -159,14 +162,14 @@ impl QueryOptions {
     }
 }
 
-/// What to cover.
+/// Coverage criteria.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CriterionName {
-    /// SQL full predicate coverage as published.
+    /// SQL full predicate coverage (SQLFpc) as published
     Fpc,
-    /// The same with its gaps closed.
+    /// SQL full predicate coverage with additional targets for the cases it leaves out
     Extended,
-    /// The targets of the input.
+    /// The targets recorded in the input
     Recorded,
 }
 

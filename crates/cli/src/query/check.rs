@@ -1,4 +1,4 @@
-//! `isobath query check`: stored fixtures against queries as they are now.
+//! `isobath query check`: runs stored fixtures against the current queries.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn stored(paths: &[PathBuf]) -> Result<Vec<Suite>, QueryRunError> {
             files.push(path.clone());
         }
         let before = suites.len();
-        let mut why = String::from("no .json file is there; was --format json left out?");
+        let mut why = String::from("no .json file is there; was --lang json left out?");
         for file in files {
             let text =
                 std::fs::read_to_string(&file).map_err(|cause| input::InputError::Unreadable {

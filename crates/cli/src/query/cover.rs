@@ -1,10 +1,10 @@
-//! Covering one query: its targets, the rows, the engine's word on them.
+//! Covers one query: generates its targets, finds rows, confirms them on the database.
 
 use isobath_exec::{Database, Engine};
 use isobath_rows::query::algorithm::Config;
 use isobath_rows::query::confirm::{self, EngineVerdict};
 use isobath_rows::query::construct::SolverContext;
-use isobath_rows::query::job::{self, CoverageOutcome, TargetStatus};
+use isobath_rows::query::job::{self, CoverageOutcome, TargetStatus, UncoveredReason};
 use isobath_rows::query::parameter;
 use isobath_rows::query::print;
 use isobath_rows::query::target::QueryTarget;
@@ -23,11 +23,11 @@ use crate::terminal::Terminal;
 pub(crate) struct QueryCoverage<'r> {
     /// The flags.
     pub options: &'r QueryOptions,
-    /// Where to speak.
+    /// The terminal.
     pub terminal: &'r Terminal,
     /// The tables.
     pub schema: &'r Schema,
-    /// How schema and queries are written.
+    /// SQL dialect of the schema and the queries.
     pub written: DialectName,
     /// The database that confirms.
     pub engine: Option<Engine>,
@@ -101,7 +101,7 @@ impl QueryCoverage<'_> {
         let made = coverage::targets(&given.sql, self.schema, self.written, criterion, options)
             .map_err(|error| {
                 let at = error.location().or_else(|| end_of(&error, &given.sql));
-                let mut why = without_place(&error);
+                let mut why = error.to_string();
                 if let Some(meant) = suggest::meant(&error, self.schema) {
                     why.push_str(&format!("; did you mean `{meant}`?"));
                 }
@@ -130,24 +130,21 @@ impl QueryCoverage<'_> {
         outcome: &CoverageOutcome,
     ) -> Vec<QueryProblem> {
         let mut names: Vec<&str> = Vec::new();
-        for fate in &outcome.statuses {
-            if let TargetStatus::Uncovered { why } = fate
-                && let Some((_, name)) = why.split_once("unsupported: the function ")
+        for status in &outcome.statuses {
+            if let TargetStatus::Uncovered { reason } = status
+                && let Some(name) = reason.unsupported_function()
+                && !names.iter().any(|known| known.eq_ignore_ascii_case(name))
             {
-                let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-                let name = &name[..end.unwrap_or(name.len())];
-                if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-                    names.push(name);
-                }
+                names.push(name);
             }
         }
-        let troubles = names.into_iter().map(|name| {
+        let problems = names.into_iter().map(|name| {
             let at = called(name, &given.sql);
             let why =
-                format!("the function {name} is not supported; what depends on it stays open");
+                format!("unsupported function `{name}`; targets that depend on it stay uncovered");
             QueryProblem::new(why, at, given, source)
         });
-        troubles.collect()
+        problems.collect()
     }
 
     /// Says that a query has no targets.
@@ -248,29 +245,17 @@ impl QueryCoverage<'_> {
             for (index, verdict) in covered.into_iter().zip(verdicts) {
                 if let EngineVerdict::Disagrees { actual } = verdict {
                     disagreements.push(format!(
-                        "{}: our evaluator and the engine disagree on `{}`: {actual}",
+                        "{}: the evaluator and the engine disagree on `{}`: {actual}",
                         given.id, targets[index].sql
                     ));
                     outcome.statuses[index] = TargetStatus::Uncovered {
-                        why: format!("the engine disagrees: {actual}"),
+                        reason: UncoveredReason::EngineDisagrees { actual },
                     };
                 }
             }
         }
         Ok(disagreements)
     }
-}
-
-/// An error's words without the place that the caret shows.
-fn without_place(error: &coverage::TargetError) -> String {
-    let words = error.to_string();
-    let place = words.split_once(": ").filter(|(place, _)| {
-        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        place
-            .split_once(':')
-            .is_some_and(|(line, column)| digits(line) && digits(column))
-    });
-    place.map_or(words.clone(), |(_, words)| words.to_owned())
 }
 
 /// A syntax error without a place is one at the end of the text.

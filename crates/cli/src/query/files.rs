@@ -1,10 +1,11 @@
-//! Files of a run: the tests in every language asked for, and the report.
+//! Output files of a run: the tests in every requested language, and the report.
 
 use std::path::{Path, PathBuf};
 
 use isobath_emit::Suite;
 use isobath_emit::report::query::QueryReport;
 use isobath_emit::report::{query_html, query_markdown};
+use isobath_emit::shell::quote_if_needed;
 
 use super::args::QueryOptions;
 use crate::output::{self, OutputError, file_name, put};
@@ -38,7 +39,7 @@ pub(crate) fn write(
     let tests = if suite.tests.is_empty() {
         Vec::new()
     } else {
-        output::languages(&folder, suite, &options.format)?
+        output::languages(&folder, suite, &options.lang)?
     };
     Ok(WrittenFiles { folder, tests })
 }
@@ -85,13 +86,7 @@ pub(crate) fn command(options: &QueryOptions) -> String {
     words.join(" ")
 }
 
-/// A path as a shell reads it.
+/// A path as a word of a shell command.
 pub(crate) fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_alphanumeric() || "-_./:@+,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
+    quote_if_needed(&path.display().to_string())
 }

@@ -1,4 +1,4 @@
-//! Covering queries, one after the other.
+//! Runs the query job on every query of the input.
 
 use std::time::Instant;
 
@@ -64,8 +64,8 @@ pub(crate) fn run(options: &QueryOptions, terminal: &Terminal) -> Exit {
 }
 
 fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunError> {
-    for format in &options.format {
-        writer::by_name(format).map_err(|error| QueryRunError::Flag(format!("cannot {error}")))?;
+    for lang in &options.lang {
+        writer::by_name(lang).map_err(|error| QueryRunError::Flag(format!("--lang: {error}")))?;
     }
     let (loaded, sources) = load(options, terminal)?;
     let mut exit = syntax(&loaded);
@@ -78,7 +78,7 @@ fn all(options: &QueryOptions, terminal: &Terminal) -> Result<Exit, QueryRunErro
     let stored = confirm::fixture_schema(&loaded.schema, !options.ignore_constraints);
     if let Some(engine) = engine {
         for (sql, why) in confirm::prepare(&stored, engines.database(engine)?)? {
-            terminal.complain(&format!("error: {engine} refuses `{sql}`: {why}"));
+            terminal.complain(&format!("error: {engine} rejects `{sql}`: {why}"));
             exit = exit.max(Exit::Usage);
         }
         if let Some(clock) = print::clock(&stored, engine.dialect()) {
@@ -148,7 +148,7 @@ fn load(
     terminal.limitations(&loaded.limitations, &sources);
     if loaded.schema.tables.is_empty() {
         return Err(QueryRunError::Flag(format!(
-            "{name} defines no table; is it SQL with CREATE TABLE statements?"
+            "{name} defines no table; expected SQL with CREATE TABLE statements"
         )));
     }
     Ok((loaded, sources))
@@ -320,9 +320,11 @@ impl QueryRun<'_> {
     fn remark(&mut self, id: &str, remark: &PrintRemark, exit: &mut Exit) {
         let terminal = self.cover.terminal;
         let said = match remark {
-            PrintRemark::NoTest { why } => format!("{id}: no test for a fixture: {why}"),
+            PrintRemark::NoTest { why } => {
+                format!("{id}: cannot print a test for a fixture: {why}")
+            }
             PrintRemark::Nondeterministic { on } => {
-                format!("{id}: its result depends on {on}, so its tests may fail another day")
+                format!("{id}: the result depends on {on}; its tests may fail at another time")
             }
             PrintRemark::Disagrees { sql, ours, engine } => {
                 let said = format!(
@@ -342,6 +344,6 @@ impl QueryRun<'_> {
 }
 
 /// Whether a target is still open.
-pub(super) fn is_open(fate: &TargetStatus) -> bool {
-    matches!(fate, TargetStatus::Uncovered { .. })
+pub(super) fn is_open(status: &TargetStatus) -> bool {
+    matches!(status, TargetStatus::Uncovered { .. })
 }

@@ -1,4 +1,4 @@
-//! What a run says: a JSON object per query, or a few lines for people.
+//! Output of a run: a JSON object per query, or a few lines for the terminal.
 
 use isobath_emit::report::query::{QueryReport, QueryView, StatusView, TargetView};
 use isobath_rows::query::job::{CoverageOutcome, TargetStatus};
@@ -23,9 +23,11 @@ pub(crate) fn object(
 ) -> String {
     let open = outcome.statuses.iter().zip(targets);
     let uncovered: Vec<_> = open
-        .filter(|(fate, _)| is_open(fate))
-        .map(|(fate, target)| match fate {
-            TargetStatus::Uncovered { why } => json!({ "sql": target.sql, "why": why }),
+        .filter(|(status, _)| is_open(status))
+        .map(|(status, target)| match status {
+            TargetStatus::Uncovered { reason } => {
+                json!({ "sql": target.sql, "why": reason.to_string() })
+            }
             _ => json!({ "sql": target.sql }),
         })
         .collect();
@@ -73,7 +75,7 @@ pub(crate) fn query(view: &QueryView, width: usize, terminal: &Terminal) {
         view.id, counts.covered, counts.targets
     );
     if counts.infeasible > 0 {
-        line.push_str(&format!(", {} cannot be", counts.infeasible));
+        line.push_str(&format!(", {} infeasible", counts.infeasible));
     }
     if counts.open() > 0 {
         line.push_str(&format!(", {} open", counts.open()));
@@ -91,7 +93,7 @@ pub(crate) fn query(view: &QueryView, width: usize, terminal: &Terminal) {
     terminal.say(tone, &line);
     let targets = || view.clauses.iter().flat_map(|clause| &clause.targets);
     let infeasible = targets().filter_map(|target| match &target.verdict {
-        StatusView::Infeasible { proof } => Some((target, "cannot be", proof)),
+        StatusView::Infeasible { proof } => Some((target, "infeasible", proof)),
         _ => None,
     });
     list(infeasible.collect(), Tone::Faint, terminal);
@@ -179,7 +181,7 @@ fn files(written: &WrittenFiles, options: &QueryOptions, terminal: &Terminal) {
     for file in &written.tests {
         terminal.say(Tone::Plain, &format!("  {}", file.display()));
     }
-    if options.format.iter().any(|format| format == "json") && !written.tests.is_empty() {
+    if options.lang.iter().any(|lang| lang == "json") && !written.tests.is_empty() {
         let queries: Vec<String> = options.query_paths().map(|path| quoted(path)).collect();
         let schema: Vec<String> = options.schema.iter().map(|path| quoted(path)).collect();
         let next = format!(

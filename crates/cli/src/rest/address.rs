@@ -1,4 +1,4 @@
-//! Where the service is, and whether we may call it.
+//! Base URL of the service, and the check that it may be called.
 
 use isobath_exec::http::{Method, Request};
 use isobath_rest::caller::ResetCall;
@@ -7,7 +7,7 @@ use isobath_rest::openapi::Api;
 use super::args::RestArgs;
 use super::run::SetupError;
 
-/// Where the service is: as the flag says, else as the document says, relative to where that came from.
+/// Base URL: from the flag, else from the document, relative to its location.
 pub(super) fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String, SetupError> {
     let served = api.servers.first().map_or("", |server| server.url.as_str());
     let known = args
@@ -35,7 +35,7 @@ pub(super) fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String,
     let base = joined.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let base = base.ok_or_else(|| {
         SetupError::usage(
-            "the document does not say where the service is; give --url http://localhost:8080",
+            "the OpenAPI document names no server; pass --url, for example --url http://localhost:8080",
         )
     })?;
     Ok(base.as_str().trim_end_matches('/').to_owned())
@@ -55,14 +55,14 @@ pub(super) fn guard(url: &str, remote: bool) -> Result<(), SetupError> {
         return Ok(());
     }
     Err(SetupError::usage(format!(
-        "{url} is not on this machine; say --remote if you may send it thousands of calls, some of them invalid on purpose"
+        "{url} is on another machine; add --remote if you may send it thousands of calls, some of them deliberately invalid"
     )))
 }
 
 pub(super) fn reset_call(reset: &str, base: &str) -> Result<ResetCall, SetupError> {
     let wrong = || {
         SetupError::usage(format!(
-            "--reset `{reset}` is not a method and a path, such as \"POST /reset\""
+            "invalid --reset `{reset}` (expected a method and a path, for example \"POST /reset\")"
         ))
     };
     let (method, path) = reset.split_once(' ').ok_or_else(wrong)?;

@@ -14,121 +14,167 @@ use super::jvm::JvmArgs;
 use super::mock::MockArgs;
 use super::rust::RustArgs;
 
-/// Tests for a REST API from its OpenAPI document.
+/// Generate tests for a REST API from its OpenAPI document.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RestArgs {
-    /// The OpenAPI document: a file or a URL.
+    /// OpenAPI document: a file or a URL.
     #[arg(value_name = "SPEC", value_hint = ValueHint::FilePath)]
     pub spec: String,
 
-    /// Where the service is; taken from the document when not given.
-    #[arg(long, value_name = "URL")]
+    /// Base URL of the service [default: the server of the OpenAPI document].
+    #[arg(long, value_name = "URL", help_heading = "Service")]
     pub url: Option<String>,
 
-    /// A command that starts the service; it is ended when the run ends.
-    #[arg(long, value_name = "CMD")]
+    /// Command that starts the service; stopped when the run ends.
+    #[arg(long, value_name = "CMD", help_heading = "Service")]
     pub start: Option<String>,
 
-    /// A call that brings the first state back before each test, such as "POST /reset".
-    #[arg(long, value_name = "METHOD PATH")]
+    /// Request that resets the service before each test, for example "POST /reset".
+    #[arg(long, value_name = "METHOD PATH", help_heading = "Service")]
     pub reset: Option<String>,
 
-    /// How long to search: a time such as 60s or 10m, or a number of calls such as 20000calls.
-    #[arg(long, default_value = "60s", value_name = "TIME|CALLS")]
+    /// Budget of the search: a duration such as 60s or 10m, or a number of HTTP calls such as 20000calls.
+    #[arg(
+        long,
+        default_value = "60s",
+        value_name = "TIME|CALLS",
+        help_heading = "Search"
+    )]
     pub budget: Budget,
 
-    /// Who decides what to try next.
-    #[arg(long, default_value = "mio", value_name = "mio|wts|mosa|random")]
+    /// Search algorithm.
+    #[arg(
+        long,
+        default_value = "mio",
+        value_name = "mio|wts|mosa|random",
+        help_heading = "Search"
+    )]
     pub algorithm: AlgorithmKind,
 
-    /// Users and how they log in, in the format of the Web Fuzzing Commons.
-    #[arg(long, value_name = "FILE")]
+    /// Users and their logins, in the format of the Web Fuzzing Commons.
+    #[arg(long, value_name = "FILE", help_heading = "Service")]
     pub auth: Option<PathBuf>,
 
-    /// A header of a single user who makes all calls, such as "Authorization: Bearer abc".
-    #[arg(long, value_name = "NAME: VALUE", conflicts_with = "auth")]
+    /// Header to send with every call, for example "Authorization: Bearer abc" (one user). Repeatable.
+    #[arg(
+        long,
+        value_name = "NAME: VALUE",
+        conflicts_with = "auth",
+        help_heading = "Service"
+    )]
     pub header: Vec<String>,
 
-    /// Where chance begins.
-    #[arg(long, default_value_t = 1)]
+    /// Random seed.
+    #[arg(long, default_value_t = 1, help_heading = "Search")]
     pub seed: u64,
 
-    /// How many tests are run at once.
-    #[arg(long, default_value_t = 1)]
+    /// Number of tests to run in parallel.
+    #[arg(long, default_value_t = 1, help_heading = "Search")]
     pub workers: usize,
 
-    /// How long to wait for a service that nobody listens for yet, in seconds.
-    #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
+    /// Seconds to wait for a running service to accept connections.
+    #[arg(
+        long,
+        default_value_t = 10.0,
+        value_name = "SECONDS",
+        help_heading = "Service"
+    )]
     pub wait: f64,
 
-    /// How long a service that is started here may take to come up, in seconds.
-    #[arg(long, default_value_t = 120.0, value_name = "SECONDS")]
+    /// Seconds that a service started by Isobath may take to be up, with its agent and its document.
+    #[arg(
+        long,
+        default_value_t = 120.0,
+        value_name = "SECONDS",
+        help_heading = "Service"
+    )]
     pub start_timeout: f64,
 
-    /// How long one call may take, in seconds.
-    #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
+    /// Timeout of one HTTP call, in seconds.
+    #[arg(
+        long,
+        default_value_t = 10.0,
+        value_name = "SECONDS",
+        help_heading = "Service"
+    )]
     pub timeout: f64,
 
-    /// Kinds of faults that are not looked for, by their codes.
-    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = fault_kind)]
+    /// Fault codes to ignore (list them with `isobath explain`).
+    #[arg(
+        long,
+        value_name = "CODE",
+        value_delimiter = ',',
+        value_parser = fault_kind,
+        help_heading = "Search"
+    )]
     pub skip: Vec<FaultKind>,
 
-    /// Also try to inject SQL. The service's data may suffer.
-    #[arg(long)]
+    /// Also probe for SQL injection. This may damage the data of the service.
+    #[arg(long, help_heading = "Search")]
     pub sql_injection: bool,
 
-    /// Call a service that is not on this machine.
-    #[arg(long)]
+    /// Allow calls to a service on another machine.
+    #[arg(long, help_heading = "Service")]
     pub remote: bool,
 
-    /// Test languages to write.
-    #[arg(long, value_delimiter = ',', default_value = "pytest")]
+    /// Test languages to write: pytest, js, rust, junit.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "pytest",
+        help_heading = "Output"
+    )]
     pub lang: Vec<String>,
 
-    /// Do not run the written suites before they are handed over.
-    #[arg(long)]
+    /// Write a test for every kind of value and every part of a response, not only for every status and behavior.
+    #[arg(long, help_heading = "Output")]
+    pub all_tests: bool,
+
+    /// Do not run the generated suites for verification.
+    #[arg(long, help_heading = "Output")]
     pub no_run: bool,
 
-    /// Write passwords, keys and fixed headers of users into the suites, which otherwise read them from the environment.
-    #[arg(long)]
+    /// Write passwords, keys and fixed headers into the suites instead of reading them from environment variables.
+    #[arg(long, help_heading = "Output")]
     pub inline_secrets: bool,
 
-    /// Where to write suite and report; isobath-out/rest when not given.
-    #[arg(long, value_name = "DIR")]
+    /// Output directory for suites and reports [default: isobath-out/rest].
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
-    /// Read the document, print what could be called, and send nothing.
-    #[arg(long)]
+    /// List the operations of the OpenAPI document without calling the service.
+    #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
 
-    /// Say only what went wrong.
-    #[arg(long, short)]
+    /// Print only errors and faults.
+    #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 
-    /// No colours; so does the variable NO_COLOR.
-    #[arg(long)]
+    /// Disable colors (also: environment variable NO_COLOR).
+    #[arg(long, help_heading = "Output")]
     pub no_color: bool,
-    /// What starts the service in suites, where that is not what started it here.
+
+    /// Start command for suites, if it differs from `start`.
     #[arg(skip)]
     pub suite_start: Option<String>,
 
-    /// Whether this goes on with a run that was stopped in its folder.
+    /// Resume the interrupted run in the output directory.
     #[arg(skip)]
     pub resume: bool,
 
-    /// The same, in suites that bring rows to a database in the memory of the service.
+    /// Start command for suites that insert rows into an in-memory database of the service.
     #[arg(skip)]
     pub suite_start_with_rows: Option<String>,
 
-    /// Whether faults are told in a line each.
+    /// Print one line per fault.
     #[arg(skip)]
     pub brief: bool,
 
-    /// What the service finds in its environment.
+    /// Environment variables for the service.
     #[arg(skip)]
     pub variables: Vec<(String, String)>,
 
-    /// What points the service at us in place of others, by the place where we listen.
+    /// Settings that redirect the service to each mock server.
     #[arg(skip)]
     pub outside_settings: Vec<Vec<String>>,
 
@@ -140,15 +186,15 @@ pub(crate) struct RestArgs {
     #[command(flatten)]
     pub database: DatabaseArgs,
 
-    /// The services that the service calls.
+    /// Mocks of external services.
     #[command(flatten)]
     pub mock: MockArgs,
 
-    /// White-box runs.
+    /// White-box testing of Rust services.
     #[command(flatten)]
     pub white: RustArgs,
 
-    /// White-box runs of services on the JVM.
+    /// White-box testing of JVM services.
     #[command(flatten)]
     pub jvm: JvmArgs,
 }
@@ -156,16 +202,16 @@ pub(crate) struct RestArgs {
 pub(super) fn fault_kind(code: &str) -> Result<FaultKind, String> {
     FaultKind::by_code(code).ok_or_else(|| {
         let codes: Vec<&str> = FaultKind::ALL.iter().map(|kind| kind.code()).collect();
-        format!("there is no such kind; there are: {}", codes.join(", "))
+        format!("unknown fault code (expected one of: {})", codes.join(", "))
     })
 }
 
-/// How much a run may use.
+/// Budget of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Budget {
-    /// So much time.
+    /// A duration.
     Time(Duration),
-    /// So many calls.
+    /// A number of HTTP calls.
     Calls(u64),
 }
 
@@ -184,7 +230,7 @@ impl FromStr for Budget {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` is neither a time such as 60s, 10m or 1h nor a number of calls such as 20000calls"
+                "invalid budget `{text}` (expected a duration such as 60s, 10m or 1h, or a number of calls such as 20000calls)"
             )
         };
         let split = text

@@ -1,4 +1,5 @@
-//! Which faults fail a run: all, those of some kinds, or those that nobody has accepted yet.
+//! Decides which faults fail a run: all, those of some kinds, or those that are not in the
+//! baseline.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,18 +15,19 @@ use serde::Deserialize;
 use super::output::severity;
 use super::run::SetupError;
 
-/// The flags about which faults fail a run.
+/// Flags that decide which faults fail a run.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "CI")]
 pub(crate) struct BaselineArgs {
-    /// Faults that are known, with a reason and perhaps a date: they are reported, and do not fail the run.
+    /// Baseline of accepted faults, each with a reason and an optional expiry date. They are reported but do not fail the run.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
 
-    /// Add the faults that are new to the baseline.
+    /// Add new faults to the baseline.
     #[arg(long, requires = "baseline")]
     pub update_baseline: bool,
 
-    /// Which faults fail the run: any, none, errors, or codes of kinds.
+    /// Faults that fail the run: any, none, errors, or fault codes.
     #[arg(
         long,
         value_name = "any|none|errors|CODE",
@@ -58,7 +60,7 @@ impl FromStr for FailOn {
             "errors" => Ok(Self::Errors),
             code => super::args::fault_kind(code)
                 .map(Self::Kind)
-                .map_err(|error| format!("{error}; or any, none, errors")),
+                .map_err(|error| format!("{error}; also allowed: any, none, errors")),
         }
     }
 }
@@ -66,15 +68,15 @@ impl FromStr for FailOn {
 /// What a file of known faults holds.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct BaselineFile {
     #[serde(default)]
-    finding: Vec<Known>,
+    finding: Vec<KnownFault>,
 }
 
 /// A fault that is known.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
+struct KnownFault {
     fingerprint: String,
     /// Why it is accepted.
     reason: String,
@@ -131,7 +133,7 @@ impl Baseline {
             }
             Err(error) => {
                 return Err(SetupError::usage(format!(
-                    "--baseline: cannot read {}: {error}; --update-baseline makes one",
+                    "--baseline: cannot read {}: {error}; create it with --update-baseline",
                     path.display()
                 )));
             }
@@ -172,7 +174,7 @@ impl Baseline {
             .collect()
     }
 
-    /// Adds faults that are new to the file, below what stands there, and says how many.
+    /// Appends new faults to the file; returns how many.
     pub(super) fn update<'f>(
         &self,
         faults: impl Iterator<Item = &'f Fault>,
@@ -189,7 +191,7 @@ impl Baseline {
             let quoted = |text: &str| toml::Value::from(text).to_string();
             let _ = write!(
                 text,
-                "\n[[finding]]\nfingerprint = {}\nwhat = {}\nreason = \"not looked at yet\"\n",
+                "\n[[finding]]\nfingerprint = {}\nwhat = {}\nreason = \"not reviewed yet\"\n",
                 quoted(&fault.fingerprint()),
                 quoted(&format!("{} [{}]", fault.detail, fault.cause)),
             );
@@ -207,7 +209,7 @@ const HEAD: &str = "# Faults that `isobath rest` reports and that do not fail a 
     # Give each a reason, and with `expires = 2030-12-31` a last day.\n";
 
 fn parse(text: &str) -> Result<BTreeMap<String, (String, Option<Date>)>, String> {
-    let file: File =
+    let file: BaselineFile =
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
     let entries = file.finding.into_iter().map(|known| {
         let print = known.fingerprint;
@@ -218,13 +220,15 @@ fn parse(text: &str) -> Result<BTreeMap<String, (String, Option<Date>)>, String>
         });
         if !is_known {
             return Err(format!(
-                "`{print}` is no fingerprint; copy it from report.json"
+                "invalid fingerprint `{print}`; copy it from report.json"
             ));
         }
         let expires = match known.expires {
             None => None,
             Some(day) => Some(day.to_string().parse::<Date>().map_err(|_| {
-                format!("`expires = {day}` of {print} is no day such as 2030-12-31")
+                format!(
+                    "invalid date `expires = {day}` of {print} (expected a date such as 2030-12-31)"
+                )
             })?),
         };
         Ok((print, (known.reason, expires)))
@@ -331,6 +335,6 @@ mod tests {
         let print = fault(FaultKind::StackTrace, "x").fingerprint();
         let late =
             format!("[[finding]]\nfingerprint = '{print}'\nreason = 'y'\nexpires = 10:00:00\n");
-        assert!(error(&late).contains("is no day"));
+        assert!(error(&late).contains("invalid date"));
     }
 }

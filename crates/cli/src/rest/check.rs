@@ -1,7 +1,7 @@
-//! Runs the written suites in their own languages before they are handed over.
+//! Verifies the generated suites by running them with their own test runners.
 //!
-//! What fails is looked at once more: a test first keeps only its statuses, because the rest of an answer may not come
-//! again; one that fails even so is left out and named in the report.
+//! A failing test is reduced to assertions on the status, because other parts of a response may not
+//! be stable. A test that still fails is removed and listed in the report.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,13 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// How long they may take where all that they need is first compiled.
 const PATIENCE_WITH_CARGO: Duration = Duration::from_secs(1200);
 
-/// A suite of one language, as it is handed over.
+/// A verified suite in one language.
 pub(super) struct VerifiedSuite {
-    /// What the report says about it.
+    /// Its section of the report.
     pub(super) view: SuiteView,
     /// Its files, as they are in the folder now.
     pub(super) written: WrittenSuite,
-    /// By id, whether a test passed, and what it said; empty when the suite was not run.
+    /// Result and message of each test by id; empty if the suite was not run.
     pub(super) results: BTreeMap<String, (bool, String)>,
 }
 
@@ -40,8 +40,8 @@ pub(super) struct SuiteVerifier<'a> {
     pub(super) base: &'a str,
     /// What the suites find in their environment, by variable.
     pub(super) secrets: &'a BTreeMap<String, String>,
-    /// Who may tell us to stop.
-    pub(super) heard: &'a Interruption,
+    /// Set when the run is interrupted.
+    pub(super) interruption: &'a Interruption,
     /// Why nothing is run at all, if so.
     pub(super) not_run: Option<String>,
 }
@@ -127,7 +127,7 @@ impl SuiteVerifier<'_> {
         Ok(written)
     }
 
-    /// Runs the tests; by id, whether they passed, and what they said.
+    /// Runs the tests; returns result and message by id.
     fn run(
         &self,
         language: &str,
@@ -169,7 +169,7 @@ impl SuiteVerifier<'_> {
                 "rust" => PATIENCE_WITH_CARGO,
                 _ => PATIENCE,
             },
-            interrupt: Some(self.heard.interrupt.clone()),
+            interrupt: Some(self.interruption.interrupt.clone()),
         };
         let ran = tool.run().map_err(|error| error.to_string())?;
         let texts = match &written.run.results {
@@ -200,7 +200,7 @@ impl SuiteVerifier<'_> {
         }
         if results.is_empty() {
             return Err(format!(
-                "`{}` ran no test: {}",
+                "`{}` did not run any test: {}",
                 written.run.command.join(" "),
                 last_words(&ran)
             ));
@@ -244,11 +244,11 @@ fn loosen(suite: &mut HttpSuite, id: &str) {
 
 fn first_line(message: &str) -> String {
     let line = message.lines().map(str::trim).find(|line| !line.is_empty());
-    let line: String = line.unwrap_or("it failed").chars().take(300).collect();
-    format!("it failed when it was run: {line}")
+    let line: String = line.unwrap_or("no message").chars().take(300).collect();
+    format!("failed during verification: {line}")
 }
 
-/// The end of what a tool said, in one line.
+/// The last output of a tool, in one line.
 fn last_words(ran: &ToolOutput) -> String {
     let said = [&ran.stderr, &ran.stdout];
     let said = said.iter().find(|text| !text.trim().is_empty());
@@ -309,7 +309,7 @@ mod tests {
             folder: folder.path(),
             base: "http://127.0.0.1:1",
             secrets: &BTreeMap::new(),
-            heard: &Interruption::default(),
+            interruption: &Interruption::default(),
             not_run: Some("the service is gone".into()),
         };
         let mut suite = suite();

@@ -1,4 +1,4 @@
-//! How much of the time of a run is used.
+//! Measures how much of the time budget is used.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! `--db`: the test database behind the service.
+//! `--db`: the test database of the service.
 
 use std::net::SocketAddr;
 
@@ -15,39 +15,40 @@ use super::instrumentation::InMemoryRows;
 use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
-/// The flags about the database behind the service.
+/// Flags for the test database.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Database")]
 pub(crate) struct DatabaseArgs {
-    /// The TEST database behind the service, such as postgres://user:password@localhost/shop_test, mysql://… or sqlite:PATH. It is
-    /// read, written and reset.
+    /// TEST database of the service: postgres://user:password@localhost/shop_test, mysql://… or sqlite:PATH. Isobath reads,
+    /// writes and resets its rows.
     #[arg(long, value_name = "URL")]
     pub db: Option<String>,
 
-    /// Variables in which the service finds its database, besides DATABASE_URL; they are rewritten to the tap.
+    /// Environment variables with the database URL of the service, in addition to DATABASE_URL; redirected to the SQL tap.
     #[arg(long, value_name = "NAME", requires = "db", value_delimiter = ',')]
     pub db_env: Vec<String>,
 
-    /// Where the tap listens, such as 127.0.0.1:6432, for a service that is not started here and that you point at it.
+    /// Listen address of the SQL tap, for example 127.0.0.1:6432, for a service that you start yourself and connect to it.
     #[arg(long, value_name = "ADDRESS:PORT", requires = "db")]
     pub tap: Option<SocketAddr>,
 
-    /// Use a test database that is not on this machine.
+    /// Allow a test database on another machine.
     #[arg(long, requires = "db")]
     pub remote_db: bool,
 
-    /// Insert no rows: only what the service writes itself is there.
+    /// Do not insert rows before a test.
     #[arg(long)]
     pub no_rows: bool,
 
-    /// Do not let the search be led by how far statements are from finding rows.
+    /// Do not guide the search by the distance of SQL statements to returning rows.
     #[arg(long)]
     pub no_sql_distance: bool,
 
-    /// Let the coverage rules of the service's statements be targets of the search, as `isobath query` has them for queries.
+    /// Add the query coverage targets of the observed SQL statements (see `isobath query`) to the search.
     #[arg(long, requires = "db")]
     pub query_coverage: bool,
 
-    /// Write suites that do not look at the rows that calls leave in the database.
+    /// Do not assert database rows in the generated suites.
     #[arg(long, requires = "db")]
     pub no_state_assertions: bool,
 }
@@ -63,7 +64,7 @@ impl DatabaseArgs {
             Address::parse(text).map_err(|error| SetupError::usage(format!("--db: {error}")))?;
         if !address.is_local() && !self.remote_db {
             return Err(SetupError::usage(format!(
-                "--db {address} is not on this machine; say --remote-db if it is a test database whose rows may be changed and lost"
+                "--db {address} is on another machine; add --remote-db if it is a test database whose rows may be changed and lost"
             )));
         }
         Ok(Some(address))
@@ -80,18 +81,18 @@ impl DatabaseArgs {
         };
         if address == Address::SqliteMemory {
             return Err(SetupError::usage(
-                "--db sqlite::memory: is a database that nobody shares; name the file that the service uses",
+                "--db sqlite::memory: cannot be shared with the service; pass the database file that the service uses",
             ));
         }
         let state = TestDatabase::open(text, std::slice::from_ref(text))
             .map_err(|error| SetupError::unreachable(format!("--db: {error}")))?;
-        Ok(Some(self.data_of(state, sees)))
+        Ok(Some(self.live_database(state, sees)))
     }
 
     /// The database in the memory of the service, where the driver in it reaches one.
     ///
     /// To be asked for when the service is up, as [`data`](Self::data).
-    pub(super) fn data_inside(
+    pub(super) fn in_memory_database(
         &self,
         rows: Option<InMemoryRows>,
         terminal: &Terminal,
@@ -106,10 +107,12 @@ impl DatabaseArgs {
         match TestDatabase::in_service(driver) {
             Ok(state) => {
                 let (place, tables) = (state.display_address(), state.schema().tables.len());
-                let said = format!("  {place} is read, written and reset: {tables} tables");
+                let said =
+                    format!("  database {place}: {tables} tables, will be read, written and reset");
                 terminal.say(Tone::Faint, &said);
                 Ok(Some(
-                    self.data_of(state, true).with_row_endpoint(row_endpoint),
+                    self.live_database(state, true)
+                        .with_row_endpoint(row_endpoint),
                 ))
             }
             // Most services have none, or one that is not ours to write to.
@@ -123,7 +126,7 @@ impl DatabaseArgs {
         }
     }
 
-    fn data_of(&self, state: TestDatabase, sees: bool) -> LiveDatabase {
+    fn live_database(&self, state: TestDatabase, sees: bool) -> LiveDatabase {
         let now = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
         let choice = seeding::SeedingConfig {
             rows: !self.no_rows,
@@ -149,7 +152,7 @@ impl Tapped {
         let is_file = matches!(database, Address::SqliteFile(_) | Address::SqliteMemory);
         if is_file && (flags.tap.is_some() || !flags.db_env.is_empty()) {
             return Err(SetupError::usage(
-                "--tap and --db-env are for PostgreSQL and MySQL; SQLite has no connection to look into",
+                "--tap and --db-env require PostgreSQL or MySQL; SQLite has no connection to tap",
             ));
         }
         if is_file {
@@ -159,7 +162,7 @@ impl Tapped {
         isobath_exec::connect(&database.with_password())
             .map_err(|error| SetupError::unreachable(format!("--db: {error}")))?;
         if flags.tap.is_none() && args.start.is_none() {
-            let hint = "the statements of the service are not seen; --tap 127.0.0.1:6432 listens there for a service that you point at it";
+            let hint = "SQL statements of the service are not observed; add --tap 127.0.0.1:6432 and connect the service to that address";
             terminal.say(Tone::Faint, hint);
             return Ok(None);
         }
@@ -167,7 +170,7 @@ impl Tapped {
             .map_err(|error| SetupError::usage(format!("--db: {error}")))?;
         terminal.say(
             Tone::Faint,
-            &format!("statements to {database} are seen at {}", tap.at()),
+            &format!("SQL tap for {database} listens at {}", tap.at()),
         );
         Ok(Some(Self { tap }))
     }
@@ -184,7 +187,7 @@ impl Tapped {
         args
     }
 
-    /// What looks at the statements, beside what looks into the service.
+    /// Combines tap and driver feedback.
     pub(super) fn feedback(self, driver: Option<Box<dyn Feedback>>) -> Box<dyn Feedback> {
         let tap = Box::new(TapFeedback::new(self.tap));
         match driver {

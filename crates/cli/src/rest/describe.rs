@@ -1,4 +1,4 @@
-//! What a run would call, and what of the document it would not understand.
+//! `--dry-run`: lists the operations, and the parts of the document that are not supported.
 
 use isobath_emit::findings::RestLimitation;
 use isobath_genes::{Gene, GeneConfig};
@@ -17,7 +17,7 @@ pub(super) fn describe(api: &Api, terminal: &Terminal) {
         .map(|operation| n_genes(api, operation))
         .collect();
     let title = if api.title.is_empty() {
-        "an API without a title"
+        "untitled API"
     } else {
         &api.title
     };
@@ -52,7 +52,7 @@ pub(super) fn describe(api: &Api, terminal: &Terminal) {
             terminal.insist(Tone::Plain, &format!("        {line}"));
         }
         let line = format!(
-            "        answers {}; {} {}",
+            "        returns {}; {} {}",
             answers(operation),
             genes[index],
             if genes[index] == 1 { "gene" } else { "genes" }
@@ -121,7 +121,7 @@ fn made_by(api: &Api, resources: &Resources, operation: usize) -> Vec<String> {
 
 fn answers(operation: &Operation) -> String {
     if operation.responses.is_empty() {
-        return "nothing that is documented".to_owned();
+        return "nothing documented".to_owned();
     }
     let statuses = operation
         .responses
@@ -139,7 +139,7 @@ pub(super) fn status(pattern: StatusPattern) -> String {
     }
 }
 
-/// Says what of the document is not in the model, once for each kind.
+/// Prints unsupported parts of the document, once per kind.
 pub(super) fn warn_limitations(api: &Api, terminal: &Terminal) {
     for limitation in limitations(api) {
         let RestLimitation {

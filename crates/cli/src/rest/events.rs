@@ -1,4 +1,4 @@
-//! `events.ndjson`: what happens, written while it happens, so that it is there however the run ends.
+//! `events.ndjson`: the event log of a run, written as events happen, so that it survives a crash.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,8 +13,8 @@ use super::interrupted::appended;
 use super::output;
 use crate::log;
 
-/// How often a line says how far the run is.
-const PULSE: Duration = Duration::from_secs(1);
+/// Interval of progress events.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The file of events.
 pub(super) struct EventLog {
@@ -46,7 +46,7 @@ impl EventLog {
             .write_all(log::redacted(&line.to_line()).as_bytes());
     }
 
-    /// Writes down what happened, if it is worth a line.
+    /// Writes an event, if it is logged.
     pub(super) fn on(&mut self, event: &Event<'_>) {
         match event {
             Event::Stage(stage) => self.write(&Line::Stage {
@@ -72,7 +72,7 @@ impl EventLog {
                 });
             }
             Event::Progress { calls, covered, .. } => {
-                if self.last.elapsed() >= PULSE {
+                if self.last.elapsed() >= PROGRESS_INTERVAL {
                     self.last = Instant::now();
                     self.write(&Line::Progress(Progress {
                         calls: *calls,

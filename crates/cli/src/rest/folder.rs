@@ -1,14 +1,16 @@
-//! The folder of a run: nobody else's while it runs, with what the run before it left kept aside.
+//! The output directory of a run: locked while it runs; the results of the previous run are moved
+//! aside.
 
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use isobath_emit::http::writer;
+use isobath_emit::shell::quote_if_needed;
 use serde_json::json;
 
 use super::args::RestArgs;
-use super::resume::NOT_KEPT;
+use super::resume::REDACTED;
 use super::run::SetupError;
 use super::snapshot;
 use crate::output::put;
@@ -67,7 +69,7 @@ impl Folder {
         // A file system without locks keeps nobody from working.
         if matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
             return Err(SetupError::usage(format!(
-                "another run writes to {} just now; --out names another folder",
+                "another run is writing to {}; choose another directory with --out",
                 path.display()
             )));
         }
@@ -123,7 +125,7 @@ impl Folder {
 /// The words of the command line as a shell takes them, without secrets.
 pub(super) fn command_line(words: impl Iterator<Item = String>) -> String {
     let words: Vec<String> = redact_likely_secrets(words)
-        .map(|word| quoted(&word))
+        .map(|word| quote_if_needed(&word))
         .collect();
     words.join(" ")
 }
@@ -132,9 +134,9 @@ pub(super) fn command_line(words: impl Iterator<Item = String>) -> String {
 fn redact_likely_secrets(words: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     let mut secret = None;
     words.map(move |word| match (secret.take(), word.split_once('=')) {
-        (Some(flag), _) => mask(flag, &word),
+        (Some(flag), _) => redact(flag, &word),
         (None, Some((flag @ ("--header" | "--db"), value))) => {
-            format!("{flag}={}", mask(flag, value))
+            format!("{flag}={}", redact(flag, value))
         }
         (None, _) => {
             secret = ["--header", "--db"].into_iter().find(|flag| *flag == word);
@@ -143,25 +145,16 @@ fn redact_likely_secrets(words: impl Iterator<Item = String>) -> impl Iterator<I
     })
 }
 
-fn mask(flag: &str, value: &str) -> String {
+fn redact(flag: &str, value: &str) -> String {
     let shown = match flag {
         "--header" => value
             .split_once(':')
-            .map(|(name, _)| format!("{name}: {NOT_KEPT}")),
+            .map(|(name, _)| format!("{name}: {REDACTED}")),
         _ => isobath_exec::database::Address::parse(value)
             .ok()
             .map(|address| address.to_string()),
     };
-    shown.unwrap_or_else(|| NOT_KEPT.to_string())
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+    shown.unwrap_or_else(|| REDACTED.to_string())
 }
 
 #[cfg(test)]
@@ -231,7 +224,7 @@ mod tests {
     fn two_runs_do_not_write_to_one_folder() {
         let root = tempfile::tempdir().unwrap();
         let first = Folder::take(root.path());
-        assert!(refusal(Folder::take(root.path())).contains("another run writes"));
+        assert!(refusal(Folder::take(root.path())).contains("another run is writing"));
         drop(first);
         assert_eq!(refusal(Folder::take(root.path())), "");
     }

@@ -1,13 +1,13 @@
-//! A service that the run looks into, whatever it is written in.
+//! White-box instrumentation of the service, independent of its language.
 
 use std::time::Duration;
 
 use isobath_exec::driver::SharedDriver;
 use isobath_rest::feedback::Feedback;
-use isobath_rewrite::build::Built;
+use isobath_rewrite::build::InstrumentedBuild;
 
 use super::args::RestArgs;
-use super::jvm::Watched;
+use super::jvm::InstrumentedJvm;
 use super::run::SetupError;
 use super::rust::Instrumented;
 use crate::terminal::Terminal;
@@ -17,25 +17,25 @@ pub(super) enum Instrumentation {
     /// Built from its source.
     Rust(Instrumented),
     /// Started with an agent.
-    Jvm(Watched),
+    Jvm(InstrumentedJvm),
 }
 
-/// What looks into a service that is up.
+/// Instruments of a running service.
 #[derive(Default)]
 pub(super) struct Instruments {
     /// What tells of its code; nothing for a black box.
     pub(super) feedback: Option<Box<dyn Feedback>>,
     /// What its build left.
-    pub(super) built: Option<Built>,
-    /// Who may reach a database in its memory.
+    pub(super) built: Option<InstrumentedBuild>,
+    /// Access to its in-memory database.
     pub(super) rows: Option<InMemoryRows>,
 }
 
-/// Who may reach a database in the memory of a service.
+/// Access to an in-memory database of a service.
 pub(super) struct InMemoryRows {
     /// The driver in it.
     pub(super) driver: SharedDriver,
-    /// Where suites bring rows.
+    /// Endpoint for inserting rows.
     pub(super) row_endpoint: String,
 }
 
@@ -48,7 +48,7 @@ impl Instrumentation {
         let is_watched = args.white.rust.is_some() || args.jvm.is_wanted();
         if is_watched && args.workers > 1 {
             return Err(SetupError::usage(
-                "white-box runs need --workers 1: what a call does inside the service cannot be told from what another one does",
+                "white-box testing requires --workers 1: coverage cannot be attributed to one of several parallel calls",
             ));
         }
         if let Some(folder) = &args.white.rust {
@@ -56,7 +56,8 @@ impl Instrumentation {
             return Ok(Some(Self::Rust(built)));
         }
         if args.jvm.is_wanted() {
-            return Watched::prepare(args, terminal).map(|watched| Some(Self::Jvm(watched)));
+            return InstrumentedJvm::prepare(args, terminal)
+                .map(|watched| Some(Self::Jvm(watched)));
         }
         Ok(None)
     }
@@ -69,23 +70,23 @@ impl Instrumentation {
         }
     }
 
-    /// What looks into the service, whose driver connects within `patience`; says what of it is instrumented.
+    /// The instruments of the service, whose driver connects within `timeout`; prints what is instrumented.
     pub(super) fn feedback(
         self,
         terminal: &Terminal,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Instruments, SetupError> {
         match self {
             Self::Rust(service) => {
                 service.describe(terminal);
-                let (feedback, built) = service.feedback(patience)?;
+                let (feedback, built) = service.feedback(timeout)?;
                 Ok(Instruments {
                     feedback: Some(feedback),
                     built: Some(built),
                     rows: None,
                 })
             }
-            Self::Jvm(service) => service.feedback(terminal, patience),
+            Self::Jvm(service) => service.feedback(terminal, timeout),
         }
     }
 }

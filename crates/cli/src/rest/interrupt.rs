@@ -1,5 +1,5 @@
-//! Ctrl-C: the first ends the search and leaves a moment to hand over, the second ends that moment,
-//! the third ends everything.
+//! Ctrl-C: the first ends the search and writes results, the second skips verification, the third
+//! exits at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,9 +9,9 @@ use std::time::Duration;
 use crate::exit::Exit;
 
 /// How long handing over may take after an interruption.
-const GRACE: Duration = Duration::from_secs(5);
+const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
-/// What was asked for from outside.
+/// State of Ctrl-C handling.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interruption {
     /// Raised by the first signal.
@@ -24,14 +24,14 @@ pub(super) struct Interruption {
 impl Interruption {
     /// Listens to signals from now on.
     pub(super) fn listen() -> Result<Self, ctrlc::Error> {
-        let heard = Self::default();
-        let hearing = heard.clone();
+        let interruption = Self::default();
+        let hearing = interruption.clone();
         let signals = AtomicUsize::new(0);
         ctrlc::set_handler(move || hearing.on_signal(signals.fetch_add(1, Ordering::Relaxed)))?;
-        Ok(heard)
+        Ok(interruption)
     }
 
-    /// From now on there is something to hand over.
+    /// From now on there are results to write.
     pub(super) fn begin(&self) {
         self.has_begun.store(true, Ordering::Relaxed);
     }
@@ -48,7 +48,7 @@ impl Interruption {
         }
         let stop = Arc::clone(&self.stop);
         thread::spawn(move || {
-            thread::sleep(GRACE);
+            thread::sleep(INTERRUPT_GRACE);
             stop.store(true, Ordering::Relaxed);
         });
     }

@@ -1,4 +1,4 @@
-//! What a run that was stopped, or killed, left in its folder.
+//! Reads the state of an interrupted run from its output directory.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -20,9 +20,9 @@ use crate::log;
 use crate::terminal::{Terminal, Tone};
 
 /// How long the service of a run that was killed may take to end.
-const LAST_BREATH: Duration = Duration::from_secs(8);
+const EXIT_GRACE: Duration = Duration::from_secs(8);
 /// How often it is asked for.
-const PULSE: Duration = Duration::from_millis(50);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a run that was stopped left.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ pub(super) struct InterruptedRun {
     pub(super) seconds: f64,
     /// The targets that it had covered, as sentences.
     pub(super) covered: BTreeSet<String>,
-    /// How many times it was gone on with.
+    /// How many times it was resumed.
     pub(super) resumed: u64,
     candidates: Vec<Value>,
 }
@@ -83,7 +83,7 @@ impl InterruptedRun {
         }
         if ended == Some(None) {
             return Err(SetupError::usage(format!(
-                "the run in {} came to its end; there is nothing to go on with",
+                "the run in {} is complete; there is nothing to resume",
                 folder.display()
             )));
         }
@@ -102,7 +102,7 @@ impl InterruptedRun {
         self.timeline.last().map_or(0, |last| last.calls)
     }
 
-    /// What the job goes on from, and how many candidates do not fit the service as it is now.
+    /// State for resuming, and the number of candidates that do not match the current service.
     pub(super) fn earlier(&self, service: &Service) -> (PreviousRun, usize) {
         let schema = service.with_database(|data| data.schema().clone());
         let candidates = self.candidates.iter();
@@ -116,20 +116,20 @@ impl InterruptedRun {
                 )
             })
             .collect();
-        let strange = self.candidates.len() - candidates.len();
+        let unknown_candidates = self.candidates.len() - candidates.len();
         let earlier = PreviousRun {
             candidates,
             timeline: self.timeline.clone(),
         };
-        (earlier, strange)
+        (earlier, unknown_candidates)
     }
 }
 
-/// Says what is gone on with.
+/// Prints what is resumed.
 pub(super) fn report_resumption(
     interrupted: &InterruptedRun,
     earlier: &PreviousRun,
-    strange: usize,
+    unknown_candidates: usize,
     log: &mut EventLog,
     terminal: &Terminal,
 ) {
@@ -137,13 +137,13 @@ pub(super) fn report_resumption(
     terminal.say(
         Tone::Plain,
         &format!(
-            "going on after {calls} calls and {:.0} s: {candidates} candidates that covered something are run again first",
+            "resuming after {calls} calls and {:.0} s: running {candidates} archived candidates first",
             interrupted.seconds
         ),
     );
-    if strange > 0 {
+    if unknown_candidates > 0 {
         let line = format!(
-            "warning: {strange} more do not fit the document, the users or the database as they are now"
+            "warning: skipped {unknown_candidates} candidates that do not match the current OpenAPI document, users or database"
         );
         terminal.insist(Tone::Warning, &line);
     }
@@ -154,7 +154,7 @@ pub(super) fn report_resumption(
     });
 }
 
-/// Says what was covered before and is not any more: a service whose state is not reset does not do everything twice.
+/// Prints targets that were covered before and not again, for example because the service is not reset.
 pub(super) fn report_lost_targets(
     interrupted: &InterruptedRun,
     covered: &BTreeSet<String>,
@@ -176,12 +176,12 @@ pub(super) fn report_lost_targets(
     }
 }
 
-/// Waits until the service of a run that was just killed is gone, too; one that stays is told of by whoever starts another.
-pub(super) fn wait_for_silence(url: &str) {
+/// Waits until the service of a killed run has exited.
+pub(super) fn wait_until_down(url: &str) {
     let ready = ReadyCheck::Url(url.to_owned());
     let started = Instant::now();
-    while started.elapsed() < LAST_BREATH && wait_for(&ready, Duration::ZERO, None).is_ok() {
-        std::thread::sleep(PULSE);
+    while started.elapsed() < EXIT_GRACE && wait_for(&ready, Duration::ZERO, None).is_ok() {
+        std::thread::sleep(PROGRESS_INTERVAL);
     }
 }
 
@@ -208,9 +208,9 @@ mod tests {
     use super::*;
 
     const EVENTS: &str = r#"{"event":"started","title":"t","url":"u","operations":1,"seed":1,"algorithm":"mio"}
-{"event":"covered","calls":3,"target":"GET /a answers 200"}
+{"event":"covered","calls":3,"target":"GET /a returns 200"}
 {"event":"progress","calls":40,"seconds":1.5,"covered":7,"faults":2}
-{"event":"covered","calls":44,"target":"GET /a answers 404"}
+{"event":"covered","calls":44,"target":"GET /a returns 404"}
 "#;
 
     fn folder(events: &str, candidates: &str) -> tempfile::TempDir {

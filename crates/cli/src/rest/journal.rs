@@ -1,5 +1,5 @@
-//! `candidates.ndjson`: every candidate that was the first to cover something, one to a line, so that `isobath resume`
-//! can go on from them.
+//! `candidates.ndjson`: every candidate that covered a new target, one per line, for `isobath
+//! resume`.
 
 use std::fs::File;
 use std::io::{self, Write};

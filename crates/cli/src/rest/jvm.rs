@@ -1,9 +1,11 @@
-//! `--jvm`: starts a service on the JVM with our agent, and lets the run look into it.
+//! `--jvm`: starts a JVM service with the agent for white-box testing.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use isobath_emit::http::suite::AGENT_PORT;
+use isobath_emit::shell::quote_if_needed;
 use isobath_exec::driver::Listener;
 use isobath_exec::process::free_port;
 use isobath_rest::feedback::{DriverFeedback, Feedback};
@@ -12,21 +14,22 @@ use super::agent;
 use super::args::RestArgs;
 use super::instrumentation::{InMemoryRows, Instruments};
 use super::run::SetupError;
-use super::rust::{FIRST_PORT, Technique, quoted};
+use super::rust::{FIRST_PORT, Technique};
 use crate::terminal::{Terminal, Tone};
 
-/// The flags of white-box runs on the JVM.
+/// Flags for white-box testing of JVM services.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "White-box")]
 pub(crate) struct JvmArgs {
-    /// The jar of the service: it is started with an agent in it and searched white-box.
+    /// JVM service to test white-box: its jar. Starts it with the Isobath agent.
     #[arg(long, value_name = "JAR", group = "white_box", conflicts_with_all = ["start", "url"])]
     pub jvm: Option<PathBuf>,
 
-    /// Put the agent into the JVM that --start starts, through the variable JAVA_TOOL_OPTIONS.
+    /// Attach the agent to the JVM that --start launches, with JAVA_TOOL_OPTIONS.
     #[arg(long, group = "white_box", requires_all = ["start", "url"])]
     pub jvm_agent: bool,
 
-    /// Options of the JVM, such as -Xmx1g.
+    /// JVM option, for example -Xmx1g. Repeatable.
     #[arg(
         long,
         value_name = "OPTION",
@@ -35,29 +38,29 @@ pub(crate) struct JvmArgs {
     )]
     pub jvm_option: Vec<String>,
 
-    /// Java installation that runs the service; JAVA_HOME, or `java` of the path, when not given.
+    /// Java installation that runs the service [default: JAVA_HOME, or `java` of the path].
     #[arg(long, value_name = "FOLDER", requires = "jvm")]
     pub jvm_home: Option<PathBuf>,
 
-    /// Agent to use in place of the one of this program.
+    /// Jar of the agent [default: the agent of this program].
     #[arg(long, value_name = "JAR")]
     pub agent: Option<PathBuf>,
 }
 
 impl JvmArgs {
-    /// Whether a service on the JVM is to be looked into.
+    /// Whether a JVM service is tested white-box.
     pub(super) fn is_wanted(&self) -> bool {
         self.jvm.is_some() || self.jvm_agent
     }
 }
 
 /// A service that is started with the agent.
-pub(super) struct Watched {
+pub(super) struct InstrumentedJvm {
     listener: Listener,
     agent: PathBuf,
-    /// Where the service is and what starts it, with the agent and plain; nothing when the user says.
+    /// Port and start commands, with and without the agent; none if the user gives them.
     own: Option<Own>,
-    /// The port at which suites bring rows to a database in the memory of the service.
+    /// Port for inserting rows into an in-memory database of the service.
     row_endpoint: u16,
     /// Whoever runs SQL there has to know this.
     token: String,
@@ -72,9 +75,9 @@ struct Own {
 }
 
 /// How far from the port of the service the one for rows is looked for.
-const ROW_ENDPOINT: u16 = 1000;
+const ROW_PORT_OFFSET: u16 = 1000;
 
-impl Watched {
+impl InstrumentedJvm {
     /// Finds the agent and the service that the flags name.
     pub(super) fn prepare(args: &RestArgs, terminal: &Terminal) -> Result<Self, SetupError> {
         let system = |error: std::io::Error| SetupError::unreachable(error.to_string());
@@ -83,7 +86,7 @@ impl Watched {
             Some(jar) => {
                 let jar = jar.canonicalize().map_err(|error| {
                     SetupError::usage(format!(
-                        "--jvm {}: {error}; name the jar that `java -jar` starts, built before",
+                        "--jvm {}: {error}; pass an executable jar, as for `java -jar`",
                         jar.display()
                     ))
                 })?;
@@ -108,7 +111,7 @@ impl Watched {
             listener,
             agent,
             own,
-            row_endpoint: free_port(port.saturating_add(ROW_ENDPOINT)).map_err(system)?,
+            row_endpoint: free_port(port.saturating_add(ROW_PORT_OFFSET)).map_err(system)?,
             token,
         })
     }
@@ -124,13 +127,13 @@ impl Watched {
         }
         flags.suite_start_with_rows = match (&self.own, &args.start) {
             (Some(own), _) => Some(format!(
-                "env {DOOR_VARIABLE}={{agent_url}} {}",
+                "env {DOOR_VARIABLE}={AGENT_PORT} {}",
                 own.with_agent
             )),
             (None, Some(start)) => {
-                let options = quoted(&self.tool_options());
+                let options = quote_if_needed(&self.tool_options());
                 Some(format!(
-                    "env {DOOR_VARIABLE}={{agent_url}} {TOOL_OPTIONS}={options} {start}"
+                    "env {DOOR_VARIABLE}={AGENT_PORT} {TOOL_OPTIONS}={options} {start}"
                 ))
             }
             (None, None) => None,
@@ -178,15 +181,15 @@ impl Watched {
         format!("{before} {flag}").trim().to_owned()
     }
 
-    /// What looks into the service, whose agent connects within `patience`.
+    /// The driver feedback of a service whose agent connects within `timeout`.
     pub(super) fn feedback(
         self,
         terminal: &Terminal,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Instruments, SetupError> {
-        let feedback = DriverFeedback::new(self.listener, patience).map_err(|error| {
+        let feedback = DriverFeedback::new(self.listener, timeout).map_err(|error| {
             SetupError::unreachable(format!(
-                "{error} The agent says on the service's own output why it cannot work."
+                "{error} See the output of the service for the reason."
             ))
         })?;
         let targets = feedback.targets();
@@ -194,7 +197,7 @@ impl Watched {
             targets.iter().map(|target| target.file.as_str()).collect();
         if targets.is_empty() {
             return Err(SetupError::usage(
-                "the agent found no class of the service; name its packages by --include",
+                "the agent found no class to instrument; pass the packages of the service with --include",
             ));
         }
         terminal.say(
@@ -228,7 +231,7 @@ const PORTS: [&str; 4] = [
 /// The variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
-/// The variable that tells the agent where suites bring rows.
+/// Environment variable with the port for inserting rows.
 const DOOR_VARIABLE: &str = "ISOBATH_DOOR";
 
 /// Where a suite that is checked brings rows to the service that runs, with the token of the run.
@@ -259,16 +262,16 @@ impl Own {
             .jvm
             .jvm_option
             .iter()
-            .map(|option| format!(" {}", quoted(option)))
+            .map(|option| format!(" {}", quote_if_needed(option)))
             .collect();
         let service = args.white.service.iter();
         let service: String = service
-            .map(|argument| format!(" {}", quoted(argument)))
+            .map(|argument| format!(" {}", quote_if_needed(argument)))
             .collect();
         let here = service.replace("{port}", &port.to_string());
-        let jar = quoted(&jar.to_string_lossy());
-        let java = quoted(java);
-        let flag = quoted(&agent_flag(agent));
+        let jar = quote_if_needed(&jar.to_string_lossy());
+        let java = quote_if_needed(java);
+        let flag = quote_if_needed(&agent_flag(agent));
         let ports = PORTS.map(|name| format!("{name}={{port}}")).join(" ");
         let ports = format!("env {ports}");
         Self {

@@ -1,46 +1,47 @@
-//! `--mock`: stands for the services that the service calls.
+//! `--mock`: mock servers for the external services that the service calls.
 
 use std::sync::Arc;
 
 use clap::Args;
 use isobath_emit::http::{HttpSuite, HttpTest};
+use isobath_emit::shell::quote_if_needed;
 use isobath_exec::mock::{MockEndpoint, MockReply, MockServer, MockStub};
 use isobath_rest::external::{DocumentedService, Mocks};
 use isobath_rest::openapi;
 use url::Url;
 
 use super::args::RestArgs;
-use super::run::{Documents, SetupError, document};
-use super::rust::quoted;
+use super::run::{DocumentLoader, SetupError, document};
 use crate::terminal::{Terminal, Tone};
 
-/// The flags about the services that the service calls.
+/// Flags for mocks of external services.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Service")]
 pub(crate) struct MockArgs {
-    /// An outside service to stand for: the variable that holds its base URL (or the property of the JVM, with a dot in its
-    /// name), such as `RATES_URL=https://rates.example/v1`, or an `http://` URL alone to catch calls by a proxy; after a comma its
-    /// OpenAPI document.
+    /// External service to mock: the environment variable (or JVM property, if the name contains a dot) with its base URL, for
+    /// example `RATES_URL=https://rates.example/v1`, or only an `http://` URL to intercept calls through a proxy. Append its
+    /// OpenAPI document after a comma. Repeatable.
     #[arg(long, value_name = "NAME=URL[,SPEC]")]
     pub mock: Vec<String>,
 
-    /// Where looking for free ports to stand for outside services begins.
+    /// First port to try for mock servers.
     #[arg(long, value_name = "PORT", default_value_t = 8940)]
     pub mock_port: u16,
 }
 
-/// An outside service that a flag names.
+/// An external service given by a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Meant {
+struct MockFlag {
     /// What it is called; through the proxy, its host.
     name: String,
-    setting: Setting,
+    setting: MockSetting,
     url: Url,
     spec: Option<String>,
 }
 
 /// How the service is pointed at us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Setting {
+enum MockSetting {
     /// A variable of the environment.
     Variable,
     /// A property of the JVM.
@@ -49,7 +50,7 @@ enum Setting {
     Proxy,
 }
 
-impl Meant {
+impl MockFlag {
     fn read(flag: &str, given: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let (what, spec) = match flag.split_once(',') {
             Some((what, spec)) if !spec.is_empty() => (what, Some(spec.to_owned())),
@@ -64,31 +65,35 @@ impl Meant {
                 let found = given(what);
                 let missing = || {
                     format!(
-                        "`{what}` is not set; say where it leads, as in {what}=https://rates.example/v1"
+                        "environment variable `{what}` is not set; pass its URL, for example {what}=https://rates.example/v1"
                     )
                 };
                 (what, found.ok_or_else(missing)?)
             }
         };
-        let parsed = Url::parse(&url).map_err(|error| format!("`{url}` is no URL: {error}"))?;
+        let parsed = Url::parse(&url).map_err(|error| format!("invalid URL `{url}`: {error}"))?;
         let host = match (parsed.scheme(), parsed.host_str()) {
             ("http" | "https", Some(host)) => host.to_owned(),
-            _ => return Err(format!("`{url}` does not begin with http:// or https://")),
+            _ => {
+                return Err(format!(
+                    "invalid URL `{url}` (expected http:// or https://)"
+                ));
+            }
         };
         if name.is_empty() && parsed.scheme() == "https" {
             return Err(format!(
-                "calls to {url} are encrypted and cannot be answered by a proxy; name the variable in which the service finds that URL, as in RATES_URL={url}"
+                "calls to {url} are encrypted and cannot be intercepted by a proxy; pass the variable with that URL, for example RATES_URL={url}"
             ));
         }
         let is_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
         if !name.chars().all(is_name) {
-            return Err(format!("`{name}` is no name of a variable"));
+            return Err(format!("invalid variable name `{name}`"));
         }
         Ok(Self {
             setting: match name {
-                "" => Setting::Proxy,
-                name if name.contains('.') => Setting::Property,
-                _ => Setting::Variable,
+                "" => MockSetting::Proxy,
+                name if name.contains('.') => MockSetting::Property,
+                _ => MockSetting::Variable,
             },
             name: if name.is_empty() {
                 host
@@ -106,16 +111,16 @@ impl Meant {
     }
 }
 
-/// Outside services that we stand for, before the service is started.
+/// Mock servers, before the service is started.
 pub(super) struct Mocked {
-    meant: Vec<Meant>,
+    flag: Vec<MockFlag>,
     responder: MockServer,
     described: Vec<DocumentedService>,
 }
 
 /// The variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
-/// Who is never called through the proxy.
+/// Hosts that bypass the proxy.
 const NOT_BY_PROXY: &str = "localhost,127.0.0.1,::1";
 
 impl Mocked {
@@ -125,23 +130,23 @@ impl Mocked {
             return Ok(None);
         }
         let usage = |why: String| SetupError::usage(format!("--mock: {why}"));
-        let meant: Vec<Meant> = args
+        let flag: Vec<MockFlag> = args
             .mock
             .mock
             .iter()
-            .map(|flag| Meant::read(flag, |name| std::env::var(name).ok()))
+            .map(|flag| MockFlag::read(flag, |name| std::env::var(name).ok()))
             .collect::<Result<_, _>>()
             .map_err(usage)?;
-        for (at, one) in meant.iter().enumerate() {
-            if meant[..at].iter().any(|other| other.name == one.name) {
-                return Err(usage(format!("{} is named twice", one.name)));
+        for (at, one) in flag.iter().enumerate() {
+            if flag[..at].iter().any(|other| other.name == one.name) {
+                return Err(usage(format!("{} is given twice", one.name)));
             }
         }
         let mut described = Vec::new();
-        for one in &meant {
+        for one in &flag {
             if let Some(spec) = &one.spec {
                 let document = document(spec)?;
-                let api = openapi::read(&document.text, &document.location, &Documents)
+                let api = openapi::read(&document.text, &document.location, &DocumentLoader)
                     .map_err(|error| usage(error.to_string()))?;
                 described.push(DocumentedService {
                     name: one.name.clone(),
@@ -155,42 +160,45 @@ impl Mocked {
         }
         if args.workers > 1 {
             return Err(SetupError::usage(
-                "--mock needs --workers 1: what a call asks of others cannot be told from what another one does",
+                "--mock requires --workers 1: outbound requests cannot be attributed to one of several parallel calls",
             ));
         }
         if args.start.is_none() {
             return Err(SetupError::usage(
-                "--mock needs --start, --rust or --jvm: the service is pointed at us when it is started",
+                "--mock requires --start, --rust or --jvm: the service is redirected to the mock server when it starts",
             ));
         }
-        let own = meant.iter().filter(|one| one.setting != Setting::Proxy);
+        let own = flag.iter().filter(|one| one.setting != MockSetting::Proxy);
         let mut names: Vec<String> = own.map(|one| one.name.clone()).collect();
-        if meant.iter().any(|one| one.setting == Setting::Proxy) {
+        if flag.iter().any(|one| one.setting == MockSetting::Proxy) {
             names.push(String::new());
         }
         let responder = MockServer::open(names, args.mock.mock_port)
             .map_err(|error| SetupError::unreachable(error.to_string()))?;
         let mocked = Self {
-            meant,
+            flag,
             responder,
             described,
         };
-        for one in &mocked.meant {
+        for one in &mocked.flag {
             let at = mocked.address(one);
-            terminal.say(Tone::Faint, &format!("{} is answered at {at}", one.name));
+            terminal.say(
+                Tone::Faint,
+                &format!("mock of {} listens at {at}", one.name),
+            );
         }
         Ok(Some(mocked))
     }
 
     /// Where the service finds an outside one now.
-    fn address(&self, meant: &Meant) -> String {
-        let name = match meant.setting {
-            Setting::Proxy => "",
-            _ => meant.name.as_str(),
+    fn address(&self, flag: &MockFlag) -> String {
+        let name = match flag.setting {
+            MockSetting::Proxy => "",
+            _ => flag.name.as_str(),
         };
         let mut stations = self.responder.endpoints().iter();
         match stations.find(|station| station.name == name) {
-            Some(station) => address(station, meant),
+            Some(station) => address(station, flag),
             None => String::new(),
         }
     }
@@ -215,14 +223,14 @@ impl Mocked {
             }
             return (variables, options);
         }
-        let mut meant = self.meant.iter();
-        let Some(meant) = meant.find(|one| one.name == station.name) else {
+        let mut flag = self.flag.iter();
+        let Some(flag) = flag.find(|one| one.name == station.name) else {
             return (Vec::new(), Vec::new());
         };
-        let url = address(station, meant);
-        match meant.setting {
-            Setting::Property => (Vec::new(), vec![format!("-D{}={url}", meant.name)]),
-            Setting::Variable | Setting::Proxy => (vec![set(&meant.name, &url)], Vec::new()),
+        let url = address(station, flag);
+        match flag.setting {
+            MockSetting::Property => (Vec::new(), vec![format!("-D{}={url}", flag.name)]),
+            MockSetting::Variable | MockSetting::Proxy => (vec![set(&flag.name, &url)], Vec::new()),
         }
     }
 
@@ -240,7 +248,7 @@ impl Mocked {
             args.outside_settings.push(
                 settings
                     .iter()
-                    .map(|(name, value)| format!("{name}={}", quoted(value)))
+                    .map(|(name, value)| format!("{name}={}", quote_if_needed(value)))
                     .collect(),
             );
             plain.extend(variables);
@@ -265,16 +273,18 @@ impl Mocked {
     }
 
     /// What the run knows of the services.
-    pub(super) fn outbound(self) -> Mocks {
+    pub(super) fn mocks(self) -> Mocks {
         Mocks::new(self.responder, self.described)
     }
 }
 
 /// Where the service finds an outside one now.
-fn address(station: &MockEndpoint, meant: &Meant) -> String {
-    match meant.setting {
-        Setting::Proxy => format!("http://{}", station.at),
-        Setting::Variable | Setting::Property => format!("http://{}{}", station.at, meant.base()),
+fn address(station: &MockEndpoint, flag: &MockFlag) -> String {
+    match flag.setting {
+        MockSetting::Proxy => format!("http://{}", station.at),
+        MockSetting::Variable | MockSetting::Property => {
+            format!("http://{}{}", station.at, flag.base())
+        }
     }
 }
 
@@ -282,18 +292,18 @@ fn address(station: &MockEndpoint, meant: &Meant) -> String {
 fn with_variables(command: &str, variables: &[(String, String)]) -> String {
     let set: String = variables
         .iter()
-        .map(|(name, value)| format!(" {name}={}", quoted(value)))
+        .map(|(name, value)| format!(" {name}={}", quote_if_needed(value)))
         .collect();
     let command = command.strip_prefix("exec ").unwrap_or(command);
     if command.contains(['&', ';', '|', '\n', '(', '<', '>']) {
-        format!("env{set} sh -c {}", quoted(command))
+        format!("env{set} sh -c {}", quote_if_needed(command))
     } else {
         format!("env{set} {command}")
     }
 }
 
-/// Stands for the outside services of a stored suite.
-pub(super) fn of_suite(suite: &HttpSuite) -> Result<Option<MockServer>, SetupError> {
+/// Mock servers for the external services of a stored suite.
+pub(super) fn responder_for(suite: &HttpSuite) -> Result<Option<MockServer>, SetupError> {
     if suite.external_services.is_empty() {
         return Ok(None);
     }
@@ -332,8 +342,8 @@ pub(super) fn prepared(test: &HttpTest) -> Vec<MockStub> {
 mod tests {
     use super::*;
 
-    fn read(flag: &str) -> Result<Meant, String> {
-        Meant::read(flag, |name| {
+    fn read(flag: &str) -> Result<MockFlag, String> {
+        MockFlag::read(flag, |name| {
             (name == "SET").then(|| "http://set.example/".to_owned())
         })
     }
@@ -341,9 +351,9 @@ mod tests {
     #[test]
     fn a_service_is_named_by_its_variable_property_or_host() {
         let told = |flag: &str| {
-            let meant = read(flag).expect("a good flag");
-            let spec = meant.spec.clone().unwrap_or_default();
-            format!("{:?} {} {}|{spec}", meant.setting, meant.name, meant.base())
+            let flag = read(flag).expect("a good flag");
+            let spec = flag.spec.clone().unwrap_or_default();
+            format!("{:?} {} {}|{spec}", flag.setting, flag.name, flag.base())
         };
         assert_eq!(
             [
@@ -365,11 +375,11 @@ mod tests {
     #[test]
     fn what_cannot_be_stood_for_is_refused_with_the_next_step() {
         for (flag, says) in [
-            ("UNSET", "say where it leads"),
-            ("A=ftp://x", "does not begin with http"),
-            ("A=nothing", "is no URL"),
-            ("https://rates.example", "name the variable"),
-            ("A B=http://x", "no name of a variable"),
+            ("UNSET", "pass its URL"),
+            ("A=ftp://x", "expected http"),
+            ("A=nothing", "invalid URL"),
+            ("https://rates.example", "pass the variable"),
+            ("A B=http://x", "invalid variable name"),
         ] {
             let why = read(flag).expect_err("a bad flag");
             assert!(why.contains(says), "{flag}: {why}");

@@ -1,4 +1,4 @@
-//! `isobath rest`: flags to the REST job, its result to files and to the terminal.
+//! `isobath rest`: runs the REST job and writes its results.
 
 mod address;
 mod agent;

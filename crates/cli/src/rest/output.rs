@@ -1,5 +1,6 @@
-//! What a run leaves behind: the suite, the report, and the summary.
+//! Results of a run: the suite, the report and the summary.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,11 +18,11 @@ use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
 use isobath_rest::fault::{Fault, FaultKind};
 use isobath_rest::feedback;
-use isobath_rest::job::{RunResult, Test};
+use isobath_rest::job::{self, ClientMaker, RunResult, Test};
 use isobath_rest::openapi::{Api, Operation};
 use isobath_rest::redact;
 use isobath_rest::suite;
-use isobath_rewrite::build::Built;
+use isobath_rewrite::build::InstrumentedBuild;
 
 use super::args::RestArgs;
 use super::baseline::{Baseline, BaselineStatus};
@@ -36,7 +37,7 @@ use crate::terminal::{Terminal, Tone};
 const SHOWN_SOURCE: usize = 400_000;
 
 /// A run that is over.
-pub(super) struct Run<'a> {
+pub(super) struct FinishedRun<'a> {
     pub(super) args: &'a RestArgs,
     pub(super) service: &'a Arc<Service>,
     pub(super) outcome: &'a RunResult,
@@ -44,12 +45,14 @@ pub(super) struct Run<'a> {
     pub(super) seconds: f64,
     /// What the suites find in their environment and not in themselves, by variable.
     pub(super) secrets: BTreeMap<String, String>,
-    heard: &'a Interruption,
-    built: Option<&'a Built>,
+    /// Statuses of operations that were called after everything else.
+    late_statuses: RefCell<Vec<(usize, u16)>>,
+    interruption: &'a Interruption,
+    built: Option<&'a InstrumentedBuild>,
     baseline: Option<&'a Baseline>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> FinishedRun<'a> {
     /// A run, with its tests as a suite.
     pub(super) fn new(
         args: &'a RestArgs,
@@ -57,7 +60,7 @@ impl<'a> Run<'a> {
         users: &[User],
         outcome: &'a RunResult,
         seconds: f64,
-        heard: &'a Interruption,
+        interruption: &'a Interruption,
     ) -> Self {
         let mut suite = suite::suite(&name(&service.api), service, users, &outcome.tests);
         suite.source.clone_from(&args.spec);
@@ -105,7 +108,8 @@ impl<'a> Run<'a> {
             outcome,
             suite,
             seconds,
-            heard,
+            late_statuses: RefCell::default(),
+            interruption,
             built: None,
             baseline: None,
         }
@@ -120,12 +124,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether somebody told us to stop.
+    /// Whether the run was interrupted.
     pub(super) fn is_interrupted(&self) -> bool {
-        self.outcome.interrupted || self.heard.interrupt.load(Ordering::Relaxed)
+        self.outcome.interrupted || self.interruption.interrupt.load(Ordering::Relaxed)
     }
 
-    /// What became of the rows of the database.
+    /// The database section of the report.
     fn database(&self) -> Option<DatabaseView> {
         let rows = self.outcome.rows.as_ref()?;
         let name = |operation: usize| {
@@ -195,7 +199,7 @@ impl<'a> Run<'a> {
     }
 
     /// The same run, of a service that was built instrumented.
-    pub(super) fn built(mut self, built: Option<&'a Built>) -> Self {
+    pub(super) fn built(mut self, built: Option<&'a InstrumentedBuild>) -> Self {
         self.built = built;
         self
     }
@@ -254,7 +258,7 @@ impl<'a> Run<'a> {
         }
         if let Some(built) = self.built {
             let counts = built.counts();
-            view.instrumented = counts.told as u64;
+            view.instrumented = counts.instrumented as u64;
             view.not_instrumentable = (counts.in_macros + counts.in_constants) as u64;
             for (name, outcome) in &built.crates {
                 let dropped = outcome.dropped.iter();
@@ -283,7 +287,7 @@ impl<'a> Run<'a> {
         (text.len() <= SHOWN_SOURCE).then_some(text)
     }
 
-    /// Writes suite and report, and says what was written.
+    /// Writes suite and report; returns the written files.
     pub(super) fn write(
         &self,
         folder: &Path,
@@ -496,7 +500,11 @@ impl<'a> Run<'a> {
                     .collect(),
             }
         };
-        self.outcome.statuses.iter().enumerate().map(view).collect()
+        let mut statuses = self.outcome.statuses.clone();
+        for (operation, status) in self.late_statuses.borrow().iter() {
+            *statuses[*operation].entry(*status).or_default() += 1;
+        }
+        statuses.iter().enumerate().map(view).collect()
     }
 
     fn fault(&self, fault: &Fault, test: Option<usize>) -> FaultView {
@@ -528,9 +536,9 @@ impl<'a> Run<'a> {
             seen: 1,
             test: shown.filter(|_| !is_fatal).map(|test| test.id.clone()),
             no_test: match shown {
-                None => Some("it did not show again when it was run for the suite".into()),
+                None => Some("not reproduced when the suite was generated".into()),
                 Some(_) if is_fatal => {
-                    Some("a test that ends the service would take those after it with it".into())
+                    Some("the test terminates the service, so it is not part of the suite".into())
                 }
                 Some(_) => None,
             },
@@ -555,7 +563,7 @@ impl<'a> Run<'a> {
         all.extend(
             data.flat_map(|data| &data.unsupported)
                 .map(|unable| RestLimitation {
-                    what: format!("a statement is not evaluated: {}", unable.why),
+                    what: format!("SQL statement not evaluated: {}", unable.why),
                     quote: unable.text.clone(),
                     location: "the database".into(),
                     count: unable.times,
@@ -564,7 +572,7 @@ impl<'a> Run<'a> {
         all
     }
 
-    /// What the service asked of others.
+    /// Outbound requests of the service.
     fn outgoing(&self) -> Vec<OutboundView> {
         let seen = self.outcome.outgoing.iter();
         let views = seen.map(|(outbound_request, tally)| OutboundView {
@@ -581,9 +589,9 @@ impl<'a> Run<'a> {
             mocked: !tally.statuses.is_empty() && !tally.encrypted,
             example: tally.example.clone(),
             note: if tally.encrypted {
-                Some("encrypted and refused; name the variable of its base URL by --mock".into())
+                Some("encrypted, connection refused; pass the variable with its base URL with --mock".into())
             } else if tally.statuses.is_empty() {
-                Some("seen from inside, and not answered by us; --mock would".into())
+                Some("observed by the driver, not mocked; add --mock to mock it".into())
             } else {
                 None
             },
@@ -591,7 +599,7 @@ impl<'a> Run<'a> {
         views.collect()
     }
 
-    /// Says whom the service called, and who was never called though somebody stands for it.
+    /// Prints external services that were called, and mocks that were not.
     fn report_external(&self, terminal: &Terminal) {
         let seen = &self.outcome.outgoing;
         let stations = self
@@ -607,7 +615,7 @@ impl<'a> Run<'a> {
             terminal.say(
                 Tone::Plain,
                 &format!(
-                    "outside: the service called {}; --mock would answer in their place",
+                    "external services called: {}; add --mock to mock them",
                     services.join(", ")
                 ),
             );
@@ -619,7 +627,7 @@ impl<'a> Run<'a> {
             terminal.say(
                 Tone::Plain,
                 &format!(
-                    "outside: {calls} calls of {} kinds to {}, answered by us",
+                    "external services: mocks answered {calls} requests ({} distinct) to {}",
                     seen.len(),
                     services.join(", ")
                 ),
@@ -630,7 +638,7 @@ impl<'a> Run<'a> {
                 terminal.insist(
                     Tone::Warning,
                     &format!(
-                        "warning: the service never called {}, which is answered at {}; is that where it finds its address?",
+                        "warning: the service never called {}, mocked at {}; check that it reads its base URL from that setting",
                         station.name, station.at
                     ),
                 );
@@ -638,7 +646,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Says what the database was used for.
+    /// Prints database statistics.
     fn report_database(&self, terminal: &Terminal) {
         let Some(data) = &self.outcome.database else {
             return;
@@ -649,7 +657,7 @@ impl<'a> Run<'a> {
         terminal.say(
             Tone::Plain,
             &format!(
-                "database: {} statements of {} shapes ({} not evaluated; {:.3} ms each), {} rows brought; reset {} times in {:.2} ms, looked at {} times in {:.2} ms on average",
+                "database: {} SQL statements, {} distinct ({} not evaluated; {:.3} ms each); {} rows inserted; {} resets ({:.2} ms on average), {} snapshots ({:.2} ms on average)",
                 data.statements,
                 data.shapes,
                 data.unsupported.len(),
@@ -663,7 +671,79 @@ impl<'a> Run<'a> {
         );
     }
 
-    /// Says what came of the run.
+    /// Prints the summary of the run.
+    /// Calls the operations that may end the session or the service for everybody, which were kept for last.
+    pub(super) fn call_disruptive(&self, client: &ClientMaker<'_>) -> io::Result<()> {
+        let statuses = job::call_disruptive(self.service, client, self.args.seed)?;
+        self.late_statuses.borrow_mut().extend(statuses);
+        Ok(())
+    }
+
+    /// Whether too little was reached to say anything about the service: a fifth of the operations was never called,
+    /// or none succeeded.
+    pub(super) fn is_hardly_tested(&self) -> bool {
+        let operations = self.operations();
+        let uncalled = operations.iter().filter(|operation| operation.calls == 0);
+        let is_success = |count: &StatusCount| (200..400).contains(&count.status);
+        let mut statuses = operations.iter().flat_map(|operation| &operation.statuses);
+        uncalled.count() * 5 >= operations.len() || !statuses.any(is_success)
+    }
+
+    /// Says what was not reached, and why.
+    fn report_reach(&self, terminal: &Terminal) {
+        let operations = self.operations();
+        let name = |at: usize| self.service.api.operations[at].name();
+        for (operation, status) in &self.outcome.disruptive {
+            terminal.say(
+                Tone::Warning,
+                &format!(
+                    "after {} every operation answered {status}; it was not called again",
+                    name(*operation)
+                ),
+            );
+        }
+        let uncalled: Vec<&str> = operations
+            .iter()
+            .filter(|operation| operation.calls == 0)
+            .map(|operation| operation.id.as_str())
+            .collect();
+        if !uncalled.is_empty() {
+            let line = format!(
+                "{} of {} operations were never called ({}); give a larger --budget",
+                uncalled.len(),
+                operations.len(),
+                shortened_list(&uncalled)
+            );
+            terminal.say(Tone::Warning, &line);
+        }
+        if self.is_hardly_tested() {
+            let line = format!(
+                "the service at {} was hardly tested: check the base URL (--url) and the users (--auth, --header)",
+                self.service.base
+            );
+            terminal.insist(Tone::Warning, &line);
+        }
+        for (statuses, reason, next_step) in UNREACHED {
+            let failed: Vec<&str> = operations
+                .iter()
+                .filter(|operation| operation.calls > 0 && is_stuck(operation, statuses))
+                .map(|operation| operation.id.as_str())
+                .collect();
+            if !failed.is_empty() {
+                let line = format!(
+                    "{} never succeeded: {reason} ({}); {next_step}",
+                    if failed.len() == 1 {
+                        "1 operation".to_owned()
+                    } else {
+                        format!("{} operations", failed.len())
+                    },
+                    shortened_list(&failed)
+                );
+                terminal.say(Tone::Faint, &line);
+            }
+        }
+    }
+
     pub(super) fn summarize(
         &self,
         terminal: &Terminal,
@@ -690,6 +770,7 @@ impl<'a> Run<'a> {
                 outcome.statuses.len()
             ),
         );
+        self.report_reach(terminal);
         if let Some(code) = &outcome.code {
             let percent = |share: &feedback::CoverageCount| {
                 100.0 * share.covered as f64 / (share.total as f64).max(1.0)
@@ -711,26 +792,26 @@ impl<'a> Run<'a> {
         self.report_external(terminal);
         self.count_faults(terminal);
         if let Some(lost) = &outcome.lost {
-            terminal.complain(&format!("error: {lost}; what was found before is kept"));
+            terminal.complain(&format!("error: {lost}; earlier results are kept"));
         }
         if self.is_interrupted() {
-            terminal.complain("interrupted; what was found before is kept");
+            terminal.complain("interrupted; results so far are kept");
         }
         if outcome.unverified > 0 {
             let line = format!(
-                "{} tests were not handed over: there was no time left to run them again",
+                "{} tests were left out: the budget ended before they could be verified",
                 outcome.unverified
             );
             terminal.say(Tone::Warning, &line);
         }
         if outcome.unstable > 0 {
             let line = format!(
-                "{} tests were not handed over: the service did not answer them alike twice{}",
+                "{} tests were left out: the responses differed between two runs{}",
                 outcome.unstable,
                 if self.args.reset.is_some() {
                     ""
                 } else {
-                    "; --reset \"METHOD PATH\" brings its first state back before each"
+                    "; add --reset \"METHOD PATH\" to reset the service before each test"
                 }
             );
             terminal.say(Tone::Faint, &line);
@@ -741,14 +822,14 @@ impl<'a> Run<'a> {
         if !self.secrets.is_empty() {
             let variables: Vec<&str> = self.secrets.keys().map(String::as_str).collect();
             let line = format!(
-                "the suites hold no secrets; they read {} from the environment (--inline-secrets writes them down)",
+                "the suites contain no secrets; set the environment variables {} (or use --inline-secrets)",
                 variables.join(", ")
             );
             terminal.say(Tone::Faint, &line);
         }
         terminal.say(
             Tone::Plain,
-            &format!("{} tests, written to:", outcome.tests.len()),
+            &format!("{} tests written to:", outcome.tests.len()),
         );
         for file in files {
             terminal.say(Tone::Faint, &format!("  {}", file.display()));
@@ -771,9 +852,12 @@ impl<'a> Run<'a> {
             (0, _) => terminal.say(Tone::Good, &all),
             (_, 0) => terminal.insist(Tone::Bad, &all),
             (n, known) if n == known => {
-                terminal.say(Tone::Good, &format!("{all}, known from the baseline"));
+                terminal.say(Tone::Good, &format!("{all}, all in the baseline"));
             }
-            (_, known) => terminal.insist(Tone::Bad, &format!("{all}, {known} of them known")),
+            (_, known) => terminal.insist(
+                Tone::Bad,
+                &format!("{all}, {known} of them in the baseline"),
+            ),
         }
         // A run that ended early cannot tell that something is gone.
         if self.ended_early().is_none()
@@ -781,7 +865,7 @@ impl<'a> Run<'a> {
         {
             for (print, reason) in baseline.not_met(faults()) {
                 let line =
-                    format!("  not met any more, though in the baseline: {print} ({reason})");
+                    format!("  no longer found (remove it from the baseline): {print} ({reason})");
                 terminal.say(Tone::Faint, &line);
             }
         }
@@ -794,7 +878,7 @@ impl<'a> Run<'a> {
                 let line = format!("known: {code}: {} ({reason})", fault.detail);
                 return terminal.say(Tone::Faint, &line);
             }
-            BaselineStatus::Expired(day) => format!(" (was accepted until {day})"),
+            BaselineStatus::Expired(day) => format!(" (baseline entry expired on {day})"),
             BaselineStatus::New => String::new(),
         };
         // What tells it from others of its kind, unless the sentence says so already.
@@ -816,7 +900,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .filter_map(|piece| redact::output_in(piece))
             {
-                terminal.say(Tone::Faint, "    the service said:");
+                terminal.say(Tone::Faint, "    service output:");
                 for line in said.lines() {
                     terminal.say(Tone::Faint, &format!("      {line}"));
                 }
@@ -831,7 +915,7 @@ impl<'a> Run<'a> {
             }
             None => terminal.say(
                 Tone::Faint,
-                "    it did not show again, so there is no test for it",
+                "    not reproduced, so there is no test for it",
             ),
         }
     }
@@ -864,7 +948,7 @@ fn report_suite(terminal: &Terminal, suite: &SuiteView) {
         (Some(why), _) => terminal.say(
             Tone::Warning,
             &format!(
-                "{language}: {tests} tests, not run ({why}); to run them: cd {folder} && {command}"
+                "{language}: {tests} tests, not run ({why}); run them with: cd {folder} && {command}"
             ),
         ),
         (None, Some(passed)) if passed == *tests => {
@@ -882,7 +966,9 @@ fn report_suite(terminal: &Terminal, suite: &SuiteView) {
         let n = suite.weakened.len();
         terminal.say(
             Tone::Faint,
-            &format!("  {n} keep only their statuses, because the rest did not come again"),
+            &format!(
+                "  {n} tests assert only the status, because other values changed between runs"
+            ),
         );
     }
     for left in &suite.excluded {
@@ -915,5 +1001,42 @@ fn name(api: &Api) -> String {
         "api".to_owned()
     } else {
         name.to_owned()
+    }
+}
+
+/// Statuses that keep operations from succeeding, with the reason and the next step.
+const UNREACHED: [(&[u16], &str, &str); 3] = [
+    (
+        &[401, 403],
+        "authentication failed",
+        "check --auth or --header, and the rights of the users",
+    ),
+    (
+        &[404, 410],
+        "no call found the resource that they need",
+        "create it with --db, or check the operations that create it",
+    ),
+    (
+        &[400, 406, 409, 412, 415, 422],
+        "their inputs were rejected",
+        "see the responses in the report, and add examples to the document",
+    ),
+];
+
+/// Whether an operation never succeeded, and one of these statuses was its most frequent answer.
+fn is_stuck(operation: &OperationView, statuses: &[u16]) -> bool {
+    let is_success = |count: &StatusCount| (200..400).contains(&count.status);
+    let most = operation.statuses.iter().max_by_key(|count| count.calls);
+    !operation.statuses.iter().any(is_success)
+        && most.is_some_and(|count| statuses.contains(&count.status))
+}
+
+/// The first few of many names.
+fn shortened_list(names: &[&str]) -> String {
+    const SHOWN: usize = 3;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }

@@ -1,4 +1,4 @@
-//! `isobath replay`: tests of an earlier run, run again without a test language.
+//! `isobath replay`: runs the tests of an earlier run again, without a test runner.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,44 +20,43 @@ use crate::exit::Exit;
 use crate::nearest::nearest;
 use crate::terminal::{Terminal, Tone};
 
-/// Faults of an earlier run, shown again: are they still there?
+/// Replay the tests of an earlier run and report which faults remain.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// A test by its id, or faults by fingerprint or code; all tests that show faults when not given.
+    /// Test id, fault fingerprint or fault code [default: all tests that show faults].
     #[arg(value_name = "TEST|FINGERPRINT|CODE")]
     which: Option<String>,
 
-    /// What the earlier run wrote.
+    /// Output directory of the earlier run.
     #[arg(long, value_name = "DIR", default_value = "isobath-out/rest")]
     out: PathBuf,
 
-    /// Where the service is; as in the earlier run when not given.
+    /// Base URL of the service [default: as in the earlier run].
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 
-    /// A command that starts the service when nobody answers; as in the earlier run when not given.
+    /// Command that starts the service if it is not running [default: as in the earlier run].
     #[arg(long, value_name = "CMD")]
     start: Option<String>,
 
-    /// Call a service that is not on this machine.
+    /// Allow calls to a service on another machine.
     #[arg(long)]
     remote: bool,
 
-    /// The TEST database behind the service, to which the rows of tests are written; else the one in the variable
-    /// ISOBATH_DATABASE.
+    /// TEST database into which the rows of the tests are inserted [default: environment variable ISOBATH_DATABASE].
     #[arg(long, value_name = "URL")]
     db: Option<String>,
 
-    /// Use a test database that is not on this machine.
+    /// Allow a test database on another machine.
     #[arg(long)]
     remote_db: bool,
 
-    /// Say only what still goes wrong.
+    /// Print only errors and remaining faults.
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// Runs tests again, and says which faults they still show.
+/// Replays tests and prints which faults remain.
 pub(crate) fn run(args: &ReplayArgs) -> Exit {
     let terminal = Terminal::new(args.quiet, false);
     match replay(args, &terminal) {
@@ -70,7 +69,7 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
     let path = args.out.join("suite.json");
     let text = std::fs::read_to_string(&path).map_err(|error| {
         SetupError::usage(format!(
-            "cannot read {}: {error}; --out names the folder that `isobath rest` wrote",
+            "cannot read {}: {error}; pass the output directory of `isobath rest` with --out",
             path.display()
         ))
     })?;
@@ -78,34 +77,35 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
         .map_err(|error| SetupError::usage(format!("{}: {error}", path.display())))?;
     let tests = chosen(&suite, args.which.as_deref())?;
     if tests.is_empty() {
-        terminal.say(Tone::Good, "no test of that run shows a fault");
+        terminal.say(Tone::Good, "no test of this run shows a fault");
         return Ok(Exit::Clean);
     }
-    let heard = Interruption::listen()
-        .map_err(|error| SetupError::usage(format!("cannot listen to Ctrl-C: {error}")))?;
-    heard.begin();
+    let interruption = Interruption::listen().map_err(|error| {
+        SetupError::usage(format!("cannot install the Ctrl-C handler: {error}"))
+    })?;
+    interruption.begin();
     let variable = std::env::var(&suite.service.base_url_variable).ok();
     let base = args.url.clone().or(variable);
     let base = base.unwrap_or_else(|| suite.service.base_url.clone());
     guard(&base, args.remote)?;
     // Who stands for others must be there before the service is. Both live as long as this.
-    let responder = mock::of_suite(&suite)?;
-    let _process = start(args, &suite, &base, &heard, terminal)?;
+    let responder = mock::responder_for(&suite)?;
+    let _process = start(args, &suite, &base, &interruption, terminal)?;
     let client = Client::new(HttpConfig {
         timeout: Duration::from_millis(suite.service.timeout_millis),
-        interrupt: Some(Arc::clone(&heard.stop)),
+        interrupt: Some(Arc::clone(&interruption.stop)),
         ..HttpConfig::default()
     });
     let client = client.map_err(|error| SetupError::unreachable(error.to_string()))?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let nonce = since.map_or(0, |since| since.as_nanos() as u64);
-    let mut player = Replayer::new(&suite, base, client, nonce, database(args, &suite)?);
+    let mut replayer = Replayer::new(&suite, base, client, nonce, database(args, &suite)?);
     let mut exit = Exit::Clean;
     for test in tests {
         if let Some(responder) = &responder {
             responder.begin(mock::prepared(test));
         }
-        match player.play(test) {
+        match replayer.replay(test) {
             ReplayVerdict::ServiceLost(why) => return Err(SetupError::unreachable(why)),
             verdict => {
                 if !tell(test, &verdict, terminal) {
@@ -160,18 +160,18 @@ fn chosen<'s>(suite: &'s HttpSuite, which: Option<&str>) -> Result<Vec<&'s HttpT
             None => "; report.json lists tests and faults with their fingerprints".to_owned(),
         };
         return Err(SetupError::usage(format!(
-            "no test of that run is called `{which}` or shows such a fault{meant}"
+            "unknown test or fault `{which}`{meant}"
         )));
     }
     Ok(found)
 }
 
-/// Starts the service unless somebody answers already.
+/// Starts the service unless it is already running.
 fn start(
     args: &ReplayArgs,
     suite: &HttpSuite,
     base: &str,
-    heard: &Interruption,
+    interruption: &Interruption,
     terminal: &Terminal,
 ) -> Result<Option<Process>, SetupError> {
     let ready = ReadyCheck::Url(base.to_owned());
@@ -181,12 +181,12 @@ fn start(
     let command = args.start.as_ref().or(suite.service.start.as_ref());
     let Some(command) = command else {
         return Err(SetupError::unreachable(format!(
-            "{base} cannot be reached ({failure}); is the service up? --start CMD starts it"
+            "cannot reach {base} ({failure}); start the service, or pass its start command with --start"
         )));
     };
     terminal.say(Tone::Faint, &format!("starting `{command}`"));
     let launch = Launch {
-        interrupt: Some(Arc::clone(&heard.stop)),
+        interrupt: Some(Arc::clone(&interruption.stop)),
         ..Launch::new(command, ready)
     };
     let process = Process::start(launch);
@@ -195,7 +195,7 @@ fn start(
         .map_err(|error| SetupError::unreachable(error.to_string()))
 }
 
-/// Says what came of a test, and whether that is good.
+/// Prints the verdict of a test; returns whether it is good.
 fn tell(test: &HttpTest, verdict: &ReplayVerdict, terminal: &Terminal) -> bool {
     let what = match test.faults.first() {
         Some(fault) => format!("{}: {}", fault.code, fault.message),
@@ -217,7 +217,7 @@ fn tell(test: &HttpTest, verdict: &ReplayVerdict, terminal: &Terminal) -> bool {
         ),
         (ReplayVerdict::NotReached(why) | ReplayVerdict::ServiceLost(why), _) => (
             Tone::Warning,
-            format!("cannot tell  {what}\n             {why}"),
+            format!("unknown      {what}\n             {why}"),
             false,
         ),
     };

@@ -1,4 +1,4 @@
-//! `isobath resume`: the command line of a run that was stopped, taken from its plan.
+//! `isobath resume`: reads the command line of an interrupted run from its plan.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use super::run::SetupError;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
 
-/// Goes on with a run that was stopped or killed.
+/// Resume an interrupted run.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    /// The folder of the run.
+    /// Output directory of the run.
     #[arg(default_value = "isobath-out/rest", value_name = "DIR")]
     pub folder: PathBuf,
 
-    /// A header that the run was given: its value is a secret and was not kept.
+    /// Header of the interrupted run; values of headers are secret and not stored.
     #[arg(long, value_name = "NAME: VALUE")]
     pub header: Vec<String>,
 
-    /// The database that the run was given, where its address has a password, which was not kept.
+    /// Database URL of the interrupted run, if it contains a password; passwords are not stored.
     #[arg(long, value_name = "URL")]
     pub db: Option<String>,
 }
@@ -29,9 +29,9 @@ pub(crate) struct ResumeArgs {
 /// Flags whose values are not kept, or not in full.
 const SECRET: [&str; 2] = ["--header", "--db"];
 /// What stands in a plan for what is not kept.
-pub(super) const NOT_KEPT: char = '…';
+pub(super) const REDACTED: char = '…';
 
-/// What is to be gone on with.
+/// A run to resume.
 pub(crate) struct Resumption {
     /// The folder of the run.
     pub folder: PathBuf,
@@ -52,12 +52,12 @@ fn read(args: &ResumeArgs) -> Result<Resumption, SetupError> {
     let path = args.folder.join("plan.json");
     let text = std::fs::read_to_string(&path).map_err(|error| {
         SetupError::usage(format!(
-            "cannot read {}: {error}; name the folder of a run of `isobath rest` or `isobath demo`",
+            "cannot read {}: {error}; pass the output directory of `isobath rest` or `isobath demo`",
             path.display()
         ))
     })?;
     let plan: Value = serde_json::from_str(&text)
-        .map_err(|error| SetupError::usage(format!("{} is no plan: {error}", path.display())))?;
+        .map_err(|error| SetupError::usage(format!("invalid plan {}: {error}", path.display())))?;
     let words = words(&plan, args).map_err(SetupError::usage)?;
     let folder = args.folder.canonicalize().map_err(|error| {
         SetupError::usage(format!("cannot find {}: {error}", args.folder.display()))
@@ -67,7 +67,10 @@ fn read(args: &ResumeArgs) -> Result<Resumption, SetupError> {
         && start.is_dir()
     {
         std::env::set_current_dir(start).map_err(|error| {
-            SetupError::usage(format!("cannot go to {}: {error}", start.display()))
+            SetupError::usage(format!(
+                "cannot change to directory {}: {error}",
+                start.display()
+            ))
         })?;
     }
     Ok(Resumption {
@@ -79,7 +82,7 @@ fn read(args: &ResumeArgs) -> Result<Resumption, SetupError> {
 /// The words of a plan, with what was not kept filled in.
 fn words(plan: &Value, args: &ResumeArgs) -> Result<Vec<String>, String> {
     let kept = plan["words"].as_array().ok_or(
-        "the plan has no command line: it is of an older version, or of a job that is quick to run again",
+        "the plan has no command line: it was written by an older version, or by a job that cannot be resumed",
     )?;
     let kept: Vec<&str> = kept.iter().filter_map(Value::as_str).collect();
     let mut words = Vec::new();
@@ -105,7 +108,7 @@ fn words(plan: &Value, args: &ResumeArgs) -> Result<Vec<String>, String> {
         if is_given {
             continue;
         }
-        if value.contains(NOT_KEPT) || (flag == "--db" && value.contains("***")) {
+        if value.contains(REDACTED) || (flag == "--db" && value.contains("***")) {
             missing[which] = true;
         }
         words.extend([flag.to_owned(), value.to_owned()]);
@@ -117,7 +120,7 @@ fn words(plan: &Value, args: &ResumeArgs) -> Result<Vec<String>, String> {
         .collect();
     if !missing.is_empty() {
         return Err(format!(
-            "secrets are not kept in the plan; give {} again",
+            "secrets are not stored; pass {} again",
             missing.join(" and ")
         ));
     }
@@ -159,14 +162,14 @@ mod tests {
         ];
         assert_eq!(
             check(&secret, &[], None),
-            "secrets are not kept in the plan; give --header again"
+            "secrets are not stored; pass --header again"
         );
         assert_eq!(
             check(&secret, &["Key: abc"], None),
             "isobath rest a.yaml --header Key: abc -- --header x"
         );
         let secret = ["isobath", "rest", "--db=postgres://me:***@localhost/x_test"];
-        assert!(check(&secret, &[], None).contains("give --db again"));
+        assert!(check(&secret, &[], None).contains("pass --db again"));
         assert_eq!(
             check(&secret, &[], Some("postgres://me:pw@localhost/x_test")),
             "isobath rest --db postgres://me:pw@localhost/x_test"

@@ -1,4 +1,4 @@
-//! From flags to a run, and from its outcome to an exit code.
+//! Runs `isobath rest`: from flags to an exit code.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -38,9 +38,7 @@ use super::events::EventLog;
 use super::folder::Folder;
 use super::instrumentation::{Instrumentation, Instruments};
 use super::interrupt::Interruption;
-use super::interrupted::{
-    InterruptedRun, report_lost_targets, report_resumption, wait_for_silence,
-};
+use super::interrupted::{InterruptedRun, report_lost_targets, report_resumption, wait_until_down};
 use super::journal::Journal;
 use super::jvm;
 use super::mock::Mocked;
@@ -57,11 +55,11 @@ use crate::terminal::{Terminal, Tone};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long a process that does not listen any more may take to end by itself.
-const LAST_BREATH: Duration = Duration::from_secs(1);
+const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How often a driver is listened to while nothing is searched.
-const LISTENING: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Why a run did not begin.
+/// Why a run could not start.
 pub(super) struct SetupError {
     exit: Exit,
     why: String,
@@ -103,7 +101,7 @@ impl SetupError {
         &self.why
     }
 
-    /// Says why, and how that ends the program.
+    /// Prints the reason, and returns the exit code.
     pub(super) fn tell(self, terminal: &Terminal) -> Exit {
         terminal.complain(&format!("error: {}", self.why));
         self.exit
@@ -121,12 +119,13 @@ pub(crate) fn run(args: &RestArgs) -> Exit {
 }
 
 fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
-    let heard = Interruption::listen()
-        .map_err(|error| SetupError::usage(format!("cannot listen to Ctrl-C: {error}")))?;
+    let interruption = Interruption::listen().map_err(|error| {
+        SetupError::usage(format!("cannot install the Ctrl-C handler: {error}"))
+    })?;
     let timeout = Duration::try_from_secs_f64(args.timeout)
         .ok()
         .filter(|timeout| !timeout.is_zero())
-        .ok_or_else(|| SetupError::usage("--timeout must be more than 0 seconds"))?;
+        .ok_or_else(|| SetupError::usage("--timeout must be greater than 0"))?;
     for language in &args.lang {
         writer::by_name(language)
             .map_err(|error| SetupError::usage(format!("--lang: cannot {error}")))?;
@@ -145,18 +144,18 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     let database = args.database.test_database()?;
     if database.is_some() && args.workers > 1 {
         return Err(SetupError::usage(
-            "--db needs --workers 1: rows that one candidate writes are there for all others",
+            "--db requires --workers 1: parallel tests would see each other's rows",
         ));
     }
     if let Some((folder, _)) = &interrupted {
         snapshot::restore(folder.path(), &args.database, terminal)?;
     }
-    let inside = if args.dry_run {
+    let instrumentation = if args.dry_run {
         None
     } else {
         Instrumentation::prepare(args, terminal)?
     };
-    let adapted = inside.as_ref().map(|service| service.flags(args));
+    let adapted = instrumentation.as_ref().map(|service| service.flags(args));
     let args = adapted.as_ref().unwrap_or(args);
     let tapped = Tapped::open(args, terminal)?;
     let adapted = tapped.as_ref().map(|tapped| tapped.flags(args));
@@ -168,39 +167,44 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     let process = match (&args.start, args.dry_run) {
         (Some(command), false) => {
             if let (Some(_), Some(url)) = (&interrupted, &args.url) {
-                wait_for_silence(url);
+                wait_until_down(url);
             }
-            Some(StartedService::start(args, command, &heard, terminal)?)
+            Some(StartedService::start(
+                args,
+                command,
+                &interruption,
+                terminal,
+            )?)
         }
         _ => None,
     };
     let started = process.as_ref();
-    let insight = match inside {
+    let instruments = match instrumentation {
         Some(service) => {
             let left = started.map_or(Duration::ZERO, StartedService::time_left);
-            let insight = service.feedback(terminal, left);
-            insight.map_err(|error| match started {
+            let instruments = service.feedback(terminal, left);
+            instruments.map_err(|error| match started {
                 Some(started) => started.explain(error),
                 None => error,
             })?
         }
         None => Instruments::default(),
     };
-    let built = insight.built;
+    let built = instruments.built;
     let is_tapped = tapped.is_some();
     let feedback = match tapped {
-        Some(tapped) => Some(tapped.feedback(insight.feedback)),
-        None => insight.feedback,
+        Some(tapped) => Some(tapped.feedback(instruments.feedback)),
+        None => instruments.feedback,
     };
     if args.spec.contains("://") {
         wait(args, &args.spec, started, terminal)?;
     }
     let document = document(&args.spec)?;
-    let api = openapi::read(&document.text, &document.location, &Documents)
+    let api = openapi::read(&document.text, &document.location, &DocumentLoader)
         .map_err(|error| SetupError::usage(error.to_string()))?;
     if api.operations.is_empty() {
         return Err(SetupError::usage(format!(
-            "{} describes no operation that can be called",
+            "{} describes no operation",
             args.spec
         )));
     }
@@ -244,7 +248,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         &users,
         process.map(|started| started.process),
         &client,
-        &heard,
+        &interruption,
     )?;
     for session in &service.sessions {
         log::hide(session.credentials().secrets());
@@ -258,30 +262,38 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     let sees = is_tapped || (service.feedback.is_some() && (is_sqlite || args.jvm.is_wanted()));
     service.database = match args.database.data(sees)? {
         Some(data) => Some(data),
-        None => args.database.data_inside(insight.rows, terminal)?,
+        None => args
+            .database
+            .in_memory_database(instruments.rows, terminal)?,
     }
     .map(Mutex::new);
     if let Some(kept) = service.with_database(|data| snapshot::keep(folder.path(), &data.state)) {
         kept.map_err(unwritable)?;
     }
-    service.mocks = mocked.map(|mocked| Mutex::new(mocked.outbound()));
+    service.mocks = mocked.map(|mocked| Mutex::new(mocked.mocks()));
     let service = Arc::new(service);
-    greet(args, &service, terminal);
+    print_header(args, &service, terminal);
     let log = Arc::new(Mutex::new(log));
     let clock = Arc::new(Clock::new(before, args.budget));
-    let mut config = config(args, &heard, &clock);
+    let mut config = config(args, &interruption, &clock);
     match &interrupted {
         Some(interrupted) => {
-            let (earlier, strange) = interrupted.earlier(&service);
-            report_resumption(interrupted, &earlier, strange, &mut lock(&log), terminal);
-            config.earlier = Some(earlier);
+            let (earlier, unknown_candidates) = interrupted.earlier(&service);
+            report_resumption(
+                interrupted,
+                &earlier,
+                unknown_candidates,
+                &mut lock(&log),
+                terminal,
+            );
+            config.previous = Some(earlier);
         }
         None => {
             clock.start(started);
             begin(args, &service, &log);
         }
     }
-    heard.begin();
+    interruption.begin();
     let mut journal = Journal::open(folder.path(), &service).map_err(unwritable)?;
     let view = Arc::new(Mutex::new(View::new(
         args.quiet,
@@ -318,9 +330,10 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         report_lost_targets(interrupted, &lock(&covered), terminal);
     }
     let seconds = before + started.elapsed().as_secs_f64();
-    let mut run = output::Run::new(args, &service, &users, &outcome, seconds, &heard)
-        .built(built.as_ref())
-        .judged(&baseline);
+    let mut run =
+        output::FinishedRun::new(args, &service, &users, &outcome, seconds, &interruption)
+            .built(built.as_ref())
+            .judged(&baseline);
     let row_endpoint = service.with_database(|data| data.row_endpoint().map(str::to_owned));
     if let Some(database) = args
         .database
@@ -330,7 +343,8 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     {
         run.secrets.insert(DATABASE_VARIABLE.to_owned(), database);
     }
-    let (suites, files) = hand_over(args, &run, folder.path(), &heard, &log).map_err(unwritable)?;
+    let (suites, files) = write_and_verify(args, &run, folder.path(), &interruption, &log, &client)
+        .map_err(unwritable)?;
     lock(&log).write(&Line::Ended {
         calls: outcome.calls,
         seconds,
@@ -344,7 +358,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         let added = baseline.update(faults).map_err(unwritable)?;
         terminal.say(
             Tone::Plain,
-            &format!("{added} faults added to the baseline"),
+            &format!("added {added} faults to the baseline"),
         );
         return Ok(exit(&run, |_| false));
     }
@@ -360,7 +374,7 @@ fn while_listening<T>(feedback: Option<&Mutex<Box<dyn Feedback>>>, work: impl Fn
     std::thread::scope(|scope| {
         let (done, is_done) = mpsc::channel::<()>();
         scope.spawn(move || {
-            while is_done.recv_timeout(LISTENING) == Err(mpsc::RecvTimeoutError::Timeout) {
+            while is_done.recv_timeout(POLL_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
                 lock(feedback).end();
             }
         });
@@ -371,19 +385,20 @@ fn while_listening<T>(feedback: Option<&Mutex<Box<dyn Feedback>>>, work: impl Fn
 }
 
 /// Writes everything, runs the suites, and writes what came of that.
-fn hand_over(
+fn write_and_verify(
     args: &RestArgs,
-    run: &output::Run<'_>,
+    run: &output::FinishedRun<'_>,
     folder: &Path,
-    heard: &Interruption,
+    interruption: &Interruption,
     log: &Mutex<EventLog>,
+    client: &job::ClientMaker<'_>,
 ) -> io::Result<(Vec<VerifiedSuite>, Vec<PathBuf>)> {
     let check = |not_run: Option<String>| {
         let checker = SuiteVerifier {
             folder,
             base: &run.service.base,
             secrets: &run.secrets,
-            heard,
+            interruption,
             not_run,
         };
         let mut suite = run.harmless();
@@ -399,16 +414,19 @@ fn hand_over(
         None => None,
     };
     let mut suites = check(Some(not_run.clone().unwrap_or_default()))?;
-    let mut files = run.write(folder, &suites)?;
+    run.write(folder, &suites)?;
     if not_run.is_none() {
         lock(log).write(&Line::Stage {
             stage: "check".to_owned(),
         });
-        // The suites stand for outside services themselves, where the service looks for them.
+        // The suites stand for external services themselves, where the service looks for them.
         run.service.with_mocks(Mocks::pause);
         suites = while_listening(run.service.feedback.as_ref(), || check(None))?;
-        files = run.write(folder, &suites)?;
     }
+    if run.ended_early().is_none() {
+        run.call_disruptive(client)?;
+    }
+    let files = run.write(folder, &suites)?;
     for suite in &suites {
         lock(log).write(&Line::SuiteWritten {
             language: suite.view.language.clone(),
@@ -419,12 +437,13 @@ fn hand_over(
     Ok((suites, files))
 }
 
-fn exit(run: &output::Run<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
+fn exit(run: &output::FinishedRun<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
     let outcome = run.outcome;
     match (&outcome.lost, run.is_interrupted()) {
         (_, true) => Exit::Interrupted,
         (Some(_), false) => Exit::Unreachable,
         (None, false) if outcome.faults.iter().any(|(fault, _)| fails(fault)) => Exit::Findings,
+        (None, false) if run.is_hardly_tested() => Exit::Unreachable,
         (None, false) => Exit::Clean,
     }
 }
@@ -435,7 +454,7 @@ fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 type Clients = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client>;
 
-/// The service with its users logged in, and with whoever brings it back.
+/// The service with logged-in users and its supervisor.
 fn service(
     args: &RestArgs,
     api: Api,
@@ -443,10 +462,10 @@ fn service(
     users: &[User],
     process: Option<Process>,
     client: &(impl Fn(&Arc<AtomicBool>) -> io::Result<Client> + Clone + Send + 'static),
-    heard: &Interruption,
+    interruption: &Interruption,
 ) -> Result<Service, SetupError> {
     let unreachable = |error: String| SetupError::unreachable(error);
-    let sessions = log_in(client, &heard.interrupt, &base, users, args.seed, 0)
+    let sessions = log_in(client, &interruption.interrupt, &base, users, args.seed, 0)
         .map_err(|error| unreachable(error.to_string()))?;
     let reset = args
         .reset
@@ -456,7 +475,7 @@ fn service(
     let mut supervisor = Supervisor::new(sessions.clone());
     if let Some(mut process) = process {
         supervisor = supervisor.with_output(process.output());
-        let (client, stop) = (client.clone(), Arc::clone(&heard.stop));
+        let (client, stop) = (client.clone(), Arc::clone(&interruption.stop));
         let (base, users, seed) = (base.clone(), users.to_vec(), args.seed);
         let mut life = 0;
         supervisor = supervisor.with_restart(Box::new(move || {
@@ -483,7 +502,7 @@ fn service(
     })
 }
 
-/// Logs all users in. In another life of the service, users that are created are others.
+/// Logs all users in. After a restart, newly created users have other names.
 fn log_in(
     client: &Clients,
     flag: &Arc<AtomicBool>,
@@ -505,22 +524,22 @@ fn log_in(
 
 /// How a process ended.
 fn exit_reason(process: &Process) -> String {
-    process.wait_for_end(LAST_BREATH);
+    process.wait_for_end(EXIT_GRACE);
     let how = match process.exit_code() {
-        Some(code) if code > 128 => format!("it was ended by signal {}", code - 128),
-        Some(code) => format!("it ended with code {code}"),
-        None => "it did not answer any more".to_owned(),
+        Some(code) if code > 128 => format!("terminated by signal {}", code - 128),
+        Some(code) => format!("exited with code {code}"),
+        None => "stopped responding".to_owned(),
     };
     match process.last_output() {
         words if words.is_empty() => how,
         words => format!(
-            "{how}; its last words:\n{}",
+            "{how}; last output:\n{}",
             redact::redact_likely_secrets(&words)
         ),
     }
 }
 
-fn greet(args: &RestArgs, service: &Service, terminal: &Terminal) {
+fn print_header(args: &RestArgs, service: &Service, terminal: &Terminal) {
     terminal.say(
         Tone::Plain,
         &format!(
@@ -580,7 +599,7 @@ fn refuse_document(error: &document::LoadError) -> SetupError {
     }
 }
 
-fn config(args: &RestArgs, heard: &Interruption, clock: &Arc<Clock>) -> Config {
+fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> Config {
     let calls = match args.budget {
         Budget::Calls(calls) => Some(calls),
         Budget::Time(_) => None,
@@ -596,25 +615,26 @@ fn config(args: &RestArgs, heard: &Interruption, clock: &Arc<Clock>) -> Config {
         },
         calls,
         elapsed: Arc::new(elapsed),
-        interrupt: Arc::clone(&heard.interrupt),
-        stop: Arc::clone(&heard.stop),
+        interrupt: Arc::clone(&interruption.interrupt),
+        stop: Arc::clone(&interruption.stop),
         workers: args.workers,
+        all_tests: args.all_tests,
         sampling: SamplingConfig {
             techniques: args.white.techniques(),
             ..SamplingConfig::default()
         },
-        off: args.skip.iter().copied().collect::<BTreeSet<_>>(),
+        disabled: args.skip.iter().copied().collect::<BTreeSet<_>>(),
         probes: ProbeConfig {
             sql_injection: args.sql_injection,
         },
-        earlier: None,
+        previous: None,
     }
 }
 
 /// Documents that a document refers to.
-pub(super) struct Documents;
+pub(super) struct DocumentLoader;
 
-impl Loader for Documents {
+impl Loader for DocumentLoader {
     fn load(&self, location: &str) -> Result<String, String> {
         document::load(location, PATIENCE)
             .map(|document| document.text)

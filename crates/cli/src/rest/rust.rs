@@ -1,14 +1,15 @@
-//! `--rust`: builds a Rust service instrumented, and lets the run look into it.
+//! `--rust`: builds an instrumented Rust service for white-box testing.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use isobath_emit::shell::quote_if_needed;
 use isobath_exec::driver::Listener;
 use isobath_exec::process::free_port;
 use isobath_rest::feedback::{DriverFeedback, Feedback};
 use isobath_rest::taint::Techniques;
-use isobath_rewrite::build::{Build, BuildError, Built, build};
+use isobath_rewrite::build::{Build, BuildError, InstrumentedBuild, build};
 
 use super::args::RestArgs;
 use super::run::SetupError;
@@ -17,22 +18,23 @@ use crate::terminal::{Terminal, Tone};
 /// Where looking for a free port begins, so that the same service mostly has the same address.
 pub(super) const FIRST_PORT: u16 = 8640;
 
-/// The flags of white-box runs.
+/// Flags for white-box testing of Rust services.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "White-box")]
 pub(crate) struct RustArgs {
-    /// The source of the service, a folder with a Cargo.toml: it is built instrumented, started, and searched white-box.
+    /// Rust service to test white-box: the folder of its Cargo.toml. Builds it with instrumentation and starts it.
     #[arg(long, value_name = "FOLDER", group = "white_box", conflicts_with_all = ["start", "url"])]
     pub rust: Option<PathBuf>,
 
-    /// The package of the service, when its workspace has several.
+    /// Cargo package of the service, if the workspace has several.
     #[arg(long, value_name = "NAME", requires = "rust")]
     pub package: Option<String>,
 
-    /// The binary of the service, when there are several.
+    /// Cargo binary of the service, if there are several.
     #[arg(long, value_name = "NAME", requires = "rust")]
     pub bin: Option<String>,
 
-    /// More arguments for cargo build, such as --features=x.
+    /// Extra argument for cargo build, for example --features=x. Repeatable.
     #[arg(
         long,
         value_name = "ARGUMENT",
@@ -41,7 +43,7 @@ pub(crate) struct RustArgs {
     )]
     pub cargo: Vec<String>,
 
-    /// Crates and files, or classes and packages, to instrument, with * for any characters; all of the workspace or service when not given.
+    /// Crates and files (Rust), or packages and classes (JVM), to instrument; * matches any characters [default: all].
     #[arg(
         long,
         value_name = "PATTERN",
@@ -50,7 +52,7 @@ pub(crate) struct RustArgs {
     )]
     pub include: Vec<String>,
 
-    /// Crates and files, or classes and packages, to leave as they are.
+    /// Crates and files (Rust), or packages and classes (JVM), not to instrument.
     #[arg(
         long,
         value_name = "PATTERN",
@@ -59,15 +61,15 @@ pub(crate) struct RustArgs {
     )]
     pub exclude: Vec<String>,
 
-    /// The port of the service; a free one when not given.
+    /// Port of the service [default: a free port].
     #[arg(long, requires = "white_box")]
     pub port: Option<u16>,
 
-    /// Build in a target directory of its own, and not in that of the project.
+    /// Build in a separate target directory.
     #[arg(long, requires = "rust")]
     pub own_target: bool,
 
-    /// Techniques to do without, to see what they are worth.
+    /// White-box techniques to disable, for ablation studies.
     #[arg(
         long,
         value_name = "TECHNIQUE",
@@ -76,21 +78,21 @@ pub(crate) struct RustArgs {
     )]
     pub without: Vec<Technique>,
 
-    /// Arguments of the service; {port} stands for its port, which it also finds in the variable PORT.
+    /// Arguments of the service; {port} is replaced by its port, which is also in the environment variable PORT.
     #[arg(last = true, value_name = "ARGUMENTS", requires = "white_box")]
     pub service: Vec<String>,
 }
 
-/// What a white-box run does beyond a black-box one.
+/// A white-box technique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Technique {
-    /// Targets of the code steer the search.
+    /// Branch distances of code targets.
     Steering,
-    /// Comparisons of texts and replaced methods have distances.
+    /// Method replacement: distances for string comparisons and library calls.
     Methods,
-    /// Inputs are followed into comparisons and parsers.
+    /// Taint tracking of inputs into comparisons and parsers.
     Tracking,
-    /// Inputs that the document does not name are tried.
+    /// Genotype expansion: inputs that the code reads and the OpenAPI document does not name.
     Expansion,
 }
 
@@ -108,7 +110,7 @@ impl RustArgs {
 
 /// A service that was built instrumented and is to be started.
 pub(super) struct Instrumented {
-    built: Built,
+    built: InstrumentedBuild,
     listener: Listener,
     port: u16,
     /// What starts the plain service, for suites.
@@ -125,12 +127,15 @@ impl Instrumented {
     ) -> Result<Self, SetupError> {
         let folder = folder.canonicalize().map_err(|error| {
             SetupError::usage(format!(
-                "--rust {}: {error}; name the folder of the service's Cargo.toml",
+                "--rust {}: {error}; pass the folder of the service's Cargo.toml",
                 folder.display()
             ))
         })?;
-        let wrapper = std::env::current_exe()
-            .map_err(|error| SetupError::usage(format!("this program cannot be found: {error}")))?;
+        let wrapper = std::env::current_exe().map_err(|error| {
+            SetupError::usage(format!(
+                "cannot find the path of the isobath binary: {error}"
+            ))
+        })?;
         terminal.say(
             Tone::Faint,
             &format!("building {} instrumented", folder.display()),
@@ -163,25 +168,25 @@ impl Instrumented {
             .iter()
             .map(|argument| {
                 let argument = argument.replace("{port}", &port.to_string());
-                format!(" {}", quoted(&argument))
+                format!(" {}", quote_if_needed(&argument))
             })
             .collect();
         let start = format!(
             "exec {}{service}",
-            quoted(&built.executable.to_string_lossy())
+            quote_if_needed(&built.executable.to_string_lossy())
         );
         let manifest = folder.join("Cargo.toml");
         let mut plain = format!(
             "PORT={port} cargo run --quiet --manifest-path {}",
-            quoted(&manifest.to_string_lossy())
+            quote_if_needed(&manifest.to_string_lossy())
         );
         for (flag, value) in [("--package", &args.package), ("--bin", &args.bin)] {
             if let Some(value) = value {
-                plain.push_str(&format!(" {flag} {}", quoted(value)));
+                plain.push_str(&format!(" {flag} {}", quote_if_needed(value)));
             }
         }
         for argument in &args.cargo {
-            plain.push_str(&format!(" {}", quoted(argument)));
+            plain.push_str(&format!(" {}", quote_if_needed(argument)));
         }
         plain.push_str(&format!(" --{service}"));
         Ok(Self {
@@ -216,57 +221,41 @@ impl Instrumented {
         variables
     }
 
-    /// Says what of the service is watched.
+    /// Prints what is instrumented.
     pub(super) fn describe(&self, terminal: &Terminal) {
         let counts = self.built.counts();
         terminal.say(
             Tone::Faint,
             &format!(
-                "  {} targets; {} of {} branch sites watched",
+                "  {} targets; {} of {} branches instrumented",
                 self.built.table.targets().len(),
-                counts.told,
-                counts.told + counts.dropped + counts.in_macros + counts.in_constants,
+                counts.instrumented,
+                counts.instrumented + counts.dropped + counts.in_macros + counts.in_constants,
             ),
         );
         for (name, outcome) in &self.built.crates {
             if let Some(reason) = &outcome.plain {
-                terminal.say(Tone::Warning, &format!("  {name} is not watched: {reason}"));
+                terminal.say(
+                    Tone::Warning,
+                    &format!("  {name} is not instrumented: {reason}"),
+                );
             }
             for (file, reason) in &outcome.plain_files {
-                terminal.say(Tone::Warning, &format!("  {file} is not watched: {reason}"));
+                terminal.say(
+                    Tone::Warning,
+                    &format!("  {file} is not instrumented: {reason}"),
+                );
             }
         }
     }
 
-    /// What looks into the service, once it is up.
+    /// The driver feedback of a service whose driver connects within `timeout`.
     pub(super) fn feedback(
         self,
-        patience: Duration,
-    ) -> Result<(Box<dyn Feedback>, Built), SetupError> {
-        let feedback = DriverFeedback::new(self.listener, patience)
+        timeout: Duration,
+    ) -> Result<(Box<dyn Feedback>, InstrumentedBuild), SetupError> {
+        let feedback = DriverFeedback::new(self.listener, timeout)
             .map_err(|error| SetupError::unreachable(error.to_string()))?;
         Ok((Box::new(feedback), self.built))
-    }
-}
-
-/// A word of a shell command.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,{}".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_survive_the_shell() {
-        assert_eq!(quoted("--port=1"), "--port=1");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
     }
 }

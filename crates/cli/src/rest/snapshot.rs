@@ -1,8 +1,8 @@
-//! `first-rows.json`: what the test database held before the first candidate, while a run goes on.
+//! `snapshot.json`: the initial rows of the test database, stored while a run is in progress.
 //!
-//! A run puts these rows back before each candidate and at its end, from copies that are lost when it is killed.
-//! `isobath resume` has this file. It holds rows of the database, so nobody else may read it, and a run that comes to
-//! its end takes it away.
+//! A run restores these rows before each candidate and at its end from memory, which is lost when
+//! the process is killed; `isobath resume` reads them from this file. The file contains database
+//! rows, so only its owner may read it, and it is removed when the run completes.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,21 +10,21 @@ use std::path::Path;
 
 use isobath_exec::database::Address;
 use isobath_exec::test_database::TestDatabase;
-use isobath_rest::journal::{restore_first, store_first};
+use isobath_rest::journal::{restore_snapshot, store_snapshot};
 
 use super::database::DatabaseArgs;
 use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
 /// The name of the file.
-pub(super) const NAME: &str = "first-rows.json";
+pub(super) const NAME: &str = "snapshot.json";
 
-/// Writes the first rows down. Those of a database in the memory of the service end with it.
+/// Stores the snapshot. In-memory databases of the service need none.
 pub(super) fn keep(folder: &Path, state: &TestDatabase) -> io::Result<()> {
     if state.is_in_service() {
         return Ok(());
     }
-    let json = store_first(&state.snapshot());
+    let json = store_snapshot(&state.snapshot());
     let path = folder.join(NAME);
     // Through a neighbour, so that the file is there whole or not at all.
     let unfinished = path.with_extension("part");
@@ -38,13 +38,13 @@ pub(super) fn keep(folder: &Path, state: &TestDatabase) -> io::Result<()> {
     std::fs::rename(unfinished, path)
 }
 
-/// Takes the file away: the rows are back.
+/// Removes the file after the rows are restored.
 pub(super) fn forget(folder: &Path) {
     // One that stays does no harm: only a run that did not come to its end is gone on with.
     let _ = std::fs::remove_file(folder.join(NAME));
 }
 
-/// Brings the database to the rows that a run which was killed had found, before anybody looks at it.
+/// Restores the snapshot of a killed run.
 pub(super) fn restore(
     folder: &Path,
     args: &DatabaseArgs,
@@ -68,27 +68,27 @@ pub(super) fn restore(
         _ => return Ok(()),
     };
     let json = serde_json::from_str(&stored).ok();
-    let first = json.as_ref().and_then(restore_first).ok_or_else(|| {
+    let first = json.as_ref().and_then(restore_snapshot).ok_or_else(|| {
         SetupError::usage(format!(
-            "{} holds no rows; remove it to go on with the rows that the database has now",
+            "{} contains no snapshot; remove it to resume with the current rows of the database",
             path.display()
         ))
     })?;
     let refused = |error: isobath_exec::DatabaseError| {
         SetupError::unreachable(format!(
-            "--db: the first rows cannot be put back: {error}; remove {} to go on with the rows that are there now",
+            "--db: cannot restore the database snapshot: {error}; remove {} to resume with the current rows",
             path.display()
         ))
     };
     let mut state = TestDatabase::open(text, std::slice::from_ref(text)).map_err(refused)?;
     let (changed, unknown) = state.restore_snapshot(&first).map_err(refused)?;
     if !changed.is_empty() {
-        let line = format!("the first rows are back in {}", changed.join(", "));
+        let line = format!("restored the database snapshot: {}", changed.join(", "));
         terminal.say(Tone::Faint, &line);
     }
     if !unknown.is_empty() {
         let line = format!(
-            "warning: the first rows of {} were not kept (too many, or another table now); what the run left there stays",
+            "warning: no snapshot of {} (too many rows, or the table changed); its current rows stay",
             unknown.join(", ")
         );
         terminal.insist(Tone::Warning, &line);

@@ -33,19 +33,20 @@ impl StartedService {
     pub(super) fn start(
         args: &RestArgs,
         command: &str,
-        heard: &Interruption,
+        interruption: &Interruption,
         terminal: &Terminal,
     ) -> Result<Self, SetupError> {
         let url = args.url.clone().ok_or_else(|| {
-            SetupError::usage("--start needs --url, to know when the service is up")
+            SetupError::usage("--start requires --url, to detect when the service is up")
         })?;
         guard(&url, args.remote)?;
-        let patience = Duration::try_from_secs_f64(args.start_timeout)
-            .map_err(|_| SetupError::usage("--start-timeout is not a number of seconds"))?;
+        let patience = Duration::try_from_secs_f64(args.start_timeout).map_err(|_| {
+            SetupError::usage("invalid --start-timeout (expected a number of seconds)")
+        })?;
         terminal.say(Tone::Faint, &format!("starting `{command}`"));
         let begun = Instant::now();
         let launch = Launch {
-            interrupt: Some(Arc::clone(&heard.stop)),
+            interrupt: Some(Arc::clone(&interruption.stop)),
             variables: args.variables.clone(),
             timeout: patience,
             ..Launch::new(command, ReadyCheck::Url(url.clone()))
@@ -133,7 +134,7 @@ pub(super) fn wait(
     let patience = match started {
         Some(started) => started.time_left(),
         None => Duration::try_from_secs_f64(args.wait)
-            .map_err(|_| SetupError::usage("--wait is not a number of seconds"))?,
+            .map_err(|_| SetupError::usage("invalid --wait (expected a number of seconds)"))?,
     };
     let begun = Instant::now();
     let mut told = begun;
@@ -151,16 +152,19 @@ pub(super) fn wait(
         if is_over || !matches!(failure, CallFailure::Refused) {
             let why = how_it_ended.unwrap_or_else(|| match started {
                 Some(_) => format!("--start-timeout {} is over", args.start_timeout),
-                None => "is the service up? --start CMD starts it".to_owned(),
+                None => "start the service, or pass its start command with --start".to_owned(),
             });
             return Err(SetupError::unreachable(format!(
-                "{url} cannot be reached ({failure}); {why}"
+                "cannot reach {url} ({failure}); {why}"
             )));
         }
         if told == begun && started.is_none() {
             terminal.say(
                 Tone::Faint,
-                &format!("nobody listens at {url} yet; waiting {} s", args.wait),
+                &format!(
+                    "waiting for {url} (connection refused, up to {} s)",
+                    args.wait
+                ),
             );
             told = Instant::now();
         } else if told.elapsed() >= PROGRESS {

@@ -1,4 +1,4 @@
-//! Who makes the calls, as the flags say, and what of that nobody may see.
+//! Users given by flags, and their secrets.
 
 use isobath_exec::database::mask_password;
 use isobath_rest::auth::{self, Format, User};
@@ -24,7 +24,9 @@ pub(super) fn users(args: &RestArgs) -> Result<Vec<User>, SetupError> {
         .iter()
         .map(|header| {
             let (name, value) = header.split_once(':').ok_or_else(|| {
-                SetupError::usage(format!("--header `{header}` is not NAME: VALUE"))
+                SetupError::usage(format!(
+                    "invalid --header `{header}` (expected NAME: VALUE)"
+                ))
             })?;
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         })

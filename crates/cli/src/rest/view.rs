@@ -1,4 +1,4 @@
-//! The live view: three lines that change on a terminal, a plain line every few seconds elsewhere.
+//! Progress display: three live lines on a terminal, otherwise a plain line every few seconds.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -12,13 +12,13 @@ use super::args::Budget;
 use crate::log;
 
 /// How often the lines on a terminal are drawn anew.
-const BLINK: Duration = Duration::from_millis(100);
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 /// How often a plain line is printed.
-const PULSE: Duration = Duration::from_secs(5);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// The length of the bar, in steps.
 const STEPS: u64 = 1_000;
 
-/// How a run is shown while it goes on.
+/// Progress display of a run.
 pub(super) struct View {
     look: ViewStyle,
     budget: Budget,
@@ -94,13 +94,13 @@ impl View {
             Event::Crashed { calls, crash } => {
                 self.crashes += 1;
                 let back = if crash.is_restarted {
-                    "it is back"
+                    "restarted"
                 } else {
-                    "it stays away"
+                    "not restarted"
                 };
                 let exit_reason = &crash.exit_reason;
                 log::line(&format!(
-                    "the service died after {calls} calls ({exit_reason}); {back}"
+                    "the service crashed after {calls} calls ({exit_reason}); {back}"
                 ));
             }
             Event::Covered { target, .. } => {
@@ -122,15 +122,15 @@ impl View {
                 };
             }
         }
-        if self.logged.elapsed() >= PULSE {
+        if self.logged.elapsed() >= PROGRESS_INTERVAL {
             self.logged = Instant::now();
             self.measure();
             log::line(&self.plain());
         }
         let pause = match self.look {
             ViewStyle::Quiet => return,
-            ViewStyle::Plain => PULSE,
-            ViewStyle::Live { .. } => BLINK,
+            ViewStyle::Plain => PROGRESS_INTERVAL,
+            ViewStyle::Live { .. } => REDRAW_INTERVAL,
         };
         if self.drawn.elapsed() >= pause {
             self.drawn = Instant::now();
@@ -141,7 +141,11 @@ impl View {
     /// A target was covered, which is shown unless a fault was found just now.
     fn cover(&mut self, target: &str) {
         let is_recent = |(_, when, is_fault): &(String, Instant, bool)| {
-            let worth = if *is_fault { PULSE } else { BLINK };
+            let worth = if *is_fault {
+                PROGRESS_INTERVAL
+            } else {
+                REDRAW_INTERVAL
+            };
             when.elapsed() < worth
         };
         if !self.find.as_ref().is_some_and(is_recent) {
@@ -219,7 +223,7 @@ impl View {
             findings(&self.findings)
         );
         if self.crashes > 0 {
-            facts.push_str(&format!(", died {} times", self.crashes));
+            facts.push_str(&format!(", crashed {} times", self.crashes));
         }
         facts
     }
@@ -273,7 +277,7 @@ fn live(color: bool) -> ViewStyle {
     let bar = lines.add(ProgressBar::new(STEPS).with_style(bar_style));
     let facts = lines.add(ProgressBar::new(STEPS).with_style(facts_style.clone()));
     let find = lines.add(ProgressBar::new(STEPS).with_style(facts_style));
-    bar.enable_steady_tick(BLINK * 2);
+    bar.enable_steady_tick(REDRAW_INTERVAL * 2);
     ViewStyle::Live { bar, facts, find }
 }
 

@@ -4,133 +4,150 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Tests for the integrity constraints of a SQL schema.
+use super::headings::{DATABASE, INPUT, MUTATION, OUTPUT, SEARCH};
+
+/// Generate tests for the integrity constraints of a SQL schema
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct SchemaArgs {
-    /// What to do instead of generating tests.
+    /// Another task than generating tests
     #[command(subcommand)]
     pub command: Option<SchemaCommand>,
 
-    /// SQL files, folders of migrations, or - for standard input; each is one schema.
+    /// SQL files, folders of migrations, or `-` for standard input; each path is one schema
     #[arg(value_name = "PATH", required_unless_present = "db")]
     pub paths: Vec<PathBuf>,
 
-    /// Read the schema from a live database; it is only read, never written.
-    #[arg(long, value_name = "URL", conflicts_with = "paths")]
+    /// Read the schema from a live database (read-only)
+    #[arg(long, value_name = "URL", conflicts_with = "paths", help_heading = INPUT)]
     pub db: Option<String>,
 
-    /// What to generate and how.
+    /// Flags of the run
     #[command(flatten)]
     pub options: SchemaOptions,
 }
 
-/// Other jobs on schemas.
+/// Subcommands of `isobath schema`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SchemaCommand {
-    /// Say which rows become accepted or rejected between two versions of a schema.
+    /// Show which rows become accepted or rejected between two versions of a schema
     Diff {
-        /// The version before: a file or a folder of migrations.
+        /// Old version: a file or a folder of migrations
         old: PathBuf,
-        /// The version after.
+        /// New version: a file or a folder of migrations
         new: PathBuf,
-        /// As for generating tests.
+        /// Flags of the run
         #[command(flatten)]
         options: SchemaOptions,
     },
 }
 
-/// Flags that all schema jobs share.
+/// Flags of `isobath schema` and `isobath schema diff`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaOptions {
-    /// The dialect of the input; guessed, and said, when not given.
-    #[arg(long, value_name = "ansi|postgres|mysql|sqlite")]
+    /// SQL dialect of the schema [default: detected from the schema]
+    #[arg(long, value_name = "ansi|postgres|mysql|sqlite", help_heading = INPUT)]
     pub dialect: Option<isobath_sql::DialectName>,
 
-    /// The database whose rules apply and on which every test is confirmed.
-    #[arg(long, value_enum, default_value = "sqlite")]
+    /// Database engine whose rules apply and that must confirm every test
+    #[arg(long, value_enum, default_value = "sqlite", help_heading = DATABASE)]
     pub engine: EngineName,
 
-    /// Run the same suite on several engines and report where they disagree.
-    #[arg(long, value_enum, value_delimiter = ',', conflicts_with = "engine")]
+    /// Run the suite on several engines and report where they disagree
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        conflicts_with = "engine",
+        help_heading = DATABASE
+    )]
     pub engines: Vec<EngineName>,
 
-    /// Coverage criteria joined by +: APC, ICC, AICC, CondAICC, ClauseAICC, NCC, ANCC, UCC, AUCC.
-    #[arg(long, default_value = "ClauseAICC+AUCC+ANCC")]
+    /// Coverage criteria joined by `+`: APC, ICC, AICC, CondAICC, ClauseAICC, NCC, ANCC, UCC, AUCC
+    #[arg(long, default_value = "ClauseAICC+AUCC+ANCC", help_heading = SEARCH)]
     pub criterion: String,
 
-    /// Who finds the rows.
+    /// Test data generator
     #[arg(
         long,
         default_value = "default",
-        value_name = "default|domino|domino-avm|avm-r|avm-d|random"
+        value_name = "default|domino|domino-avm|avm-r|avm-d|random",
+        help_heading = SEARCH
     )]
     pub generator: String,
 
-    /// Evaluations that a search may spend on one requirement.
-    #[arg(long, default_value_t = 100_000)]
+    /// Maximum number of evaluations per test requirement
+    #[arg(long, default_value_t = 100_000, help_heading = SEARCH)]
     pub budget: u64,
 
-    /// Measure the suite by mutation analysis.
-    #[arg(long)]
+    /// Measure the suite by mutation analysis
+    #[arg(long, help_heading = MUTATION)]
     pub mutate: bool,
 
-    /// Which mutation operators: the 14 of the paper, or ours beyond them too.
-    #[arg(long, value_enum, default_value = "all")]
+    /// Mutation operators
+    #[arg(long, value_enum, default_value = "all", help_heading = MUTATION)]
     pub operators: Operators,
 
-    /// Cross-check kills on the real engine (implies --mutate).
-    #[arg(long)]
+    /// Confirm killed mutants on the database engine (implies --mutate)
+    #[arg(long, help_heading = MUTATION)]
     pub confirm: bool,
 
-    /// Add a test for each surviving mutant (implies --mutate).
-    #[arg(long)]
+    /// Add a test for each mutant that is alive (implies --mutate)
+    #[arg(long, help_heading = MUTATION)]
     pub strengthen: bool,
 
-    /// Leave out tests that add nothing, and merge those that can be.
-    #[arg(long)]
+    /// Remove redundant tests and merge tests where possible
+    #[arg(long, help_heading = OUTPUT)]
     pub reduce: bool,
 
-    /// Also test types, lengths, defaults, UPDATE, DELETE and foreign-key actions (on with the default generator).
-    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    /// Also test types, lengths, defaults, UPDATE, DELETE and foreign-key actions [default: true
+    /// with the default generator, otherwise false]
+    #[arg(
+        long,
+        value_name = "true|false",
+        num_args = 0..=1,
+        default_missing_value = "true",
+        help_heading = SEARCH
+    )]
     pub extras: Option<bool>,
 
-    /// The seed; the same seed gives the same suite, byte for byte.
-    #[arg(long, default_value_t = 0)]
+    /// Random seed
+    #[arg(long, default_value_t = 0, help_heading = SEARCH)]
     pub seed: u64,
 
-    /// Where to write the suite and the report.
-    #[arg(long, value_name = "DIR")]
+    /// Output folder for the suite and the report [default: isobath-out; nothing is written with
+    /// --json]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub out: Option<PathBuf>,
 
-    /// Test languages to write: sql, pytest, junit5, rust, pgtap, json.
-    #[arg(long, value_delimiter = ',', default_value = "sql,json")]
-    pub format: Vec<String>,
+    /// Test languages to write, separated by commas: sql, pytest, junit, rust, pgtap, json
+    #[arg(long, value_delimiter = ',', default_value = "sql,json", help_heading = OUTPUT)]
+    pub lang: Vec<String>,
 
-    /// One JSON object per schema on standard output, and nothing else there.
-    #[arg(long)]
+    /// Print one JSON object per schema to standard output and nothing else
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
 
-    /// A database that tests may write to, instead of a server that isobath starts.
-    #[arg(long, value_name = "URL")]
+    /// Use this database server instead of starting one; tests write to it
+    #[arg(long, value_name = "URL", help_heading = DATABASE)]
     pub test_db: Vec<String>,
 
-    /// Say only what went wrong.
-    #[arg(long, short)]
+    /// Print errors only
+    #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
 }
 
-/// Engines by the names of the command line.
+/// Database engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
-    /// No database: our own verdicts, by the rules of the input's dialect.
+    /// No database: predict the outcomes by the rules of the input's dialect
     None,
-    /// SQLite, embedded.
+    /// SQLite (embedded)
     Sqlite,
-    /// PostgreSQL.
+    /// PostgreSQL
     #[value(alias = "postgresql", alias = "pg")]
     Postgres,
-    /// MariaDB.
+    /// MariaDB
     #[value(alias = "mysql")]
     Mariadb,
 }
@@ -138,8 +155,8 @@ pub(crate) enum EngineName {
 /// Sets of mutation operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Operators {
-    /// The 14 of the paper.
+    /// The 14 operators of McMinn, Wright and Kapfhammer
     Paper,
-    /// Those, and constants, bounds, connectives, types, lengths, actions and defaults.
+    /// These and operators on constants, bounds, connectives, types, lengths, actions and defaults
     All,
 }

@@ -1,4 +1,4 @@
-//! `isobath schema diff`: what a change accepts or refuses that was not before.
+//! `isobath schema diff`: rows that a schema change makes accepted or rejected.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ fn compare(
         let (verb, tone) = if change.becomes_accepted {
             ("accepted", Tone::Good)
         } else {
-            ("refused", Tone::Warning)
+            ("rejected", Tone::Warning)
         };
         let table = &before.tables[change.table].name;
         terminal.say(
@@ -63,19 +63,19 @@ fn compare(
         terminal.say(Tone::Warning, &format!("undecided: {undecided}"));
     }
     let tests = run_schema(&old, &plan).outcome.tests;
-    let flipped = failing_tests(&before, &after, rules.dialect(), &tests);
+    let failing = failing_tests(&before, &after, rules.dialect(), &tests);
     terminal.say(
         Tone::Plain,
         &format!(
-            "{} of {} tests of the old suite flip",
-            flipped.len(),
+            "{} of {} tests of the old suite fail on the new schema",
+            failing.len(),
             tests.len()
         ),
     );
-    for flip in &flipped {
+    for test in &failing {
         terminal.say(
             Tone::Plain,
-            &format!("    {}: {}", tests[flip.test].name, flip.now),
+            &format!("    {}: {}", tests[test.test].name, test.now),
         );
     }
     if options.json {
@@ -86,11 +86,11 @@ fn compare(
             "rejected": found.changes.iter().filter(|change| !change.becomes_accepted).count(),
             "harmless": found.harmless.len(),
             "undecided": found.undecided.len(),
-            "flips": flipped.iter().map(|flip| tests[flip.test].name.as_str()).collect::<Vec<_>>(),
+            "failing_tests": failing.iter().map(|test| tests[test.test].name.as_str()).collect::<Vec<_>>(),
         });
         terminal.object(&object.to_string());
     }
-    let changed = !found.changes.is_empty() || !flipped.is_empty();
+    let changed = !found.changes.is_empty() || !failing.is_empty();
     Ok(if changed { Exit::Findings } else { Exit::Clean })
 }
 

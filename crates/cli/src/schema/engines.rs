@@ -1,4 +1,4 @@
-//! Databases to confirm on, one of each kind for the whole run.
+//! Databases to confirm on, one per engine for the whole run.
 
 use isobath_exec::engine::provision_at;
 use isobath_exec::server::ServerError;

@@ -3,6 +3,7 @@
 mod args;
 mod diff;
 mod engines;
+pub(crate) mod headings;
 mod run;
 mod summary;
 

@@ -1,4 +1,4 @@
-//! Generating tests for schemas, one after the other.
+//! Runs the schema job on every schema of the input.
 
 use std::path::Path;
 use std::time::Instant;
@@ -99,9 +99,9 @@ pub(crate) fn plan(options: &SchemaOptions) -> Result<SchemaPlan, SchemaRunError
         .generator
         .parse()
         .map_err(|error| SchemaRunError::Flag(format!("{error}")))?;
-    for format in &options.format {
-        isobath_emit::writer::by_name(format)
-            .map_err(|error| SchemaRunError::Flag(format!("cannot {error}")))?;
+    for lang in &options.lang {
+        isobath_emit::writer::by_name(lang)
+            .map_err(|error| SchemaRunError::Flag(format!("--lang: {error}")))?;
     }
     let engine = options.engines.first().copied().unwrap_or(options.engine);
     let extras = options
@@ -202,7 +202,7 @@ fn one(
     let mut exit = if syntax { Exit::Usage } else { Exit::Clean };
     if schema.tables.is_empty() {
         return Err(SchemaRunError::Flag(format!(
-            "{} defines no table; is it SQL with CREATE TABLE statements?",
+            "{} defines no table; expected SQL with CREATE TABLE statements",
             schema.name
         )));
     }
@@ -250,7 +250,7 @@ fn one(
     };
     // What was found is handed over also when a database died on the way.
     if let (Some(out), Some(suite)) = (&out, &suite) {
-        let folder = output::write(out, suite, &report, &options.format)?;
+        let folder = output::write(out, suite, &report, &options.lang)?;
         terminal.say(
             Tone::Plain,
             &format!("  wrote {}", folder.join("report.html").display()),
@@ -346,9 +346,12 @@ fn confirm_all(
         )?;
         let skipped = match kills.skipped {
             0 => String::new(),
-            skipped => format!(", {skipped} could not be tried"),
+            skipped => format!(", {skipped} skipped"),
         };
-        let line = format!("  {} kills confirmed on {first}{skipped}", kills.agreed);
+        let line = format!(
+            "  {} killed mutants confirmed on {first}{skipped}",
+            kills.agreed
+        );
         terminal.say(Tone::Good, &line);
         for one in &kills.disagreements {
             terminal.complain(&format!(
@@ -373,7 +376,7 @@ fn confirm_all(
                 Tone::Warning
             },
             &format!(
-                "  {other} judges {} of {} tests as {first} does",
+                "  {other} agrees with {first} on {} of {} tests",
                 found.outcome.tests.len() - differences.len(),
                 found.outcome.tests.len()
             ),
@@ -412,7 +415,7 @@ fn told(
 ) -> Exit {
     for (sql, message) in &confirmation.refused_setup {
         terminal.complain(&format!(
-            "  {engine} refused `{}`: {message}",
+            "  {engine} rejected `{}`: {message}",
             sql.lines().next().unwrap_or_default()
         ));
     }

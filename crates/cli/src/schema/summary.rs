@@ -1,4 +1,4 @@
-//! What a run says about one schema: a JSON object, or a few lines for people.
+//! Output of a run: a JSON object per schema, or a few lines for the terminal.
 
 use isobath_emit::RunReport;
 use serde::Serialize;
@@ -74,7 +74,7 @@ pub(crate) fn tell(report: &RunReport, terminal: &Terminal) {
         terminal.say(
             tone,
             &format!(
-                "  {} of {} mutants killed; {} more are proven equivalent",
+                "  {} of {} mutants killed; {} more proven equivalent",
                 mutation.killed, mutation.mutants, mutation.equivalent
             ),
         );

@@ -16,15 +16,15 @@ use crate::report::page::escape;
 pub struct DatabaseView {
     /// Its address, without a password.
     pub address: String,
-    /// How often the first rows were put back.
+    /// Number of resets.
     pub resets: u64,
-    /// The seconds that took.
+    /// Total seconds of these.
     pub reset_seconds: f64,
-    /// How often it was looked whether rows changed.
+    /// Number of checks for changes.
     pub checks: u64,
-    /// The seconds that took.
+    /// Total seconds of these.
     pub check_seconds: f64,
-    /// Tables with too many rows to be put back.
+    /// Tables with too many rows to reset.
     pub not_reset: Vec<String>,
     /// What decides about rows and is not understood, such as a trigger, with the reason.
     pub limitations: Vec<String>,
@@ -96,7 +96,7 @@ impl DatabaseView {
     fn cost(&self) -> String {
         let each = |seconds: f64, times: u64| 1000.0 * seconds / times.max(1) as f64;
         format!(
-            "Rows were put back {} times ({:.2} ms each) and looked at {} times ({:.2} ms each).",
+            "The database was reset {} times ({:.2} ms each) and checked for changes {} times ({:.2} ms each).",
             self.resets,
             each(self.reset_seconds, self.resets),
             self.checks,
@@ -108,7 +108,7 @@ impl DatabaseView {
     fn gaps(&self) -> Vec<String> {
         let tables = self.not_reset.iter();
         tables
-            .map(|table| format!("The rows of {table} are too many to be put back."))
+            .map(|table| format!("Table {table} has too many rows and is not reset."))
             .chain(self.limitations.iter().cloned())
             .collect()
     }
@@ -167,7 +167,7 @@ impl ConstraintView {
 const VIOLATIONS: [&str; 6] = ["Constraint", "Operation", "4xx", "5xx", "2xx", "Verdict"];
 const DRIFT: [&str; 5] = ["Operation", "Property", "Document", "Column", "Database"];
 /// What the verdicts mean.
-const LEGEND: &str = "A call that would violate a constraint is best refused with 4xx (good). With 5xx the violation reached the client \
+const LEGEND: &str = "A request that would violate a constraint should be rejected with 4xx (good). With 5xx the violation surfaced as a server error \
      (fault); with 2xx the value was changed or dropped on its way to the database (accepted).";
 
 /// The section of the report in Markdown.

@@ -1,4 +1,4 @@
-//! What happens during a run, one line of JSON per event.
+//! Events of a run, one JSON object per line (NDJSON).
 
 use serde::{Deserialize, Serialize};
 

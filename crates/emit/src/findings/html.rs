@@ -1,4 +1,4 @@
-//! The report as one HTML file that needs no network: style and script are inside.
+//! The report as one self-contained HTML file.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub fn html(report: &RestReport) -> String {
     out.push_str("<main id=\"main\">\n");
     summary(&mut out, report);
     out.push_str("<h2 id=\"findings\">Findings</h2>\n");
-    let hint = "operation, status, words of a finding";
+    let hint = "operation, status, words in a finding";
     page::toolbar(
         &mut out,
         report.by_root_cause().len(),
@@ -103,7 +103,7 @@ fn summary(out: &mut String, report: &RestReport) {
         &if seen > report.faults.len() as u64 {
             format!("seen {seen} times")
         } else {
-            "one for each root cause".to_owned()
+            "one per root cause".to_owned()
         },
     );
     let answered = |operation: &&OperationView| {
@@ -118,7 +118,7 @@ fn summary(out: &mut String, report: &RestReport) {
         report.operations.len(),
         "operation",
         "operations",
-        &format!("{succeeded} answered with 2xx"),
+        &format!("{succeeded} returned 2xx"),
     );
     let rate = if report.seconds > 0.0 {
         format!("{:.0} per second", report.calls as f64 / report.seconds)
@@ -398,7 +398,7 @@ fn tests(out: &mut String, report: &RestReport) {
         out,
         "<details class=\"note\" id=\"tests\">\n<summary><h2>Tests</h2> <span class=\"count\">{}</span></summary>\n\
          <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Tests\"><table>\n\
-         <thead><tr><th scope=\"col\">Test</th><th scope=\"col\">Operation</th><th scope=\"col\">Place</th><th scope=\"col\">Run</th></tr></thead>\n<tbody>",
+         <thead><tr><th scope=\"col\">Test</th><th scope=\"col\">Operation</th><th scope=\"col\">Location</th><th scope=\"col\">Run</th></tr></thead>\n<tbody>",
         report.test_cases.len()
     );
     for test in &report.test_cases {

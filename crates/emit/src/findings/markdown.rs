@@ -76,18 +76,18 @@ fn source(out: &mut String, report: &RestReport) {
     }
     let _ = writeln!(
         out,
-        "\n{} branch sites are watched, {} are in macros or constants, {} did not compile when rewritten.\n",
+        "\n{} branch sites are instrumented, {} are in macros or constants, {} did not compile when instrumented.\n",
         code.instrumented,
         code.not_instrumentable,
         code.dropped.len()
     );
     for left in code.dropped.iter().chain(&code.not_instrumented) {
-        let _ = writeln!(out, "- not watched: {}", inline(left));
+        let _ = writeln!(out, "- not instrumented: {}", inline(left));
     }
     if code.lost_events > 0 {
         let _ = writeln!(
             out,
-            "- {} events inside the service were left out: too many between two calls",
+            "- {} driver events were dropped: too many between two calls",
             code.lost_events
         );
     }

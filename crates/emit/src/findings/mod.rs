@@ -1,4 +1,4 @@
-//! What a REST run found out, as neutral data, and its formats.
+//! The report of a REST run as neutral data, and its formats.
 //!
 //! # Reading order
 //!

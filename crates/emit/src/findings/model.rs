@@ -52,7 +52,7 @@ pub struct RestReport {
     pub code: Option<CodeView>,
     /// What became of the rows of the test database, where there is one.
     pub database: Option<DatabaseView>,
-    /// What the service asked of outside services, where that was seen.
+    /// What the service asked of external services, where that was seen.
     pub outbound: Vec<OutboundView>,
     /// The operations of the document.
     pub operations: Vec<OperationView>,
@@ -100,7 +100,7 @@ pub struct CodeView {
 pub struct Share {
     /// How many are covered.
     pub covered: u64,
-    /// How many there are.
+    /// The number of entries.
     pub total: u64,
 }
 
@@ -310,7 +310,7 @@ pub struct TestCase {
     pub steps: Vec<TestCall>,
 }
 
-/// A suite in one language, and what became of it when it was run before it was handed over.
+/// A suite in one language, and its status when it was run before it was handed over.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SuiteView {

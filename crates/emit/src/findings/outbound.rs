@@ -1,4 +1,4 @@
-//! What the service asked of outside services during a run.
+//! The requests that the service sent to external services during a run.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use super::model::RestReport;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OutboundView {
-    /// The outside service: the name of its setting, or its host.
+    /// The external service: the name of its setting, or its host.
     pub service: String,
     /// The method.
     pub method: String,
@@ -23,7 +23,7 @@ pub struct OutboundView {
     pub statuses: Vec<(u16, u64)>,
     /// The operations that caused it; empty for calls that none did.
     pub operations: Vec<String>,
-    /// Whether it was answered by us.
+    /// Whether it was mocked.
     pub mocked: bool,
     /// The first query and body that were seen, shortened.
     pub example: String,
@@ -37,7 +37,7 @@ impl OutboundView {
             .statuses
             .iter()
             .map(|(status, calls)| match status {
-                0 => format!("no answer ({calls})"),
+                0 => format!("no response ({calls})"),
                 status => format!("{status} ({calls})"),
             })
             .collect();
@@ -48,7 +48,7 @@ impl OutboundView {
         };
         let note = match (&self.note, self.mocked) {
             (Some(note), _) => note.clone(),
-            (None, true) => "answered by us".to_owned(),
+            (None, true) => "mocked".to_owned(),
             (None, false) => String::new(),
         };
         [
@@ -73,7 +73,7 @@ pub(super) fn markdown(out: &mut String, report: &RestReport) {
     if report.outbound.is_empty() {
         return;
     }
-    out.push_str("## Calls to outside services\n\n");
+    out.push_str("## Calls to external services\n\n");
     table(out, &HEADS, &rows(report));
     out.push('\n');
 }
@@ -86,11 +86,11 @@ pub(super) fn html(out: &mut String, report: &RestReport) {
     let calls: u64 = report.outbound.iter().map(|one| one.calls).sum();
     let _ = writeln!(
         out,
-        "<details class=\"note\" id=\"outgoing\" open>\n<summary><h2>Calls to outside services</h2> \
+        "<details class=\"note\" id=\"outbound\" open>\n<summary><h2>Calls to external services</h2> \
          <span class=\"count\">{} kinds, {calls} calls</span></summary>",
         report.outbound.len()
     );
-    page_table(out, "Calls to outside services", &HEADS, &rows(report));
+    page_table(out, "Calls to external services", &HEADS, &rows(report));
     out.push_str("</details>\n");
 }
 
@@ -116,11 +116,11 @@ mod tests {
         let mut text = String::new();
         markdown(&mut text, &report);
         insta::assert_snapshot!(text, @r"
-        ## Calls to outside services
+        ## Calls to external services
 
         | Service | Call | Times | Statuses | Caused by | Note |
         |---|---|---|---|---|---|
-        | rates | GET /latest/\* | 5 | no answer (1), 200 (4) | GET /price | answered by us |
+        | rates | GET /latest/\* | 5 | no response (1), 200 (4) | GET /price | mocked |
         ");
         let mut page = String::new();
         html(&mut page, &report);

@@ -1,4 +1,4 @@
-//! Source files with what was covered of them, line by line.
+//! Source files with line coverage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::model::{FileView, MissedBranch};
 use crate::report::page::escape;
 
-/// A file with its lines marked. Signs besides colours, so that it can be read without them.
+/// A file with its lines marked. Signs besides colors, so that it can be read without them.
 pub(super) fn source(out: &mut String, file: &FileView) {
     let Some(text) = &file.source else { return };
     let covered: BTreeSet<u32> = file.covered_lines.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! The statements that the service looked for rows with: what they found, and which of their coverage rules were met.
+//! The SELECT statements of the service: rows found, and coverage rules satisfied.
 
 use std::fmt::Write;
 

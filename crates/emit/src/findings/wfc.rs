@@ -1,4 +1,4 @@
-//! The report in the format of the Web Fuzzing Commons, which other tools and viewers read.
+//! The report in the format of the Web Fuzzing Commons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::model::{RestReport, pretty};
 /// The report as the Web Fuzzing Commons define it.
 ///
 /// A fault without a code of theirs is not part of it. Their schema knows codes up to 206; higher
-/// ones are in their catalogue all the same.
+/// ones are in their catalog all the same.
 pub fn wfc(report: &RestReport) -> String {
     let mut found: BTreeMap<(String, &str), BTreeSet<(u32, &str)>> = BTreeMap::new();
     let mut distinct = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Whether a suite, which may come from a file, can be printed at all.
+//! Validates a suite, which may come from a file, before it is printed.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::{BodyCheck, Text};
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SuiteError {
     /// There is no such writer.
-    #[error("find a writer of HTTP suites called `{name}` (there are: {known})")]
+    #[error("unknown test language `{name}` (expected one of: {known})")]
     UnknownWriter {
         /// The name asked for.
         name: String,
@@ -22,7 +22,7 @@ pub enum SuiteError {
         known: String,
     },
     /// A call is made on behalf of nobody we know.
-    #[error("print {place}: it calls as `{user}`, who is not among the users of the suite")]
+    #[error("{place}: unknown user `{user}`")]
     UnknownUser {
         /// The test, or what else makes the call.
         place: String,
@@ -30,7 +30,7 @@ pub enum SuiteError {
         user: String,
     },
     /// A value is used that no earlier step captured.
-    #[error("print {place}: it uses `{variable}`, which no earlier step captured")]
+    #[error("{place}: `{variable}` is not captured by an earlier step")]
     UnknownVariable {
         /// The test, or what else makes the call.
         place: String,
@@ -38,7 +38,7 @@ pub enum SuiteError {
         variable: String,
     },
     /// A captured value is used inside text, and its sample is neither string nor integer.
-    #[error("print {place}: it uses `{variable}` inside text, though it was seen as {sample}")]
+    #[error("{place}: `{variable}` is used inside text, but its sample is {sample}")]
     NotText {
         /// The test.
         place: String,
@@ -48,7 +48,7 @@ pub enum SuiteError {
         sample: String,
     },
     /// Something is to be captured where no answer is expected.
-    #[error("print {place}: it captures `{variable}` from a call that gets no answer")]
+    #[error("{place}: `{variable}` is captured from a call without a response")]
     CaptureWithoutAnswer {
         /// The test.
         place: String,
@@ -56,7 +56,7 @@ pub enum SuiteError {
         variable: String,
     },
     /// A method is no token of HTTP.
-    #[error("print {place}: `{method}` is not an HTTP method")]
+    #[error("{place}: `{method}` is not an HTTP method")]
     Method {
         /// The test, or what else makes the call.
         place: String,
@@ -64,7 +64,7 @@ pub enum SuiteError {
         method: String,
     },
     /// A path is neither below the base URL nor a reference.
-    #[error("print {place}: path `{path}` starts with neither `/` nor a captured value")]
+    #[error("{place}: path `{path}` starts with neither `/` nor a captured value")]
     Path {
         /// The test, or what else makes the call.
         place: String,
@@ -72,7 +72,7 @@ pub enum SuiteError {
         path: String,
     },
     /// Bytes are not in base64.
-    #[error("print {place}: its bytes are not in base64 ({cause})")]
+    #[error("{place}: invalid base64 ({cause})")]
     Base64 {
         /// The test, or what else makes the call.
         place: String,
@@ -80,7 +80,7 @@ pub enum SuiteError {
         cause: base64::DecodeError,
     },
     /// A hole is at a place that the body does not have.
-    #[error("print {place}: its JSON has nothing at `{at}` to be filled in")]
+    #[error("{place}: the JSON body has no value at `{at}` to fill in")]
     Placeholder {
         /// The test, or what else makes the call.
         place: String,
@@ -88,13 +88,13 @@ pub enum SuiteError {
         at: String,
     },
     /// The whole body is said to be present or absent.
-    #[error("print {place}: presence is asked of the whole body; ask for its type instead")]
+    #[error("{place}: a presence check needs a path inside the body; check its type instead")]
     WholeBody {
         /// The test.
         place: String,
     },
     /// Rows are brought or looked for, and the suite does not say in which database.
-    #[error("print {place}: it has rows, and the suite names no database")]
+    #[error("{place}: the test has rows, but the suite has no database")]
     Rows {
         /// The test.
         place: String,

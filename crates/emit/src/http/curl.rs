@@ -11,6 +11,7 @@ use super::suite::{
     Auth, ExpectedOutcome, HttpSuite, HttpTest, Token, TokenPlacement, ValueSource,
 };
 use super::{JsonKey, JsonPath, User};
+use crate::shell::quote;
 use crate::writer::name::slug;
 use crate::writer::text::one_line;
 
@@ -76,9 +77,9 @@ fn log_in(out: &mut String, suite: &HttpSuite, user: &User) {
         let _ = writeln!(
             out,
             "{name}={}$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n' | cut -c1-{}){}",
-            quoted(&unique_values.prefix),
+            quote(&unique_values.prefix),
             unique_values.digits,
-            quoted(&unique_values.suffix)
+            quote(&unique_values.suffix)
         );
     }
     if let Some(create) = &user.create {
@@ -118,8 +119,8 @@ fn step(out: &mut String, suite: &HttpSuite, planned: &PlannedStep<'_>, last: bo
     let call = call(suite, &step.request, &planned.known, &flags);
     let expected = match &step.expect {
         ExpectedOutcome::Response(answer) => answer.status.to_string(),
-        ExpectedOutcome::Dropped => "no answer: the connection is dropped".into(),
-        ExpectedOutcome::TimedOut => format!("no answer within {seconds} s"),
+        ExpectedOutcome::Dropped => "no response: the connection is dropped".into(),
+        ExpectedOutcome::TimedOut => format!("no response within {seconds} s"),
     };
     if planned.captures.is_empty() {
         let _ = writeln!(out, "{call}  # {expected}");
@@ -139,17 +140,17 @@ fn extraction(source: &ValueSource) -> String {
     let whole = "printf '%s\\n' \"$answer\" | tr -d '\\r'";
     match source {
         ValueSource::Body(place) => {
-            format!("{whole} | sed '1,/^$/d' | jq -r {}", quoted(&jq(place)))
+            format!("{whole} | sed '1,/^$/d' | jq -r {}", quote(&jq(place)))
         }
         ValueSource::Header(name) => {
             let pattern = format!("s/^{}: *//p", any_case(name));
-            format!("{whole} | sed -n {} | head -n 1", quoted(&pattern))
+            format!("{whole} | sed -n {} | head -n 1", quote(&pattern))
         }
         ValueSource::LastSegment(name) => {
             let pattern = format!("s/^{}: *//p", any_case(name));
             format!(
                 "{whole} | sed -n {} | head -n 1 | sed 's,[?#].*,,; s,/*$,,; s,.*/,,'",
-                quoted(&pattern)
+                quote(&pattern)
             )
         }
         ValueSource::Cookie(name) => {
@@ -157,7 +158,7 @@ fn extraction(source: &ValueSource) -> String {
                 "s/^[Ss]et-[Cc]ookie: *{}=\\([^;]*\\).*/\\1/p",
                 escaped_in_sed(name)
             );
-            format!("{whole} | sed -n {} | head -n 1", quoted(&pattern))
+            format!("{whole} | sed -n {} | head -n 1", quote(&pattern))
         }
     }
 }
@@ -266,7 +267,7 @@ fn word_of_method(method: &str) -> String {
     if method.chars().all(|c| c.is_ascii_alphanumeric()) {
         method.into()
     } else {
-        quoted(method)
+        quote(method)
     }
 }
 
@@ -334,7 +335,7 @@ fn body(words: &mut Vec<String>, body: &Body, known: &Variables, typed: bool) ->
         if !typed {
             words.push(format!(
                 "-H {}",
-                quoted(&format!("Content-Type: {media_type}"))
+                quote(&format!("Content-Type: {media_type}"))
             ));
         }
     };
@@ -386,7 +387,7 @@ fn body(words: &mut Vec<String>, body: &Body, known: &Variables, typed: bool) ->
         } => {
             content_type(media_type);
             words.push("--data-binary @-".into());
-            format!("printf %s {} | base64 -d | ", quoted(base64))
+            format!("printf %s {} | base64 -d | ", quote(base64))
         }
     }
 }
@@ -408,7 +409,7 @@ fn multipart(words: &mut Vec<String>, all: &[MultipartPart], known: &Variables) 
             before = match &part.content {
                 PartContent::Text(text) => format!("printf %s {} | ", joined(&parts(text, known))),
                 PartContent::Base64(base64) => {
-                    format!("printf %s {} | base64 -d | ", quoted(base64))
+                    format!("printf %s {} | base64 -d | ", quote(base64))
                 }
             };
         }
@@ -416,7 +417,7 @@ fn multipart(words: &mut Vec<String>, all: &[MultipartPart], known: &Variables) 
         if let Some(media_type) = &part.content_type {
             let _ = write!(value, ";type={media_type}");
         }
-        words.push(format!("-F {}", quoted(&value)));
+        words.push(format!("-F {}", quote(&value)));
     }
     before
 }
@@ -506,7 +507,7 @@ fn joined(pieces: &[ShellPiece]) -> String {
                 ShellPiece::Variable(_) | ShellPiece::Command(_) => "",
             })
             .collect();
-        return quoted(&text);
+        return quote(&text);
     }
     let minds = |text: &str| text.contains(['"', '$', '`', '\\', '!', '\n']);
     let in_one = !all
@@ -524,7 +525,7 @@ fn joined(pieces: &[ShellPiece]) -> String {
             }
             ShellPiece::Text(text) if text.is_empty() => continue,
             ShellPiece::Text(text) => {
-                out.push_str(&quoted(text));
+                out.push_str(&quote(text));
                 continue;
             }
             ShellPiece::Variable(name) => format!("${{{name}}}"),
@@ -540,11 +541,6 @@ fn joined(pieces: &[ShellPiece]) -> String {
         out.push('"');
     }
     out
-}
-
-/// `text` as one word of a POSIX shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 fn in_double_quotes(text: &str) -> String {

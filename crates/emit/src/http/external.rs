@@ -1,4 +1,4 @@
-//! Services that the service calls: tests stand for them, and bring what they answer.
+//! External services that the tests mock, and the mocked responses.
 //!
 //! The service is configured to call fixed ports of loopback; a suite listens there while its tests run, one small
 //! server in each language, and gives the answers of the test in order, the last one again, and `{}` where there is none.
@@ -21,10 +21,10 @@ pub struct ExternalService {
     pub settings: Vec<String>,
 }
 
-/// What an outside service answers during a test.
+/// What an external service answers during a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MockedResponse {
-    /// The outside service; through a proxy, its host.
+    /// The external service; through a proxy, its host.
     pub service: String,
     /// The method of the call.
     pub method: String,
@@ -34,7 +34,7 @@ pub struct MockedResponse {
     pub reply: MockedReply,
 }
 
-/// What comes back from an outside service.
+/// What comes back from an external service.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MockedReply {
@@ -74,7 +74,7 @@ impl MockedReply {
 }
 
 impl HttpTest {
-    /// What outside services answer, one line each, for people who try the test by hand.
+    /// What external services answer, one line each, for people who try the test by hand.
     pub fn answer_lines(&self) -> Vec<String> {
         let line = |answer: &MockedResponse| {
             let MockedResponse {
@@ -114,7 +114,7 @@ pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
     lines.collect()
 }
 
-/// The call that prepares an answer where bodies are texts: `stand_in("rates", "GET", "/latest", 200, "…", "…")`.
+/// The call that prepares an answer where bodies are texts: `mock_response("rates", "GET", "/latest", 200, "…", "…")`.
 pub(crate) fn text_call(
     function: &str,
     answer: &MockedResponse,

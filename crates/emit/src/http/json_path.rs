@@ -1,4 +1,4 @@
-//! Where something stands in a JSON document.
+//! Paths into JSON documents.
 
 use std::fmt;
 

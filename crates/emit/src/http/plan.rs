@@ -1,4 +1,4 @@
-//! What all writers decide first: which test goes where, and what everything is called.
+//! Decisions shared by all writers: files, groups, and names of tests and variables.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ pub(crate) struct PlannedTest<'a> {
 pub(crate) struct PlannedStep<'a> {
     /// The call.
     pub(crate) step: &'a HttpStep,
-    /// The variable that holds the answer.
+    /// The variable that holds the response.
     pub(crate) answer: String,
     /// The variables it can use.
     pub(crate) known: Variables,

@@ -1,4 +1,4 @@
-//! A request, with places that are filled in when the test runs.
+//! A request, with placeholders that are filled in when the test runs.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What an answer must be like: its status, and the parts of it that are stable.
+//! An expected response: status, headers, and the stable parts of the body.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::JsonPath;
 use super::request::Placeholder;
 
-/// An expected answer. Everything that is given is checked, nothing else.
+/// An expected response. Everything that is given is checked, nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExpectedResponse {
     /// The status.

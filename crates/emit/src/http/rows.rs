@@ -1,4 +1,4 @@
-//! Rows that tests bring and leave: the model, and what all writers print of them.
+//! Rows that tests insert and rows that they expect: the model, and what all writers print of them.
 //!
 //! A suite inserts rows through a small language of its own, `insert_into(table).d(column, data).r(column,
 //! key)`, because the number of a row that the database gives out is only known when the test
@@ -157,7 +157,7 @@ fn cells(
     links
 }
 
-/// The helpers of a suite for its database, with the literals of its variable and of its agent filled in: what is marked
+/// The helpers of a suite for its database, with the literals of its variable and of its agent URL filled in: what is marked
 /// for other databases goes, and so does what nothing asks for the state of the database with.
 pub(crate) fn helpers(
     template: &str,
@@ -172,7 +172,7 @@ pub(crate) fn helpers(
     let agent_url = database.agent_url.as_deref().unwrap_or_default();
     let template = template
         .replace("@VARIABLE@", &literal(&database.variable))
-        .replace("@AGENT@", &literal(agent_url));
+        .replace("@AGENT_URL@", &literal(agent_url));
     let wanted = match (database.dialect, &database.agent_url) {
         (_, Some(_)) => "inside",
         (SuiteDialect::Sqlite, None) => "sqlite",

@@ -1,4 +1,4 @@
-//! The neutral suite of HTTP tests: requests with expected answers, before any test language.
+//! The neutral suite of HTTP tests: requests with expected responses, independent of the test language.
 //!
 //! A suite carries everything a writer needs, so it can be stored as JSON and printed later.
 
@@ -58,11 +58,11 @@ pub struct ServiceUnderTest {
     /// the variable of the base URL is set, wait until the base URL answers, and stop it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// The same command with `{port}` in place of the port of the base URL, and `{agent_url}` in place of the port
-    /// and the token of the agent: the tests choose them and start the service there.
+    /// The same command with `{port}` in place of the port of the base URL, and `{agent_port}` in place of the
+    /// port and the token of the agent: the tests choose them and start the service there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_on_free_ports: Option<String>,
-    /// What is done before every test to bring the first state back.
+    /// What is done before every test to reset the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<ResetHook>,
     /// How long a call may take, in milliseconds.
@@ -72,8 +72,8 @@ pub struct ServiceUnderTest {
 
 /// What stands for the port of the service in a command.
 pub(crate) const PORT: &str = "{port}";
-/// What stands for the port at which the agent takes rows, and the token that callers need there, in a command.
-pub(crate) const AGENT_PORT: &str = "{agent_url}";
+/// Placeholder for the row endpoint of the agent in a command: its port, `/`, and the token that its callers need.
+pub const AGENT_PORT: &str = "{agent_port}";
 
 /// The port of a URL, between what comes before and after it.
 pub(crate) fn split_at_port(url: &str) -> Option<(&str, &str, &str)> {
@@ -87,7 +87,7 @@ pub(crate) fn split_at_port(url: &str) -> Option<(&str, &str, &str)> {
     is_port.then(|| (&url[..=colon], port, &url[end..]))
 }
 
-/// How the first state of a service is brought back.
+/// How a service is reset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResetHook {
@@ -147,7 +147,7 @@ pub struct Login {
     /// The token to read from the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Token>,
-    /// Whether the cookies of the answer are sent with every call of the user.
+    /// Whether the cookies of the response are sent with every call of the user.
     #[serde(default)]
     pub cookies: bool,
 }
@@ -184,7 +184,7 @@ pub struct SuiteDatabase {
     /// another such place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_url: Option<String>,
-    /// Statements that put the first rows back, run before every test, after the reset hook.
+    /// Statements that reset the database, run before every test, after the reset hook.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,
 }
@@ -212,7 +212,7 @@ pub struct HttpTest {
     /// The rows that the test brings, in the order in which they are inserted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<TestRow>,
-    /// What outside services answer, each kind of call in this order.
+    /// What external services answer, each kind of call in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mocks: Vec<MockedResponse>,
     /// What is called, in order.
@@ -246,7 +246,7 @@ pub struct HttpStep {
     pub request: Request,
     /// What must happen.
     pub expect: ExpectedOutcome,
-    /// What later steps use of the answer, and its own checks.
+    /// What later steps use of the response, and its own checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<Capture>,
 }
@@ -263,12 +263,12 @@ pub enum ExpectedOutcome {
     TimedOut,
 }
 
-/// A value of an answer that later steps use by its name.
+/// A value of a response that later steps use by its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Capture {
     /// The name, e.g. `boat_id`.
     pub variable: String,
-    /// Where the answer has it.
+    /// Where the response has it.
     pub from: ValueSource,
     /// The value that was seen; it tells writers what may occur in one (and whether a path needs
     /// percent-encoding), and is not expected again.
@@ -276,7 +276,7 @@ pub struct Capture {
     pub sample: Option<serde_json::Value>,
 }
 
-/// A place in an answer.
+/// A place in a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueSource {
@@ -392,7 +392,7 @@ impl ServiceUnderTest {
         }
     }
 
-    /// Lets the tests start the service by a command in which `{port}` and `{agent_url}` are chosen by the tests.
+    /// Lets the tests start the service by a command in which `{port}` and `{agent_port}` are chosen by the tests.
     /// Where there is nothing to choose, the ports of the base URL and of the agent are taken.
     pub fn start_on_free_ports(&mut self, command: &str, agent_url: Option<&str>) {
         let mut fixed = command.to_owned();
@@ -424,7 +424,7 @@ impl HttpSuite {
         self.free_url().is_some() || self.free_agent_port().is_some()
     }
 
-    /// The same of the agent that takes rows.
+    /// The same for the row endpoint of the agent.
     pub(crate) fn free_agent_port(&self) -> Option<(&str, &str)> {
         let start = self.service.start_on_free_ports.as_ref()?;
         let agent_url = self.database.as_ref()?.agent_url.as_deref()?;
@@ -445,7 +445,7 @@ impl HttpStep {
         }
     }
 
-    /// The same step, which keeps a value of the answer.
+    /// The same step, which keeps a value of the response.
     #[must_use]
     pub fn capture(mut self, variable: impl Into<String>, from: ValueSource) -> Self {
         self.captures.push(Capture {
@@ -527,12 +527,12 @@ mod tests {
     fn a_command_for_any_port_is_also_kept_with_those_of_the_run() {
         let mut service = ServiceUnderTest::at("http://127.0.0.1:8640/api");
         service.start_on_free_ports(
-            "env PORT={port} AGENT={agent_url} run",
+            "env PORT={port} DOOR={agent_port} run",
             Some("http://127.0.0.1:9640"),
         );
         assert_eq!(
             service.start.as_deref(),
-            Some("env PORT=8640 AGENT=9640 run")
+            Some("env PORT=8640 DOOR=9640 run")
         );
         assert!(service.start_on_free_ports.is_some());
     }

@@ -1,4 +1,4 @@
-//! The report as one HTML file that needs no network: style and script are inside.
+//! The report as one self-contained HTML file.
 
 use std::fmt::Write;
 
@@ -110,7 +110,7 @@ fn summary(out: &mut String, report: &RunReport) {
 /// The lists that ask for attention, each only when it has something to say.
 fn notes(out: &mut String, report: &RunReport) {
     let items = report.uncovered.iter().map(|open| {
-        let reason = open.reason.as_deref().unwrap_or("no reason is known");
+        let reason = open.reason.as_deref().unwrap_or("reason unknown");
         item(&open.table, &open.requirement, reason)
     });
     note(out, "uncovered", "Not covered", items.collect(), true);
@@ -206,7 +206,7 @@ fn note(out: &mut String, id: &str, title: &str, items: Vec<String>, open: bool)
 
 fn toolbar(out: &mut String, report: &RunReport) {
     out.push_str("<h2 id=\"tables\">Tables and tests</h2>\n");
-    let hint = "table, column, words of a test";
+    let hint = "table, column, words in a test name";
     page::toolbar(out, report.tests.len(), ("test", "tests"), hint);
 }
 

@@ -98,7 +98,7 @@ fn gaps(out: &mut String, report: &RunReport) {
     if !report.uncovered.is_empty() {
         out.push_str("## Not covered\n\n");
         for open in &report.uncovered {
-            let reason = open.reason.as_deref().unwrap_or("no reason is known");
+            let reason = open.reason.as_deref().unwrap_or("reason unknown");
             let (table, requirement) = (code(&open.table), inline(&open.requirement));
             let _ = writeln!(out, "- {table}: {requirement} — {}", inline(reason));
         }
@@ -221,7 +221,7 @@ fn tests(out: &mut String, report: &RunReport) {
     out.push_str("## Tests\n\n");
     for test in &report.tests {
         let outcome = test.steps.last().map(|step| expectation(&step.expect));
-        let outcome = outcome.unwrap_or_else(|| "nothing is run".into());
+        let outcome = outcome.unwrap_or_else(|| "no statements".into());
         let _ = writeln!(out, "- {} ({})", inline(&test.name), inline(&outcome));
     }
 }

@@ -1,4 +1,4 @@
-//! What a run found out, as neutral data, and its pages: Markdown and one offline HTML file.
+//! Reports of schema and query runs as neutral data, and their pages (Markdown, HTML).
 //!
 //! `model` and its pages are about schemas, [`query`] and its pages about queries.
 

@@ -82,11 +82,11 @@ pub struct Mutation {
     pub equivalent: usize,
     /// Mutants left out for other reasons, e.g. `("still-born", 3)`.
     pub excluded: Vec<(String, usize)>,
-    /// Every mutant, table by table, with what became of it.
+    /// Every mutant, table by table, with its status.
     pub all: Vec<MutantView>,
 }
 
-/// One mutant and what became of it.
+/// One mutant and its status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MutantView {
@@ -96,7 +96,7 @@ pub struct MutantView {
     pub table: String,
     /// What it changes, as a sentence.
     pub description: String,
-    /// What became of it.
+    /// Its status.
     pub status: MutantResult,
     /// The name of the first test that notices it.
     pub killed_by: Option<String>,
@@ -104,7 +104,7 @@ pub struct MutantView {
     pub why: Option<String>,
 }
 
-/// What became of a mutant.
+/// The status of a mutant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MutantResult {

@@ -1,4 +1,4 @@
-//! The view of mutants: every one with its operator, what became of it, and the test that notices it first.
+//! The table of mutants: operator, status, and the first test that kills each.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -25,8 +25,8 @@ pub(super) fn section(out: &mut String, mutation: &Mutation, tests: &[Test]) {
     tools(out, mutation);
     out.push_str(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Mutants\"><table>\n\
-         <thead><tr><th scope=\"col\">Fate</th><th scope=\"col\">Table</th><th scope=\"col\">Change</th>\
-         <th scope=\"col\">Operator</th><th scope=\"col\">Killed by, or why not</th></tr></thead>\n<tbody>\n",
+         <thead><tr><th scope=\"col\">Status</th><th scope=\"col\">Table</th><th scope=\"col\">Change</th>\
+         <th scope=\"col\">Operator</th><th scope=\"col\">Killed by, or why it is not counted</th></tr></thead>\n<tbody>\n",
     );
     // Names of tests are unique within a suite; should they not be, the first one is as good.
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
@@ -40,7 +40,7 @@ pub(super) fn section(out: &mut String, mutation: &Mutation, tests: &[Test]) {
     out.push_str("</tbody></table></div>\n</details>\n");
 }
 
-/// A field for words, a choice of fates, and how many rows are left.
+/// The text filter, the status filter and the row count.
 fn tools(out: &mut String, mutation: &Mutation) {
     let n = mutation.all.len();
     let _ = write!(
@@ -48,8 +48,8 @@ fn tools(out: &mut String, mutation: &Mutation) {
         "<div class=\"tools\" role=\"search\" aria-label=\"Mutants\">\n\
          <label for=\"mutant-words\">Filter</label>\n\
          <input id=\"mutant-words\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" \
-         placeholder=\"table, operator, words of a change or test\">\n\
-         <label for=\"mutant-fate\">Fate</label>\n<select id=\"mutant-fate\">\n<option value=\"\">all ({n})</option>\n"
+         placeholder=\"table, operator, words in a change or test\">\n\
+         <label for=\"mutant-status\">Status</label>\n<select id=\"mutant-status\">\n<option value=\"\">all ({n})</option>\n"
     );
     for status in MutantResult::ALL {
         let count = mutation
@@ -65,7 +65,7 @@ fn tools(out: &mut String, mutation: &Mutation) {
     let noun = if n == 1 { "mutant" } else { "mutants" };
     let _ = write!(
         out,
-        "</select>\n<output for=\"mutant-words mutant-fate\" aria-live=\"polite\" data-one=\"mutant\" \
+        "</select>\n<output for=\"mutant-words mutant-status\" aria-live=\"polite\" data-one=\"mutant\" \
          data-many=\"mutants\">{n} {noun}</output>\n</div>\n"
     );
 }

@@ -1,4 +1,4 @@
-//! What all HTML pages share: head, foot, escaping, and a few small parts.
+//! Parts shared by all HTML pages: head, footer, escaping.
 
 use std::fmt::Write;
 

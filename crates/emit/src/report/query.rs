@@ -84,14 +84,14 @@ pub struct TargetView {
     pub rule: String,
     /// What it asks for.
     pub description: String,
-    /// What became of it.
+    /// Its status.
     pub verdict: StatusView,
     /// The rows of its fixture that cover it, by table; none when all of them do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<GivenRows>,
 }
 
-/// What became of a target.
+/// The status of a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StatusView {
@@ -176,14 +176,14 @@ impl TargetCounts {
 }
 
 impl ClauseView {
-    /// What became of its targets.
+    /// The counts of its targets.
     pub fn counts(&self) -> TargetCounts {
         TargetCounts::of(self.targets.iter())
     }
 }
 
 impl QueryView {
-    /// What became of its targets.
+    /// The counts of its targets.
     pub fn counts(&self) -> TargetCounts {
         TargetCounts::of(self.clauses.iter().flat_map(|clause| &clause.targets))
     }
@@ -196,7 +196,7 @@ impl QueryView {
 }
 
 impl QueryReport {
-    /// What became of all targets.
+    /// The counts of all targets.
     pub fn counts(&self) -> TargetCounts {
         let clauses = self.queries.iter().flat_map(|query| &query.clauses);
         TargetCounts::of(clauses.flat_map(|clause| &clause.targets))

@@ -1,4 +1,4 @@
-//! The report of queries as one HTML file that needs no network.
+//! The report of queries as one self-contained HTML file.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub fn query_html(report: &QueryReport) -> String {
     notes(&mut out, report);
     let counts = report.counts();
     out.push_str("<h2 id=\"queries\">Queries and targets</h2>\n");
-    let hint = "query, column, words of a target";
+    let hint = "query, column, words in a target";
     page::toolbar(&mut out, counts.targets, ("target", "targets"), hint);
     let open = report.queries.len() == 1;
     for (number, query) in report.queries.iter().enumerate() {
@@ -67,7 +67,7 @@ fn summary(out: &mut String, report: &QueryReport) {
         .filter(|query| query.counts().open() == 0);
     meter(
         out,
-        "Queries covered completely",
+        "Fully covered queries",
         complete.count(),
         report.queries.len(),
         "",
@@ -128,7 +128,7 @@ fn notes(out: &mut String, report: &QueryReport) {
     let disagreements = report.disagreements.iter().map(|said| sentence(said));
     note(
         out,
-        "Where we and the engine disagree",
+        "Where Isobath and the engine disagree",
         disagreements.collect(),
     );
     let notes = report.notes.iter().map(|remark| sentence(remark));

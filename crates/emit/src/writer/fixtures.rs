@@ -1,4 +1,4 @@
-//! The rows alone: a plain SQL file per query, to be loaded by whatever the reader has.
+//! The rows alone: one plain SQL file per query.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The suite as it is: JSON that [`Suite::from_json`] reads back.
+//! The suite as JSON that [`Suite::from_json`] reads back.
 
 use super::{File, WriteError, Writer, name};
 use crate::suite::Suite;

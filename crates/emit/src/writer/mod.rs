@@ -5,9 +5,9 @@ use crate::suite::{Suite, SuiteDialect};
 mod dbt;
 mod fixtures;
 mod json;
-pub(crate) mod junit5;
+pub(crate) mod junit;
 pub(crate) mod layout;
-pub(crate) mod name;
+pub mod name;
 mod pgtap;
 pub(crate) mod pytest;
 pub(crate) mod rust;
@@ -43,7 +43,7 @@ pub trait Writer: Sync {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
     /// The test language belongs to another engine.
-    #[error("write a suite for {} as {writer}, which runs on {only} alone", .dialect.product())]
+    #[error("{writer} supports {only} only, not {}", .dialect.product())]
     Dialect {
         /// The writer.
         writer: &'static str,
@@ -53,7 +53,7 @@ pub enum WriteError {
         dialect: SuiteDialect,
     },
     /// The test language is for queries, and the suite is not about queries.
-    #[error("write {schema} as {writer}, which is for tests of queries alone")]
+    #[error("{writer} supports query tests only; {schema} has none")]
     OnlyQueries {
         /// The writer.
         writer: &'static str,
@@ -61,7 +61,7 @@ pub enum WriteError {
         schema: String,
     },
     /// There is no such writer.
-    #[error("find a writer called `{name}` (there are: {})", names().join(", "))]
+    #[error("unknown test language `{name}` (expected one of: {})", names().join(", "))]
     Unknown {
         /// The name asked for.
         name: String,
@@ -72,7 +72,7 @@ pub enum WriteError {
 pub const ALL: &[&dyn Writer] = &[
     &sql::Sql,
     &pytest::Pytest,
-    &junit5::Junit5,
+    &junit::Junit,
     &rust::Rust,
     &pgtap::Pgtap,
     &json::Json,
@@ -95,15 +95,14 @@ pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|writer| writer.name()).collect()
 }
 
-/// The writer called `name`; `junit` is short for `junit5`.
+/// The writer called `name`.
 ///
 /// # Errors
 ///
 /// When there is none; the message lists those that exist.
 pub fn by_name(name: &str) -> Result<&'static dyn Writer, WriteError> {
-    let wanted = if name == "junit" { "junit5" } else { name };
     ALL.iter()
         .copied()
-        .find(|writer| writer.name() == wanted)
+        .find(|writer| writer.name() == name)
         .ok_or_else(|| WriteError::Unknown { name: name.into() })
 }

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::suite::Test;
 
-/// A lower-case ASCII slug of `text`, never empty and never starting with a digit.
-pub(crate) fn slug(text: &str) -> String {
+/// The ASCII words of `text` in lower case, joined by underscores; empty when there is none.
+#[must_use]
+pub fn underscored(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_ascii_alphanumeric() {
@@ -19,6 +20,18 @@ pub(crate) fn slug(text: &str) -> String {
     while out.ends_with('_') {
         out.pop();
     }
+    out
+}
+
+/// As [`underscored`], with `camelCase` split into words.
+#[must_use]
+pub fn snake_case(text: &str) -> String {
+    underscored(&split_camel_case(text, |c| c.is_ascii_lowercase()))
+}
+
+/// A lower-case ASCII slug of `text`, never empty and never starting with a digit.
+pub(crate) fn slug(text: &str) -> String {
+    let mut out = underscored(text);
     if out.is_empty() || out.starts_with(|c: char| c.is_ascii_digit()) {
         out.insert_str(0, "n_");
         while out.ends_with('_') {
@@ -28,18 +41,25 @@ pub(crate) fn slug(text: &str) -> String {
     out
 }
 
-/// The slug of a name in which `CamelCase` is words.
+/// The slug of a name in which `CamelCase` is words, also after a digit.
 pub(crate) fn snake(text: &str) -> String {
+    slug(&split_camel_case(text, |c| {
+        c.is_ascii_lowercase() || c.is_ascii_digit()
+    }))
+}
+
+/// `text` with an underscore before each upper-case letter that follows one of `ends_word`.
+fn split_camel_case(text: &str, ends_word: impl Fn(char) -> bool) -> String {
     let mut words = String::with_capacity(text.len() + 4);
     let mut before = ' ';
     for c in text.chars() {
-        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
+        if c.is_ascii_uppercase() && ends_word(before) {
             words.push('_');
         }
         words.push(c);
         before = c;
     }
-    slug(&words)
+    words
 }
 
 /// The slug of a test's id, or of its name where the id has no letter to show.

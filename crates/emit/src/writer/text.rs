@@ -1,4 +1,4 @@
-//! Text inside a test language: comments that stay comments, and SQL literals.
+//! Comments and SQL literals inside a test language.
 
 use std::fmt::Write;
 

@@ -173,7 +173,7 @@ impl Workshop {
 
     pub(crate) fn check_junit(&self, dialect: SuiteDialect) {
         let run = |folder: &Path, _: &str| self.script(folder, "mvn -q -B test", "");
-        self.check_in_two_runs("junit5", dialect, run, |output| {
+        self.check_in_two_runs("junit", dialect, run, |output| {
             // "Tests run: 11, Failures: 10, Errors: 1, Skipped: 0"
             let summary = output.lines().rfind(|line| line.contains("Tests run:"));
             let counts = summary.unwrap_or_default().split([':', ',']);

@@ -1,4 +1,4 @@
-//! MariaDB and MySQL write their definitions on demand.
+//! Reads table definitions with `SHOW CREATE TABLE` (MariaDB and MySQL).
 
 use isobath_sql::Value;
 

@@ -1,4 +1,4 @@
-//! The schema of a live database.
+//! Reads the schema of a live database.
 //!
 //! Each database tells its definitions as SQL, or enough to write them again;
 //! from there on they are read like a file, so that there is one loader.
@@ -29,7 +29,7 @@ pub struct Definitions {
 ///
 /// # Errors
 ///
-/// When the database cannot be reached or does not show its catalogue.
+/// When the database cannot be reached or does not show its catalog.
 pub fn read(address: &str) -> Result<LoadedSchema, DatabaseError> {
     let mut database = connect(address)?;
     let definitions = definitions(database.as_mut())?;
@@ -47,7 +47,7 @@ pub fn read(address: &str) -> Result<LoadedSchema, DatabaseError> {
 ///
 /// # Errors
 ///
-/// When the connection is lost or the database does not show its catalogue.
+/// When the connection is lost or the database does not show its catalog.
 pub fn definitions(database: &mut dyn Database) -> Result<Definitions, DatabaseError> {
     if let Some(told) = database.known_definitions() {
         let sources = told.iter().enumerate();

@@ -1,4 +1,4 @@
-//! PostgreSQL spells the parts of its definitions; the statements around them are ours.
+//! Rebuilds table definitions from the PostgreSQL catalog.
 
 use isobath_sql::Value;
 use isobath_sql::ddl::Source;

@@ -1,4 +1,4 @@
-//! SQLite keeps the text of its definitions.
+//! Reads table definitions from `sqlite_schema`.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Database addresses: which database, and never its password in a message.
+//! Database addresses. A password is never part of a message.
 
 use std::fmt;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! Many small cases in few messages.
+//! Sends many small cases in few messages.
 //!
 //! A server answers a message of many statements as fast as one of a single
 //! statement, but stops at the first refusal. So all cases become one stream of

@@ -1,4 +1,4 @@
-//! Waiting for a server: a runtime of our own, and never for ever.
+//! Runs asynchronous connections to completion, with timeouts.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the place gave no answer to `SELECT 1` within 0 s; check the server's load and locks"
+            "the place did not finish `SELECT 1` within 0 s; check the server for load and locks"
         );
     }
 }

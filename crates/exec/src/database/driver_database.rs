@@ -1,7 +1,7 @@
-//! A database in the memory of a service, reached through the driver inside it.
+//! An in-memory database of the service, reached through the driver inside the service.
 //!
 //! The driver runs statements on a connection of its own and answers with texts; what they mean is said by the
-//! columns ([`crate::state`] knows them). It also keeps the first rows, because nobody else could.
+//! columns ([`crate::test_database`] knows them). It also keeps the snapshot, because nobody else could.
 
 use isobath_sql::{DialectName, Value};
 

@@ -1,4 +1,4 @@
-//! Why a run cannot go on with a database.
+//! Errors that end a run: connection, login, lost connection.
 
 use super::Refusal;
 
@@ -9,7 +9,7 @@ use super::Refusal;
 pub enum DatabaseError {
     /// The address is not one.
     #[error(
-        "`{address}` is no database address: {why}; write sqlite:PATH, sqlite::memory:, postgres://user:password@host:port/database or mariadb://user:password@host:port/database"
+        "invalid database address `{address}`: {why} (expected one of: sqlite:PATH, sqlite::memory:, postgres://user:password@host:port/database, mariadb://user:password@host:port/database)"
     )]
     Address {
         /// The address.
@@ -19,7 +19,7 @@ pub enum DatabaseError {
     },
     /// Nothing answers at the address.
     #[error(
-        "nothing answers at {place}: {why}; check that the server runs and that host and port are right"
+        "cannot connect to {place}: {why}; check that the server is running and that host and port are correct"
     )]
     Unreachable {
         /// The address.
@@ -28,7 +28,7 @@ pub enum DatabaseError {
         why: String,
     },
     /// The server does not let us in.
-    #[error("{place} refused the login: {why}; check user, password and rights")]
+    #[error("login to {place} failed: {why}; check user, password and privileges")]
     Login {
         /// The address.
         place: String,
@@ -36,7 +36,7 @@ pub enum DatabaseError {
         why: String,
     },
     /// The server has no database of that name, or there is no such file.
-    #[error("there is no database at {place}: {why}; check its name, or create it first")]
+    #[error("no database at {place}: {why}; check its name, or create it first")]
     NoDatabase {
         /// The address.
         place: String,
@@ -57,7 +57,7 @@ pub enum DatabaseError {
     },
     /// The file of a database without a server is no longer of use.
     #[error(
-        "the file of {place} failed during `{statement}`: {why}; check its disk, make room or repair it, and run again"
+        "I/O error on {place} during `{statement}`: {why}; check the disk (space, permissions, corruption), then run again"
     )]
     File {
         /// The address.
@@ -69,7 +69,7 @@ pub enum DatabaseError {
     },
     /// The connection stands, but no answer comes.
     #[error(
-        "{place} gave no answer to `{statement}` within {seconds} s; check the server's load and locks"
+        "{place} did not finish `{statement}` within {seconds} s; check the server for load and locks"
     )]
     Silent {
         /// The address.
@@ -80,7 +80,7 @@ pub enum DatabaseError {
         seconds: u64,
     },
     /// The database refused a statement that the run depends on.
-    #[error("{place} refused `{statement}`: {refusal}")]
+    #[error("{place} rejected `{statement}`: {refusal}")]
     Refused {
         /// The address.
         place: String,
@@ -91,14 +91,14 @@ pub enum DatabaseError {
     },
     /// A writing connection to a database that was not named as a test database.
     #[error(
-        "{place} was not named as a test database, so nothing is written to it; name it as one only if its content may be lost"
+        "{place} is not declared as a test database, so nothing is written to it; declare it only if its content may be lost"
     )]
     NotATestDatabase {
         /// The address.
         place: String,
     },
     /// The system gave us no sockets or threads to connect with.
-    #[error("no connection can be made on this system")]
+    #[error("failed to create the connection runtime on this system")]
     System(#[source] std::io::Error),
 }
 

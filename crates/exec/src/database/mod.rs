@@ -1,4 +1,4 @@
-//! Connections to databases, and what databases answer.
+//! Database connections, statement outcomes and result sets.
 
 mod address;
 mod batch;
@@ -83,7 +83,7 @@ pub trait Database: Send {
         Ok(())
     }
 
-    /// The definitions of its tables as SQL, where they were told when it was opened; else its catalogue is asked.
+    /// The definitions of its tables as SQL, where they were told when it was opened; else its catalog is asked.
     fn known_definitions(&self) -> Option<&[String]> {
         None
     }

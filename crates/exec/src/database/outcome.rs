@@ -1,4 +1,4 @@
-//! What a database says to a statement.
+//! The outcome of a statement, and the result set of a query.
 
 use isobath_sql::Value;
 

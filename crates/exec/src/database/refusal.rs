@@ -1,4 +1,4 @@
-//! Why a database refused a statement, in the same words for every database.
+//! Why a database rejected a statement, in the same terms for every database.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The one way to write to a database that somebody else may own.
+//! Write access, granted only to databases that are declared as test databases.
 
 use super::address::{Address, open};
 use super::{Database, DatabaseError, mask_password};

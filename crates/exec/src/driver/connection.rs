@@ -1,4 +1,4 @@
-//! A driver that is connected.
+//! A connected driver.
 
 use std::time::Duration;
 
@@ -144,7 +144,7 @@ impl Driver {
         self.answer(request)
     }
 
-    /// Asks the service to go back to its first state, where its driver can.
+    /// Asks the service to reset, where its driver can.
     ///
     /// # Errors
     ///
@@ -231,13 +231,11 @@ fn is_select(text: &str) -> bool {
 pub enum DriverError {
     /// None connected.
     #[error(
-        "no driver connected within {} s; was the service built instrumented, and did it start?", .0.as_secs()
+        "no driver connected within {} s; check that the service is instrumented and that it started", .0.as_secs()
     )]
     Absent(Duration),
     /// It speaks another version.
-    #[error(
-        "`{driver}` speaks version {version} of the protocol, we speak {VERSION}; build the service again"
-    )]
+    #[error("`{driver}` uses protocol version {version}, expected {VERSION}; rebuild the service")]
     Version {
         /// What it calls itself.
         driver: String,
@@ -245,16 +243,16 @@ pub enum DriverError {
         version: u32,
     },
     /// It does not know the token that whoever is started here finds in its environment.
-    #[error("somebody connected who does not know the token")]
+    #[error("a process connected to the driver port without the expected token")]
     Stranger,
     /// It said something that has no place there.
-    #[error("the driver sent {0}; build the service again with this release")]
+    #[error("unexpected message from the driver: {0}; rebuild the service with this release")]
     Unexpected(&'static str),
     /// It does not do what it was asked for.
-    #[error("the driver refused: {0}")]
+    #[error("the driver rejected the command: {0}")]
     Refused(String),
     /// The connection is of no use any more; most often the service has ended.
-    #[error("the service or its driver is gone: {0}")]
+    #[error("lost the connection to the driver: {0}")]
     Channel(#[from] ChannelError),
     /// There is no shared memory.
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Waiting for a driver to connect.
+//! Accepts driver connections.
 
 use std::fs::File;
 use std::io::{self, Read};

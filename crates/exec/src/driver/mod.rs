@@ -1,4 +1,4 @@
-//! The core's side of a driver: where it connects, and what it tells.
+//! The core's side of the driver protocol.
 //!
 //! [`Listener`] waits for the driver inside a service; the service is started
 //! with its [`variables`](Listener::variables) in the environment. [`Driver`] is

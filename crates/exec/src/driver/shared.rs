@@ -1,4 +1,4 @@
-//! A driver that several look through: whoever follows candidates, and whoever asks for rows.
+//! A driver shared by the search (coverage) and the test database (rows).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The two ways in which drivers connect.
+//! The two transports of drivers: Unix socket and loopback TCP.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

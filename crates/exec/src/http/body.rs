@@ -1,4 +1,4 @@
-//! Bodies, read and decoded within bounds.
+//! Reads and decodes response bodies within limits.
 
 use std::io::{self, Read};
 

@@ -1,4 +1,4 @@
-//! What became of a call.
+//! The outcome of an HTTP call: a response, or why there is none.
 
 use std::fmt;
 use std::time::Duration;
@@ -26,13 +26,13 @@ pub struct Call {
 /// What came back.
 #[derive(Clone, Debug)]
 pub enum CallOutcome {
-    /// An answer, at least its head.
+    /// A response, at least its head.
     Answered(Response),
-    /// No answer.
+    /// No response.
     Failed(CallFailure),
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// The status code.
@@ -60,7 +60,7 @@ pub enum BodyCompleteness {
     Undecodable,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallFailure {
     /// The request cannot be written down as HTTP.
@@ -71,15 +71,15 @@ pub enum CallFailure {
     Unreachable(String),
     /// No encrypted connection is possible.
     Tls(String),
-    /// The head of the answer did not come in time.
+    /// The head of the response did not come in time.
     TimedOut,
-    /// The connection was closed before the head of the answer was complete.
+    /// The connection was closed before the head of the response was complete.
     Dropped,
     /// What came is not HTTP.
     Garbage(String),
     /// The service sent us on more often than we follow.
     TooManyRedirects,
-    /// We were told to stop.
+    /// The run was interrupted.
     Interrupted,
 }
 
@@ -97,7 +97,7 @@ impl Call {
         self.response().map(|response| response.status)
     }
 
-    /// Why there is no answer, if there is none.
+    /// Why there is no response, if there is none.
     pub fn failure(&self) -> Option<&CallFailure> {
         match &self.outcome {
             CallOutcome::Answered(_) => None,
@@ -137,11 +137,11 @@ impl fmt::Display for CallFailure {
             Self::Unsendable(why) => write!(f, "the request cannot be sent: {why}"),
             Self::Refused => f.write_str("connection refused"),
             Self::Unreachable(why) => write!(f, "unreachable: {why}"),
-            Self::Tls(why) => write!(f, "no encrypted connection: {why}"),
-            Self::TimedOut => f.write_str("no answer in time"),
-            Self::Dropped => f.write_str("the connection was closed without an answer"),
-            Self::Garbage(why) => write!(f, "the answer is not HTTP: {why}"),
-            Self::TooManyRedirects => f.write_str("redirected in circles"),
+            Self::Tls(why) => write!(f, "TLS handshake failed: {why}"),
+            Self::TimedOut => f.write_str("no response before the timeout"),
+            Self::Dropped => f.write_str("the connection was closed without a response"),
+            Self::Garbage(why) => write!(f, "the response is not HTTP: {why}"),
+            Self::TooManyRedirects => f.write_str("too many redirects"),
             Self::Interrupted => f.write_str("interrupted"),
         }
     }

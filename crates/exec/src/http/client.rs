@@ -1,4 +1,4 @@
-//! One client: waits when it is asked to, follows redirections when it is told to.
+//! The HTTP client: honors `Retry-After`, follows redirects when configured.
 
 use std::fmt;
 use std::io;
@@ -79,7 +79,7 @@ impl Client {
         &self.config
     }
 
-    /// Sends a request and says what became of it.
+    /// Sends a request and returns the outcome.
     pub fn call(&mut self, request: &Request) -> Call {
         let mut call = self.call_with_retries(request);
         if self.config.redirects == 0 {

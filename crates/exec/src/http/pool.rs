@@ -1,4 +1,4 @@
-//! Connections that are kept alive, and one exchange over them.
+//! The pool of kept-alive connections, and one exchange over a connection.
 //!
 //! A kept connection may have been closed by the other side since its last use.
 //! We look before we send; where the closing crosses with the sending, the

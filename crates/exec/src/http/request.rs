@@ -1,4 +1,4 @@
-//! What is sent.
+//! HTTP requests.
 
 use ::http::header::{HOST, HeaderName, HeaderValue, USER_AGENT};
 use ::http::uri::PathAndQuery;

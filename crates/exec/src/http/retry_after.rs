@@ -1,4 +1,4 @@
-//! How long a service asks us to wait.
+//! Reads the `Retry-After` header.
 
 use std::time::{Duration, SystemTime};
 

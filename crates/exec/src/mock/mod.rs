@@ -1,11 +1,11 @@
-//! Stands for the services that a service calls.
+//! Mocks of the external services that the service under test calls.
 //!
-//! [`MockServer`] listens on loopback where the service believes others to be, one [`MockEndpoint`] each,
-//! or as the proxy through which it calls them. It answers from what was prepared for the candidate that runs
-//! ([`MockStub`]) and keeps every call that it saw ([`ReceivedCall`]). Nothing is ever passed on: a call that nobody
-//! prepared an answer for gets [`DEFAULT_BODY`].
+//! [`MockServer`] listens on loopback where the service expects the external services, one [`MockEndpoint`] each,
+//! or as the proxy through which it calls them. It responds with the stubs of the current candidate
+//! ([`MockStub`]) and records every call ([`ReceivedCall`]). Nothing is ever forwarded: a call without
+//! a matching stub gets [`DEFAULT_BODY`].
 //!
-//! Reading order: `stubs` for which answer is whose, which knows no sockets, then `server`.
+//! Reading order: `stubs`, which knows no sockets, then `server`.
 
 mod server;
 mod stubs;

@@ -1,4 +1,4 @@
-//! The sockets of the responder.
+//! The HTTP server of the mocks.
 
 use std::fmt;
 use std::io;
@@ -24,7 +24,7 @@ const KEPT: usize = 16 * 1024;
 /// How long a call may take to be read.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where one outside service is stood for.
+/// Where one external service is stood for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MockEndpoint {
     /// The service; empty for the proxy, whose callers name whom they mean.
@@ -37,7 +37,7 @@ pub struct MockEndpoint {
 #[derive(Debug, thiserror::Error)]
 pub enum MockServerError {
     /// The address is taken, or not ours.
-    #[error("cannot listen at {at} in place of {service}: {cause}")]
+    #[error("failed to start the mock of {service} at {at}: {cause}")]
     Listen {
         /// The service to stand for.
         service: String,
@@ -48,11 +48,11 @@ pub enum MockServerError {
         cause: io::Error,
     },
     /// The system has no resources for it.
-    #[error("cannot stand for outside services: {0}")]
+    #[error("failed to start the mocks of external services: {0}")]
     System(#[from] io::Error),
 }
 
-/// Stands for outside services until it is dropped.
+/// Stands for external services until it is dropped.
 pub struct MockServer {
     endpoints: Vec<MockEndpoint>,
     stubs: Arc<Mutex<Stubs>>,

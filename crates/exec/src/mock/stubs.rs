@@ -1,4 +1,4 @@
-//! Which answer goes to which call.
+//! Matches outbound calls to stubs and records them.
 
 /// What a call is answered with when nothing was prepared for it, as `application/json` with status 200.
 pub const DEFAULT_BODY: &str = "{}";
@@ -19,10 +19,10 @@ pub struct MockStub {
     pub reply: MockReply,
 }
 
-/// What comes back from an outside service.
+/// What comes back from an external service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MockReply {
-    /// An answer.
+    /// A response.
     Respond {
         /// The status.
         status: u16,
@@ -50,7 +50,7 @@ pub struct ReceivedCall {
     pub query: String,
     /// The beginning of the body.
     pub body: Vec<u8>,
-    /// The status of the answer; `None` when the connection was closed.
+    /// The status of the response; `None` when the connection was closed.
     pub status: Option<u16>,
     /// Which of the prepared answers it was.
     pub answer: Option<usize>,

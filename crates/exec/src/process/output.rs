@@ -1,4 +1,4 @@
-//! What a service says on its standard output and error while it runs.
+//! The standard output and error of a running service.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -1,4 +1,4 @@
-//! The user that a server runs as.
+//! The system user that a database server runs as.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

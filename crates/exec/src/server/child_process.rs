@@ -1,4 +1,4 @@
-//! A process that cannot outlive us: a database server, or the service under test.
+//! A child process that ends with its parent: a database server, or the service under test.
 //!
 //! Between us and the server stands a small shell script that reads from a pipe
 //! of which we hold the other end. When we let go of it, or die in whatever
@@ -60,11 +60,11 @@ pub(crate) struct LaunchPlan {
     pub(crate) signal: &'static str,
     /// How long it has to end before it is killed.
     pub(crate) grace: Duration,
-    /// What it sees of the world.
+    /// Its environment.
     pub(crate) surroundings: ProcessEnvironment,
 }
 
-/// What a process sees of the world.
+/// The environment of a process.
 #[derive(Clone, Debug)]
 pub(crate) enum ProcessEnvironment {
     /// Its own directory as home, and plain English messages.
@@ -187,7 +187,7 @@ impl ChildProcess {
         &self.directory
     }
 
-    /// The last lines that the server said.
+    /// The last lines of the server output.
     pub(crate) fn last_output(&self) -> String {
         const LINES: usize = 8;
         // The log of a talkative service may be larger than we want to read.

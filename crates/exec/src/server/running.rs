@@ -1,4 +1,4 @@
-//! Starting a server and waiting until it answers.
+//! Starts a database server and waits until it accepts connections.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -33,7 +33,7 @@ pub enum ServerError {
         packages: &'static str,
     },
     /// It does not come up.
-    #[error("the {engine} server does not start:\n{last_output}")]
+    #[error("failed to start the {engine} server:\n{last_output}")]
     DoesNotStart {
         /// Which server.
         engine: Engine,
@@ -41,7 +41,7 @@ pub enum ServerError {
         last_output: String,
     },
     /// The system does not let us start anything.
-    #[error("the {engine} server cannot be started")]
+    #[error("failed to start the {engine} server")]
     System {
         /// Which server.
         engine: Engine,

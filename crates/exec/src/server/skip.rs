@@ -1,4 +1,4 @@
-//! Tests that need a server, on machines that have none.
+//! Skips tests that need a server on machines without one.
 
 use std::env;
 use std::io::Write;

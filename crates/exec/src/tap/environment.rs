@@ -1,4 +1,4 @@
-//! How a service is pointed at a tap: by the variables in which it looks for its database.
+//! Points a service at the tap, by rewriting the environment variables that name its database.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! A tap: where it listens, and what it heard.
+//! The tap: accepts connections, relays them and collects statements.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -29,10 +29,10 @@ const WARNINGS: usize = 100;
 #[derive(Debug, thiserror::Error)]
 pub enum TapError {
     /// SQLite has no connection to look into.
-    #[error("SQLite is not reached over a network, so there is nothing to tap")]
+    #[error("SQLite has no network connection to tap")]
     NoWire,
     /// The host of the database is unknown.
-    #[error("{address}: its host is unknown ({why}); check the address")]
+    #[error("{address}: unknown host ({why}); check the address")]
     NoHost {
         /// The address, without its password.
         address: String,
@@ -40,7 +40,7 @@ pub enum TapError {
         why: String,
     },
     /// The tap cannot listen there.
-    #[error("cannot listen on {at}: {cause}; name another port")]
+    #[error("failed to listen on {at}: {cause}; choose another port")]
     Listen {
         /// Where.
         at: SocketAddr,

@@ -1,4 +1,4 @@
-//! What a service says to its database, seen on the wire.
+//! Observes the SQL that a service sends to its database, on the wire.
 //!
 //! [`Tap`] listens where the service believes its database to be, and passes every byte on as it
 //! comes. Meanwhile it reads along: a [`Statement`] is known with its values, its rows and its

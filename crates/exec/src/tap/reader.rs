@@ -1,4 +1,4 @@
-//! Reads the body of a message from its beginning, in either order of bytes.
+//! Reads message bodies, big-endian or little-endian.
 
 /// What is left to read.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! What is kept of statements while they pass, as cheaply as possible.
+//! Statements as they are recorded while they pass; decoded on demand.
 
 use std::sync::Arc;
 

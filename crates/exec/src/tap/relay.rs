@@ -1,4 +1,4 @@
-//! Bytes that pass between a service and its database.
+//! Relays bytes between a service and its database.
 //!
 //! One thread per connection, for both directions. Whoever spoke is likely to be answered in a
 //! moment, so the thread looks again for that moment before it sleeps: to be woken takes longer than most

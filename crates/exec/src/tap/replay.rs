@@ -1,4 +1,4 @@
-//! What a tap makes of bytes that were written down.
+//! Replays recorded bytes through the tap, for tests and fuzzing.
 
 use isobath_sql::DialectName;
 

@@ -1,4 +1,4 @@
-//! A statement that passed a tap.
+//! A statement observed by the tap.
 
 use isobath_protocol::Event;
 use isobath_sql::DialectName;

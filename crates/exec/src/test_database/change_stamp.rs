@@ -1,4 +1,4 @@
-//! Whether anything was written at all, asked in a way that costs next to nothing.
+//! A cheap check whether anything was written since the last read.
 
 use isobath_sql::{DialectName, Value};
 

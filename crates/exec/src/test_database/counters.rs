@@ -1,4 +1,4 @@
-//! What counts the keys that a database makes, and how it gets back to where it stood.
+//! Reads and resets sequences and AUTO_INCREMENT counters.
 //!
 //! A counter also moves when the row it counted for is taken back, so that rows alone do not tell.
 

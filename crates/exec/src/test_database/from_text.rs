@@ -1,4 +1,4 @@
-//! Values of databases that answer in texts, which the columns give a meaning.
+//! Converts text values to the types of their columns.
 
 use isobath_sql::types::DataType;
 use isobath_sql::{DialectName, Table, Value};

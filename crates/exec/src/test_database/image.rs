@@ -1,4 +1,4 @@
-//! Rows as they were read, and how two readings differ.
+//! Row images of tables, and the difference between two of them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Rows that a test brings along.
+//! Inserts the rows of a candidate.
 
 use isobath_sql::render::{identifier, insert};
 use isobath_sql::row::Cell;
@@ -22,7 +22,7 @@ pub struct Reference {
 
 /// A row that the database refused; none of the rows is there then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("row {row} was refused: {refusal}")]
+#[error("row {row} was rejected: {refusal}")]
 pub struct Unfit {
     /// Which of the rows.
     pub row: usize,
@@ -33,7 +33,7 @@ pub struct Unfit {
 impl TestDatabase {
     /// Inserts rows in the given order, all or none, and returns each as it is stored, defaults and keys included.
     ///
-    /// What is inserted counts as there for the next [`detect_changes`](Self::look); whoever inserts into a table resets
+    /// What is inserted counts as there for the next [`detect_changes`](Self::detect_changes); whoever inserts into a table resets
     /// it afterwards.
     ///
     /// # Errors

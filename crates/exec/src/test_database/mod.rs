@@ -1,10 +1,10 @@
-//! The rows of a test database: what they were, what became of them, and back again.
+//! The test database of a run: snapshot, change detection, reset.
 //!
 //! A [`TestDatabase`] is a connection of our own beside the service's. It knows the
-//! schema, keeps the rows that were there at first (in temporary tables of the
-//! connection, so that they come back exactly), tells what calls changed
-//! ([`TestDatabase::detect_changes`]), puts the first rows back ([`TestDatabase::reset`]) and brings
-//! rows in ([`TestDatabase::insert`]). It opens only what was named as a test database.
+//! schema, saves a snapshot of the rows (in temporary tables of the
+//! connection, so that they are restored exactly), detects what calls changed
+//! ([`TestDatabase::detect_changes`]), resets the database ([`TestDatabase::reset`]) and inserts
+//! rows ([`TestDatabase::insert`]). It opens only declared test databases.
 
 mod change_stamp;
 mod counters;
@@ -40,7 +40,7 @@ pub type Tables = BTreeSet<usize>;
 /// The most rows of a table that are read to be looked at.
 pub const MAX_READ_ROWS: usize = 5_000;
 
-/// The most rows of a table that are kept to be put back.
+/// The most rows of a table that are included in the snapshot.
 pub const MAX_SNAPSHOT_ROWS: usize = 200_000;
 
 /// The state of a test database.
@@ -51,9 +51,9 @@ pub struct TestDatabase {
     has_triggers: bool,
     initial_image: RowImage,
     saved: SavedTables,
-    /// The rows as they were when we last looked.
+    /// The rows at the last check.
     image: RowImage,
-    /// What the database said then about its age.
+    /// The change stamp at that time.
     change_stamp: ChangeStamp,
     cost: StateCost,
 }
@@ -61,13 +61,13 @@ pub struct TestDatabase {
 /// What the state of the database has cost so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StateCost {
-    /// How often rows were put back.
+    /// Number of resets.
     pub resets: u64,
-    /// The time that took.
+    /// Total time of these.
     pub resetting: Duration,
-    /// How often it was looked whether rows changed.
+    /// Number of checks for changes.
     pub checks: u64,
-    /// The time that took.
+    /// Total time of these.
     pub checking: Duration,
 }
 
@@ -134,7 +134,7 @@ impl TestDatabase {
         Ok(state)
     }
 
-    /// Its tables, as its catalogue tells them.
+    /// Its tables, as its catalog tells them.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -231,12 +231,12 @@ impl TestDatabase {
         Ok(image)
     }
 
-    /// The rows as they were at the last look, reset or insert.
+    /// The rows at the last check, reset or insert.
     pub fn image(&self) -> &RowImage {
         &self.image
     }
 
-    /// What changed since the last look, reset or insert, by whoever else writes to the database.
+    /// Detects what others changed since the last check, reset or insert.
     ///
     /// Whether anything did is asked in a way that costs next to nothing; only then are the suspected tables
     /// read, or all when none is suspected.
@@ -264,17 +264,17 @@ impl TestDatabase {
         Ok(difference)
     }
 
-    /// Waits a moment and looks again, for services that write after they have answered.
+    /// Waits, then detects changes again; for services that write after they have responded.
     ///
     /// # Errors
     ///
-    /// As [`detect_changes`](Self::look).
+    /// As `detect_changes`](Self::detect_changes).
     pub fn detect_changes_after(&mut self, pause: Duration) -> Result<RowDiff, DatabaseError> {
         std::thread::sleep(pause);
         self.detect_changes(&Tables::new())
     }
 
-    /// Puts back the first rows of the tables that were written, and the counters with them.
+    /// Resets the tables that were written, and the counters with them.
     ///
     /// Only these tables are touched, in one transaction; where the login may not switch foreign keys off, also those
     /// that refer to them.
@@ -299,7 +299,7 @@ impl TestDatabase {
         Ok(reset)
     }
 
-    /// Puts back whatever differs from the first rows, found by looking; for services whose statements are not seen.
+    /// Resets all tables that differ from the snapshot; for services whose statements are not observed.
     ///
     /// Tables that are too large to be looked at are taken for written, and so are those that are known to be: a row
     /// that was inserted and deleted again leaves a counter behind that is not where it was. Counters are looked at by
@@ -307,7 +307,7 @@ impl TestDatabase {
     ///
     /// # Errors
     ///
-    /// As [`detect_changes`](Self::look) and [`reset`](Self::reset).
+    /// As `detect_changes`](Self::detect_changes) and [`reset`](Self::reset).
     pub fn reset_all(&mut self, known: &Tables) -> Result<ResetResult, DatabaseError> {
         self.detect_changes(&Tables::new())?;
         let mut written = known.clone();

@@ -1,4 +1,4 @@
-//! The first rows, kept within the database's own connection, and how they come back.
+//! Saves the snapshot in temporary tables of our connection, and resets tables from it.
 //!
 //! Copies live in temporary tables, which only our connection sees and which
 //! vanish with it: values come back exactly, whatever their type, and large
@@ -20,15 +20,15 @@ const ROWS_AT_ONCE: usize = 100;
 /// What a reset did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResetResult {
-    /// The tables whose first rows are back.
+    /// The tables that were reset.
     pub tables: Tables,
-    /// Tables that were written and are too large to be put back.
+    /// Tables that were written and are too large to reset.
     pub left: Tables,
     /// The time it took.
     pub took: Duration,
 }
 
-/// The first rows and counters.
+/// The snapshot: rows and counters.
 #[derive(Debug, Default)]
 pub(super) struct SavedTables {
     /// Tables that had rows, each of which has a copy.
@@ -37,7 +37,7 @@ pub(super) struct SavedTables {
     pub(super) too_large: Tables,
     /// Whether foreign keys and triggers can be switched off for our connection.
     is_master: bool,
-    /// Whether the database keeps its first rows itself.
+    /// Whether the database keeps its snapshot rows itself.
     is_in_service: bool,
     pub(super) counters: Counters,
 }
@@ -99,7 +99,7 @@ impl SavedTables {
         Ok(saved)
     }
 
-    /// Puts the first rows of tables back.
+    /// Resets tables to the snapshot.
     pub(super) fn restore(
         &self,
         database: &mut dyn Database,

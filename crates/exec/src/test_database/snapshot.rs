@@ -1,4 +1,4 @@
-//! The first rows outside of the connection, for a run that goes on after one that was killed.
+//! The snapshot as a value, for resuming an interrupted run.
 //!
 //! What is kept in temporary tables is lost with its connection, and the rows of the candidate that ran last stay.
 
@@ -31,7 +31,7 @@ pub struct Counter {
 }
 
 impl TestDatabase {
-    /// The first rows; tables with more than [`MAX_READ_ROWS`](super::MOST_READ) are left out.
+    /// The snapshot; tables with more than [`MAX_READ_ROWS`](super::MAX_READ_ROWS) are left out.
     pub fn snapshot(&self) -> Snapshot {
         let dialect = self.dialect();
         let complete = |(index, content): (usize, &TableImage)| {
@@ -45,8 +45,8 @@ impl TestDatabase {
         }
     }
 
-    /// Brings the database to first rows that were told earlier, and takes them for the first ones. Returns the names of
-    /// the tables whose rows differed, and of those of which nothing was told.
+    /// Restores an earlier snapshot and makes it the current one. Returns the names of
+    /// the tables whose rows differed, and of those that the snapshot lacks.
     ///
     /// Tables that are not there any more, or have other columns now, count among the latter.
     ///

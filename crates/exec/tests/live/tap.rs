@@ -412,7 +412,7 @@ fn a_wrong_password_is_refused_by_the_server_itself() {
         let mut wrong = url::Url::parse(&url).unwrap();
         wrong.set_password(Some("wrong")).unwrap();
         let error = isobath_exec::connect(wrong.as_str()).err().unwrap();
-        assert!(error.to_string().contains("refused the login"), "{error}");
+        assert!(error.to_string().contains("login to"), "{error}");
         assert_eq!(tap.counts().not_understood, 0);
         assert!(tap.warnings().is_empty());
     }
@@ -567,7 +567,7 @@ fn a_client_that_speaks_nonsense_is_let_through_and_counted() {
 #[test]
 fn a_test_database_in_memory_has_no_tap() {
     let error = Tap::open(&Address::SqliteMemory, None).unwrap_err();
-    assert!(error.to_string().contains("nothing to tap"));
+    assert!(error.to_string().contains("no network connection to tap"));
     // The engine is there whatever else is.
     provision(Engine::Sqlite).unwrap();
 }

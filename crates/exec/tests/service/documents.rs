@@ -23,14 +23,14 @@ fn what_is_no_document_says_why() {
         let error = load(&service.url, TIMEOUT).expect_err("it has no document");
         error.to_string().replace(&service.url, "URL")
     };
-    insta::assert_snapshot!(check(Manner::CloseUnanswered), @"failed to fetch URL: the connection was closed without an answer");
-    insta::assert_snapshot!(check(Manner::RedirectCircle), @"failed to fetch URL/round: redirected in circles");
+    insta::assert_snapshot!(check(Manner::CloseUnanswered), @"failed to fetch URL: the connection was closed without a response");
+    insta::assert_snapshot!(check(Manner::RedirectCircle), @"failed to fetch URL/round: too many redirects");
     insta::assert_snapshot!(check(Manner::DropInBody), @"URL broke off after 2 bytes");
     let busy = Manner::TooManyRequests {
         retry_after: 3_600,
         times: 1,
     };
-    insta::assert_snapshot!(check(busy), @"URL answers with status 429 instead of a document");
+    insta::assert_snapshot!(check(busy), @"URL responded with status 429 instead of a document");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The responder that stands for outside services, on good and on bad days.
+//! The mock server that stands for external services, on good and on bad days.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

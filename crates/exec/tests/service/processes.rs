@@ -89,7 +89,7 @@ fn a_service_that_ends_instead_of_coming_up_is_quoted() {
     let error = Service::start(launch).expect_err("it does not come up");
     let message = error.to_string().replace(&port.to_string(), "PORT");
     insta::assert_snapshot!(message, @"
-    `echo cannot find $WHAT >&2; exit 3` ended with code 3 before 127.0.0.1:PORT answered; its last words:
+    `echo cannot find $WHAT >&2; exit 3` exited with code 3 before 127.0.0.1:PORT responded; last output:
     cannot find the sea
     ");
 }
@@ -108,7 +108,7 @@ fn a_service_that_does_not_come_up_in_time_is_ended() {
     let error = Service::start(launch).expect_err("it does not come up");
     let message = error.to_string().replace(&port.to_string(), "PORT");
     insta::assert_snapshot!(message, @"
-    http://127.0.0.1:PORT/ did not answer (connection refused) within 0.5 s of starting `echo $$ > pid; echo loading; exec sleep 600`; its last words:
+    http://127.0.0.1:PORT/ did not respond (connection refused) within 0.5 s of starting `echo $$ > pid; echo loading; exec sleep 600`; last output:
     loading
     ");
     let pid = std::fs::read_to_string(folder.path().join("pid")).expect("it wrote that");

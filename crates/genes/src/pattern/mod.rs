@@ -1,4 +1,4 @@
-//! Texts inside the language of a regular expression.
+//! Strings that match a regular expression.
 //!
 //! A pattern is read in the ECMA-262 dialect of JSON Schema, turned into a tree, and texts are
 //! *derived* from that tree. Only the text is kept: to change one, it is parsed back into the parts
@@ -33,10 +33,10 @@ pub enum PatternError {
     #[error("not a regular expression: {0}")]
     Syntax(String),
     /// It describes texts of more than a hundred thousand characters.
-    #[error("texts of this pattern are too long")]
+    #[error("the shortest match of this pattern is too long")]
     TooLong,
     /// No text matches it, or none of the allowed length was found.
-    #[error("no text of the allowed length matches")]
+    #[error("no string of the allowed length matches")]
     NoText,
 }
 

@@ -1,4 +1,4 @@
-//! From a text back to the parts of the pattern it was derived from.
+//! Parses a string into the parts of the pattern that it matches.
 //!
 //! A backtracking matcher that remembers which part matched where. It is bounded in steps and text
 //! length, because all it has to do is find a place to change; when it gives up, the caller draws a

@@ -1,4 +1,4 @@
-//! Deriving texts from a pattern, whole or one part at a time.
+//! Samples strings from a pattern, whole or one part at a time.
 
 use fastrand::Rng;
 

@@ -1,4 +1,4 @@
-//! The tree of a pattern, flattened, with the least and greatest length of each part.
+//! The syntax tree of a pattern, flattened, with minimum and maximum length of each part.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 

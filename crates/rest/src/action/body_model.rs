@@ -1,4 +1,4 @@
-//! What a body may be that no document describes, as the type says that the service reads it into.
+//! Models of undocumented request bodies, from the type into which the service parses them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Bodies written in all kinds of content types.
+//! Serializes request bodies in all supported content types.
 
 use isobath_genes::{Domain, Model, NodeId, binary, plain};
 use serde_json::Value as Json;

@@ -1,4 +1,4 @@
-//! Operations as actions made of genes, requests out, and answers checked against the document.
+//! Operations as actions made of genes: builds requests and checks responses against the document.
 
 mod body_model;
 mod content;
@@ -33,7 +33,7 @@ pub struct Action {
     /// All inputs; see [`Operation::input`] for their shape.
     pub gene: Gene,
     /// Inputs that the document does not name.
-    pub extras: Vec<UndocumentedInput>,
+    pub undocumented: Vec<UndocumentedInput>,
 }
 
 impl Action {
@@ -44,28 +44,28 @@ impl Action {
         Some(Self {
             operation,
             gene: Gene::sample(&api.model, input, rng, tuning),
-            extras: Vec::new(),
+            undocumented: Vec::new(),
         })
     }
 
     /// Changes the inputs in one place; `None` if the operation has none that can change.
     pub fn mutate(&mut self, rng: &mut Rng, tuning: &GeneConfig) -> Option<Mutation> {
-        if !self.extras.is_empty()
+        if !self.undocumented.is_empty()
             && rng.f64() < 0.3
-            && let Some(change) = self.mutate_extra(rng, tuning)
+            && let Some(change) = self.mutate_undocumented(rng, tuning)
         {
             return Some(change);
         }
         let change = self.gene.mutate(rng, tuning);
-        change.or_else(|| self.mutate_extra(rng, tuning))
+        change.or_else(|| self.mutate_undocumented(rng, tuning))
     }
 
-    fn mutate_extra(&mut self, rng: &mut Rng, tuning: &GeneConfig) -> Option<Mutation> {
-        if self.extras.is_empty() {
+    fn mutate_undocumented(&mut self, rng: &mut Rng, tuning: &GeneConfig) -> Option<Mutation> {
+        if self.undocumented.is_empty() {
             return None;
         }
-        let at = rng.usize(..self.extras.len());
-        self.extras[at].gene.mutate(rng, tuning)
+        let at = rng.usize(..self.undocumented.len());
+        self.undocumented[at].gene.mutate(rng, tuning)
     }
 
     /// Exchanges inputs with another call of the same operation; does nothing with others.
@@ -120,7 +120,7 @@ impl Action {
         Some(Self {
             operation: self.operation,
             gene: self.gene.violate(breach, rng, tuning)?,
-            extras: self.extras.clone(),
+            undocumented: self.undocumented.clone(),
         })
     }
 

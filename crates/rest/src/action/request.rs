@@ -1,4 +1,4 @@
-//! A call as neutral data, for whoever sends or prints it.
+//! A request as plain data, independent of how it is sent or printed.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -100,14 +100,14 @@ impl Action {
             body,
             input,
         };
-        for extra in &self.extras {
+        for extra in &self.undocumented {
             extra.write(&mut request, resolve);
         }
         request
     }
 }
 
-/// Whether a text can stand for a part of a path. Without it, or with dots, the path is another one: whoever sends
+/// Whether a string is a valid path segment. An empty segment or one of dots makes another path: a client that sends
 /// a request takes `.` and `..` out of its path (RFC 3986, section 5.2.4), also when they are percent-encoded.
 pub(crate) fn is_segment(text: &str) -> bool {
     !matches!(text, "" | "." | "..")

@@ -1,4 +1,4 @@
-//! Answers checked against what the document says about them.
+//! Checks responses against the OpenAPI document.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use crate::openapi::{
     Api, Bundle, DocumentedResponse, Operation, ResponseMedia, SchemaId, StatusPattern,
 };
 
-/// How an answer differs from the document.
+/// How a response differs from the document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Violation {
     /// In what way.
@@ -21,7 +21,7 @@ pub struct Violation {
     pub message: String,
 }
 
-/// In what way an answer differs from the document.
+/// In what way a response differs from the document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ViolationKind {
     /// The document does not know the status.
@@ -40,7 +40,7 @@ pub enum ViolationKind {
     Schema(String),
 }
 
-/// An answer to check.
+/// A response to check.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceivedResponse<'a> {
     /// Its status.
@@ -56,14 +56,14 @@ pub struct ReceivedResponse<'a> {
 /// Violations of one body beyond which the rest is not listed.
 const MAX_VIOLATIONS: usize = 20;
 
-/// Checks the answers of an API; each schema is compiled once, when it is first needed.
+/// Checks the responses of an API; each schema is compiled once, when it is first needed.
 #[derive(Debug)]
 pub struct ResponseChecker {
     validators: FxHashMap<SchemaId, OnceLock<Option<Validator>>>,
 }
 
 impl ResponseChecker {
-    /// A checker for all answers of the API.
+    /// A checker for all responses of the API.
     #[must_use]
     pub fn new(api: &Api) -> Self {
         let schemas = api
@@ -77,7 +77,7 @@ impl ResponseChecker {
         }
     }
 
-    /// How the answer of an operation differs from the document; empty if it does not, or if the
+    /// How the response of an operation differs from the document; empty if it does not, or if the
     /// document says nothing about it.
     #[must_use]
     pub fn check(
@@ -96,7 +96,10 @@ impl ResponseChecker {
             return vec![Violation {
                 kind: ViolationKind::UndocumentedStatus,
                 pointer: String::new(),
-                message: format!("status {status} is not among {}", documented(operation)),
+                message: format!(
+                    "status {status} is not documented ({})",
+                    documented(operation)
+                ),
             }];
         };
         let mut violations = Vec::new();
@@ -138,14 +141,14 @@ impl ResponseChecker {
                 kind: ViolationKind::UndocumentedContentType,
                 pointer: String::new(),
                 message: format!(
-                    "content type `{}` is not among {}",
+                    "content type `{}` is not documented ({})",
                     content_type.unwrap_or("none"),
                     types.join(", ")
                 ),
             });
             return;
         };
-        // A wildcard in the document leaves it to the answer to say that it is JSON.
+        // A wildcard in the document leaves it to the response to say that it is JSON.
         let says_json = content_type.map_or_else(|| is_json(&media.content_type), is_json);
         let Some(schema) = media.schema.filter(|_| says_json) else {
             return;
@@ -230,7 +233,7 @@ fn check_headers(
             (None, _) if expected.required => violations.push(Violation {
                 kind: ViolationKind::MissingHeader,
                 pointer: expected.name.to_string(),
-                message: format!("header `{}` is not there", expected.name),
+                message: format!("header `{}` is missing", expected.name),
             }),
             (Some(value), Some(node)) => {
                 // Lists and objects in headers have a style of their own; only single values are read.
@@ -286,7 +289,7 @@ fn matching<'a>(
     content_type: Option<&str>,
 ) -> Option<&'a ResponseMedia> {
     let Some(sent) = content_type.map(essence) else {
-        // Without a type in the answer only one documented type can be meant.
+        // Without a type in the response only one documented type can be meant.
         return match media {
             [only] => Some(only),
             _ => None,

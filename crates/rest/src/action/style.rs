@@ -1,4 +1,4 @@
-//! Parameters written in all styles of OpenAPI.
+//! Serializes parameters in all OpenAPI styles.
 
 use std::fmt::Write;
 

@@ -23,7 +23,7 @@ fn send(api: &Api, input: &Json) -> Request {
     let action = Action {
         operation: 0,
         gene,
-        extras: Vec::new(),
+        undocumented: Vec::new(),
     };
     action.request(api, &Unresolved)
 }
@@ -409,10 +409,10 @@ fn answers_that_fit_are_not_accused() {
 fn answers_that_differ_say_where_and_how() {
     let api = pets();
     let json = [("content-type", "application/json"), ("X-N", "5")];
-    insta::assert_snapshot!(check(&api, 500, &json, "{}"), @"UndocumentedStatus : status 500 is not among 200, 4XX");
+    insta::assert_snapshot!(check(&api, 500, &json, "{}"), @"UndocumentedStatus : status 500 is not documented (200, 4XX)");
     insta::assert_snapshot!(check(&api, 200, &[("content-type", "text/html")], "<p>"), @"
-    MissingHeader X-N: header `X-N` is not there
-    UndocumentedContentType : content type `text/html` is not among application/json
+    MissingHeader X-N: header `X-N` is missing
+    UndocumentedContentType : content type `text/html` is not documented (application/json)
     ");
     insta::assert_snapshot!(check(&api, 200, &json, "{"), @"MalformedBody : EOF while parsing an object at line 1 column 1");
     insta::assert_snapshot!(check(&api, 200, &json, ""), @"MissingBody : the body is empty");
@@ -445,7 +445,7 @@ fn breaches_are_those_that_a_server_can_see() {
     let action = Action {
         operation: 0,
         gene: gene.expect("fitting inputs"),
-        extras: Vec::new(),
+        undocumented: Vec::new(),
     };
     let breaches = action.breaches(&api);
     let shown: Vec<String> = breaches

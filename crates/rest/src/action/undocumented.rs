@@ -1,4 +1,4 @@
-//! Inputs that a service was seen to read and its document does not name.
+//! Genotype expansion: inputs that the service reads and the OpenAPI document does not name.
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,4 +1,4 @@
-//! Values as XML, named as the document says.
+//! Serializes values as XML, with the names that the document declares.
 
 use isobath_genes::{Domain, Model, NodeId, plain};
 use serde_json::Value as Json;

@@ -1,4 +1,4 @@
-//! Constraints that refused something: which, told by whom, and by what name.
+//! Identifies the constraint that rejected a statement, from the driver or from the response.
 
 use std::sync::LazyLock;
 
@@ -10,9 +10,9 @@ use regex::Regex;
 
 use crate::exchange::Exchange;
 
-/// The constraint that refused a statement of a call, as the last of its statements that failed tells, else the answer itself.
+/// The constraint that refused a statement of a call, as the last of its statements that failed tells, else the response itself.
 pub(crate) fn violated(exchange: &Exchange) -> Option<Refusal> {
-    let told = exchange
+    let describe = exchange
         .trace
         .events
         .iter()
@@ -24,13 +24,13 @@ pub(crate) fn violated(exchange: &Exchange) -> Option<Refusal> {
             } => Some(StatementFailure::read(failure).0).filter(is_constraint),
             _ => None,
         });
-    told.or_else(|| {
+    describe.or_else(|| {
         let body = &exchange.response()?.body;
         in_text(&String::from_utf8_lossy(&body[..body.len().min(READ)]))
     })
 }
 
-/// The longest part of an answer that is searched.
+/// The longest part of a response that is searched.
 const READ: usize = 16 * 1024;
 
 fn is_constraint(refusal: &Refusal) -> bool {
@@ -155,7 +155,7 @@ pub(crate) fn label(refusal: &Refusal) -> String {
     label
 }
 
-/// The constraint of the schema that a refusal speaks of, if it is clear which.
+/// The schema constraint that a refusal names, if unambiguous.
 pub(super) fn resolve(schema: &Schema, refusal: &Refusal) -> Option<(usize, usize)> {
     let mut fitting = Vec::new();
     for (index, table) in schema.tables.iter().enumerate() {
@@ -192,14 +192,14 @@ pub(super) fn resolve(schema: &Schema, refusal: &Refusal) -> Option<(usize, usiz
                     .all(|column| own.iter().any(|own| own.eq_ignore_ascii_case(column)));
             // MySQL calls a primary key PRIMARY and an unnamed key by its first column.
             let by_name = match (&refusal.constraint, &constraint.name) {
-                (Some(told), Some(name)) => told.eq_ignore_ascii_case(name),
-                (Some(told), None) => match constraint.kind {
+                (Some(describe), Some(name)) => describe.eq_ignore_ascii_case(name),
+                (Some(describe), None) => match constraint.kind {
                     ConstraintKind::PrimaryKey { .. } => {
-                        told == "PRIMARY" || *told == format!("{}_pkey", table.name)
+                        describe == "PRIMARY" || *describe == format!("{}_pkey", table.name)
                     }
                     _ => own
                         .first()
-                        .is_some_and(|first| told.eq_ignore_ascii_case(first)),
+                        .is_some_and(|first| describe.eq_ignore_ascii_case(first)),
                 },
                 (None, _) => false,
             };
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn violations_are_recognized_as_databases_word_them() {
-        let told: Vec<String> = [
+        let describe: Vec<String> = [
             r#"{"error":"UNIQUE constraint failed: berths.pier, berths.number"}"#,
             "NOT NULL constraint failed: boats.name",
             "CHECK constraint failed: some_pages",
@@ -237,7 +237,7 @@ mod tests {
         .iter()
         .map(|text| in_text(text).map(|refusal| label(&refusal)).unwrap_or_default())
         .collect();
-        insta::assert_snapshot!(told.join("\n"), @"
+        insta::assert_snapshot!(describe.join("\n"), @"
         UNIQUE of berths (pier, number)
         NOT NULL of boats (name)
         CHECK some_pages

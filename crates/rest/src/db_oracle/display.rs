@@ -1,4 +1,4 @@
-//! Rows and their differences in words.
+//! Renders rows and row changes as text.
 
 use isobath_exec::test_database::RowChange;
 use isobath_sql::{Schema, Value};
@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 /// The longest a value is shown.
 const LONGEST: usize = 60;
 
-/// One line that says what became of a row.
+/// A row change in one line.
 pub(super) fn change(schema: &Schema, change: &RowChange) -> String {
     let Some(table) = schema.tables.get(change.table) else {
         return String::new();
@@ -27,7 +27,7 @@ pub(super) fn change(schema: &Schema, change: &RowChange) -> String {
     };
     match (&change.before, &change.after) {
         (None, Some(row)) => format!("{}: new row ({})", table.name, whole(row)),
-        (Some(row), None) => format!("{}: row gone ({})", table.name, whole(row)),
+        (Some(row), None) => format!("{}: deleted row ({})", table.name, whole(row)),
         (Some(before), Some(after)) => {
             let changed: Vec<String> = change
                 .columns()

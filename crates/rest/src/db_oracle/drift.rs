@@ -1,4 +1,4 @@
-//! Where the bounds of a document and those of the columns behind it have drifted apart.
+//! Drift: properties whose documented constraints are weaker than those of their column.
 
 use isobath_genes::{Domain, IntegerDomain, Node, NodeId};
 use isobath_sql::eval::verdict;
@@ -19,9 +19,9 @@ pub struct Drift {
     pub property: String,
     /// The column, as `table.column`.
     pub column: String,
-    /// What the document says.
+    /// The constraint of the document.
     pub document: String,
-    /// What the database says.
+    /// The constraint of the database.
     pub database: String,
 }
 
@@ -87,7 +87,7 @@ impl PropertyColumn<'_> {
         self.api.model.node(id)
     }
 
-    /// What the document says and what the database says, where they do not go together.
+    /// Pairs of document and database constraints that differ.
     fn all(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         found.extend(self.null());
@@ -113,12 +113,8 @@ impl PropertyColumn<'_> {
         }
         let is_filled = column.default.is_some() || column.filled != Filled::No;
         let makes = &*self.operation.method == "POST" && !names_one(self.operation);
-        (makes && !self.field.required && !is_filled).then(|| {
-            (
-                "may be left out".into(),
-                "NOT NULL without a default".into(),
-            )
-        })
+        (makes && !self.field.required && !is_filled)
+            .then(|| ("is optional".into(), "NOT NULL without a default".into()))
     }
 
     fn length(&self) -> Option<(String, String)> {
@@ -127,12 +123,12 @@ impl PropertyColumn<'_> {
             Domain::Text(text) => text.max(),
             _ => return None,
         };
-        let told = match max {
+        let describe = match max {
             Some(max) if max <= limit => return None,
             Some(max) => format!("maxLength {max}"),
             None => "no maxLength".to_owned(),
         };
-        Some((told, self.declared()))
+        Some((describe, self.declared()))
     }
 
     fn range(&self) -> Option<(String, String)> {
@@ -156,17 +152,15 @@ impl PropertyColumn<'_> {
             DataType::Date | DataType::Time { .. } | DataType::Timestamp { .. }
         );
         let strict = self.dialect != DialectName::Sqlite || self.table.strict;
-        let told = match &self.node().domain {
-            Domain::Text(_) if kind.is_numeric() => "any text",
-            Domain::Text(_) if is_moment && strict => "any text",
-            Domain::Text(_) if *kind == DataType::Uuid => "any text",
-            Domain::Float(_) if matches!(kind, DataType::Integer { .. }) => {
-                "a number with a fraction"
-            }
+        let describe = match &self.node().domain {
+            Domain::Text(_) if kind.is_numeric() => "any string",
+            Domain::Text(_) if is_moment && strict => "any string",
+            Domain::Text(_) if *kind == DataType::Uuid => "any string",
+            Domain::Float(_) if matches!(kind, DataType::Integer { .. }) => "a non-integer number",
             Domain::Integer(_) | Domain::Float(_) | Domain::Boolean if is_moment => "a number",
             _ => return None,
         };
-        Some((told.into(), self.declared()))
+        Some((describe.into(), self.declared()))
     }
 
     /// Values at the edges of what the document allows that a CHECK of this column alone, or its labels, refuse.
@@ -176,8 +170,8 @@ impl PropertyColumn<'_> {
         if let DataType::Enum { labels, .. } = &self.column().data_type {
             let refused =
                 |value: &&Value| matches!(value, Value::Text(text) if !labels.contains(text));
-            if let Some(told) = list(values.iter().filter(refused)) {
-                found.push((told, format!("one of {}", labels.join(", "))));
+            if let Some(describe) = list(values.iter().filter(refused)) {
+                found.push((describe, format!("one of {}", labels.join(", "))));
             }
         }
         for constraint in &self.table.constraints {
@@ -192,8 +186,11 @@ impl PropertyColumn<'_> {
                 row[self.number] = (*value).clone();
                 verdict(expr, &row, self.dialect.dialect()).ok() == Some(Some(false))
             };
-            if let Some(told) = list(values.iter().filter(is_refused)) {
-                found.push((told, format!("CHECK ({})", expression(expr, self.dialect))));
+            if let Some(describe) = list(values.iter().filter(is_refused)) {
+                found.push((
+                    describe,
+                    format!("CHECK ({})", expression(expr, self.dialect)),
+                ));
             }
         }
         found
@@ -206,7 +203,7 @@ impl PropertyColumn<'_> {
 
 fn bounds(domain: &IntegerDomain) -> String {
     if domain.min() == i64::MIN.into() && domain.max() == i64::MAX.into() {
-        return "any integer of 64 bits".to_owned();
+        return "any 64-bit integer".to_owned();
     }
     let side = |is_bounded: bool, bound: i128, word: &str| {
         if is_bounded {
@@ -250,7 +247,7 @@ fn edges(node: &Node) -> Vec<Value> {
 fn list<'a>(values: impl Iterator<Item = &'a Value>) -> Option<String> {
     let mut values: Vec<String> = values
         .map(|value| match value {
-            Value::Text(text) if text.is_empty() => "empty text".to_owned(),
+            Value::Text(text) if text.is_empty() => "empty string".to_owned(),
             other => other.to_string(),
         })
         .collect();

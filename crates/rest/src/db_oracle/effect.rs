@@ -1,4 +1,4 @@
-//! What one call did to the rows.
+//! The effect of one call on the database rows.
 
 use isobath_exec::test_database::RowChange;
 use isobath_sql::Value;
@@ -8,11 +8,11 @@ use isobath_sql::Value;
 pub struct CallEffect {
     /// Rows that are new, gone or changed.
     pub changes: Vec<RowChange>,
-    /// Whether all of it is known; nothing can be said of tables that are too large.
+    /// Whether the effect is completely known; large tables are not observed.
     pub is_complete: bool,
     /// The row that the path names, as it was before the call.
     pub target: Option<AddressedRow>,
-    /// Whether the answer speaks of a row that was there before, or answers a request that the database knows.
+    /// Whether the response refers to an existing row, or repeats an idempotent request.
     pub mentions_existing_row: bool,
     /// Rows whose reference leads nowhere since the call.
     pub orphans: Vec<Orphan>,

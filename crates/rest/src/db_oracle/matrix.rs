@@ -1,4 +1,4 @@
-//! Which operation runs into which constraint, and how the service answers then.
+//! Constraint matrix: which operations violated which constraint, and how the service responded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct ConstraintTally {
     pub accepted: u64,
 }
 
-/// A constraint, with what operations made of it.
+/// A constraint, and how operations responded to violations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstraintUse {
     /// Its table.
@@ -56,19 +56,19 @@ impl ConstraintMatrix {
         }
     }
 
-    /// Takes note of what a call violated, as the database told or as its input shows.
+    /// Records the constraints that a call violated, from database errors or from its input.
     pub fn learn(&mut self, exchange: &Exchange) {
         let (Some(operation), Some(status)) = (exchange.operation, exchange.status()) else {
             return;
         };
-        let told = violated(exchange).and_then(|refusal| resolve(&self.schema, &refusal));
+        let describe = violated(exchange).and_then(|refusal| resolve(&self.schema, &refusal));
         let attempts = exchange
             .trace
             .effect
             .iter()
             .flat_map(|effect| effect.attempts.iter().copied());
         // One call that breaks several rules is refused for one of them, and nobody knows which.
-        let mut met: Vec<(usize, usize)> = match told {
+        let mut met: Vec<(usize, usize)> = match describe {
             Some(constraint) => vec![constraint],
             None => attempts.collect(),
         };
@@ -89,7 +89,7 @@ impl ConstraintMatrix {
         }
     }
 
-    /// All constraints, those that nobody ran into included.
+    /// All constraints, including those never violated.
     #[must_use]
     pub fn rows(&self, dialect: DialectName) -> Vec<ConstraintUse> {
         let mut rows = Vec::new();
@@ -97,7 +97,7 @@ impl ConstraintMatrix {
             for number in 0..table.constraints.len() {
                 rows.push(ConstraintUse {
                     table: table.name.clone(),
-                    constraint: told(&self.schema, index, number, dialect),
+                    constraint: describe(&self.schema, index, number, dialect),
                     name: constraint_name(&self.schema, index, number, dialect),
                     by: self
                         .cells
@@ -112,7 +112,7 @@ impl ConstraintMatrix {
 }
 
 /// A constraint in words of SQL.
-fn told(schema: &Schema, table: usize, number: usize, dialect: DialectName) -> String {
+fn describe(schema: &Schema, table: usize, number: usize, dialect: DialectName) -> String {
     let table = &schema.tables[table];
     let constraint = &table.constraints[number];
     let columns: Vec<&str> = constraint

@@ -1,9 +1,10 @@
-//! What calls do to the rows of the database, and whether they may.
+//! Database oracle: checks what each call changed in the database.
 //!
-//! [`RowObserver`] looks at the rows around each call and says what it did ([`CallEffect`]). [`DatabaseOracle`] learns from
-//! the effects which table is written by which operation, and accuses: a success that wrote nothing, a failure that wrote, a
-//! DELETE that left or took too much. It accuses only what is sure: tables and columns in which a service keeps books about
-//! its calls are left out, and what it says is confirmed by repeating before it is reported.
+//! [`RowObserver`] compares the rows before and after each call ([`CallEffect`]).
+//! [`DatabaseOracle`] learns from the effects which operation writes which table, and reports
+//! faults: a success that wrote nothing, a failure that wrote, a DELETE that removed too little or
+//! too much. It avoids false positives: bookkeeping tables and columns (logs, sessions, counters)
+//! are excluded, and every fault is confirmed by repetition before it is reported.
 
 mod constraint;
 mod display;

@@ -1,4 +1,4 @@
-//! How names of a document and names of a database go together.
+//! Matches names of the OpenAPI document with names of the database schema.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -166,7 +166,7 @@ fn collect(model: &Model, node: NodeId, depth: u8, fields: &mut Vec<BodyField>) 
     }
 }
 
-/// The column of a table that a property of a document stands for.
+/// The column of a table that matches a property of the document.
 pub(crate) fn column_of(schema: &Schema, table: usize, property: &str) -> Option<usize> {
     let wanted = plain(property);
     let columns = &schema.tables.get(table)?.columns;
@@ -197,7 +197,7 @@ fn words(name: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether a table's name says that it keeps books about calls: logs, sessions, caches.
+/// Whether the name of a table suggests bookkeeping: logs, sessions, caches.
 pub(crate) fn is_log(table: &str) -> bool {
     const WORDS: [&str; 34] = [
         "log",
@@ -240,7 +240,7 @@ pub(crate) fn is_log(table: &str) -> bool {
         .any(|word| WORDS.contains(&word.as_str()))
 }
 
-/// Whether a column's name says that it changes with use: times, versions, counts.
+/// Whether the name of a column suggests bookkeeping: times, versions, counts.
 pub(crate) fn is_bookkeeping(column: &str) -> bool {
     const WORDS: [&str; 26] = [
         "last",

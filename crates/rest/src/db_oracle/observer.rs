@@ -1,4 +1,4 @@
-//! Looks at the rows around each call.
+//! Observes the database rows around each call.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -45,7 +45,7 @@ struct NamedReference {
     /// Whether a row was seen whose reference leads somewhere.
     is_proven: bool,
     /// Whether a row was there from the start whose reference leads nowhere.
-    is_loose: bool,
+    had_dangling_rows: bool,
 }
 
 impl RowObserver {
@@ -63,11 +63,11 @@ impl RowObserver {
         };
         for reference in &mut watch.references {
             reference.learn(state.initial_image());
-            let is_loose = reference
+            let had_dangling_rows = reference
                 .dangling_rows(state.initial_image())
                 .next()
                 .is_some();
-            reference.is_loose = is_loose;
+            reference.had_dangling_rows = had_dangling_rows;
         }
         watch
     }
@@ -151,7 +151,7 @@ impl RowObserver {
                 continue;
             }
             reference.learn(after);
-            if reference.is_loose || !reference.is_proven {
+            if reference.had_dangling_rows || !reference.is_proven {
                 continue;
             }
             let of = reference.clone();
@@ -232,7 +232,7 @@ fn references(schema: &Schema) -> Vec<NamedReference> {
                     parent,
                     parent_column,
                     is_proven: false,
-                    is_loose: false,
+                    had_dangling_rows: false,
                 });
             }
         }
@@ -319,7 +319,7 @@ fn is_repeated(rows: &RowImage, exchange: &Exchange) -> bool {
     })
 }
 
-/// Whether the answer gives the key of a row that is there already.
+/// Whether the response gives the key of a row that is there already.
 fn mentions_existing_row(
     schema: &Schema,
     rows: &RowImage,

@@ -1,4 +1,4 @@
-//! What is known of who writes what, and what follows from it.
+//! The database oracle: which operation writes what, and the faults that follow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -68,11 +68,11 @@ impl DatabaseOracle {
         let reads = matches!(&*api.operations[index].method, "GET" | "HEAD" | "OPTIONS");
         let tables = effect.changes.iter().map(|change| change.table);
         if reads || exchange.was_refused() {
-            let told = effect
+            let describe = effect
                 .changes
                 .iter()
                 .filter(|change| !self.is_count(change));
-            let tables: BTreeSet<usize> = told.map(|change| change.table).collect();
+            let tables: BTreeSet<usize> = describe.map(|change| change.table).collect();
             for table in tables {
                 self.careless.entry(table).or_default().insert(index);
             }

@@ -1,4 +1,4 @@
-//! The rules by which calls are accused, each as narrow as it must be to be sure.
+//! The rules of the database oracle. Each is narrow, to avoid false positives.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +18,9 @@ const SHOWN: usize = 6;
 pub(super) fn all(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     match &*case.operation.method {
-        "GET" | "HEAD" => faults.extend(get_wrote(judge, case)),
+        "GET" | "HEAD" => faults.extend(get_changed_rows(judge, case)),
         "POST" | "PUT" | "PATCH" | "DELETE" => {
-            faults.extend(failure_wrote(judge, case));
+            faults.extend(failed_call_wrote(judge, case));
             faults.extend(orphan(judge, case));
         }
         _ => {}
@@ -31,8 +31,8 @@ pub(super) fn all(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Vec<Fault> {
             faults.extend(duplicate(judge, case));
         }
         "DELETE" => {
-            faults.extend(left_row(judge, case));
-            faults.extend(took_others(judge, case));
+            faults.extend(row_not_deleted(judge, case));
+            faults.extend(deleted_unrelated(judge, case));
         }
         "PUT" | "PATCH" => {
             faults.extend(updates::changed_others(judge, case));
@@ -59,14 +59,14 @@ pub(super) fn fault(
         .map(|change| display::change(&judge.schema, change))
         .collect();
     if changes.len() > SHOWN {
-        evidence.push(format!("and {} rows more", changes.len() - SHOWN));
+        evidence.push(format!("and {} more rows", changes.len() - SHOWN));
     }
     evidence.extend(case.exchange.trace.statements());
     let mut fault = Fault {
         kind,
         cause: format!("{name} {place}").trim_end().to_owned(),
         detail: format!(
-            "{name} answered {} {what}",
+            "{name} returned {} {what}",
             case.exchange.status().unwrap_or_default()
         ),
         operation: name,
@@ -85,8 +85,8 @@ fn tables(schema: &Schema, changes: &[&RowChange]) -> String {
     names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// A read that changed rows: a row that somebody set, one that it shows and takes away, or a new one each time.
-fn get_wrote(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
+/// A GET that changed columns set by clients, removed a returned row, or inserts a row on every call.
+fn get_changed_rows(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     if !case.exchange.succeeded() {
         return None;
     }
@@ -147,7 +147,7 @@ fn get_wrote(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
         return None;
     }
     let place = tables(&judge.schema, &accused);
-    let what = format!("and changed rows of {place}; a read must not write");
+    let what = format!("and changed rows of {place}; GET must not change data");
     Some(fault(
         case,
         judge,
@@ -189,9 +189,9 @@ fn path_values_of(case: &JudgedCall<'_>) -> Vec<String> {
 }
 
 /// A call that failed and wrote what its successes write.
-fn failure_wrote(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
+fn failed_call_wrote(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     let status = case.exchange.status().filter(|status| *status >= 400)?;
-    // These count as an answer of their own: who you are, what to pay, when to come back.
+    // These count as a response of their own: who you are, what to pay, when to come back.
     if matches!(status, 401 | 402 | 429 | 503) {
         return None;
     }
@@ -223,7 +223,7 @@ fn failure_wrote(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault>
         return None;
     }
     let place = tables(&judge.schema, &accused);
-    let what = format!("and wrote to {place} all the same");
+    let what = format!("but wrote to {place}");
     Some(fault(
         case,
         judge,
@@ -248,7 +248,7 @@ fn created_nothing(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Faul
     if !is_stored && (!judge.writes_at_all(case.index) || judge.makes_rows(&case.effect.changes)) {
         return None;
     }
-    let what = "and no row was written";
+    let what = "but changed no row";
     Some(fault(
         case,
         judge,
@@ -260,7 +260,7 @@ fn created_nothing(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Faul
 }
 
 /// A DELETE that changed nothing, of a row that was there.
-fn left_row(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
+fn row_not_deleted(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     if !matches!(case.exchange.status(), Some(200 | 204))
         || !case.changes.is_empty()
         || !case.effect.is_complete
@@ -277,7 +277,7 @@ fn left_row(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     }
     let table = &judge.schema.tables.get(target.table)?.name;
     let what = format!(
-        "and the row of {table} with {} is still there",
+        "but the row of {table} with {} still exists",
         display::key(&judge.schema, target.table, &target.row)
     );
     Some(fault(
@@ -291,7 +291,7 @@ fn left_row(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
 }
 
 /// A DELETE that took rows that do not belong to what was deleted.
-fn took_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
+fn deleted_unrelated(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     if !case.exchange.succeeded() {
         return None;
     }
@@ -346,7 +346,7 @@ fn took_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
         return None;
     }
     let place = tables(&judge.schema, &accused);
-    let what = format!("and took rows of {place} that do not belong to what was deleted");
+    let what = format!("and also deleted unrelated rows of {place}");
     Some(fault(
         case,
         judge,
@@ -400,7 +400,7 @@ fn orphan(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     let parent = &judge.schema.tables.get(orphan.parent)?.name;
     let column = &own.columns.get(orphan.column)?.name;
     let what = format!(
-        "and left the row of {} with {}, whose {column} leads to no row of {parent}",
+        "and left the row of {} with {}, whose {column} has no match in {parent}",
         own.name,
         display::key(&judge.schema, orphan.table, &orphan.row)
     );
@@ -449,7 +449,7 @@ fn duplicate(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Option<Fault> {
     }
     let place = tables(&judge.schema, &accused);
     let what = format!(
-        "to a request with the idempotency key of an earlier one, and made another row of {place}"
+        "to a repeated request with the same idempotency key, and inserted another row into {place}"
     );
     Some(fault(
         case,

@@ -1,4 +1,4 @@
-//! Tests of what is told by names, inputs and words alone, without a service.
+//! Unit tests of the database oracle, without a service.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn schema(dialect: DialectName) -> Schema {
 
 #[test]
 fn drift_is_what_the_document_allows_and_the_column_refuses() {
-    let told = |dialect| {
+    let describe = |dialect| {
         let drift = drift(&api(), &schema(dialect), dialect);
         let lines = drift.iter().map(|drift| {
             let (property, document) = (&drift.property, &drift.document);
@@ -70,16 +70,16 @@ fn drift_is_what_the_document_allows_and_the_column_refuses() {
         });
         lines.collect::<Vec<_>>().join("\n")
     };
-    insta::assert_snapshot!(told(DialectName::Postgres), @"
+    insta::assert_snapshot!(describe(DialectName::Postgres), @"
     name: maxLength 255 | varchar(10)
     kind: allows rowing | CHECK (kind IN ('sail', 'motor'))
     length: may be null | NOT NULL
     length: allows 0 | CHECK (length > 0)
-    built: any text | date
-    weight: any integer of 64 bits | int
+    built: any string | date
+    weight: any 64-bit integer | int
     ");
     // SQLite takes any date and any integer.
-    insta::assert_snapshot!(told(DialectName::Sqlite), @"
+    insta::assert_snapshot!(describe(DialectName::Sqlite), @"
     name: maxLength 255 | varchar(10)
     kind: allows rowing | CHECK (kind IN ('sail', 'motor'))
     length: may be null | NOT NULL
@@ -132,8 +132,8 @@ fn a_server_error_is_named_by_the_constraint_that_a_statement_ran_into() {
         failed("23505: duplicate key (UNIQUE: constraint \"makers_name_key\", table \"makers\")"),
     ];
     assert_eq!(cause(&seen), "UNIQUE makers_name_key of makers");
-    let told = exchange(500, r#"{"error": "UNIQUE constraint failed: makers.name"}"#);
-    assert_eq!(cause(&told), "UNIQUE of makers (name)");
+    let describe = exchange(500, r#"{"error": "UNIQUE constraint failed: makers.name"}"#);
+    assert_eq!(cause(&describe), "UNIQUE of makers (name)");
     let unclear = exchange(500, r#"{"error": "oops"}"#);
     assert_eq!(cause(&unclear), "POST /boats 500 oops");
 }
@@ -178,7 +178,7 @@ fn an_input_shows_which_constraint_it_would_violate() {
     let schema = state.schema();
     let boats = schema.table_index("boats").expect("a table");
     let makers = schema.table_index("makers").expect("a table");
-    let told = |table: usize, sent: &str| {
+    let describe = |table: usize, sent: &str| {
         let sent = serde_json::from_str(sent).expect("an object");
         let met = attempts(schema, state.dialect(), state.image(), table, &sent, None);
         let words = met.iter().map(|(table, number)| {
@@ -192,16 +192,19 @@ fn an_input_shows_which_constraint_it_would_violate() {
         words.collect::<Vec<_>>().join(" ")
     };
     assert_eq!(
-        told(boats, r#"{"makerId": 1, "name": "a", "length": 3}"#),
+        describe(boats, r#"{"makerId": 1, "name": "a", "length": 3}"#),
         ""
     );
-    assert_eq!(told(boats, r#"{"makerId": 7, "name": "a"}"#), "ForeignKey");
-    assert_eq!(told(boats, r#"{"name": null}"#), "NotNull");
-    assert_eq!(told(boats, r#"{"length": 0}"#), "Check");
-    assert_eq!(told(boats, r#"{"kind": "rowing"}"#), "Check");
-    assert_eq!(told(makers, r#"{"name": "it"}"#), "Unique");
     assert_eq!(
-        told(makers, r#"{"name": "It"}"#),
+        describe(boats, r#"{"makerId": 7, "name": "a"}"#),
+        "ForeignKey"
+    );
+    assert_eq!(describe(boats, r#"{"name": null}"#), "NotNull");
+    assert_eq!(describe(boats, r#"{"length": 0}"#), "Check");
+    assert_eq!(describe(boats, r#"{"kind": "rowing"}"#), "Check");
+    assert_eq!(describe(makers, r#"{"name": "it"}"#), "Unique");
+    assert_eq!(
+        describe(makers, r#"{"name": "It"}"#),
         "",
         "not the same letters"
     );

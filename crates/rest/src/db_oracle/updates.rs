@@ -1,4 +1,4 @@
-//! The rules about PUT and PATCH: what they may change, and what they must.
+//! Rules of the database oracle for PUT and PATCH.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ pub(super) fn changed_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> O
         .collect();
     let table = &schema.tables.get(target.table)?.name;
     if !others.is_empty() {
-        let what = format!("and changed other rows of {table} as well");
+        let what = format!("and also changed other rows of {table}");
         return Some(fault(
             case,
             judge,
@@ -75,7 +75,7 @@ pub(super) fn changed_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> O
         return None;
     }
     let list = accused.join(", ");
-    let what = format!("and changed {list} of {table}, which was not sent");
+    let what = format!("and changed {list} of {table}, which the request did not contain");
     Some(fault(
         case,
         judge,
@@ -86,7 +86,7 @@ pub(super) fn changed_others(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> O
     ))
 }
 
-/// What became of the row that the path names, if it changed.
+/// The change of the row that the path names, if any.
 fn own_change<'a>(case: &JudgedCall<'a>, target: &AddressedRow) -> Option<&'a RowChange> {
     case.changes.iter().copied().find(|change| {
         change.table == target.table
@@ -165,7 +165,7 @@ pub(super) fn lost_update(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Opti
     let table = &judge.schema.tables.get(target.table)?.name;
     let key = display::key(&judge.schema, target.table, &target.row);
     if case.changes.is_empty() && !judge.writes_at_all(case.index) {
-        let what = format!("and the row of {table} with {key} is as it was");
+        let what = format!("but the row of {table} with {key} is unchanged");
         return Some(fault(
             case,
             judge,
@@ -184,7 +184,7 @@ pub(super) fn lost_update(judge: &DatabaseOracle, case: &JudgedCall<'_>) -> Opti
         return None;
     }
     let list = lost.join(", ");
-    let what = format!("and {list} of {table} with {key} is not what was sent");
+    let what = format!("but {list} of {table} with {key} does not have the sent value");
     let shown: Vec<&RowChange> = own.into_iter().collect();
     Some(fault(
         case,

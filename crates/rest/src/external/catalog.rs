@@ -1,4 +1,5 @@
-//! What can be answered to errands, and how candidates come to bring answers.
+//! Known outbound requests of the service, and the mock responses that candidates can bring for
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,39 +16,39 @@ use super::{MockBehavior, MockResponse, OutboundRequest};
 use crate::candidate::Candidate;
 use crate::exchange::Exchange;
 
-/// More errands than these are not answered in any way but the usual one.
-const MAX_ERRANDS: usize = 64;
-/// More fields than these are not tried in an answer that nobody describes.
+/// Maximum number of outbound requests with varied responses.
+const MAX_OUTBOUND_REQUESTS: usize = 64;
+/// Maximum number of fields in an undocumented response.
 const MAX_FIELDS: usize = 32;
 /// The most answers of a candidate.
-const MAX_ANSWERS: usize = 8;
-/// That a fresh candidate brings an answer to an errand that its calls are known to run.
-const EAGER: f64 = 0.8;
+const MAX_MOCK_RESPONSES: usize = 8;
+/// Probability that a sampled candidate gets a mock response for a known outbound request.
+const ADD_RESPONSE: f64 = 0.8;
 /// Statuses that every client should be prepared for.
-const UNWELCOME: [u16; 4] = [400, 404, 500, 503];
+const COMMON_ERRORS: [u16; 4] = [400, 404, 500, 503];
 
-/// What is known of the errands of a service.
+/// The known outbound requests of a service, and their possible responses.
 #[derive(Clone, Debug, Default)]
 pub struct MockCatalog {
-    described: Vec<DocumentedService>,
+    documented: Vec<DocumentedService>,
     known: BTreeMap<Arc<OutboundRequest>, KnownRequest>,
-    /// The errands that each operation was seen to run.
+    /// The outbound requests that each operation was observed to send.
     called_by: BTreeMap<usize, BTreeSet<Arc<OutboundRequest>>>,
 }
 
 #[derive(Clone, Debug)]
 struct KnownRequest {
-    possible: Vec<ResponseOption>,
-    /// Names that the service was seen to look for in JSON, where nobody describes the answer.
+    options: Vec<ResponseOption>,
+    /// Fields that the service reads from an undocumented response.
     fields: Option<BTreeSet<String>>,
 }
 
 impl MockCatalog {
-    /// The repertoire of outside services, as far as they are described.
+    /// A catalog of the documented external services.
     #[must_use]
-    pub fn new(described: Vec<DocumentedService>) -> Self {
+    pub fn new(documented: Vec<DocumentedService>) -> Self {
         Self {
-            described,
+            documented,
             ..Self::default()
         }
     }
@@ -57,7 +58,7 @@ impl MockCatalog {
         self.called_by.contains_key(&operation)
     }
 
-    /// Learns which calls led to which errands, and what of the answers was read.
+    /// Learns which calls send which outbound requests, and which response fields are read.
     pub(crate) fn learn(&mut self, exchanges: &[Exchange]) {
         for exchange in exchanges {
             let Some(operation) = exchange.operation else {
@@ -66,7 +67,7 @@ impl MockCatalog {
             let outgoing = &exchange.trace.outgoing;
             for call in outgoing {
                 if !self.known.contains_key(&call.outbound_request) {
-                    if self.known.len() >= MAX_ERRANDS {
+                    if self.known.len() >= MAX_OUTBOUND_REQUESTS {
                         continue;
                     }
                     let known = self.describe_request(&call.outbound_request);
@@ -100,27 +101,29 @@ impl MockCatalog {
     }
 
     fn describe_request(&self, outbound_request: &OutboundRequest) -> KnownRequest {
-        let mut described = self.described.iter();
-        let possible = described
-            .find(|described| *described.name == *outbound_request.service)
-            .map(|described| described.options(&outbound_request.method, &outbound_request.path))
+        let mut documented = self.documented.iter();
+        let options = documented
+            .find(|documented| *documented.name == *outbound_request.service)
+            .map(|documented| {
+                documented.response_options(&outbound_request.method, &outbound_request.path)
+            })
             .unwrap_or_default();
-        if possible.iter().any(|possible| possible.status < 300) {
+        if options.iter().any(|options| options.status < 300) {
             return KnownRequest {
-                possible,
+                options,
                 fields: None,
             };
         }
         let fields = BTreeSet::new();
         let mut all = vec![from_read_fields(&fields)];
-        all.extend(possible);
+        all.extend(options);
         KnownRequest {
-            possible: all,
+            options: all,
             fields: Some(fields),
         }
     }
 
-    /// Gives a fresh candidate answers to the errands that its calls are known to run.
+    /// Adds mock responses for the known outbound requests of a sampled candidate.
     pub(crate) fn add_mock_responses(
         &self,
         rng: &mut Rng,
@@ -132,7 +135,10 @@ impl MockCatalog {
                 .mock_responses
                 .iter()
                 .any(|answer| answer.outbound_request == outbound_request);
-            if !is_answered && candidate.mock_responses.len() < MAX_ANSWERS && rng.f64() < EAGER {
+            if !is_answered
+                && candidate.mock_responses.len() < MAX_MOCK_RESPONSES
+                && rng.f64() < ADD_RESPONSE
+            {
                 candidate
                     .mock_responses
                     .extend(self.answer(rng, tuning, &outbound_request));
@@ -140,8 +146,8 @@ impl MockCatalog {
         }
     }
 
-    /// Changes the answers of a candidate in one place; false when it has nothing to do with any.
-    pub(crate) fn change(
+    /// Mutates one mock response of a candidate; false if it sends no outbound request.
+    pub(crate) fn mutate(
         &self,
         rng: &mut Rng,
         tuning: &GeneConfig,
@@ -155,8 +161,8 @@ impl MockCatalog {
         let own: Vec<usize> = (0..candidate.mock_responses.len())
             .filter(|&at| candidate.mock_responses[at].outbound_request == *outbound_request)
             .collect();
-        let has_room = candidate.mock_responses.len() < MAX_ANSWERS;
-        // An errand that is run twice may be answered in two ways.
+        let has_room = candidate.mock_responses.len() < MAX_MOCK_RESPONSES;
+        // An outbound request that is run twice may be answered in two ways.
         if own.is_empty() || (has_room && own.len() < 3 && rng.f64() < 0.1) {
             let answer = self.answer(rng, tuning, outbound_request);
             let is_added = has_room && answer.is_some();
@@ -186,17 +192,17 @@ impl MockCatalog {
         }
     }
 
-    /// Whether an answer was made before it was known what is read of it.
+    /// Whether a response was made before it was known what is read of it.
     fn is_stale(&self, answer: &MockResponse) -> bool {
         let (Some(known), Some(body)) = (self.known.get(&answer.outbound_request), &answer.body)
         else {
             return false;
         };
-        let mut models = known.possible.iter().filter_map(|one| one.body.as_ref());
+        let mut models = known.options.iter().filter_map(|one| one.body.as_ref());
         !models.any(|(model, _)| Arc::ptr_eq(model, body.model()))
     }
 
-    /// The errands that the calls of a candidate are known to run, each once.
+    /// The known outbound requests of a candidate, each once.
     fn outbound_requests(&self, candidate: &Candidate) -> Vec<Arc<OutboundRequest>> {
         let operations = candidate.steps.iter().filter_map(|step| step.operation());
         let outbound_requests: BTreeSet<&Arc<OutboundRequest>> = operations
@@ -206,7 +212,7 @@ impl MockCatalog {
         outbound_requests.into_iter().cloned().collect()
     }
 
-    /// An answer to an errand: mostly what the service hopes for, sometimes a refusal, rarely nonsense.
+    /// A mock response: mostly a success, sometimes an error, rarely a malformed body.
     fn answer(
         &self,
         rng: &mut Rng,
@@ -215,13 +221,14 @@ impl MockCatalog {
     ) -> Option<MockResponse> {
         let known = self.known.get(outbound_request)?;
         let (good, bad): (Vec<&ResponseOption>, Vec<&ResponseOption>) =
-            known.possible.iter().partition(|one| one.status < 300);
-        let made = |how: MockBehavior, content_type: &Arc<str>, body: Option<Gene>| MockResponse {
-            outbound_request: Arc::clone(outbound_request),
-            how,
-            content_type: Arc::clone(content_type),
-            body,
-        };
+            known.options.iter().partition(|one| one.status < 300);
+        let made =
+            |behavior: MockBehavior, content_type: &Arc<str>, body: Option<Gene>| MockResponse {
+                outbound_request: Arc::clone(outbound_request),
+                behavior,
+                content_type: Arc::clone(content_type),
+                body,
+            };
         let json: Arc<str> = "application/json".into();
         let from = |rng: &mut Rng, one: &ResponseOption| {
             let body = one.body.as_ref();
@@ -236,7 +243,7 @@ impl MockCatalog {
             let one = bad[rng.usize(..bad.len())];
             from(rng, one)
         } else if chance < 0.96 {
-            let status = UNWELCOME[rng.usize(..UNWELCOME.len())];
+            let status = COMMON_ERRORS[rng.usize(..COMMON_ERRORS.len())];
             made(MockBehavior::Status(status), &json, None)
         } else if chance < 0.98 {
             made(MockBehavior::Garbled, &json, None)
@@ -247,7 +254,7 @@ impl MockCatalog {
 }
 
 impl KnownRequest {
-    /// Takes note of names that were looked for in JSON.
+    /// Records fields that were read from JSON.
     fn read(&mut self, names: &[&String]) {
         let Some(fields) = &mut self.fields else {
             return;
@@ -259,12 +266,12 @@ impl KnownRequest {
             }
         }
         if fields.len() > before {
-            self.possible[0] = from_read_fields(fields);
+            self.options[0] = from_read_fields(fields);
         }
     }
 }
 
-/// An answer that has the fields that the service was seen to read, each of any simple type.
+/// A response that has the fields that the service was seen to read, each of any simple type.
 fn from_read_fields(fields: &BTreeSet<String>) -> ResponseOption {
     let mut builder = ModelBuilder::new();
     let simple = simple(&mut builder);
@@ -317,7 +324,7 @@ fn object(builder: &mut ModelBuilder, fields: &BTreeSet<String>, simple: NodeId)
     }))
 }
 
-/// The model of an answer that is grown from these fields.
+/// The model of a response that is grown from these fields.
 #[cfg(test)]
 pub(super) fn model_of(fields: &[&str]) -> (Arc<isobath_genes::Model>, NodeId) {
     let fields = fields.iter().map(|name| (*name).to_owned()).collect();

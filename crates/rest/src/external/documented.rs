@@ -1,4 +1,4 @@
-//! What the document of an outside service says about its answers.
+//! External services with an OpenAPI document.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use isobath_genes::{Model, NodeId};
 
 use crate::openapi::{Api, Operation, PathPiece, StatusPattern};
 
-/// An outside service whose document is known.
+/// An external service with an OpenAPI document.
 #[derive(Clone, Debug)]
 pub struct DocumentedService {
     /// What the service is called.
@@ -17,7 +17,7 @@ pub struct DocumentedService {
     pub api: Arc<Api>,
 }
 
-/// An answer that can be made.
+/// A possible response.
 #[derive(Clone, Debug)]
 pub(super) struct ResponseOption {
     pub(super) status: u16,
@@ -43,8 +43,8 @@ impl DocumentedService {
         Some(self.find(method, path)?.1)
     }
 
-    /// The answers that the document knows for an errand, whose path may hold placeholders.
-    pub(super) fn options(&self, method: &str, path: &str) -> Vec<ResponseOption> {
+    /// The documented responses of an outbound request, whose path may contain placeholders.
+    pub(super) fn response_options(&self, method: &str, path: &str) -> Vec<ResponseOption> {
         let Some((operation, _)) = self.find(method, path) else {
             return Vec::new();
         };

@@ -1,4 +1,4 @@
-//! Outside services while candidates run.
+//! Mock servers while candidates run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::exchange::Exchange;
 /// A call that the service made during a call of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboundCall {
-    /// What was asked.
+    /// The request.
     pub outbound_request: Arc<OutboundRequest>,
     /// Which answer of the candidate it got; `None` when there was none for it.
     pub answer: Option<usize>,
@@ -22,12 +22,12 @@ pub struct OutboundCall {
     pub status: Option<u16>,
 }
 
-/// How often the service ran an errand.
+/// How often the service sent an outbound request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutboundTally {
     /// Calls; where only a driver saw them, the candidates in which there were some.
     pub calls: u64,
-    /// The statuses that they got, with how often; 0 stands for a closed connection.
+    /// The returned statuses with counts; 0 is a closed connection.
     pub statuses: BTreeMap<u16, u64>,
     /// The operations that caused them; empty when nothing was called at that time.
     pub operations: BTreeSet<usize>,
@@ -37,29 +37,29 @@ pub struct OutboundTally {
     pub example: String,
 }
 
-/// Outside services while candidates run.
+/// External services while candidates run.
 #[derive(Debug)]
 pub struct Mocks {
     responder: MockServer,
-    described: Vec<DocumentedService>,
+    documented: Vec<DocumentedService>,
     tallies: BTreeMap<OutboundRequest, OutboundTally>,
     n_dropped: u64,
 }
 
-/// More kinds of errands are not told apart.
-const MAX_ERRANDS: usize = 500;
+/// Maximum number of distinct outbound requests.
+const MAX_OUTBOUND_REQUESTS: usize = 500;
 /// Characters of a query or body that reports show.
 const SHOWN: usize = 200;
 /// A segment of a path of more characters is taken for a value.
 const LONG_SEGMENT: usize = 32;
 
 impl Mocks {
-    /// Outside services that a responder stands for, some of which are described.
+    /// Mock servers of a responder; some services are documented.
     #[must_use]
-    pub fn new(responder: MockServer, described: Vec<DocumentedService>) -> Self {
+    pub fn new(responder: MockServer, documented: Vec<DocumentedService>) -> Self {
         Self {
             responder,
-            described,
+            documented,
             tallies: BTreeMap::new(),
             n_dropped: 0,
         }
@@ -71,10 +71,10 @@ impl Mocks {
         self.responder.endpoints()
     }
 
-    /// The outside services whose documents are known.
+    /// The external services with an OpenAPI document.
     #[must_use]
-    pub fn described(&self) -> &[DocumentedService] {
-        &self.described
+    pub fn documented(&self) -> &[DocumentedService] {
+        &self.documented
     }
 
     /// A candidate begins.
@@ -121,7 +121,7 @@ impl Mocks {
         }
     }
 
-    /// The errands so far, each with how often it was run.
+    /// The outbound requests so far, with counts.
     pub fn tallies(&mut self) -> Vec<(OutboundRequest, OutboundTally)> {
         self.count_rest();
         let all = self.tallies.iter();
@@ -135,7 +135,7 @@ impl Mocks {
         self.n_dropped
     }
 
-    /// Lets somebody else stand for the services.
+    /// Stops the mock servers, so that suites can start their own.
     pub fn pause(&mut self) {
         self.responder.pause();
     }
@@ -144,7 +144,7 @@ impl Mocks {
     ///
     /// # Errors
     ///
-    /// When somebody else still does.
+    /// If the ports are still in use.
     pub fn resume(&mut self) -> Result<(), MockServerError> {
         self.responder.resume()
     }
@@ -165,7 +165,9 @@ impl Mocks {
         call: &ReceivedCall,
         operation: Option<usize>,
     ) {
-        if self.tallies.len() >= MAX_ERRANDS && !self.tallies.contains_key(outbound_request) {
+        if self.tallies.len() >= MAX_OUTBOUND_REQUESTS
+            && !self.tallies.contains_key(outbound_request)
+        {
             return;
         }
         let tally = self.tallies.entry(outbound_request.clone()).or_default();
@@ -184,10 +186,10 @@ impl Mocks {
 
     /// What a call asks, with what varies in its path left open.
     fn outbound_request(&self, call: &ReceivedCall, sent: Option<&Value>) -> OutboundRequest {
-        let described = self.described.iter();
-        let mut described = described.filter(|described| described.name == call.service);
-        let path = described
-            .find_map(|described| described.shape(&call.method, &call.path))
+        let documented = self.documented.iter();
+        let mut documented = documented.filter(|documented| documented.name == call.service);
+        let path = documented
+            .find_map(|documented| documented.shape(&call.method, &call.path))
             .unwrap_or_else(|| shape(&call.path, sent));
         OutboundRequest {
             service: call.service.as_str().into(),

@@ -1,9 +1,11 @@
-//! The services that the service calls: what they answer belongs to candidates, like rows do.
+//! External services that the service under test calls; their mock responses are part of a
+//! candidate.
 //!
-//! [`Mocks`] works while candidates run: it hands the answers of a candidate to the responder that stands for outside
-//! services, and says of each call of ours which calls the service made meanwhile ([`OutboundCall`]). [`MockCatalog`] works
-//! while candidates are made: it knows which operation runs which [`OutboundRequest`], and what can be answered to it, by the document of
-//! the outside service ([`DocumentedService`]) or by what the service was seen to read. See `docs/mock.md`.
+//! [`Mocks`] is used while candidates run: it passes the mock responses of a candidate to the mock
+//! servers and records the outbound calls of each exchange ([`OutboundCall`]). [`MockCatalog`] is
+//! used while candidates are made: it knows which operation sends which [`OutboundRequest`], and
+//! which responses are possible, from the OpenAPI document of the external service
+//! ([`DocumentedService`]) or from the fields that the service reads. See `docs/mock.md`.
 
 mod catalog;
 mod documented;
@@ -23,14 +25,14 @@ pub use documented::DocumentedService;
 pub use mocks::{Mocks, OutboundCall, OutboundTally};
 pub use unmocked::UnmockedRequests;
 
-/// What the service asks of an outside one.
+/// An outbound request of the service.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OutboundRequest {
-    /// The outside service.
+    /// The external service.
     pub service: Arc<str>,
     /// The method.
     pub method: Arc<str>,
-    /// The path; `*` stands for any one segment.
+    /// The path; `*` matches any one segment.
     pub path: Arc<str>,
 }
 
@@ -40,20 +42,20 @@ impl std::fmt::Display for OutboundRequest {
     }
 }
 
-/// An answer that a candidate brings for an errand.
+/// A mock response of a candidate.
 #[derive(Clone, Debug)]
 pub struct MockResponse {
     /// What it answers.
     pub outbound_request: Arc<OutboundRequest>,
     /// In which way.
-    pub how: MockBehavior,
+    pub behavior: MockBehavior,
     /// The media type of the body.
     pub content_type: Arc<str>,
     /// The body, where there is one.
     pub body: Option<Gene>,
 }
 
-/// How an outside service answers.
+/// How a mock behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MockBehavior {
     /// With this status.
@@ -64,14 +66,14 @@ pub enum MockBehavior {
     Closed,
 }
 
-/// The body of an answer that is garbled.
+/// The body of a response that is garbled.
 const GARBLED: &str = "<html>not what you asked for</html>";
 
 impl MockResponse {
     /// The body as text.
     #[must_use]
     pub fn text(&self) -> String {
-        if self.how == MockBehavior::Garbled {
+        if self.behavior == MockBehavior::Garbled {
             return GARBLED.to_owned();
         }
         let json = self
@@ -88,12 +90,12 @@ impl MockResponse {
     /// Whether the body is JSON.
     #[must_use]
     pub fn is_json(&self) -> bool {
-        self.content_type.contains("json") && self.how != MockBehavior::Garbled
+        self.content_type.contains("json") && self.behavior != MockBehavior::Garbled
     }
 
-    /// The answer as the responder gives it.
+    /// The response as the responder gives it.
     fn prepared(&self) -> MockStub {
-        let status = match self.how {
+        let status = match self.behavior {
             MockBehavior::Status(status) => Some(status),
             MockBehavior::Garbled => Some(200),
             MockBehavior::Closed => None,

@@ -1,4 +1,4 @@
-//! Answers of outside services in the journal of a run.
+//! Stores mock responses in the journal of a run.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use serde_json::{Value as Json, json};
 use super::{MockBehavior, MockResponse, OutboundRequest};
 
 impl MockResponse {
-    /// The answer as [`restore`](Self::restore) reads it.
+    /// The response as [`restore`](Self::restore) reads it.
     pub(crate) fn store(&self) -> Json {
-        let how = match self.how {
+        let behavior = match self.behavior {
             MockBehavior::Status(status) => json!(status),
             MockBehavior::Garbled => json!("garbled"),
             MockBehavior::Closed => json!("closed"),
@@ -19,16 +19,16 @@ impl MockResponse {
             "service": &*self.outbound_request.service,
             "method": &*self.outbound_request.method,
             "path": &*self.outbound_request.path,
-            "how": how,
+            "behavior": behavior,
             "type": &*self.content_type,
             "body": self.body.as_ref().and_then(|body| body.to_json(&Unresolved)),
         })
     }
 
-    /// The answer that was stored as `json`. Its body is as it was, and made anew when it is to change.
+    /// The response that was stored as `json`. Its body is as it was, and made anew when it is to change.
     pub(crate) fn restore(json: &Json) -> Option<Self> {
         let text = |name: &str| json[name].as_str().map(Arc::<str>::from);
-        let how = match &json["how"] {
+        let behavior = match &json["behavior"] {
             Json::String(word) if word == "garbled" => MockBehavior::Garbled,
             Json::String(word) if word == "closed" => MockBehavior::Closed,
             status => MockBehavior::Status(u16::try_from(status.as_u64()?).ok()?),
@@ -49,7 +49,7 @@ impl MockResponse {
                 method: text("method")?,
                 path: text("path")?,
             }),
-            how,
+            behavior,
             content_type: text("type")?,
             body,
         })
@@ -61,13 +61,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_come_back_as_they_were() {
-        for how in [json!(404), json!("garbled"), json!("closed")] {
+    fn mock_responses_are_restored_as_they_were() {
+        for behavior in [json!(404), json!("garbled"), json!("closed")] {
             let stored = json!({
                 "service": "rates",
                 "method": "GET",
                 "path": "/latest/*",
-                "how": how,
+                "behavior": behavior,
                 "type": "application/json",
                 "body": {"value": 7},
             });

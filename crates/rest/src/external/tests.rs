@@ -33,7 +33,7 @@ paths:
     get: {responses: {'204': {description: none}}}
 ";
 
-fn described() -> DocumentedService {
+fn documented() -> DocumentedService {
     DocumentedService {
         name: "rates".into(),
         base: "/v1".into(),
@@ -49,7 +49,7 @@ fn outbound_request(path: &str) -> Arc<OutboundRequest> {
     })
 }
 
-/// A candidate with one call, and the exchange in which it ran an errand.
+/// A candidate with one call, and the exchange with its outbound request.
 fn ran(path: &str) -> (Candidate, Vec<Exchange>) {
     let (model, root) = model_of(&[]);
     let gene = Gene::read(&model, root, &json!({})).expect("it fits");
@@ -84,13 +84,13 @@ fn paths_are_told_apart_by_what_does_not_vary() {
 
 #[test]
 fn a_document_knows_paths_and_answers() {
-    let rates = described();
+    let rates = documented();
     let shaped = |path: &str| rates.shape("get", path);
     assert_eq!(shaped("/v1/rates/EUR").as_deref(), Some("/v1/rates/*"));
     assert_eq!(shaped("/v1/rates/all").as_deref(), Some("/v1/rates/all"));
     assert_eq!(shaped("/rates/EUR"), None);
     let statuses = |path: &str| -> Vec<u16> {
-        let options = rates.options("GET", path);
+        let options = rates.response_options("GET", path);
         options.iter().map(|option| option.status).collect()
     };
     assert_eq!(statuses("/v1/rates/*"), [200, 404]);
@@ -100,7 +100,7 @@ fn a_document_knows_paths_and_answers() {
 #[test]
 fn answers_are_made_as_the_document_has_them_and_mostly_welcome() {
     let (candidate, exchanges) = ran("/v1/rates/*");
-    let mut mock_catalog = MockCatalog::new(vec![described()]);
+    let mut mock_catalog = MockCatalog::new(vec![documented()]);
     mock_catalog.learn(&exchanges);
     let mut rng = Rng::with_seed(1);
     let (mut good, mut bad) = (0, 0);
@@ -108,7 +108,7 @@ fn answers_are_made_as_the_document_has_them_and_mostly_welcome() {
         let mut fresh = candidate.clone();
         mock_catalog.add_mock_responses(&mut rng, &GeneConfig::default(), &mut fresh);
         for answer in &fresh.mock_responses {
-            match answer.how {
+            match answer.behavior {
                 MockBehavior::Status(200) => {
                     let body = answer.body.as_ref().expect("a described body");
                     let value = body.to_json(&Unresolved).expect("there")["value"].as_f64();
@@ -135,12 +135,12 @@ fn an_answer_that_nobody_describes_grows_with_what_is_read_of_it() {
 #[test]
 fn answers_are_changed_until_they_are_gone_and_come_again() {
     let (mut candidate, exchanges) = ran("/v1/rates/*");
-    let mut mock_catalog = MockCatalog::new(vec![described()]);
+    let mut mock_catalog = MockCatalog::new(vec![documented()]);
     mock_catalog.learn(&exchanges);
     let mut rng = Rng::with_seed(3);
     let mut texts = std::collections::BTreeSet::new();
     for _ in 0..300 {
-        assert!(mock_catalog.change(&mut rng, &GeneConfig::default(), &mut candidate));
+        assert!(mock_catalog.mutate(&mut rng, &GeneConfig::default(), &mut candidate));
         texts.extend(candidate.mock_responses.iter().map(MockResponse::text));
         assert!(candidate.mock_responses.len() <= 3);
     }
@@ -148,9 +148,9 @@ fn answers_are_changed_until_they_are_gone_and_come_again() {
 }
 
 #[test]
-fn who_calls_nobody_needs_no_answers() {
+fn operations_without_outbound_requests_get_no_mock_responses() {
     let (mut candidate, _) = ran("/v1/rates/*");
     let mock_catalog = MockCatalog::default();
     let mut rng = Rng::with_seed(4);
-    assert!(!mock_catalog.change(&mut rng, &GeneConfig::default(), &mut candidate));
+    assert!(!mock_catalog.mutate(&mut rng, &GeneConfig::default(), &mut candidate));
 }

@@ -1,4 +1,4 @@
-//! Outside services that were seen to be called from inside, with nobody to answer in their place.
+//! Outbound requests that the driver observed and no mock server answered.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::mocks::shape;
 use super::{OutboundRequest, OutboundTally};
 use crate::exchange::Exchange;
 
-/// More kinds of calls are not told apart.
+/// Maximum number of distinct requests.
 const MOST: usize = 200;
 
-/// What a driver told of calls to outside services.
+/// Calls to external services that the driver observed.
 #[derive(Clone, Debug, Default)]
 pub struct UnmockedRequests {
     tallies: BTreeMap<OutboundRequest, OutboundTally>,

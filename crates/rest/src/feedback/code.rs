@@ -1,4 +1,4 @@
-//! Targets of the code as targets of the search.
+//! Code targets as search targets, and code coverage.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct CodeTargets {
 /// called with.
 const STATEMENTS: usize = 1_000;
 
-/// What is known of one target.
+/// State of one code target.
 #[derive(Clone, Debug, Default)]
 struct TargetState {
     target: Option<Arc<CodeTarget>>,
@@ -61,7 +61,7 @@ pub struct FileCoverage {
     pub missed: Vec<MissedBranch>,
 }
 
-/// An outcome that no call brought about.
+/// An uncovered branch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MissedBranch {
     /// The line.
@@ -82,7 +82,7 @@ impl FileCoverage {
     }
 }
 
-/// So many of so many.
+/// Covered and total count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoverageCount {
     /// How many are covered.

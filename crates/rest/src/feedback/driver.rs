@@ -42,7 +42,7 @@ impl DriverFeedback {
         })
     }
 
-    /// The driver, for whoever asks it for more.
+    /// The shared driver connection.
     #[must_use]
     pub fn driver(&self) -> SharedDriver {
         self.driver.clone()

@@ -1,4 +1,4 @@
-//! Feedback from a service that writes its statements down where we can read them.
+//! Feedback from a service that logs its SQL statements itself.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::{CandidateTrace, Feedback};
 
 /// A service in this process, say, whose statements can be asked for.
 pub struct JournalFeedback<F> {
-    /// Gives what was run since it was asked last, as events of the action of this number.
+    /// Returns the statements since the last call, as events of the action with this number.
     take: F,
     action: u16,
     events: Vec<Event>,

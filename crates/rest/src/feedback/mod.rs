@@ -1,10 +1,9 @@
-//! What a service tells from inside while it is called.
+//! White-box feedback: what a driver or a SQL tap observes during calls.
 //!
-//! A black box tells nothing. A service with a driver in it tells which targets of its
-//! code each call came near to, and what became of the inputs; a tap before its database tells
-//! the statements. [`Feedback`] is where
-//! that is taken from, [`CallTrace`] what one call brought, [`CodeTargets`] how it becomes targets of the search.
-//! What it teaches about inputs is in [`crate::taint`].
+//! A black box gives no feedback. A driver inside the service reports the scores of code targets and
+//! taint-tracking events per call; a SQL tap reports statements. [`Feedback`] is the source,
+//! [`CallTrace`] the observations of one call, and [`CodeTargets`] turns them into search targets.
+//! Taint tracking is in [`crate::taint`].
 
 mod code;
 mod driver;
@@ -62,7 +61,7 @@ pub trait Feedback: std::fmt::Debug + Send {
     }
 }
 
-/// What was seen during a candidate.
+/// Observations of one candidate.
 #[derive(Clone, Debug, Default)]
 pub struct CandidateTrace {
     /// The targets that were reached, each with the call that came nearest.
@@ -71,20 +70,20 @@ pub struct CandidateTrace {
     pub events: Vec<Event>,
 }
 
-/// What one call did inside the service.
+/// Observations of one call: code targets, events, SQL, outbound calls and row changes.
 #[derive(Clone, Debug, Default)]
 pub struct CallTrace {
     /// Targets that no other call of the candidate came nearer to, with their scores.
     pub reached: Vec<(u32, f64)>,
     /// What else happened, in order.
     pub events: Vec<Event>,
-    /// What it looked for in the database, in order.
+    /// Queries it sent to the database, in order.
     pub queries: Vec<ObservedQuery>,
-    /// What it asked of outside services, in order.
+    /// Outbound calls to external services, in order.
     pub outgoing: Vec<OutboundCall>,
-    /// What became of the rows that the candidate brought.
+    /// The rows that the candidate inserted.
     pub seeded: Option<Arc<SeededRows>>,
-    /// What it did to the rows of the database, where that was looked at.
+    /// Its effect on the database rows, if observed.
     pub effect: Option<Arc<CallEffect>>,
 }
 

@@ -1,4 +1,4 @@
-//! Feedback from a tap between the service and its database.
+//! Feedback from a SQL tap between the service and its database.
 
 use std::collections::BTreeSet;
 
@@ -50,13 +50,13 @@ impl Feedback for TapFeedback {
         let counts = self.tap.counts();
         if counts.connections == 0 {
             warnings.push(format!(
-                "the service never connected to the tap at {}, so its statements were not seen; name the variable in which it looks for its database by --db-env",
+                "the service never connected to the SQL tap at {}, so its statements were not observed; pass the environment variable with its database URL with --db-env",
                 self.tap.at()
             ));
         }
         if counts.not_understood > 0 {
             warnings.push(format!(
-                "{} messages between the service and its database were passed on without being understood",
+                "{} messages between the service and its database could not be parsed",
                 counts.not_understood
             ));
         }

@@ -1,4 +1,4 @@
-//! Tests of what feedback becomes.
+//! Tests of feedback.
 
 use std::time::Duration;
 

@@ -11,7 +11,9 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobath_genes::{Gene, GeneConfig, SpecializationModel, Value as GeneValue};
+use isobath_genes::{
+    Domain, Gene, GeneConfig, SpecializationModel, Value as GeneValue, push_segment,
+};
 use isobath_search::Rng;
 use serde_json::{Value, json};
 
@@ -28,6 +30,8 @@ use crate::resource::plain_name;
 const USE: f64 = 0.8;
 /// More hints than this for one field are not kept.
 const MAX_HINTS: usize = 6;
+/// So many calls with an optional parameter must be rejected before it is left out.
+const MIN_REJECTED: u32 = 6;
 /// A service cannot want more than this from one operation.
 const MAX_FIELDS: usize = 200;
 
@@ -35,6 +39,8 @@ const MAX_FIELDS: usize = 200;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hints {
     operations: BTreeMap<usize, BTreeMap<Arc<str>, Vec<Hint>>>,
+    /// Per optional parameter of any operation, how often calls with it succeeded and were rejected.
+    parameters: BTreeMap<String, (u32, u32)>,
 }
 
 #[derive(Clone, Debug)]
@@ -52,6 +58,32 @@ struct SentField {
 }
 
 impl Hints {
+    /// Takes note of whether a call with certain optional parameters was accepted.
+    pub(crate) fn note_parameters(&mut self, input: &Gene, status: u16) {
+        let is_accepted = match status {
+            200..300 => true,
+            400 | 406 | 415 | 422 => false,
+            _ => return,
+        };
+        for pointer in optional_parameters(input) {
+            let (accepted, rejected) = self.parameters.entry(pointer).or_default();
+            *(if is_accepted { accepted } else { rejected }) += 1;
+        }
+    }
+
+    /// Leaves out optional parameters with which no call was ever accepted, most of the time.
+    fn leave_out_rejected(&self, rng: &mut Rng, input: &mut Gene) {
+        for pointer in optional_parameters(input) {
+            let counts = self.parameters.get(&pointer);
+            let is_hopeless = counts.is_some_and(|(accepted, rejected)| {
+                *rejected >= MIN_REJECTED && *rejected >= 20 * *accepted
+            });
+            if is_hopeless && rng.f64() < USE {
+                input.set(&pointer, GeneValue::Absent);
+            }
+        }
+    }
+
     /// Reads the errors of a rejected call, whose input was `input`.
     pub(crate) fn learn(&mut self, operation: usize, input: &Gene, exchange: &Exchange) {
         if !matches!(exchange.status(), Some(400 | 409 | 412 | 415 | 422)) {
@@ -108,6 +140,7 @@ impl Hints {
         operation: usize,
         input: &mut Gene,
     ) {
+        self.leave_out_rejected(rng, input);
         let Some(fields) = self.operations.get(&operation) else {
             return;
         };
@@ -124,6 +157,32 @@ impl Hints {
             }
         }
     }
+}
+
+/// The optional headers, cookies and query parameters that an input has.
+fn optional_parameters(input: &Gene) -> Vec<String> {
+    let (GeneValue::Object(groups), Domain::Object(domain)) =
+        (input.value(), &input.model().node(input.root()).domain)
+    else {
+        return Vec::new();
+    };
+    let mut present = Vec::new();
+    for (group, value) in domain.fields.iter().zip(&groups.fields) {
+        let is_parameters = matches!(&*group.name, "header" | "query" | "cookie");
+        let (true, GeneValue::Object(values), Domain::Object(parameters)) =
+            (is_parameters, value, &input.model().node(group.node).domain)
+        else {
+            continue;
+        };
+        for (parameter, value) in parameters.fields.iter().zip(&values.fields) {
+            if !parameter.required && !matches!(value, GeneValue::Absent) {
+                let mut pointer = format!("/{}", group.name);
+                push_segment(&mut pointer, &parameter.name);
+                present.push(pointer);
+            }
+        }
+    }
+    present
 }
 
 /// The places of an input that a stable pointer names.

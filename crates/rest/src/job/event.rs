@@ -1,4 +1,4 @@
-//! What a run tells while it goes on.
+//! Events of a run.
 
 use isobath_search::{Phase, SearchEvent};
 
@@ -10,7 +10,7 @@ use crate::oracle::crash_cause;
 use crate::problem::RestProblem;
 use crate::supervisor::Crash;
 
-/// What a run is busy with.
+/// Stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// What an earlier run covered is covered again.
@@ -23,7 +23,7 @@ pub enum Stage {
     Probe,
     /// Fewer and shorter tests.
     Minimize,
-    /// Every test is run again before it is handed over.
+    /// Every test is verified by running it again.
     Verify,
 }
 
@@ -66,7 +66,7 @@ pub enum Event<'a> {
         /// The fault.
         fault: &'a Fault,
     },
-    /// The service died.
+    /// The service crashed.
     Crashed {
         /// Calls so far.
         calls: u64,
@@ -86,12 +86,12 @@ pub enum Event<'a> {
     },
 }
 
-/// Whoever is told what happens.
+/// Receives events.
 pub(super) type EventSink = Box<dyn FnMut(&Event<'_>)>;
 
 /// Turns what the search and the rest of the job report into the events of a run.
 pub(super) struct EventReporter {
-    tell: EventSink,
+    sink: EventSink,
     pub(super) calls: u64,
     targets: usize,
     covered: usize,
@@ -114,9 +114,9 @@ pub struct TimelinePoint {
 
 impl EventReporter {
     /// Goes on from where an earlier run was, if there was one.
-    pub(super) fn new(tell: EventSink, earlier: Option<&PreviousRun>) -> Self {
+    pub(super) fn new(sink: EventSink, earlier: Option<&PreviousRun>) -> Self {
         Self {
-            tell,
+            sink,
             calls: earlier.map_or(0, PreviousRun::calls),
             targets: 0,
             covered: 0,
@@ -132,7 +132,7 @@ impl EventReporter {
         event: &SearchEvent,
         problem: &RestProblem,
         service: &Service,
-        share: f64,
+        used: f64,
     ) {
         match *event {
             SearchEvent::Phase(Phase::Explore) => self.stage(Stage::Explore),
@@ -141,19 +141,18 @@ impl EventReporter {
                 if let Some(target) = problem.targets().get(target) {
                     let target = target.describe(&service.api);
                     let calls = self.calls;
-                    (self.tell)(&Event::Covered { calls, target });
+                    (self.sink)(&Event::Covered { calls, target });
                 }
             }
             SearchEvent::Evaluated {
                 cost,
-                progress,
                 targets,
                 covered,
                 ..
             } => {
                 (self.targets, self.covered) = (targets, covered);
-                self.news(problem, service);
-                self.made(cost, progress * share);
+                self.report_new_faults(problem, service);
+                self.add_calls(cost, used);
                 self.mark();
             }
             SearchEvent::Discovered { .. } | SearchEvent::Ended(_) => {}
@@ -162,10 +161,10 @@ impl EventReporter {
 
     /// A candidate is the first to cover something.
     pub(super) fn keep(&mut self, candidate: &Candidate) {
-        (self.tell)(&Event::Kept { candidate });
+        (self.sink)(&Event::Kept { candidate });
     }
 
-    /// Takes note of how far the run is, where it is further than before.
+    /// Adds a timeline point if there is progress.
     pub(super) fn mark(&mut self) {
         let rises =
             |last: &TimelinePoint| last.covered < self.covered || last.faults < self.n_faults;
@@ -192,13 +191,13 @@ impl EventReporter {
     }
 
     pub(super) fn stage(&mut self, stage: Stage) {
-        (self.tell)(&Event::Stage(stage));
+        (self.sink)(&Event::Stage(stage));
     }
 
     /// Calls were made.
-    pub(super) fn made(&mut self, calls: u64, used: f64) {
+    pub(super) fn add_calls(&mut self, calls: u64, used: f64) {
         self.calls += calls;
-        (self.tell)(&Event::Progress {
+        (self.sink)(&Event::Progress {
             calls: self.calls,
             used,
             targets: self.targets,
@@ -206,26 +205,26 @@ impl EventReporter {
         });
     }
 
-    /// Tells the faults and deaths that were not told yet.
-    pub(super) fn news(&mut self, problem: &RestProblem, service: &Service) {
+    /// Reports new faults and crashes.
+    pub(super) fn report_new_faults(&mut self, problem: &RestProblem, service: &Service) {
         let calls = self.calls;
         let faults = problem.faults();
         for fault in &faults[self.n_faults.min(faults.len())..] {
-            (self.tell)(&Event::Fault { calls, fault });
+            (self.sink)(&Event::Fault { calls, fault });
         }
         self.n_faults = faults.len();
         if service.supervisor.restarts() as usize > self.n_crashes
             || service.supervisor.lost_reason().is_some()
         {
             for crash in &service.supervisor.crashes(self.n_crashes) {
-                (self.tell)(&Event::Crashed { calls, crash });
+                (self.sink)(&Event::Crashed { calls, crash });
                 self.n_crashes += 1;
             }
         }
     }
 }
 
-/// The faults of deaths for which no exchange is to blame.
+/// Faults of crashes that no exchange shows.
 pub(super) fn unexplained(service: &Service) -> impl Iterator<Item = Fault> {
     let crashes = service.supervisor.crashes(0).into_iter();
     let name = |operation: usize| service.api.operations[operation].name();
@@ -235,14 +234,17 @@ pub(super) fn unexplained(service: &Service) -> impl Iterator<Item = Fault> {
             Some(operation) => Fault {
                 kind: FaultKind::ServiceDied,
                 cause: crash_cause(&operation, &crash.exit_reason),
-                detail: format!("the service died after {operation}: {}", crash.exit_reason),
+                detail: format!(
+                    "the service crashed after {operation}: {}",
+                    crash.exit_reason
+                ),
                 operation,
                 evidence: Vec::new(),
             },
             None => Fault {
                 kind: FaultKind::ServiceDied,
                 cause: crash_cause("unknown", &crash.exit_reason),
-                detail: format!("the service died: {}", crash.exit_reason),
+                detail: format!("the service crashed: {}", crash.exit_reason),
                 operation: String::new(),
                 evidence: Vec::new(),
             },

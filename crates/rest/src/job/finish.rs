@@ -1,4 +1,4 @@
-//! What comes after the search: probes, fewer and shorter tests, and each of them run again.
+//! After the search: probe, minimize, and verify every test.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,9 +20,9 @@ use crate::target::Target;
 /// The shares of the budget at which the probes and the minimizing end at the latest, and the most that all may use.
 const PROBES_END: f64 = 0.9;
 const MINIMIZING_ENDS: f64 = 0.97;
-pub(super) const ALL_ENDS: f64 = 1.2;
-/// The most of the budget that is kept for running tests again.
-const RESERVE: f64 = 0.25;
+pub(super) const ALL_ENDS: f64 = 1.0;
+/// Maximum share of the budget reserved for verification.
+const RESERVE: f64 = 0.5;
 
 /// What comes after the search.
 pub(super) struct Finish<'a> {
@@ -69,12 +69,15 @@ impl Finish<'_> {
         !config.interrupt.load(Ordering::Relaxed) && Self::used(config, calls) < until
     }
 
-    /// The share of the budget that running the tests twice will take, as far as can be told.
+    /// Estimated share of the budget for verification.
     ///
     /// With a slow service that is much of it, and probes must not use what a suite needs.
     fn reserve(&self) -> f64 {
         let targets = self.problem.targets();
-        let deserves = |target: &TargetId| targets.get(*target).is_some_and(Target::needs_test);
+        let deserves = |target: &TargetId| {
+            let target = targets.get(*target);
+            target.is_some_and(|target| target.needs_test(self.config.all_tests))
+        };
         let suite = self.archive.suite().into_iter();
         let calls: usize = suite
             .filter(|(_, targets)| targets.iter().any(deserves))
@@ -84,27 +87,27 @@ impl Finish<'_> {
         (calls as f64 * each).min(RESERVE)
     }
 
-    /// Whether a test can still be run before it is handed over; also after an interruption there is a moment for that.
+    /// Whether there is time left to verify a test; after an interruption there is a short grace period.
     fn can_verify(&self) -> bool {
         self.lost.is_none()
             && !self.config.stop.load(Ordering::Relaxed)
             && Self::used(self.config, self.calls) < ALL_ENDS
     }
 
-    /// Takes note of faults.
+    /// Records faults.
     pub(super) fn note(&mut self, faults: impl Iterator<Item = Fault>) {
         for fault in faults {
-            if self.problem.oracle().seeks(fault.kind) {
-                self.problem.note(fault);
+            if self.problem.oracle().checks(fault.kind) {
+                self.problem.record_fault(fault);
             }
         }
-        self.report_new();
+        self.report_new_faults();
     }
 
-    fn report_new(&self) {
+    fn report_new_faults(&self) {
         let service = self.caller.service();
         let mut reporter = self.reporter.borrow_mut();
-        reporter.news(&self.problem, service);
+        reporter.report_new_faults(&self.problem, service);
         reporter.mark();
     }
 
@@ -115,7 +118,7 @@ impl Finish<'_> {
                 self.calls += exchanges.len() as u64;
                 let used = Self::used(self.config, self.calls);
                 let mut reporter = self.reporter.borrow_mut();
-                reporter.made(exchanges.len() as u64, used);
+                reporter.add_calls(exchanges.len() as u64, used);
                 Some(exchanges)
             }
             Err(lost) => {
@@ -132,9 +135,11 @@ impl Finish<'_> {
         }
         self.reporter.borrow_mut().stage(Stage::Probe);
         let (config, calls, reporter) = (self.config, self.calls, self.reporter);
-        let mut left = |made: u64| {
-            let calls = calls + made;
-            reporter.borrow_mut().made(0, Self::used(config, calls));
+        let mut left = |add_calls: u64| {
+            let calls = calls + add_calls;
+            reporter
+                .borrow_mut()
+                .add_calls(0, Self::used(config, calls));
             Self::has_time(config, calls, end)
         };
         let report = probe(
@@ -148,7 +153,7 @@ impl Finish<'_> {
         self.calls += report.calls;
         self.lost = report.lost;
         let used = Self::used(config, self.calls);
-        self.reporter.borrow_mut().made(report.calls, used);
+        self.reporter.borrow_mut().add_calls(report.calls, used);
         self.note(report.findings.iter().map(|finding| finding.fault.clone()));
         report.findings
     }
@@ -219,7 +224,7 @@ impl Finish<'_> {
         tests
     }
 
-    /// Whether faults that show in rows only showed both times; what is told of rows is not told on suspicion.
+    /// Whether database faults were reproduced in both runs.
     fn is_confirmed(&self, test: &Test) -> bool {
         let shows = |exchanges: &[Exchange], fault: &Fault| {
             let again = self.problem.judge_rows(exchanges);
@@ -234,7 +239,7 @@ impl Finish<'_> {
         about_rows.all(|fault| shows(&test.exchanges, fault) && shows(&test.again, fault))
     }
 
-    /// The faults that a test would hold fast: those of statuses, and of what it is about. That a part of an answer
+    /// The faults that a test would hold fast: those of statuses, and of what it is about. That a part of a response
     /// does not fit its schema is none; it is left out of the checks.
     fn faults_held_by(&self, test: &Test) -> Vec<Fault> {
         let last = test.exchanges.len().saturating_sub(1);
@@ -313,7 +318,7 @@ impl Finish<'_> {
             .problem
             .targets()
             .iter()
-            .filter(|(_, target)| target.needs_test())
+            .filter(|(_, target)| target.needs_test(config.all_tests))
             .map(|(target, _)| target)
             .collect();
         minimize(
@@ -328,7 +333,9 @@ impl Finish<'_> {
                     Ok(exchanges) => {
                         *calls += exchanges.len() as u64;
                         let used = Self::used(config, *calls);
-                        reporter.borrow_mut().made(exchanges.len() as u64, used);
+                        reporter
+                            .borrow_mut()
+                            .add_calls(exchanges.len() as u64, used);
                         Some(exchanges)
                     }
                     Err(gone) => {
@@ -413,20 +420,20 @@ impl Finish<'_> {
             faults.iter().map(|(fault, _)| fault.clone()).collect();
         // What can also be seen from outside is told once, with the rows.
         faults.retain(|(fault, _)| {
-            let is_twin = |other: &Fault| {
-                Some(other.kind) == fault.kind.seen_from_outside()
+            let is_black_box_view = |other: &Fault| {
+                Some(other.kind) == fault.kind.black_box_kind()
                     && other.operation == fault.operation
             };
-            !faults_from_outside.iter().any(is_twin)
+            !faults_from_outside.iter().any(is_black_box_view)
         });
         for (fault, _) in &mut faults {
-            let twins = faults_from_outside.iter().filter(|other| {
-                other.kind.seen_from_outside() == Some(fault.kind)
+            let black_box_faults = faults_from_outside.iter().filter(|other| {
+                other.kind.black_box_kind() == Some(fault.kind)
                     && other.operation == fault.operation
             });
-            fault
-                .evidence
-                .extend(twins.flat_map(|twin| twin.evidence.clone()));
+            fault.evidence.extend(
+                black_box_faults.flat_map(|black_box_fault| black_box_fault.evidence.clone()),
+            );
         }
         faults.sort_by_key(|(fault, _)| FaultKind::ALL.iter().position(|kind| *kind == fault.kind));
         faults

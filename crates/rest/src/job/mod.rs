@@ -1,11 +1,13 @@
-//! The REST job: search, probe, minimize, and hand over tests.
+//! The REST job: search, probe, minimize, verify.
 //!
-//! [`run`](run()) is the whole of it; [`Event`] is what it tells meanwhile.
+//! [`run`](run()) is the entry point; [`Event`] reports its progress.
 
 mod event;
 mod finish;
+mod last_calls;
 mod readable;
 mod run;
+mod shares;
 mod shrink;
 mod split;
 mod uncovered;
@@ -18,6 +20,7 @@ use isobath_exec::test_database::StateCost;
 use isobath_sql::Limitation;
 
 pub use event::{Event, Stage, TimelinePoint};
+pub use last_calls::call_disruptive;
 pub use run::{ClientMaker, SEARCH_ENDS, in_flight, run};
 pub use uncovered::UncoveredTarget;
 
@@ -34,15 +37,15 @@ use crate::seeding::DatabaseReport;
 use crate::supervisor::Crash;
 use crate::target::Target;
 
-/// What a run may do and use.
+/// Configuration of a run.
 pub struct Config {
     /// The algorithm, its parameters, and the seed.
     pub search: isobath_search::SearchConfig,
     /// The most calls in all.
     pub calls: Option<u64>,
-    /// The share of the time that is used, from 0; asked whenever a candidate is to be made.
+    /// The used share of the time budget, from 0.
     pub elapsed: Arc<dyn Fn() -> f64 + Send + Sync>,
-    /// Raised to end search and probes, and to hand over what there is.
+    /// Set to end search and probes and to write the results so far.
     pub interrupt: Arc<AtomicBool>,
     /// Raised to end also the calls that handing over takes.
     pub stop: Arc<AtomicBool>,
@@ -50,15 +53,17 @@ pub struct Config {
     pub workers: usize,
     /// How candidates are made.
     pub sampling: SamplingConfig,
+    /// Also keep a test for each kind of value and part of a response.
+    pub all_tests: bool,
     /// Kinds of faults that are not looked for.
-    pub off: BTreeSet<FaultKind>,
+    pub disabled: BTreeSet<FaultKind>,
     /// Which probes are made.
     pub probes: ProbeConfig,
-    /// What an earlier run left that this one goes on from.
-    pub earlier: Option<PreviousRun>,
+    /// State of the interrupted run to resume.
+    pub previous: Option<PreviousRun>,
 }
 
-/// What a run that was stopped left.
+/// State of an interrupted run.
 #[derive(Clone, Debug, Default)]
 pub struct PreviousRun {
     /// The candidates that were the first to cover something, in their order.
@@ -96,14 +101,15 @@ impl Config {
             stop: Arc::default(),
             workers: 1,
             sampling: SamplingConfig::default(),
-            off: BTreeSet::new(),
+            all_tests: false,
+            disabled: BTreeSet::new(),
             probes: ProbeConfig::default(),
-            earlier: None,
+            previous: None,
         }
     }
 }
 
-/// A test to hand over.
+/// A generated test.
 #[derive(Clone, Debug)]
 pub struct Test {
     /// The calls.
@@ -118,7 +124,7 @@ pub struct Test {
     pub faults: Vec<Fault>,
 }
 
-/// What a run learned about the rows of a database.
+/// Findings about the database.
 #[derive(Clone, Debug)]
 pub struct DatabaseFindings {
     /// The database, without a password.
@@ -129,13 +135,13 @@ pub struct DatabaseFindings {
     pub drift: Vec<Drift>,
     /// What resetting and looking cost.
     pub cost: StateCost,
-    /// Tables with too many rows to be put back.
+    /// Tables with too many rows to reset.
     pub not_kept: Vec<String>,
     /// What decides about rows and is not understood, triggers above all.
     pub limitations: Vec<Limitation>,
 }
 
-/// What a run leaves.
+/// Result of a run.
 #[derive(Debug)]
 pub struct RunResult {
     /// The tests, those that show faults first.
@@ -156,11 +162,13 @@ pub struct RunResult {
     pub timeline: Vec<TimelinePoint>,
     /// Targets that were not covered.
     pub uncovered: Vec<UncoveredTarget>,
-    /// How often the service died, and how.
+    /// Operations after which everything answered 401 or 503, with that status.
+    pub disruptive: Vec<(usize, u16)>,
+    /// How of the service.
     pub crashes: Vec<Crash>,
-    /// Tests that were not handed over because time or calls were used up.
+    /// Tests left out because the budget ended before verification.
     pub unverified: usize,
-    /// Tests that were not handed over because their calls were not answered alike twice.
+    /// Tests left out because their responses differed between two runs.
     pub unstable: usize,
     /// Why the service could not be reached any more.
     pub lost: Option<ServiceLost>,
@@ -168,12 +176,12 @@ pub struct RunResult {
     pub interrupted: bool,
     /// What of the service's code is covered, where that is known.
     pub code: Option<CodeCoverage>,
-    /// What became of the rows of its database, where that was looked at.
+    /// Findings about the database, if there is one.
     pub rows: Option<DatabaseFindings>,
     /// Statements that the service was seen to look for rows with, one of each shape.
     pub statements: Vec<String>,
     /// What the database was used for, where there is one.
     pub database: Option<DatabaseReport>,
-    /// What the service asked of outside services, as far as that was seen.
+    /// Observed outbound requests.
     pub outgoing: Vec<(OutboundRequest, OutboundTally)>,
 }

@@ -1,4 +1,4 @@
-//! Tests without the markers that the search left in them.
+//! Replaces taint markers in tests by readable words.
 
 use isobath_search::{Problem, TargetId};
 
@@ -11,7 +11,7 @@ use crate::taint::{WordLength, without_markers};
 /// More attempts than these are not spent on one test.
 const ATTEMPTS: usize = 5;
 
-/// What a test must still do with words in place of markers.
+/// What a test must still show after its markers are replaced.
 pub(super) enum Requirement<'a> {
     /// The same statuses.
     Statuses,
@@ -21,7 +21,7 @@ pub(super) enum Requirement<'a> {
     Targets(&'a [TargetId]),
 }
 
-/// What it does, as seen just now.
+/// What it showed in its last run.
 pub(super) enum ObservedRequirement<'a> {
     /// It was answered with these.
     Statuses(Vec<Option<u16>>),
@@ -32,8 +32,12 @@ pub(super) enum ObservedRequirement<'a> {
 }
 
 impl Finish<'_> {
-    /// The candidate with words in place of markers, as many as what it is kept for allows.
-    pub(super) fn readable(&mut self, candidate: Candidate, holds: &Requirement<'_>) -> Candidate {
+    /// The candidate with markers replaced by words, as far as it still fulfills its purpose.
+    pub(super) fn readable(
+        &mut self,
+        candidate: Candidate,
+        requirement: &Requirement<'_>,
+    ) -> Candidate {
         if without_markers(&candidate, WordLength::Short).is_empty() || !self.has_time_to_reword() {
             return candidate;
         }
@@ -41,7 +45,7 @@ impl Finish<'_> {
         let Some(exchanges) = self.run(&candidate) else {
             return candidate;
         };
-        let does = match holds {
+        let observed = match requirement {
             Requirement::Statuses => ObservedRequirement::Statuses(statuses(&exchanges)),
             Requirement::Fault(fault) => ObservedRequirement::Fault(fault),
             Requirement::Targets(targets) => {
@@ -54,7 +58,7 @@ impl Finish<'_> {
         };
         for length in [WordLength::Short, WordLength::Same] {
             if let Some(all) = without_markers(&candidate, length).into_iter().next()
-                && self.still_does(&all, &does)
+                && self.still_holds(&all, &observed)
             {
                 return all;
             }
@@ -66,7 +70,7 @@ impl Finish<'_> {
             // The first of several is all of them at once.
             let single = left.into_iter().skip(1).nth(refused);
             let Some(attempt) = single else { break };
-            if self.still_does(&attempt, &does) {
+            if self.still_holds(&attempt, &observed) {
                 kept = attempt;
             } else {
                 refused += 1;
@@ -76,10 +80,10 @@ impl Finish<'_> {
     }
 
     /// Whether a candidate does what it must; not so when there is no time to see.
-    pub(super) fn still_does(
+    pub(super) fn still_holds(
         &mut self,
         candidate: &Candidate,
-        does: &ObservedRequirement<'_>,
+        observed: &ObservedRequirement<'_>,
     ) -> bool {
         if !self.has_time_to_reword() {
             return false;
@@ -87,7 +91,7 @@ impl Finish<'_> {
         let Some(exchanges) = self.run(candidate) else {
             return false;
         };
-        match does {
+        match observed {
             ObservedRequirement::Statuses(before) => statuses(&exchanges) == *before,
             ObservedRequirement::Fault(fault) => {
                 let shown = self.problem.judge(candidate, &exchanges);

@@ -1,4 +1,4 @@
-//! A run from its first call to its outcome.
+//! A run, from the first call to its result.
 
 use std::cell::RefCell;
 use std::io;
@@ -13,6 +13,7 @@ use isobath_search::{
 
 use super::event::{Event, EventReporter, Stage, unexplained};
 use super::finish::Finish;
+use super::shares::BudgetShares;
 use super::{Config, DatabaseFindings, RunResult};
 use crate::caller::{Caller, Service, ServiceLost};
 use crate::candidate::Candidate;
@@ -23,7 +24,7 @@ use crate::oracle::Oracle;
 use crate::problem::RestProblem;
 use crate::seeding::{LiveDatabase, RowSeeder};
 
-/// The share of the budget at which the search ends.
+/// The most of the budget that a run which is resumed counts as used: tests are verified anew.
 pub const SEARCH_ENDS: f64 = 0.6;
 
 /// How many candidates should be on their way at once for so many workers to be busy.
@@ -37,7 +38,7 @@ pub fn in_flight(workers: usize) -> usize {
 /// Makes a client whose calls end when the flag is raised.
 pub type ClientMaker<'a> = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client> + 'a;
 
-/// Runs the job; `client` makes the client of each worker, and `tell` hears what happens.
+/// Runs the job; `client` makes the client of each worker, and `sink` hears what happens.
 ///
 /// # Errors
 ///
@@ -46,17 +47,19 @@ pub fn run(
     service: &Arc<Service>,
     client: &ClientMaker<'_>,
     config: &Config,
-    tell: impl FnMut(&Event<'_>) + 'static,
+    sink: impl FnMut(&Event<'_>) + 'static,
 ) -> io::Result<RunResult> {
-    let reporter = EventReporter::new(Box::new(tell), config.earlier.as_ref());
+    let reporter = EventReporter::new(Box::new(sink), config.previous.as_ref());
     let reporter = Rc::new(RefCell::new(reporter));
-    let mut search = search(service, config);
+    let shares = Arc::new(BudgetShares::default());
+    let mut search = search(service, config, &shares);
     search.observe(SearchListener {
+        shares,
         reporter: Rc::clone(&reporter),
         service: Arc::clone(service),
     });
     let (mut spent, mut calls) = (0, 0);
-    if let Some(earlier) = &config.earlier {
+    if let Some(earlier) = &config.previous {
         reporter.borrow_mut().stage(Stage::Resume);
         (spent, calls) = (earlier.spent(config.calls), earlier.calls());
         search.resume(earlier.candidates.iter().cloned(), spent);
@@ -97,6 +100,7 @@ pub fn run(
         statuses: finish.statuses(),
         timeline,
         uncovered,
+        disruptive: finish.problem.disruption.observed(),
         crashes: service.supervisor.crashes(0),
         unverified: finish.unverified,
         unstable: finish.unstable,
@@ -120,6 +124,7 @@ pub fn run(
 
 /// Passes on what happens in the search.
 struct SearchListener {
+    shares: Arc<BudgetShares>,
     reporter: Rc<RefCell<EventReporter>>,
     service: Arc<Service>,
 }
@@ -127,7 +132,10 @@ struct SearchListener {
 impl Observer<RestProblem> for SearchListener {
     fn on(&mut self, event: &SearchEvent, problem: &RestProblem) {
         let mut reporter = self.reporter.borrow_mut();
-        reporter.on(event, problem, &self.service, SEARCH_ENDS);
+        if let SearchEvent::Evaluated { cost, .. } = event {
+            self.shares.note(problem, *cost);
+        }
+        reporter.on(event, problem, &self.service, self.shares.used());
     }
 
     fn keep(&mut self, candidate: &Candidate, _problem: &RestProblem) {
@@ -135,17 +143,17 @@ impl Observer<RestProblem> for SearchListener {
     }
 }
 
-/// What the service asked of others: what we answered, and what a driver told of besides.
+/// Outbound requests: mocked ones, and others that the driver observed.
 fn outgoing(service: &Service, problem: &RestProblem) -> Vec<(OutboundRequest, OutboundTally)> {
     let answered = service.with_mocks(|mocks| (mocks.tallies(), mocks.stations().to_vec()));
     let (mut all, stations) = answered.unwrap_or_default();
-    all.extend(problem.called().unanswered(&stations));
+    all.extend(problem.unmocked().unanswered(&stations));
     all
 }
 
 /// What was learned about the rows.
 fn rows(service: &Service, problem: &RestProblem) -> Option<DatabaseFindings> {
-    let judge = problem.rows()?;
+    let judge = problem.db_oracle()?;
     service.with_database(|database| {
         let state = &database.state;
         let tables = state.not_snapshotted().iter();
@@ -162,8 +170,12 @@ fn rows(service: &Service, problem: &RestProblem) -> Option<DatabaseFindings> {
     })
 }
 
-fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
-    let oracle = Oracle::new(&service.api, config.off.clone());
+fn search(
+    service: &Arc<Service>,
+    config: &Config,
+    shares: &Arc<BudgetShares>,
+) -> Search<RestProblem> {
+    let oracle = Oracle::new(&service.api, config.disabled.clone());
     let problem = RestProblem::new(
         Arc::clone(&service.api),
         service.sessions.len(),
@@ -182,7 +194,7 @@ fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
         Some(seeder) => problem.with_seeder(seeder),
         None => problem,
     };
-    let described = service.with_mocks(|mocks| mocks.described().to_vec());
+    let described = service.with_mocks(|mocks| mocks.documented().to_vec());
     let problem = match described {
         Some(described) => problem.with_mock_catalog(MockCatalog::new(described)),
         None => problem,
@@ -190,15 +202,25 @@ fn search(service: &Arc<Service>, config: &Config) -> Search<RestProblem> {
     let judge = service
         .with_database(|database| DatabaseOracle::new(database.state.schema().clone().into()));
     let problem = match judge {
-        Some(judge) => problem.with_rows(judge),
+        Some(judge) => problem.with_db_oracle(judge),
         None => problem,
     };
     let mut limits = Budget::default().interrupt(Arc::clone(&config.interrupt));
     if let Some(calls) = config.calls {
-        limits = limits.cost((calls as f64 * SEARCH_ENDS) as u64);
+        limits = limits.cost(calls);
     }
     let elapsed = Arc::clone(&config.elapsed);
-    let limits = limits.elapsed(move || elapsed() / SEARCH_ENDS);
+    let (shares, most) = (Arc::clone(shares), config.calls);
+    let spent = config
+        .previous
+        .as_ref()
+        .map_or(0, |earlier| earlier.spent(most));
+    let limits = limits.elapsed(move || {
+        let calls = spent + shares.calls();
+        let of_calls = most.map_or(0.0, |most| calls as f64 / most.max(1) as f64);
+        let used = elapsed().max(of_calls);
+        shares.share_of_search(used)
+    });
     Search::new(problem, &config.search, limits)
 }
 

@@ -1,4 +1,4 @@
-//! Shorter texts in tests: a hundred random letters say no more than eight, where nothing depends on them.
+//! Shortens long strings in tests where their content does not matter.
 
 use isobath_genes::{Domain, Value as GeneValue};
 use serde_json::Value;
@@ -22,17 +22,17 @@ struct LongText {
 }
 
 impl Finish<'_> {
-    /// The candidate with short texts, as far as it does with them what it is kept for.
+    /// The candidate with shortened strings, as far as it still fulfills its purpose.
     pub(super) fn shrink(
         &mut self,
         candidate: Candidate,
-        does: &ObservedRequirement<'_>,
+        observed: &ObservedRequirement<'_>,
         end: f64,
     ) -> Candidate {
         let texts = long_texts(&candidate);
         let mut best = candidate;
         let mut hold = |shorter: &Candidate| {
-            Self::has_time(self.config, self.calls, end) && self.still_does(shorter, does)
+            Self::has_time(self.config, self.calls, end) && self.still_holds(shorter, observed)
         };
         if texts.len() > 1
             && let Some(shorter) = shortened(&best, &texts, SHORT)

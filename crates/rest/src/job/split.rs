@@ -1,4 +1,4 @@
-//! Tests about one thing each: what a candidate does side by side becomes several tests.
+//! Splits candidates with independent parts into several tests.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ impl Finish<'_> {
     ) -> Vec<(Candidate, Vec<TargetId>)> {
         let mut tests = Vec::new();
         for minimal in suite {
-            match self.apart(&minimal) {
+            match self.split_candidate(&minimal) {
                 Some(parts) => tests.extend(parts),
                 None => tests.push(((*minimal.candidate).clone(), minimal.targets)),
             }
@@ -24,7 +24,7 @@ impl Finish<'_> {
         tests
     }
 
-    fn apart(
+    fn split_candidate(
         &mut self,
         minimal: &MinimizedTest<Candidate>,
     ) -> Option<Vec<(Candidate, Vec<TargetId>)>> {

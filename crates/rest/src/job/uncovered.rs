@@ -1,4 +1,4 @@
-//! What was not covered, and why as far as that can be told.
+//! Uncovered targets, and the likely reason.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct UncoveredTarget {
 impl Finish<'_> {
     /// The targets that were met and not covered, nearest first, then the documented statuses that were never met.
     pub(super) fn uncovered(&self) -> Vec<UncoveredTarget> {
-        let mut misses: Vec<UncoveredTarget> = self
+        let mut uncovered_targets: Vec<UncoveredTarget> = self
             .problem
             .targets()
             .iter()
@@ -45,20 +45,24 @@ impl Finish<'_> {
                 }
             })
             .collect();
-        misses.sort_by(|a, b| b.score.total_cmp(&a.score));
+        uncovered_targets.sort_by(|a, b| b.score.total_cmp(&a.score));
         let has_users = !self.caller.service().sessions.is_empty();
-        misses.extend(unseen(&self.problem.api, &self.statuses(), has_users));
-        misses
+        uncovered_targets.extend(uncovered_statuses(
+            &self.problem.api,
+            &self.statuses(),
+            has_users,
+        ));
+        uncovered_targets
     }
 }
 
 /// The documented statuses that no call was answered with.
-pub(super) fn unseen(
+pub(super) fn uncovered_statuses(
     api: &Api,
     statuses: &[BTreeMap<u16, u64>],
     has_users: bool,
 ) -> Vec<UncoveredTarget> {
-    let mut misses = Vec::new();
+    let mut uncovered_targets = Vec::new();
     for (index, (operation, seen)) in api.operations.iter().zip(statuses).enumerate() {
         for response in &operation.responses {
             let StatusPattern::Code(status) = response.status else {
@@ -68,29 +72,29 @@ pub(super) fn unseen(
                 continue;
             }
             let others: Vec<String> = seen.keys().map(ToString::to_string).collect();
-            misses.push(UncoveredTarget {
-                target: format!("{} answers {status}", operation.name()),
+            uncovered_targets.push(UncoveredTarget {
+                target: format!("{} returns {status}", operation.name()),
                 operation: Some(index),
                 score: 0.0,
-                nearest: (!others.is_empty()).then(|| format!("answered {}", others.join(", "))),
+                nearest: (!others.is_empty()).then(|| format!("returned {}", others.join(", "))),
                 reason: Some(reason(status, seen.is_empty(), has_users).to_owned()),
             });
         }
     }
-    misses
+    uncovered_targets
 }
 
 /// Why a documented status may not have come.
 fn reason(status: u16, is_silent: bool, has_users: bool) -> &'static str {
     match status {
-        _ if is_silent => "no call of the operation was answered",
+        _ if is_silent => "no call of the operation received a response",
         401 | 403 if !has_users => {
-            "documented, and never seen: all calls were made without authentication; --auth names users"
+            "documented, never observed: all calls were unauthenticated; add users with --auth"
         }
-        401 | 403 => "documented, and never seen: nobody was kept out in this way",
-        429 | 503 => "documented, and never seen: the service was never busy enough",
-        500.. => "documented, and never seen: no input made the service fail in this way",
-        _ => "documented, and never seen: no input that was tried leads to it",
+        401 | 403 => "documented, never observed: no user was rejected this way",
+        429 | 503 => "documented, never observed: the load was too low",
+        500.. => "documented, never observed: no input caused this error",
+        _ => "documented, never observed: no tried input leads to it",
     }
 }
 
@@ -104,19 +108,22 @@ mod tests {
         let document = "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths:\n  /x:\n    get: {responses: {'200': {description: a}, '403': {description: b}, '409': {description: c}, default: {description: d}}}\n  /y:\n    get: {responses: {'200': {description: a}, 4XX: {description: b}}}\n";
         let api = read(document, "x.yaml", &NoLoader).expect("a good document");
         let seen = [BTreeMap::from([(200, 7), (404, 2)]), BTreeMap::new()];
-        let show = |miss: UncoveredTarget| {
-            let nearest = miss.nearest.unwrap_or_default();
+        let show = |uncovered_target: UncoveredTarget| {
+            let nearest = uncovered_target.nearest.unwrap_or_default();
             format!(
                 "{} | {nearest} | {}",
-                miss.target,
-                miss.reason.unwrap_or_default()
+                uncovered_target.target,
+                uncovered_target.reason.unwrap_or_default()
             )
         };
-        let lines: Vec<String> = unseen(&api, &seen, true).into_iter().map(show).collect();
+        let lines: Vec<String> = uncovered_statuses(&api, &seen, true)
+            .into_iter()
+            .map(show)
+            .collect();
         insta::assert_snapshot!(lines.join("\n"), @"
-        GET /x answers 403 | answered 200, 404 | documented, and never seen: nobody was kept out in this way
-        GET /x answers 409 | answered 200, 404 | documented, and never seen: no input that was tried leads to it
-        GET /y answers 200 |  | no call of the operation was answered
+        GET /x returns 403 | returned 200, 404 | documented, never observed: no user was rejected this way
+        GET /x returns 409 | returned 200, 404 | documented, never observed: no tried input leads to it
+        GET /y returns 200 |  | no call of the operation received a response
         ");
     }
 }

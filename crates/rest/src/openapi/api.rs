@@ -1,4 +1,4 @@
-//! An API as its documents describe it, whatever version they are written in.
+//! The API model, independent of the OpenAPI version.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub struct Api {
     pub version: Version,
     /// `info.title`, if there is one.
     pub title: String,
-    /// Where the API lives, as far as the document knows; may be relative or empty.
+    /// Servers of the API; may be relative or empty.
     pub servers: Vec<Server>,
     /// Everything that can be called, in the order of the document.
     pub operations: Vec<Operation>,
@@ -26,7 +26,7 @@ pub struct Api {
     pub model: Arc<Model>,
     /// How values are named in XML, by node.
     pub xml: BTreeMap<NodeId, Xml>,
-    /// The schemas of answers, to check them with.
+    /// The schemas of responses, to check them with.
     pub bundle: Bundle,
     /// What could not be modelled.
     pub limitations: Limitations,
@@ -45,7 +45,7 @@ pub enum Version {
     V3_2,
 }
 
-/// Where an API lives.
+/// A server of the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
     /// Absolute or relative URL, with variables at their defaults.
@@ -67,7 +67,7 @@ pub struct Operation {
     pub summary: Option<Arc<str>>,
     /// Tags.
     pub tags: Vec<Arc<str>>,
-    /// Whether callers are told to stay away.
+    /// Whether the operation is deprecated.
     pub deprecated: bool,
     /// Parameters in path, query, header and cookie.
     pub parameters: Vec<Parameter>,
@@ -75,7 +75,7 @@ pub struct Operation {
     pub body: Option<Body>,
     /// What may come back.
     pub responses: Vec<DocumentedResponse>,
-    /// Ways to be allowed in; any one of them is enough. Empty means that nothing is asked.
+    /// Alternative security requirements; empty means public.
     pub security: Vec<SecurityRequirement>,
     /// Servers of this operation alone; empty means those of the API.
     pub servers: Vec<Server>,
@@ -294,11 +294,11 @@ pub struct DocumentedResponse {
     pub headers: Vec<ResponseHeader>,
     /// Bodies by content type; empty means that no body is described.
     pub media: Vec<ResponseMedia>,
-    /// What can be done next with the answer.
+    /// What can be done next with the response.
     pub links: Vec<Link>,
 }
 
-/// A documented header of an answer.
+/// A documented header of a response.
 #[derive(Clone, Debug)]
 pub struct ResponseHeader {
     /// Its name.
@@ -309,7 +309,7 @@ pub struct ResponseHeader {
     pub node: Option<NodeId>,
 }
 
-/// A documented body of an answer.
+/// A documented body of a response.
 #[derive(Clone, Debug)]
 pub struct ResponseMedia {
     /// The content type, which may have wildcards.
@@ -320,7 +320,7 @@ pub struct ResponseMedia {
     pub node: Option<NodeId>,
 }
 
-/// From an answer to a further call.
+/// From a response to a further call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Its name.
@@ -336,9 +336,9 @@ pub struct Link {
 /// What a link takes a value from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
-    /// A JSON Pointer into the body of the answer.
+    /// A JSON Pointer into the body of the response.
     ResponseBody(Arc<str>),
-    /// A header of the answer.
+    /// A header of the response.
     ResponseHeader(Arc<str>),
     /// A JSON Pointer into the body that was sent.
     RequestBody(Arc<str>),
@@ -348,7 +348,7 @@ pub enum Expression {
     Url,
     /// The method that was used.
     Method,
-    /// The status of the answer.
+    /// The status of the response.
     StatusCode,
     /// A value that the link itself gives.
     Constant(Json),
@@ -362,7 +362,7 @@ impl Expression {
     }
 }
 
-/// Schemes that must all be met, with the scopes asked for.
+/// Security schemes that are all required, with scopes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SecurityRequirement {
     /// Names of schemes, and scopes.
@@ -386,7 +386,7 @@ pub enum SecurityScheme {
     },
     /// A bearer token from somewhere else.
     OAuth2 {
-        /// Where tokens are had, if the document says so.
+        /// Token URL, if documented.
         token_url: Option<Arc<str>>,
     },
     /// A bearer token from an OpenID provider.

@@ -65,7 +65,7 @@ impl Reader<'_> {
             }
         }
         if media.is_empty() {
-            self.malformed(&place, "a body needs a content type");
+            self.malformed(&place, "a body requires a content type");
             return None;
         }
         Some(Body {
@@ -86,7 +86,7 @@ impl Reader<'_> {
             self.nodes.add(bytes())
         } else {
             if map.contains_key("itemSchema") {
-                let detail = "a stream of items is sent as free JSON";
+                let detail = "a stream of items is sent as arbitrary JSON";
                 self.documents
                     .limit(LimitationKind::ContentType, &place, detail);
             }
@@ -133,7 +133,7 @@ impl Reader<'_> {
         place: &DocumentPlace,
         schema: &DocumentPlace,
     ) -> BTreeMap<Arc<str>, Encoding> {
-        let mut encodings = self.said_by_schema(schema);
+        let mut encodings = self.encodings_from_schema(schema);
         for name in self.names(place) {
             let place = place.child(&name);
             let Some((_, map)) = self.object(&place) else {
@@ -169,7 +169,7 @@ impl Reader<'_> {
     }
 
     /// The content types of parts that their own schemas name, as in 3.1.
-    fn said_by_schema(&self, schema: &DocumentPlace) -> BTreeMap<Arc<str>, Encoding> {
+    fn encodings_from_schema(&self, schema: &DocumentPlace) -> BTreeMap<Arc<str>, Encoding> {
         let schema = self.documents.get(schema).and_then(|json| {
             let reference = json.get("$ref").and_then(Json::as_str);
             match reference.and_then(|reference| reference.strip_prefix('#')) {

@@ -1,4 +1,4 @@
-//! The documents of an API and the references between them.
+//! The documents of an API, and references between them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub trait Loader {
     /// The text at an absolute location: a URL, or a file path if the first document was one.
     ///
     /// # Errors
-    /// A sentence fragment that says why it cannot be had.
+    /// Returns why the document cannot be loaded.
     fn load(&self, location: &str) -> Result<String, String>;
 }
 
@@ -197,7 +197,7 @@ impl<'a> Documents<'a> {
                 self.limit(
                     LimitationKind::UnresolvedReference,
                     place,
-                    format!("nothing is at `{}`", at.pointer),
+                    format!("nothing found at `{}`", at.pointer),
                 );
                 return None;
             };
@@ -207,11 +207,7 @@ impl<'a> Documents<'a> {
             let reference = reference.to_owned();
             at = self.target(&at, &reference)?;
         }
-        self.limit(
-            LimitationKind::ReferenceCycle,
-            place,
-            "references lead in a circle",
-        );
+        self.limit(LimitationKind::ReferenceCycle, place, "circular references");
         None
     }
 
@@ -236,7 +232,7 @@ impl<'a> Documents<'a> {
             self.limit(
                 LimitationKind::UnresolvedReference,
                 from,
-                format!("`{reference}` leads nowhere"),
+                format!("unresolved reference `{reference}`"),
             );
             return None;
         }

@@ -1,4 +1,4 @@
-//! What the reader met and could not model, with its place, counted by kind.
+//! Unsupported parts of a document, with their location, counted by kind.
 
 use std::collections::BTreeMap;
 use std::fmt;

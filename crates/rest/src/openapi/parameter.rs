@@ -1,4 +1,4 @@
-//! Parameters of all places and styles.
+//! Parameters of all locations and styles.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Reader<'_> {
             None | Some(Json::Null) => Vec::new(),
             Some(Json::Array(items)) => (0..items.len()).map(|i| place.item(i)).collect(),
             Some(_) => {
-                self.malformed(place, "parameters have to be a list");
+                self.malformed(place, "`parameters` must be a list");
                 Vec::new()
             }
         }
@@ -51,7 +51,7 @@ impl Reader<'_> {
         };
         let text = |name: &str| map.get(name).and_then(Json::as_str);
         let (Some(name), Some(location)) = (text("name"), text("in")) else {
-            self.malformed(&place, "a parameter needs `name` and `in`");
+            self.malformed(&place, "a parameter requires `name` and `in`");
             return;
         };
         let required = map.get("required") == Some(&Json::Bool(true));
@@ -87,7 +87,7 @@ impl Reader<'_> {
         let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if location == ParameterLocation::Header && (name.is_empty() || !name.chars().all(is_token))
         {
-            let detail = format!("`{name}` cannot be the name of a header");
+            let detail = format!("`{name}` is not a valid header name");
             self.documents
                 .limit(LimitationKind::Parameter, &place, detail);
             return;
@@ -97,7 +97,7 @@ impl Reader<'_> {
             .any(|other| other.location == location && *other.name == *name)
         {
             if is_own {
-                let detail = format!("parameter `{name}` is there twice");
+                let detail = format!("duplicate parameter `{name}`");
                 self.documents
                     .limit(LimitationKind::Duplicate, &place, detail);
             }

@@ -1,4 +1,4 @@
-//! The frame of a document: version, servers, paths and operations.
+//! Reads the frame of a document: version, servers, paths and operations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -131,7 +131,7 @@ impl<'l> Reader<'l> {
         match self.documents.get(&place) {
             Some(Json::Object(map)) => Some((place.clone(), map.clone())),
             _ => {
-                self.malformed(&place, "an object is expected here");
+                self.malformed(&place, "expected an object");
                 None
             }
         }
@@ -147,7 +147,7 @@ impl<'l> Reader<'l> {
                 .cloned()
                 .collect(),
             Some(_) => {
-                self.malformed(place, "an object is expected here");
+                self.malformed(place, "expected an object");
                 Vec::new()
             }
         }
@@ -160,7 +160,7 @@ impl<'l> Reader<'l> {
         } else {
             root.child("components").child("schemas")
         };
-        self.nodes.find_heirs(&mut self.documents, &schemas);
+        self.nodes.find_subtypes(&mut self.documents, &schemas);
         let security_schemes = self.security_schemes(&root);
         let security = self.security(&root.child("security")).unwrap_or_default();
         let servers = self.root_servers(&root);
@@ -170,7 +170,7 @@ impl<'l> Reader<'l> {
             self.path(&path, &paths.child(&path), &security, &mut operations);
         }
         if operations.is_empty() {
-            self.malformed(&paths, "there is no operation to call");
+            self.malformed(&paths, "no operations");
         }
         for part in ["webhooks"] {
             for name in self.names(&root.child(part)) {
@@ -178,7 +178,7 @@ impl<'l> Reader<'l> {
                 self.documents.limit(
                     LimitationKind::Callback,
                     &place,
-                    format!("`{name}` is called by the service, not by us"),
+                    format!("`{name}` is called by the service and not tested"),
                 );
             }
         }
@@ -270,7 +270,7 @@ impl<'l> Reader<'l> {
             return;
         };
         if !matches!(self.documents.get(&place), Some(Json::Object(_))) {
-            self.malformed(&place, "an operation has to be an object");
+            self.malformed(&place, "an operation must be an object");
             return;
         }
         let mut parameters = Vec::new();
@@ -293,7 +293,7 @@ impl<'l> Reader<'l> {
         };
         for name in self.names(&place.child("callbacks")) {
             let place = place.child("callbacks").child(&name);
-            let detail = format!("`{name}` is called by the service, not by us");
+            let detail = format!("`{name}` is called by the service and not tested");
             self.documents
                 .limit(LimitationKind::Callback, &place, detail);
         }
@@ -374,7 +374,8 @@ impl<'l> Reader<'l> {
                 .iter()
                 .any(|p| p.location == ParameterLocation::Path && p.name == *name);
             if !described {
-                let detail = format!("`{{{name}}}` is not described; it is sent as text");
+                let detail =
+                    format!("path parameter `{{{name}}}` is not declared; sent as a string");
                 self.documents
                     .limit(LimitationKind::PathTemplate, place, detail);
                 let parameter = self.undescribed(name);
@@ -491,7 +492,7 @@ impl<'l> Reader<'l> {
             if let Some(id) = &operation.operation_id
                 && by_id.insert(id.clone(), i).is_some()
             {
-                let detail = format!("operation id `{id}` is used twice");
+                let detail = format!("duplicate operation id `{id}`");
                 let place = operation.place.clone();
                 let limitations = &mut self.documents.limitations;
                 limitations.add(LimitationKind::Duplicate, detail, place);

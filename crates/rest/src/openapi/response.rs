@@ -1,4 +1,4 @@
-//! Documented answers and the links that lead on from them.
+//! Documented responses and links.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -136,7 +136,7 @@ impl Reader<'_> {
                 Some(expression)
             });
             if map.contains_key("server") {
-                let detail = "the server of a link is not called";
+                let detail = "the server of a link is ignored";
                 self.documents.limit(LimitationKind::Link, &place, detail);
             }
             let text = |name: &str| map.get(name).and_then(Json::as_str).map(str::to_owned);
@@ -214,7 +214,7 @@ impl Reader<'_> {
                 TargetName::None => None,
             };
             if link.target.is_none() {
-                let detail = format!("link `{}` leads to no operation", link.name);
+                let detail = format!("link `{}` refers to an unknown operation", link.name);
                 self.documents
                     .limit(LimitationKind::Link, &target.place, detail);
             }

@@ -1,4 +1,4 @@
-//! How callers identify themselves, and where they have to.
+//! Security schemes and requirements.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Reader<'_> {
             _ => None,
         };
         match &scheme {
-            None => self.malformed(&place, "a security scheme of no known kind"),
+            None => self.malformed(&place, "unknown kind of security scheme"),
             Some(SecurityScheme::MutualTls) => {
                 let detail = "client certificates are not sent";
                 self.documents
@@ -89,7 +89,7 @@ impl Reader<'_> {
         let requirements = match self.documents.get(place)? {
             Json::Array(requirements) => requirements,
             _ => {
-                self.malformed(place, "security has to be a list");
+                self.malformed(place, "`security` must be a list");
                 return None;
             }
         };

@@ -118,17 +118,17 @@ impl YamlReader {
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(Open::List(items, anchor)) => self.add(Json::Array(items), anchor),
                 Some(Open::Map(map, _, anchor)) => self.add(Json::Object(map), anchor),
-                None => Err("a collection ends that never began"),
+                None => Err("unexpected end of a collection"),
             },
             Event::Alias(id) => {
                 let known = self.anchors.iter().rev().find(|(anchor, _)| *anchor == id);
                 let json = match known {
                     Some((_, json)) => json.clone(),
-                    None => return Err("an alias refers to its own content"),
+                    None => return Err("an alias refers to itself"),
                 };
                 self.n_values += count(&json);
                 if self.n_values > MAX_VALUES {
-                    return Err("aliases multiply to too many values");
+                    return Err("aliases expand to too many values");
                 }
                 self.add(json, 0)
             }
@@ -142,10 +142,10 @@ impl YamlReader {
 
     fn start(&mut self, open: Open) -> Result<(), &'static str> {
         if self.open.len() >= MAX_DEPTH {
-            return Err("the nesting is too deep");
+            return Err("nesting is too deep");
         }
         if let Some(Open::Map(_, None, _)) = self.open.last() {
-            return Err("a name has to be text");
+            return Err("a key must be a string");
         }
         self.open.push(open);
         Ok(())
@@ -166,7 +166,7 @@ impl YamlReader {
             Some(Open::Map(map, key, _)) => match key.take() {
                 None => match json {
                     Json::String(text) => *key = Some(text),
-                    _ => return Err("a name has to be text"),
+                    _ => return Err("a key must be a string"),
                 },
                 Some(name) if name == "<<" => merge(map, json),
                 Some(name) => {

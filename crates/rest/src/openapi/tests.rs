@@ -133,7 +133,7 @@ fn a_discriminator_names_the_alternative() {
 }
 
 #[test]
-fn a_base_with_a_discriminator_stands_for_its_heirs() {
+fn a_base_with_a_discriminator_stands_for_its_subtypes() {
     let reference = json!({"$ref": "#/definitions/Pet"});
     let api = api(&json!({
         "swagger": "2.0",
@@ -403,9 +403,9 @@ fn links_lead_to_operations() {
     insta::assert_snapshot!(limitations(&api), @"
     link expression `$oops`: 1:265 /paths/~1x/post/responses/201/links/bad
     link `id` is not taken from `$url`: 1:427 /paths/~1x/post/responses/201/links/where
-    link the server of a link is not called: 1:427 /paths/~1x/post/responses/201/links/where
+    link the server of a link is ignored: 1:427 /paths/~1x/post/responses/201/links/where
     link expression `x-{$response.body#/id}`: 1:507 /paths/~1x/post/responses/201/links/within
-    link link `bad` leads to no operation: 1:265 /paths/~1x/post/responses/201/links/bad
+    link link `bad` refers to an unknown operation: 1:265 /paths/~1x/post/responses/201/links/bad
     ");
 }
 
@@ -438,15 +438,15 @@ paths:
     insta::assert_snapshot!(limitations(&api), @r#"
     pattern `^(?=a)b$`: lookaround is not supported: 7:79 /paths/~1a~1{x}~1{y}/get/parameters/0/schema/pattern
     parameter style `label` in query: 9:11 /paths/~1a~1{x}~1{y}/get/parameters/2
-    malformed a parameter needs `name` and `in`: 10:11 /paths/~1a~1{x}~1{y}/get/parameters/3
-    unresolved-reference `#/components/parameters/none` leads nowhere: 11:11 /paths/~1a~1{x}~1{y}/get/parameters/4
+    malformed a parameter requires `name` and `in`: 10:11 /paths/~1a~1{x}~1{y}/get/parameters/3
+    unresolved-reference unresolved reference `#/components/parameters/none`: 11:11 /paths/~1a~1{x}~1{y}/get/parameters/4
     format format `zip-code` is treated as free text: 9:77 /paths/~1a~1{x}~1{y}/get/parameters/2/schema/format
     malformed `minLength` has the wrong type: 12:91 /paths/~1a~1{x}~1{y}/get/parameters/5/schema/minLength
     contradiction no whole number is within the bounds: 12:40 /paths/~1a~1{x}~1{y}/get/parameters/5/schema
-    path-template `{y}` is not described; it is sent as text: 6:7 /paths/~1a~1{x}~1{y}/get
+    path-template path parameter `{y}` is not declared; sent as a string: 6:7 /paths/~1a~1{x}~1{y}/get
     path-template path parameter `z` is not in the path: 6:7 /paths/~1a~1{x}~1{y}/get
     malformed `999` is not a status: 15:16 /paths/~1a~1{x}~1{y}/get/responses/999
-    malformed an operation has to be an object: 17:11 /paths/~1a~1{x}~1{y}/post
+    malformed an operation must be an object: 17:11 /paths/~1a~1{x}~1{y}/post
     content-type `application/x-thing` is sent as JSON: 20:52 /paths/~1b/put/requestBody/content/application~1x-thing
     misfit-example example `"abc"` does not fit its schema: 13:11 /paths/~1a~1{x}~1{y}/get/parameters/6
     "#);

@@ -1,6 +1,6 @@
-//! Judges answers: what each of them alone shows of a fault.
+//! Oracles over single responses.
 //!
-//! What takes several calls to see is found by [`crate::probe`].
+//! Faults that need several calls are found by [`crate::probe`].
 
 mod trace;
 
@@ -22,11 +22,11 @@ use crate::openapi::Api;
 use crate::problem::stable_pointer;
 use crate::redact;
 
-/// The judge of single answers.
+/// Oracles over single responses.
 #[derive(Debug)]
 pub struct Oracle {
     checker: ResponseChecker,
-    off: BTreeSet<FaultKind>,
+    disabled: BTreeSet<FaultKind>,
 }
 
 /// Longest part of a body that is searched for traces and messages.
@@ -35,22 +35,22 @@ const READ: usize = 64 * 1024;
 impl Oracle {
     /// A judge that looks for all kinds but those that are off.
     #[must_use]
-    pub fn new(api: &Api, off: BTreeSet<FaultKind>) -> Self {
+    pub fn new(api: &Api, disabled: BTreeSet<FaultKind>) -> Self {
         Self {
             checker: ResponseChecker::new(api),
-            off,
+            disabled,
         }
     }
 
     /// Whether a kind is looked for.
     #[must_use]
-    pub fn seeks(&self, kind: FaultKind) -> bool {
-        !self.off.contains(&kind)
+    pub fn checks(&self, kind: FaultKind) -> bool {
+        !self.disabled.contains(&kind)
     }
 
     /// The faults that an exchange shows, given the rule that its input breaks on purpose.
     ///
-    /// What the answer repeats of the user's secrets is not in them.
+    /// What the response repeats of the user's secrets is not in them.
     #[must_use]
     pub fn judge(
         &self,
@@ -77,7 +77,7 @@ impl Oracle {
         let statements = exchange.trace.statements();
         let evidence: Vec<String> = panics.chain(statements).chain(said).collect();
         let mut add = |kind: FaultKind, cause: String, detail: String| {
-            if self.seeks(kind) {
+            if self.checks(kind) {
                 faults.push(Fault {
                     kind,
                     cause,
@@ -91,7 +91,7 @@ impl Oracle {
             add(
                 FaultKind::ServiceDied,
                 panic.map_or_else(|| crash_cause(&name, exit_reason), |panic| panic.cause()),
-                format!("{name} brought the service down: {exit_reason}"),
+                format!("{name} crashed the service: {exit_reason}"),
             );
         }
         match exchange.failure() {
@@ -102,8 +102,8 @@ impl Oracle {
                     FaultKind::ConnectionDropped,
                     panic.map_or_else(|| name.clone(), |panic| panic.cause()),
                     format!(
-                        "{name} closed the connection without an answer{}",
-                        because(panic)
+                        "{name} closed the connection without a response{}",
+                        panic_reason(panic)
                     ),
                 );
             }
@@ -111,13 +111,13 @@ impl Oracle {
                 add(
                     FaultKind::ConnectionDropped,
                     format!("{name} garbage"),
-                    format!("{name} answered with what is not HTTP: {what}"),
+                    format!("{name} sent an invalid HTTP response: {what}"),
                 );
             }
             Some(CallFailure::TimedOut) => add(
                 FaultKind::TimedOut,
                 name.clone(),
-                format!("{name} did not answer in time"),
+                format!("{name} timed out"),
             ),
             _ => {}
         }
@@ -135,7 +135,7 @@ impl Oracle {
             add(
                 FaultKind::StackTrace,
                 cause,
-                format!("{name} answered {} with a stack trace", response.status),
+                format!("{name} returned {} with a stack trace", response.status),
             );
         }
         // A service that defends itself against many calls is not to blame for it.
@@ -155,15 +155,15 @@ impl Oracle {
                 }
             };
             let violates = constraint.map_or_else(String::new, |constraint| {
-                format!(" to a violation of {constraint}")
+                format!(" for a violation of {constraint}")
             });
             add(
                 FaultKind::ServerError,
                 cause,
                 format!(
-                    "{name} answered {}{violates}{}",
+                    "{name} returned {}{violates}{}",
                     response.status,
-                    because(panic)
+                    panic_reason(panic)
                 ),
             );
             // The body of a crash is rarely documented; one finding is enough.
@@ -171,7 +171,7 @@ impl Oracle {
         }
         if operation.response(response.status).is_none() && !operation.responses.is_empty() {
             let detail = format!(
-                "{name} answered {}, which is not documented",
+                "{name} returned {}, which is not documented",
                 response.status
             );
             add(
@@ -198,7 +198,7 @@ impl Oracle {
                 add(
                     FaultKind::ResponseMismatch,
                     cause,
-                    format!("{name} answered {}: {}", response.status, violation.message),
+                    format!("{name} returned {}: {}", response.status, violation.message),
                 );
             }
         }
@@ -214,22 +214,22 @@ impl Oracle {
             add(
                 FaultKind::InvalidInputAccepted,
                 cause,
-                format!("{name} answered {} although {what}", response.status),
+                format!("{name} returned {} although {what}", response.status),
             );
         }
         faults
     }
 }
 
-/// What the service says about its panic.
-fn because(panic: Option<Panic<'_>>) -> String {
+/// Panic location and message.
+fn panic_reason(panic: Option<Panic<'_>>) -> String {
     panic.map_or_else(String::new, |panic| {
         let message = panic.message.lines().next().unwrap_or_default();
         format!(": {} ({message})", panic.cause())
     })
 }
 
-/// The identity of a death: the site that the last words name, else the operation.
+/// The cause of a crash: the code location in the last output, else the operation.
 pub(crate) fn crash_cause(name: &str, exit_reason: &str) -> String {
     static SITE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"[\w./\\-]+\.[A-Za-z]{1,5}:\d+|File .[^\n]+, line \d+")

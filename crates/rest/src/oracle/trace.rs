@@ -1,4 +1,4 @@
-//! Recognises stack traces and the site they name.
+//! Recognizes stack traces and the code location they name.
 
 use std::sync::LazyLock;
 
@@ -88,7 +88,7 @@ pub fn stack_trace(body: &str) -> Option<String> {
     )
 }
 
-/// JSON writes line ends and quotes with a backslash; traces are recognised without them.
+/// JSON writes line ends and quotes with a backslash; traces are recognized without them.
 fn unescaped(body: &str) -> String {
     body.replace("\\n", "\n")
         .replace("\\t", "\t")

@@ -1,4 +1,4 @@
-//! May those who are let in really come in?
+//! Access control: anonymous access, and access to resources of other users.
 
 use isobath_genes::Domain;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::fault::FaultKind;
 use super::{BaseCandidate, Prober};
 
 /// Strangers that are tried for each operation.
-const STRANGERS: usize = 3;
+const MAX_OTHER_USERS: usize = 3;
 
 impl Prober<'_> {
     pub(super) fn access(&mut self, base: &BaseCandidate) {
@@ -23,7 +23,7 @@ impl Prober<'_> {
             return;
         }
         self.anonymous(base);
-        self.strangers(base);
+        self.other_users(base);
     }
 
     /// The last call without authentication.
@@ -37,24 +37,29 @@ impl Prober<'_> {
         } else {
             FaultKind::AnonymousWrite
         };
-        if !self.seeks(kind) || base.last().user.is_none() && self.n_users > 0 {
+        if !self.checks(kind) || base.last().user.is_none() && self.n_users > 0 {
             return self.anonymous_already(base, kind);
         }
         let mut candidate = base.candidate.clone();
         if let Some(step) = candidate.steps.last_mut() {
             step.user = None;
         }
-        self.accuse_if_let_in(candidate, base, kind);
+        self.report_if_accessible(candidate, base, kind);
     }
 
     /// The call that succeeded was anonymous in the first place.
     fn anonymous_already(&mut self, base: &BaseCandidate, kind: FaultKind) {
-        if self.seeks(kind) {
-            self.accuse_if_let_in(base.candidate.clone(), base, kind);
+        if self.checks(kind) {
+            self.report_if_accessible(base.candidate.clone(), base, kind);
         }
     }
 
-    fn accuse_if_let_in(&mut self, candidate: Candidate, base: &BaseCandidate, kind: FaultKind) {
+    fn report_if_accessible(
+        &mut self,
+        candidate: Candidate,
+        base: &BaseCandidate,
+        kind: FaultKind,
+    ) {
         let Some(last) = self.run_last(&candidate, 1) else {
             return;
         };
@@ -62,22 +67,22 @@ impl Prober<'_> {
             let name = self.api.operations[base.operation].name();
             let status = last[0].status().unwrap_or_default();
             let detail = format!(
-                "{name} answered {status} without authentication, which the document asks for"
+                "{name} returned {status} without authentication, which the OpenAPI document requires"
             );
             self.find(kind, base.operation, detail, candidate);
         }
     }
 
     /// The last call by other users, where it is about something that its user has made.
-    fn strangers(&mut self, base: &BaseCandidate) {
-        let Some((base, owner)) = self.by_maker(base) else {
+    fn other_users(&mut self, base: &BaseCandidate) {
+        let Some((base, owner)) = self.as_creator(base) else {
             return;
         };
-        let mut let_in = Vec::new();
+        let mut report_cross_user_access = Vec::new();
         let mut is_guarded = false;
         for other_user in (0..self.n_users)
             .filter(|&user| user != owner)
-            .take(STRANGERS)
+            .take(MAX_OTHER_USERS)
         {
             let mut candidate = base.candidate.clone();
             if let Some(step) = candidate.steps.last_mut() {
@@ -87,7 +92,7 @@ impl Prober<'_> {
                 return;
             };
             match last[0].status() {
-                Some(200..300) => let_in.push((candidate, other_user)),
+                Some(200..300) => report_cross_user_access.push((candidate, other_user)),
                 Some(403) => {
                     is_guarded = true;
                     self.existence_leak(&base, candidate, other_user);
@@ -98,14 +103,14 @@ impl Prober<'_> {
         }
         // Where one stranger is kept out and another is not, the other has more rights.
         if !is_guarded {
-            for (candidate, other_user) in let_in {
-                self.let_in(&base, candidate, owner, other_user);
+            for (candidate, other_user) in report_cross_user_access {
+                self.report_cross_user_access(&base, candidate, owner, other_user);
             }
         }
     }
 
-    /// The base with its last call made by whoever made what it is about, if that succeeds too.
-    fn by_maker(&mut self, base: &BaseCandidate) -> Option<(BaseCandidate, usize)> {
+    /// The base with its last call made by the creator of its resource, if that succeeds too.
+    fn as_creator(&mut self, base: &BaseCandidate) -> Option<(BaseCandidate, usize)> {
         let (_, reference) = own_reference(base.last())?;
         let owner = base
             .candidate
@@ -123,14 +128,14 @@ impl Prober<'_> {
     }
 
     /// A stranger succeeded. That is a fault if the service itself treats the resource as not theirs elsewhere.
-    fn let_in(
+    fn report_cross_user_access(
         &mut self,
         base: &BaseCandidate,
         candidate: Candidate,
         owner: usize,
         other_user: usize,
     ) {
-        if !self.seeks(FaultKind::OtherUsersResource) {
+        if !self.checks(FaultKind::OtherUsersResource) {
             return;
         }
         let reads = matches!(&*self.api.operations[base.operation].method, "GET" | "HEAD");
@@ -144,7 +149,9 @@ impl Prober<'_> {
             },
         };
         let name = self.api.operations[base.operation].name();
-        let detail = format!("{name} lets a user reach what another user made, although {witness}");
+        let detail = format!(
+            "{name} lets a user access a resource that another user created, although {witness}"
+        );
         self.find(
             FaultKind::OtherUsersResource,
             base.operation,
@@ -179,7 +186,7 @@ impl Prober<'_> {
             let (theirs, own) = (pair[0].status()?, pair[1].status()?);
             if enough.contains(&theirs) && !matches!(own, 401 | 403 | 404 | 405 | 410 | 500..) {
                 return Some(format!(
-                    "{} answers {theirs} to that user",
+                    "{} returns {theirs} to that user",
                     api.operations[sibling].name()
                 ));
             }
@@ -242,7 +249,7 @@ impl Prober<'_> {
         mut candidate: Candidate,
         other_user: usize,
     ) {
-        if !self.seeks(FaultKind::ExistenceLeak) {
+        if !self.checks(FaultKind::ExistenceLeak) {
             return;
         }
         let Some((pointer, _)) = own_reference(base.last()) else {
@@ -282,7 +289,7 @@ impl Prober<'_> {
         let action = Action {
             operation: action.operation,
             gene: absent,
-            extras: action.extras.clone(),
+            undocumented: action.undocumented.clone(),
         };
         candidate.push(
             StepKind::Call {
@@ -297,13 +304,13 @@ impl Prober<'_> {
         if pair[0].status() == Some(403) && pair[1].status() == Some(404) {
             let name = self.api.operations[base.operation].name();
             let detail =
-                format!("{name} answers 403 for somebody else's resource and 404 for none");
+                format!("{name} returns 403 for another user's resource and 404 for a missing one");
             self.find(FaultKind::ExistenceLeak, base.operation, detail, candidate);
         }
     }
 }
 
-/// The path parameter that refers to an earlier answer, the last one if there are several.
+/// The path parameter that refers to an earlier response, the last one if there are several.
 fn own_reference(step: &Step) -> Option<(String, isobath_genes::Reference)> {
     step.input()?
         .references()

@@ -1,4 +1,4 @@
-//! Does an input reach the text of an SQL statement? Only on request.
+//! SQL injection. Only with --sql-injection.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Prober<'_> {
 
     /// A quote breaks the statement, a doubled quote does not.
     fn by_error(&mut self, base: &BaseCandidate, pointer: &str) {
-        if !self.seeks(FaultKind::SqlInjectionByError) {
+        if !self.checks(FaultKind::SqlInjectionByError) {
             return;
         }
         let (Some(single), Some(doubled)) = (
@@ -82,9 +82,9 @@ impl Prober<'_> {
         }
     }
 
-    /// A pause in the input is felt in the answer, a longer one longer, none not at all.
+    /// A pause in the input is felt in the response, a longer one longer, none not at all.
     fn by_time(&mut self, base: &BaseCandidate, pointer: &str) {
-        if !self.seeks(FaultKind::SqlInjectionByTime) {
+        if !self.checks(FaultKind::SqlInjectionByTime) {
             return;
         }
         let (short, long) = (0.4, 1.0);
@@ -108,7 +108,7 @@ impl Prober<'_> {
             };
             if none.as_secs_f64() < short / 2.0 && felt(first, short) && felt(second, long) {
                 let name = self.api.operations[base.operation].name();
-                let detail = format!("a pause in {pointer} of {name} is executed by the database");
+                let detail = format!("the database executes a sleep in {pointer} of {name}");
                 self.find(FaultKind::SqlInjectionByTime, base.operation, detail, slow);
                 return;
             }

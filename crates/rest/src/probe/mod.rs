@@ -1,9 +1,8 @@
-//! Oracles that take several calls: what was created is deleted and looked at
-//! again, repeated, refused, read by strangers.
+//! Oracles over several calls: delete and read again, repeat, update, read as another user.
 //!
-//! After the search, each operation has a candidate that makes it succeed. A
-//! probe adds calls to it and compares. It accuses only when the calls that it
-//! relies on went as they must: a fault needs a witness, not a guess.
+//! After the search, each operation has a candidate that makes it succeed. A probe adds calls to it
+//! and compares the responses. It reports a fault only if all calls that it depends on behaved as
+//! expected.
 
 mod access;
 mod injection;
@@ -41,7 +40,7 @@ pub struct Finding {
 /// What probes are to be made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProbeConfig {
-    /// Also try to inject SQL. Off unless asked for: it may do harm.
+    /// Also probe for SQL injection. Off by default: it may damage data.
     pub sql_injection: bool,
 }
 
@@ -55,7 +54,7 @@ pub struct Prober<'a> {
     rng: Rng,
     left: &'a mut dyn FnMut(u64) -> bool,
     /// Per operation, candidates of the search that end with a refusal or a failure of it.
-    refusals: BTreeMap<usize, Vec<BaseCandidate>>,
+    rejections: BTreeMap<usize, Vec<BaseCandidate>>,
     findings: Vec<Finding>,
     calls: u64,
     lost: Option<ServiceLost>,
@@ -90,34 +89,42 @@ pub fn probe(
         caller,
         rng: Rng::with_seed(seed),
         left,
-        refusals: refusals(problem, archive),
+        rejections: rejections(problem, archive),
         findings: Vec::new(),
         calls: 0,
         lost: None,
     };
-    let bases: Vec<BaseCandidate> = bases(problem, archive)
+    let base_candidates: Vec<BaseCandidate> = base_candidates(problem, archive)
         .into_iter()
         .filter_map(|(operation, candidates)| prober.base(operation, candidates))
         .collect();
     // The kinds that take few calls first: when time is short, every operation has had its turn at those.
-    bases.iter().for_each(|base| prober.state(base));
+    base_candidates.iter().for_each(|base| prober.state(base));
     let sees_rows = prober.caller.service().database.is_some();
     if sees_rows {
         prober.failed_before();
-        bases.iter().for_each(|base| prober.written(base));
-        for base in &bases {
-            prober.beside(base, &bases);
-            prober.belonging(base, &bases);
+        base_candidates
+            .iter()
+            .for_each(|base| prober.update_variants(base));
+        for base in &base_candidates {
+            prober.delete_beside_siblings(base, &base_candidates);
+            prober.delete_parent(base, &base_candidates);
         }
     }
-    bases.iter().for_each(|base| prober.access(base));
+    base_candidates.iter().for_each(|base| prober.access(base));
     if choice.sql_injection {
-        bases.iter().for_each(|base| prober.injection(base));
+        base_candidates
+            .iter()
+            .for_each(|base| prober.injection(base));
     }
-    bases.iter().for_each(|base| prober.odd(base));
-    bases.iter().for_each(|base| prober.rules(base));
+    base_candidates
+        .iter()
+        .for_each(|base| prober.edge_case_inputs(base));
+    base_candidates.iter().for_each(|base| prober.rules(base));
     for _ in 0..if sees_rows { WRITE_ROUNDS } else { 0 } {
-        bases.iter().for_each(|base| prober.written(base));
+        base_candidates
+            .iter()
+            .for_each(|base| prober.update_variants(base));
     }
     ProbeReport {
         findings: prober.findings,
@@ -135,8 +142,11 @@ struct BaseCandidate {
 
 /// For each operation and status of success, the candidates that may show it again, the best first: one that made what
 /// it is about (what happened to be there may be gone), then what the archive keeps, without and with all its steps.
-fn bases(problem: &RestProblem, archive: &Archive<Candidate>) -> Vec<(usize, Vec<Candidate>)> {
-    let mut bases = Vec::new();
+fn base_candidates(
+    problem: &RestProblem,
+    archive: &Archive<Candidate>,
+) -> Vec<(usize, Vec<Candidate>)> {
+    let mut base_candidates = Vec::new();
     for (id, target) in problem.targets().iter() {
         let Target::Status(operation, 200..300) = target else {
             continue;
@@ -161,43 +171,46 @@ fn bases(problem: &RestProblem, archive: &Archive<Candidate>) -> Vec<(usize, Vec
             .collect();
         candidates.push(kept.candidate.slice(at));
         candidates.push(kept.candidate.prefix(at + 1));
-        bases.push((*operation, candidates));
+        base_candidates.push((*operation, candidates));
     }
-    bases.sort_by_key(|(operation, _)| *operation);
-    bases
+    base_candidates.sort_by_key(|(operation, _)| *operation);
+    base_candidates
 }
 
 /// Per operation, what the archive keeps for each status that says no to what was asked (not to who asked, or where),
 /// or that something broke.
-fn refusals(
+fn rejections(
     problem: &RestProblem,
     archive: &Archive<Candidate>,
 ) -> BTreeMap<usize, Vec<BaseCandidate>> {
-    let mut refusals: BTreeMap<usize, Vec<BaseCandidate>> = BTreeMap::new();
+    let mut rejections: BTreeMap<usize, Vec<BaseCandidate>> = BTreeMap::new();
     for (id, target) in problem.targets().iter() {
         let Target::Status(operation, status) = *target else {
             continue;
         };
         let Some(kept) = archive
             .covering(id)
-            .filter(|_| is_refusal(status) || status >= 500)
+            .filter(|_| is_rejection(status) || status >= 500)
         else {
             continue;
         };
         let shows = |step: &Step| step.operation() == Some(operation);
         if let Some(at) = kept.candidate.steps.iter().rposition(shows) {
-            refusals.entry(operation).or_default().push(BaseCandidate {
-                // With all steps before it: what made the service say no need not be what the step refers to.
-                candidate: kept.candidate.prefix(at + 1),
-                operation,
-            });
+            rejections
+                .entry(operation)
+                .or_default()
+                .push(BaseCandidate {
+                    // With all steps before it: what made the service say no need not be what the step refers to.
+                    candidate: kept.candidate.prefix(at + 1),
+                    operation,
+                });
         }
     }
-    refusals
+    rejections
 }
 
-/// Whether a status says no to what was asked, rather than to who asked, how often, or for what is not there.
-fn is_refusal(status: u16) -> bool {
+/// Whether a status rejects the content of a request (not its user, rate or missing resource).
+fn is_rejection(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 401 | 403 | 404 | 405 | 410 | 429)
 }
 
@@ -205,7 +218,7 @@ impl Prober<'_> {
     /// Makes what failed in the search once more: it does not look at the rows around each call, and a failure may
     /// have written.
     fn failed_before(&mut self) {
-        let failed: Vec<BaseCandidate> = self.refusals.values().flatten().cloned().collect();
+        let failed: Vec<BaseCandidate> = self.rejections.values().flatten().cloned().collect();
         for failure in failed {
             self.run(&failure.candidate);
         }
@@ -255,8 +268,8 @@ impl Prober<'_> {
         None
     }
 
-    fn seeks(&self, kind: FaultKind) -> bool {
-        self.problem.oracle().seeks(kind)
+    fn checks(&self, kind: FaultKind) -> bool {
+        self.problem.oracle().checks(kind)
     }
 
     fn find(&mut self, kind: FaultKind, operation: usize, detail: String, candidate: Candidate) {
@@ -288,7 +301,7 @@ impl Prober<'_> {
 
     /// A call of another operation on the same path as a step, with its path parameters.
     fn on_same_path(&mut self, operation: usize, like: &Step) -> StepKind {
-        let mut input = crate::problem::fresh(self.problem, &mut self.rng, operation);
+        let mut input = crate::problem::sample_input(self.problem, &mut self.rng, operation);
         if let Some(before) = like.input() {
             copy_path(before, &mut input);
         }

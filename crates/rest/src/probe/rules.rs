@@ -1,4 +1,4 @@
-//! Are the documented rules of inputs enforced?
+//! Input validation: are documented constraints enforced?
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ use super::{BaseCandidate, Prober};
 const RULES: usize = 60;
 
 /// Valid but odd inputs tried for each operation.
-const ODDITIES: usize = 40;
+const MAX_EDGE_CASES: usize = 40;
 
 impl Prober<'_> {
     /// The last call once more, and with inputs that are valid and that careless code trips over: equal values, odd
     /// texts.
-    pub(super) fn odd(&mut self, base: &BaseCandidate) {
+    pub(super) fn edge_case_inputs(&mut self, base: &BaseCandidate) {
         let Some(StepKind::Call { action, .. }) =
             base.candidate.steps.last().map(|step| step.kind.clone())
         else {
@@ -29,7 +29,7 @@ impl Prober<'_> {
         if self.run(&twice).is_none() {
             return;
         }
-        for odd in sample::oddities(&action.gene).take(ODDITIES) {
+        for odd in sample::edge_cases(&action.gene).take(MAX_EDGE_CASES) {
             let mut attempt = base.candidate.clone();
             if let Some(step) = attempt.steps.last_mut() {
                 step.kind = StepKind::call(action.operation, odd);
@@ -42,7 +42,7 @@ impl Prober<'_> {
 
     /// The last call with one rule broken, for each rule of its input: a success is a fault.
     pub(super) fn rules(&mut self, base: &BaseCandidate) {
-        if !self.seeks(FaultKind::InvalidInputAccepted) {
+        if !self.checks(FaultKind::InvalidInputAccepted) {
             return;
         }
         let mut tried = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Does the service keep the promises of HTTP about what a call changes?
+//! HTTP semantics: safe, idempotent and effective methods.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::fault::FaultKind;
 use crate::resource::Dependency;
 use crate::sample::{copy_path, splice};
 
-use super::{BaseCandidate, Prober, is_refusal};
+use super::{BaseCandidate, Prober, is_rejection};
 
 /// Inputs that are tried for each operation.
 const VARIANTS: usize = 8;
@@ -23,29 +23,29 @@ const LOOKS: usize = 3;
 const NEIGHBORS: usize = 3;
 const ATTEMPTS: usize = 6;
 /// Updates that are tried for each state in which one may be refused.
-const REFUSALS: usize = 16;
+const MAX_REJECTIONS: usize = 16;
 
 impl Prober<'_> {
     pub(super) fn state(&mut self, base: &BaseCandidate) {
         match &*self.api.operations[base.operation].method {
-            "GET" => self.safe(base),
-            "DELETE" => self.deleted(base),
+            "GET" => self.get_twice(base),
+            "DELETE" => self.delete_then_get(base),
             "PUT" => {
-                self.idempotent(base);
-                self.refused(base);
+                self.put_twice(base);
+                self.rejected_updates(base);
             }
-            "PATCH" => self.refused(base),
+            "PATCH" => self.rejected_updates(base),
             "POST" => {
                 self.location(base);
-                self.repeated(base);
+                self.retry(base);
             }
             _ => {}
         }
     }
 
-    /// The same request again, as a client does that did not hear the answer; rows tell whether it was done twice.
-    fn repeated(&mut self, base: &BaseCandidate) {
-        if !self.seeks(FaultKind::DuplicateOnRetry) || self.caller.service().database.is_none() {
+    /// The same request again, as a client does that did not hear the response; rows tell whether it was done twice.
+    fn retry(&mut self, base: &BaseCandidate) {
+        if !self.checks(FaultKind::DuplicateOnRetry) || self.caller.service().database.is_none() {
             return;
         }
         let mut candidate = base.candidate.clone();
@@ -55,7 +55,7 @@ impl Prober<'_> {
 
     /// A call that writes, with other inputs: only rows tell which of them it writes well, and the search does not look
     /// at the rows around each call.
-    pub(super) fn written(&mut self, base: &BaseCandidate) {
+    pub(super) fn update_variants(&mut self, base: &BaseCandidate) {
         if !matches!(
             &*self.api.operations[base.operation].method,
             "POST" | "PUT" | "PATCH"
@@ -71,9 +71,13 @@ impl Prober<'_> {
     }
 
     /// A DELETE beside other things of the same kind, with what belongs to them: rows tell whether it took those along.
-    pub(super) fn beside(&mut self, base: &BaseCandidate, bases: &[BaseCandidate]) {
+    pub(super) fn delete_beside_siblings(
+        &mut self,
+        base: &BaseCandidate,
+        base_candidates: &[BaseCandidate],
+    ) {
         let operation = &self.api.operations[base.operation];
-        if &*operation.method != "DELETE" || !self.seeks(FaultKind::DeleteTookOthers) {
+        if &*operation.method != "DELETE" || !self.checks(FaultKind::DeleteTookOthers) {
             return;
         }
         let collection = operation.path.trim_end_matches('/').rsplit_once('/');
@@ -81,7 +85,7 @@ impl Prober<'_> {
             return;
         };
         // What is made below the path of what is deleted first: it belongs to others of the kind.
-        let mut others: Vec<&BaseCandidate> = bases
+        let mut others: Vec<&BaseCandidate> = base_candidates
             .iter()
             .filter(|other| {
                 let other = &self.api.operations[other.operation];
@@ -112,23 +116,28 @@ impl Prober<'_> {
     }
 
     /// A DELETE of what something else was just made to belong to: rows tell what it leaves behind.
-    pub(super) fn belonging(&mut self, base: &BaseCandidate, bases: &[BaseCandidate]) {
+    pub(super) fn delete_parent(
+        &mut self,
+        base: &BaseCandidate,
+        base_candidates: &[BaseCandidate],
+    ) {
         if &*self.api.operations[base.operation].method != "DELETE" {
             return;
         }
         let references = base.last().input().map(Gene::references);
         let mut references = references.into_iter().flatten();
-        let Some((_, deleted)) = references.find(|(pointer, _)| pointer.starts_with("/path/"))
+        let Some((_, delete_then_get)) =
+            references.find(|(pointer, _)| pointer.starts_with("/path/"))
         else {
             return;
         };
         let mut steps = base.candidate.steps.iter();
-        let maker = steps.find(|step| step.id == deleted.source);
+        let maker = steps.find(|step| step.id == delete_then_get.source);
         let Some(maker) = maker.and_then(Step::operation) else {
             return;
         };
         let mut tried = 0;
-        for other in bases {
+        for other in base_candidates {
             let dependencies = self.resources.dependencies(other.operation).iter();
             let belongs = |dependency: &&Dependency| {
                 dependency
@@ -149,7 +158,9 @@ impl Prober<'_> {
             let mut part = other.last().kind.clone();
             if let StepKind::Call { action, .. } = &mut part {
                 action.gene.unbind(|_| false);
-                action.gene.bind(&dependency.pointer, deleted.clone());
+                action
+                    .gene
+                    .bind(&dependency.pointer, delete_then_get.clone());
             }
             let mut candidate = base.before();
             candidate.push(part, other.last().user);
@@ -161,8 +172,8 @@ impl Prober<'_> {
     }
 
     /// The same GET twice in a row: what was there must still be there.
-    fn safe(&mut self, base: &BaseCandidate) {
-        if !self.seeks(FaultKind::GetChangesState) {
+    fn get_twice(&mut self, base: &BaseCandidate) {
+        if !self.checks(FaultKind::GetChangesState) {
             return;
         }
         for attempt in 0..VARIANTS {
@@ -186,7 +197,7 @@ impl Prober<'_> {
             // What an earlier candidate did may just have become visible; it will not do so again.
             if !changed.is_empty() && self.rewrites_again(&candidate) {
                 let name = self.api.operations[base.operation].name();
-                let detail = format!("{name} changes {}, which a client had set", list(&changed));
+                let detail = format!("{name} changes {}, which a client has set", list(&changed));
                 self.find(
                     FaultKind::GetChangesState,
                     base.operation,
@@ -202,7 +213,7 @@ impl Prober<'_> {
             if matches!(second.status(), Some(404 | 410)) && !was_deleted {
                 let name = self.api.operations[base.operation].name();
                 let detail = format!(
-                    "{name} answered {} and, right after that, {}",
+                    "{name} returned {} and, immediately repeated, {}",
                     code(first),
                     code(second)
                 );
@@ -233,11 +244,11 @@ impl Prober<'_> {
     }
 
     /// GET, DELETE, GET: what is deleted is gone.
-    fn deleted(&mut self, base: &BaseCandidate) {
+    fn delete_then_get(&mut self, base: &BaseCandidate) {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
-        if !self.seeks(FaultKind::DeleteWithoutEffect) {
+        if !self.checks(FaultKind::DeleteWithoutEffect) {
             return;
         }
         let (delete, user) = (base.last().clone(), base.last().user);
@@ -259,7 +270,7 @@ impl Prober<'_> {
         if was_deleted && three[2..].iter().all(is_there) {
             let name = self.api.operations[base.operation].name();
             let detail = format!(
-                "{name} answered {}, and the resource can still be fetched",
+                "{name} returned {}, but the resource still exists",
                 code(&three[1])
             );
             self.find(
@@ -272,11 +283,11 @@ impl Prober<'_> {
     }
 
     /// PUT, GET, GET, PUT, GET: the second PUT changes nothing more.
-    fn idempotent(&mut self, base: &BaseCandidate) {
+    fn put_twice(&mut self, base: &BaseCandidate) {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
-        if !self.seeks(FaultKind::PutNotIdempotent) {
+        if !self.checks(FaultKind::PutNotIdempotent) {
             return;
         }
         for attempt in 0..VARIANTS {
@@ -307,7 +318,7 @@ impl Prober<'_> {
             if !changed.is_empty() && !self.changes_anyway(&control, &changed) {
                 let name = self.api.operations[base.operation].name();
                 let detail = format!(
-                    "{name}, sent twice, leaves another state than sent once: {} differs",
+                    "repeating {name} leads to a different state: {} differs",
                     list(&changed)
                 );
                 self.find(
@@ -322,26 +333,26 @@ impl Prober<'_> {
     }
 
     /// GET, GET, an update that is refused, GET: nothing has changed.
-    fn refused(&mut self, base: &BaseCandidate) {
+    fn rejected_updates(&mut self, base: &BaseCandidate) {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
-        if !self.seeks(FaultKind::FailedUpdateChangedState) {
+        if !self.checks(FaultKind::FailedUpdateChangedState) {
             return;
         }
         // Where the search was refused, the state may be what the service objects to, and any update would do.
         let known = self
-            .refusals
+            .rejections
             .get(&base.operation)
             .cloned()
             .unwrap_or_default();
         for start in known.iter().chain([base]) {
-            for attempt in 0..REFUSALS {
+            for attempt in 0..MAX_REJECTIONS {
                 let update = match attempt {
                     0 => start.last().kind.clone(),
                     _ => self.attempt(start, attempt),
                 };
-                if self.refuses_and_changes(start, get, update) {
+                if self.rejects_and_changes(start, get, update) {
                     return;
                 }
             }
@@ -349,7 +360,7 @@ impl Prober<'_> {
     }
 
     /// Whether the update, in place of the last step, is refused and changes something all the same; says so if it does.
-    fn refuses_and_changes(&mut self, start: &BaseCandidate, get: usize, update: StepKind) -> bool {
+    fn rejects_and_changes(&mut self, start: &BaseCandidate, get: usize, update: StepKind) -> bool {
         let user = start.last().user;
         let look = self.on_same_path(get, start.last());
         let mut candidate = start.before();
@@ -361,8 +372,9 @@ impl Prober<'_> {
         let Some(four) = self.run_last(&candidate, 4) else {
             return false;
         };
-        let refused = four[2].status().is_some_and(is_refusal);
-        if !(refused && four[0].succeeded() && four[1].succeeded() && four[3].succeeded()) {
+        let rejected_updates = four[2].status().is_some_and(is_rejection);
+        if !(rejected_updates && four[0].succeeded() && four[1].succeeded() && four[3].succeeded())
+        {
             return false;
         }
         let changed = changed(&four[0], &four[1], &four[3]);
@@ -373,7 +385,7 @@ impl Prober<'_> {
         }
         let name = self.api.operations[start.operation].name();
         let detail = format!(
-            "{name} was refused with {}, but changed {}",
+            "{name} was rejected with {}, but changed {}",
             code(&four[2]),
             list(&changed)
         );
@@ -435,7 +447,7 @@ impl Prober<'_> {
 
     /// A 201 names its resource: the Location leads to it.
     fn location(&mut self, base: &BaseCandidate) {
-        if !self.seeks(FaultKind::LocationLeadsNowhere) {
+        if !self.checks(FaultKind::LocationLeadsNowhere) {
             return;
         }
         let mut candidate = base.candidate.clone();
@@ -463,7 +475,7 @@ impl Prober<'_> {
                 .collect::<Vec<_>>()
                 .join("/");
             let detail = format!(
-                "{name} answered 201 with the Location {shape}, which is answered with {}",
+                "{name} returned 201 with the Location {shape}, but a GET of it returns {}",
                 code(&pair[1])
             );
             self.find(

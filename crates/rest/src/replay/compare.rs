@@ -1,4 +1,4 @@
-//! What an answer must be like, against what it is.
+//! Checks responses against the expectations of a stored test.
 
 use isobath_emit::http::{BodyCheck, ExpectedResponse, JsonPath, JsonType};
 use isobath_exec::http::Response;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Captured;
 use super::fill::Filler;
 
-/// Says what of an answer is not as it must be.
+/// Checks a response against its expectation.
 pub(super) fn compare(
     expected: &ExpectedResponse,
     answer: &Response,
@@ -15,7 +15,7 @@ pub(super) fn compare(
 ) -> Result<(), String> {
     if answer.status != expected.status {
         return Err(format!(
-            "answered with {} and not with {}",
+            "returned {}, expected {}",
             answer.status, expected.status
         ));
     }
@@ -23,20 +23,20 @@ pub(super) fn compare(
         && answer.media_type().as_ref() != Some(&wanted.to_ascii_lowercase())
     {
         let found = answer.media_type().unwrap_or_else(|| "none".into());
-        return Err(format!("the content type is {found} and not {wanted}"));
+        return Err(format!("content type is {found}, expected {wanted}"));
     }
     for header in &expected.headers {
         match (answer.header(&header.name), &header.value) {
-            (None, _) => return Err(format!("there is no header {}", header.name)),
+            (None, _) => return Err(format!("header {} is missing", header.name)),
             (Some(found), Some(wanted)) if found != wanted => {
                 let name = &header.name;
-                return Err(format!("the header {name} is `{found}` and not `{wanted}`"));
+                return Err(format!("header {name} is `{found}`, expected `{wanted}`"));
             }
             _ => {}
         }
     }
     let json = || {
-        serde_json::from_slice::<Value>(&answer.body).map_err(|_| "the body is no JSON".to_owned())
+        serde_json::from_slice::<Value>(&answer.body).map_err(|_| "the body is not JSON".to_owned())
     };
     for check in &expected.body {
         let holds = if check.reads_json() {
@@ -45,7 +45,7 @@ pub(super) fn compare(
             of_text(check, &answer.text())
         };
         if !holds {
-            return Err(said(check));
+            return Err(describe_check(check));
         }
     }
     Ok(())
@@ -116,7 +116,7 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 /// A check that does not hold, in words.
-fn said(check: &BodyCheck) -> String {
+fn describe_check(check: &BodyCheck) -> String {
     let place = |at: &JsonPath| {
         if at.is_root() {
             "the body".to_owned()
@@ -128,12 +128,12 @@ fn said(check: &BodyCheck) -> String {
         BodyCheck::Equals { at, value, .. } => format!("{} is not {value}", place(at)),
         BodyCheck::Same { at, variable } => format!("{} is not {variable}", place(at)),
         BodyCheck::Type { at, is } => format!("{} is not of type {is:?}", place(at)),
-        BodyCheck::Length { at, items } => format!("{} has not {items} items", place(at)),
+        BodyCheck::Length { at, items } => format!("{} does not have {items} items", place(at)),
         BodyCheck::Includes { at, value } => format!("{value} is not in {}", place(at)),
-        BodyCheck::Present { at } => format!("there is no {}", place(at)),
-        BodyCheck::Absent { at } => format!("there is {}", place(at)),
+        BodyCheck::Present { at } => format!("{} is missing", place(at)),
+        BodyCheck::Absent { at } => format!("{} is present", place(at)),
         BodyCheck::Contains { text } => format!("the body does not contain `{text}`"),
         BodyCheck::TextEquals { text } => format!("the body is not `{text}`"),
-        BodyCheck::Empty => "there is a body".to_owned(),
+        BodyCheck::Empty => "the body is not empty".to_owned(),
     }
 }

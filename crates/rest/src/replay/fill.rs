@@ -1,4 +1,4 @@
-//! Requests with their holes filled in.
+//! Fills captured values into stored requests.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -23,7 +23,7 @@ impl<'a> Filler<'a> {
     /// A request as it is sent.
     pub(super) fn request(&self, request: &Request) -> Result<SentText, String> {
         let method = Method::from_bytes(request.method.as_bytes())
-            .map_err(|_| format!("`{}` is no HTTP method", request.method))?;
+            .map_err(|_| format!("invalid HTTP method `{}`", request.method))?;
         let mut url = self.url(&request.path)?;
         for (name, value) in &request.query {
             url.push(if url.contains('?') { '&' } else { '?' });
@@ -87,13 +87,13 @@ impl<'a> Filler<'a> {
             TextPiece::Secret(secret) => std::env::var(&secret.variable)
                 .ok()
                 .or_else(|| secret.value.clone())
-                .ok_or_else(|| format!("the variable {} must be set", secret.variable)),
+                .ok_or_else(|| format!("environment variable {} is not set", secret.variable)),
         }
     }
 
     fn variable(&self, name: &str) -> Result<&Value, String> {
         let found = self.captured.get(name);
-        found.ok_or_else(|| format!("no earlier call gave `{name}`"))
+        found.ok_or_else(|| format!("no earlier call captured `{name}`"))
     }
 
     /// JSON with its holes filled in.
@@ -105,7 +105,7 @@ impl<'a> Filler<'a> {
                 None => Value::String(self.text(&hole.value)?),
             };
             let at = hole.at.find_mut(&mut value);
-            *at.ok_or_else(|| format!("there is nothing at `{}` to fill in", hole.at))? = filled;
+            *at.ok_or_else(|| format!("nothing found at `{}`", hole.at))? = filled;
         }
         Ok(value)
     }
@@ -160,7 +160,7 @@ impl<'a> Filler<'a> {
 fn bytes(base64: &str) -> Result<Vec<u8>, String> {
     BASE64_STANDARD
         .decode(base64)
-        .map_err(|error| format!("bytes are not in base64: {error}"))
+        .map_err(|error| format!("invalid base64: {error}"))
 }
 
 /// A value as it stands inside text.

@@ -1,9 +1,9 @@
-//! Tests of a stored suite, run without a test language.
+//! Replays tests of a stored suite without a test runner.
 //!
-//! [`Replayer`] does what a generated test does: brings the first state and the rows of the test back, logs
-//! users in, makes the calls with what earlier ones gave, and compares answers and rows. It tells apart that the call which matters went
-//! otherwise ([`ReplayVerdict::Differs`]) and that it was never come to ([`ReplayVerdict::NotReached`]): a fault is
-//! gone only in the first case.
+//! [`Replayer`] does what a generated test does: it resets the service, inserts the rows of the
+//! test, logs users in, makes the calls with captured values, and checks responses and rows. It
+//! distinguishes a test whose last call behaves differently ([`ReplayVerdict::Differs`]) from one
+//! that did not reach it ([`ReplayVerdict::NotReached`]).
 
 mod compare;
 mod fill;
@@ -28,12 +28,12 @@ pub use rows::ReplayDatabase;
 /// How long a command that resets the service may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What came of a test.
+/// Verdict of a replayed test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplayVerdict {
-    /// All went as the test says.
+    /// The test behaves as recorded.
     Held,
-    /// Everything before the last call went as the test says, and that call did not.
+    /// The last call behaves differently.
     Differs(String),
     /// Something before the last call went otherwise, so that nothing is known about that call.
     NotReached(String),
@@ -86,7 +86,7 @@ impl<'s> Replayer<'s> {
     }
 
     /// Runs a test.
-    pub fn play(&mut self, test: &HttpTest) -> ReplayVerdict {
+    pub fn replay(&mut self, test: &HttpTest) -> ReplayVerdict {
         let (proofs, mut captured) = match self.prepare(test) {
             Ok(prepared) => prepared,
             Err(ReplayStop::ServiceLost(why)) => return ReplayVerdict::ServiceLost(why),
@@ -121,7 +121,7 @@ impl<'s> Replayer<'s> {
         }
     }
 
-    /// Brings the first state and the rows, whose keys it returns, and logs in whoever the test needs.
+    /// Resets the service, inserts the rows of the test, and logs its users in; returns credentials and row keys.
     fn prepare(
         &mut self,
         test: &HttpTest,
@@ -147,10 +147,10 @@ impl<'s> Replayer<'s> {
             }
         }
         let captured = match &mut self.database {
-            Some(database) => database.bring(test)?,
+            Some(database) => database.insert_rows(test)?,
             None if test.rows.is_empty() => Captured::new(),
             None => {
-                let why = "it needs rows in the database of the service, which --db names";
+                let why = "it requires rows in the test database; pass --db";
                 return Err(why.to_owned().into());
             }
         };
@@ -161,7 +161,7 @@ impl<'s> Replayer<'s> {
             };
             if !proofs.contains_key(name) {
                 let user = self.suite.user(name);
-                let user = user.ok_or_else(|| format!("the suite has no user `{name}`"))?;
+                let user = user.ok_or_else(|| format!("unknown user `{name}`"))?;
                 proofs.insert(name.clone(), self.log_in(user)?);
             }
         }
@@ -213,8 +213,8 @@ impl<'s> Replayer<'s> {
         let sent = Filler::new(&self.base, captured).request(request)?;
         match self.call(&sent)?.response() {
             Some(response) if response.status < 400 => Ok(response.clone()),
-            Some(response) => Err(format!("{what} was answered with {}", response.status).into()),
-            None => Err(format!("{what} was not answered").into()),
+            Some(response) => Err(format!("{what} returned {}", response.status).into()),
+            None => Err(format!("{what} received no response").into()),
         }
     }
 
@@ -248,7 +248,7 @@ impl<'s> Replayer<'s> {
             (ExpectedOutcome::Dropped, None, Some(CallFailure::Dropped))
             | (ExpectedOutcome::TimedOut, None, Some(CallFailure::TimedOut)) => return Ok(()),
             (ExpectedOutcome::Dropped | ExpectedOutcome::TimedOut, Some(response), _) => {
-                return Err(format!("answered, with {}", response.status).into());
+                return Err(format!("returned {}, expected no response", response.status).into());
             }
             (_, None, failure) => {
                 let why = failure.map_or_else(String::new, ToString::to_string);
@@ -258,7 +258,7 @@ impl<'s> Replayer<'s> {
         };
         for capture in &step.captures {
             let value = value(&capture.from, answer)
-                .map_err(|why| format!("there is no `{}`: {why}", capture.variable))?;
+                .map_err(|why| format!("cannot capture `{}`: {why}", capture.variable))?;
             captured.insert(capture.variable.clone(), value);
         }
         if let ExpectedOutcome::Response(expected) = &step.expect {
@@ -296,19 +296,19 @@ fn take(credentials: &mut Credentials, login: &Login, answer: &Response) -> Resu
     Ok(())
 }
 
-/// A value of an answer.
+/// A value of a response.
 fn value(from: &ValueSource, answer: &Response) -> Result<Value, String> {
     let header = |name: &str| {
         answer
             .header(name)
-            .ok_or_else(|| format!("the answer has no header `{name}`"))
+            .ok_or_else(|| format!("the response has no header `{name}`"))
     };
     match from {
         ValueSource::Body(place) => {
             let body: Value = serde_json::from_slice(&answer.body)
-                .map_err(|_| "the answer is not JSON".to_owned())?;
+                .map_err(|_| "the response is not JSON".to_owned())?;
             let found = place.find(&body).cloned();
-            found.ok_or_else(|| format!("the answer has nothing at `{place}`"))
+            found.ok_or_else(|| format!("the response has no value at `{place}`"))
         }
         ValueSource::Header(name) => header(name).map(|text| Value::String(text.to_owned())),
         ValueSource::LastSegment(name) => {
@@ -324,7 +324,7 @@ fn value(from: &ValueSource, answer: &Response) -> Result<Value, String> {
                 let (own, value) = cookie.split(';').next()?.split_once('=')?;
                 (own.trim() == name).then(|| value.trim().to_owned())
             });
-            let missing = || format!("the answer sets no cookie `{name}`");
+            let missing = || format!("the response does not set the cookie `{name}`");
             value.map(Value::String).ok_or_else(missing)
         }
     }

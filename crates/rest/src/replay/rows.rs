@@ -1,4 +1,4 @@
-//! The database of a stored suite: first rows, the rows of a test, and what its calls must leave.
+//! The test database of a stored suite: reset, rows of a test, and expected rows.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::seeding;
 /// The test database of a suite, to be written to.
 pub struct ReplayDatabase {
     database: Box<dyn Database>,
-    first_rows: Vec<String>,
+    setup: Vec<String>,
 }
 
 impl fmt::Debug for ReplayDatabase {
@@ -42,19 +42,19 @@ impl ReplayDatabase {
         };
         if database.dialect() != wanted {
             return Err(format!(
-                "the tests of that run are for {wanted}, and {} is not",
+                "the tests require {wanted}, but {} is another database",
                 database.display_address()
             ));
         }
         Ok(Self {
             database,
-            first_rows: suite.setup.clone(),
+            setup: suite.setup.clone(),
         })
     }
 
-    /// Puts the first rows back and inserts those of a test; returns the keys that the test uses, by their names.
-    pub(super) fn bring(&mut self, test: &HttpTest) -> Result<Captured, String> {
-        for statement in self.first_rows.clone() {
+    /// Resets the database and inserts the rows of a test; returns the keys that the test uses, by name.
+    pub(super) fn insert_rows(&mut self, test: &HttpTest) -> Result<Captured, String> {
+        for statement in self.setup.clone() {
             self.run(&statement)?;
         }
         let mut captured = Captured::new();
@@ -74,7 +74,7 @@ impl ReplayDatabase {
                 }
             };
             let value = seeding::json(&value)
-                .ok_or_else(|| format!("the database gave `{}` no number", key.variable))?;
+                .ok_or_else(|| format!("the database returned no key for `{}`", key.variable))?;
             captured.insert(key.variable.clone(), value);
         }
         Ok(captured)
@@ -105,7 +105,7 @@ impl ReplayDatabase {
             .map_err(|error| error.to_string())?;
         match answer.refusal() {
             None => Ok(()),
-            Some(refusal) => Err(format!("`{sql}` was refused: {refusal}")),
+            Some(refusal) => Err(format!("`{sql}` failed: {refusal}")),
         }
     }
 
@@ -114,10 +114,10 @@ impl ReplayDatabase {
             .database
             .query(sql)
             .map_err(|error| error.to_string())?;
-        let rows = rows.map_err(|refusal| format!("`{sql}` was refused: {refusal}"))?;
+        let rows = rows.map_err(|refusal| format!("`{sql}` failed: {refusal}"))?;
         let first = rows.rows.into_iter().next();
         let first = first.and_then(|row| row.into_iter().next());
-        first.ok_or_else(|| format!("`{sql}` returned nothing"))
+        first.ok_or_else(|| format!("`{sql}` returned no row"))
     }
 }
 
@@ -127,7 +127,7 @@ fn query(row: &ExpectedRow, captured: &Captured) -> Result<String, String> {
         let value = match value.as_captured() {
             Some(variable) => {
                 let value: Option<&Value> = captured.get(variable);
-                let value = value.ok_or_else(|| format!("there is no `{variable}`"))?;
+                let value = value.ok_or_else(|| format!("unknown variable `{variable}`"))?;
                 plain(value)
             }
             None => value.literal().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Parts of inputs that somebody may have to make first, and who may make them.
+//! Inputs that need a producer, and the operations that may produce them.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::{
 use crate::exchange::{LOCATION, Origin};
 use crate::openapi::Api;
 
-/// A part of an input that somebody may have to make first.
+/// An input that may need a producer.
 #[derive(Clone, Debug)]
 pub(super) struct UnresolvedInput {
     pub(super) consumer: usize,
@@ -21,7 +21,7 @@ pub(super) struct UnresolvedInput {
     collection: Option<String>,
 }
 
-/// All wishes, in the order of the operations.
+/// All unresolved inputs, in the order of the operations.
 pub(super) fn unresolved_inputs(api: &Api, entities: &[String]) -> Vec<UnresolvedInput> {
     let known: FxHashSet<&str> = entities.iter().map(String::as_str).collect();
     let mut unresolved_inputs = Vec::new();
@@ -52,12 +52,17 @@ pub(super) fn unresolved_inputs(api: &Api, entities: &[String]) -> Vec<Unresolve
 }
 
 impl UnresolvedInput {
-    /// Whether a name is this one without the entity before it, as `name` is of `featureName`.
+    /// Whether a name is this one without the entity before it, as `name` is of `featureName`, or the name of what
+    /// the parameter is called after, as `name` is of `environment`.
     fn is_own(&self, name: &str) -> bool {
-        !name.is_empty() && self.leaf.name.strip_prefix(self.entity.as_str()) == Some(name)
+        match self.leaf.name.strip_prefix(self.entity.as_str()) {
+            Some("") => name == "name",
+            Some(own) => own == name,
+            None => false,
+        }
     }
 
-    /// The places in the answers of an operation that may meet it.
+    /// The places in responses of an operation that may provide it.
     pub(super) fn matching_producers(
         &self,
         api: &Api,
@@ -81,8 +86,7 @@ impl UnresolvedInput {
         let creates_here = in_collection && &*made.method == "POST";
         let same_entity = entity == self.entity;
         for response in responses {
-            let top_level = response.pointer.matches('/').count()
-                <= 1 + usize::from(response.pointer.starts_with("/0/"));
+            let top_level = is_top_level(&response.pointer);
             let is_id = matches!(
                 response.name.as_str(),
                 "id" | "uuid" | "guid" | "key" | "slug" | "code"
@@ -90,7 +94,9 @@ impl UnresolvedInput {
             // `featureName` in a path is the `name` of the feature that was created.
             let same_name = response.name == self.leaf.name
                 || (top_level && (creates_here || same_entity) && self.is_own(&response.name));
-            let identifies = top_level && (is_id || same_name) && (creates_here || same_entity);
+            let is_named = in_collection && response.name == "name";
+            let identifies =
+                top_level && (is_id || same_name || is_named) && (in_collection || same_entity);
             if !identifies && (!same_name || self.leaf.name == "id") {
                 continue;
             }
@@ -127,10 +133,21 @@ impl UnresolvedInput {
     }
 }
 
+/// Whether a value is one of the response itself, of the first item of a list, or of a list in an envelope.
+fn is_top_level(pointer: &str) -> bool {
+    let mut segments: Vec<&str> = pointer.split('/').skip(1).collect();
+    if let Some(index) = segments.iter().position(|segment| *segment == "0")
+        && index <= 1
+    {
+        segments.drain(..=index);
+    }
+    segments.len() <= 1
+}
+
 /// Numbers by word, looked up and never walked through.
 type NameIndex = FxHashMap<String, Vec<usize>>;
 
-/// Who may make what, found without asking everybody: an API may have ten thousand operations.
+/// Index of producers by name: an API may have ten thousand operations.
 pub(super) struct ProducerIndex {
     by_entity: NameIndex,
     by_response: NameIndex,
@@ -162,7 +179,7 @@ impl ProducerIndex {
         }
     }
 
-    /// The operations that may meet a wish, in order.
+    /// The operations that may produce an input, in order.
     pub(super) fn producers_of(&self, unresolved: &UnresolvedInput) -> BTreeSet<usize> {
         let of = |words: &NameIndex, word: &str| words.get(word).cloned().unwrap_or_default();
         let mut found: BTreeSet<usize> = of(&self.by_entity, &unresolved.entity)
@@ -178,7 +195,7 @@ impl ProducerIndex {
     }
 }
 
-/// Who wishes for what, found without asking everybody.
+/// Index of unresolved inputs by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConsumerIndex {
     unresolved_inputs: Vec<UnresolvedInput>,
@@ -204,7 +221,7 @@ impl ConsumerIndex {
         consumers
     }
 
-    /// The wishes that an answer of an operation may meet, in order.
+    /// The unresolved inputs that a response of an operation may provide, in order.
     pub(super) fn consumers_of<'a>(
         &'a self,
         api: &Api,
@@ -223,7 +240,7 @@ impl ConsumerIndex {
     }
 }
 
-/// Adds the producers of a wish to the needs of its operation.
+/// Adds the producers of an input to the dependencies of its operation.
 pub(super) fn add_dependency(
     dependencies: &mut Vec<Dependency>,
     unresolved: &UnresolvedInput,

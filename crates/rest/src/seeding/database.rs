@@ -1,4 +1,4 @@
-//! The database while candidates run.
+//! The test database while candidates run.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::db_oracle::{CallEffect, RowObserver};
 use crate::exchange::Exchange;
 use crate::openapi::Api;
 
-/// The database while candidates run.
+/// The test database while candidates run.
 #[derive(Debug)]
 pub struct LiveDatabase {
     /// The connection of our own.
@@ -36,13 +36,13 @@ pub struct LiveDatabase {
     before: Vec<Arc<RowImage>>,
     /// The rows now, if nothing was written since they were taken.
     current: Option<Arc<RowImage>>,
-    /// Where suites bring rows, for a database in the memory of the service.
+    /// Endpoint for inserting rows into an in-memory database of the service.
     row_endpoint: Option<String>,
     /// Why there is no reset, and so no rows, any more.
     reset_failure: Option<String>,
 }
 
-/// What the database was asked for, beside the service.
+/// Cost of seeding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeedingCost {
     /// Rows that were inserted for candidates.
@@ -53,7 +53,7 @@ pub struct SeedingCost {
     pub judging: std::time::Duration,
 }
 
-/// What a run made of its database, for reports.
+/// Database statistics of a run, for reports.
 #[derive(Clone, Debug)]
 pub struct DatabaseReport {
     /// Shapes of statements that were met.
@@ -64,7 +64,7 @@ pub struct DatabaseReport {
     pub read: u64,
     /// Statements that we cannot evaluate, one of each shape.
     pub unsupported: Vec<UnsupportedStatement>,
-    /// Rows that were brought.
+    /// Inserted rows.
     pub rows: SeedingCost,
     /// What resetting and looking cost.
     pub cost: StateCost,
@@ -120,7 +120,7 @@ impl LiveDatabase {
         self
     }
 
-    /// Where suites bring rows, for a database in the memory of the service.
+    /// Endpoint for inserting rows into an in-memory database of the service.
     #[must_use]
     pub fn row_endpoint(&self) -> Option<&str> {
         self.row_endpoint.as_deref()
@@ -150,7 +150,7 @@ impl LiveDatabase {
         &self.statements
     }
 
-    /// What it was asked for so far.
+    /// The cost so far.
     #[must_use]
     pub fn cost(&self) -> SeedingCost {
         self.cost
@@ -188,7 +188,7 @@ impl LiveDatabase {
         )
     }
 
-    /// Brings the first rows back, and inserts those of a candidate.
+    /// Resets the database, and inserts the rows of a candidate.
     ///
     /// # Errors
     ///
@@ -247,7 +247,7 @@ impl LiveDatabase {
         }
     }
 
-    /// Says what the statements of a candidate looked for, and takes note of what they wrote.
+    /// Evaluates the statements of a candidate, and records the tables they wrote.
     ///
     /// # Errors
     ///
@@ -269,7 +269,7 @@ impl LiveDatabase {
             let looked = self.state.detect_changes(&written);
             // A database in the memory of a service that died is gone with it; what is known of the candidate stays.
             if looked.is_err() && self.state.is_in_service() {
-                self.distrust();
+                self.distrust_tables();
             } else {
                 looked?;
             }
@@ -351,12 +351,12 @@ impl LiveDatabase {
     /// # Errors
     ///
     /// When the database is gone.
-    pub fn settle(&mut self) -> Result<(), DatabaseError> {
+    pub fn accept_writes(&mut self) -> Result<(), DatabaseError> {
         self.watch.begin(&mut self.state)
     }
 
-    /// What is not known to have been written may have been: the next candidate begins with all tables put back.
-    pub fn distrust(&mut self) {
+    /// Makes the next candidate start with a reset of all tables.
+    pub fn distrust_tables(&mut self) {
         self.written = self.state.all_tables();
     }
 }

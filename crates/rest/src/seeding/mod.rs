@@ -1,9 +1,11 @@
-//! The database behind the service: rows that candidates bring, and how far statements are from finding some.
+//! Database seeding: rows that candidates insert, and distances of SQL statements to returning
+//! rows.
 //!
-//! [`LiveDatabase`] works while candidates run: it puts the first rows back, inserts those that a candidate
-//! brings ([`SeededRows`]), and says of each statement that the service sent what it looked for and how near
-//! the rows that are there came to it ([`ObservedQuery`]). [`RowSeeder`] works while candidates are made: it knows what the
-//! statements of each candidate lacked, and builds rows for them. See `docs/design/database.md`.
+//! [`LiveDatabase`] is used while candidates run: it resets the database, inserts the rows of a
+//! candidate ([`SeededRows`]), and computes for each statement of the service how far the rows are
+//! from matching it ([`ObservedQuery`]). [`RowSeeder`] is used while candidates are made: it knows
+//! the statements of each candidate that returned no rows, and builds rows for them. See
+//! `docs/design/database.md`.
 
 mod database;
 mod observed;
@@ -27,12 +29,12 @@ pub use rules::{CoverageRule, RuleDistance, RuleReport};
 pub use score::StatementTarget;
 pub use seeder::RowSeeder;
 
-/// What may be done with the database.
+/// Configuration of database seeding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeedingConfig {
-    /// Candidates bring rows.
+    /// Candidates insert rows.
     pub rows: bool,
-    /// How far statements are from finding rows leads the search.
+    /// SQL distances guide the search.
     pub distance: bool,
     /// The coverage rules of statements are targets of the search.
     pub rules: bool,
@@ -48,7 +50,7 @@ impl Default for SeedingConfig {
     }
 }
 
-/// What became of the rows of a candidate.
+/// The inserted rows of a candidate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeededRows {
     /// The rows as they are stored, by id.

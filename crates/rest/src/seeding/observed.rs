@@ -1,4 +1,4 @@
-//! What a service asked of its database, and how near the rows that are there came to it.
+//! Observed SQL statements, and the distance of the rows to matching them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use jiff::civil::DateTime;
 use super::rules::{CoverageRule, CoverageRules, RuleDistance, RuleReport};
 use super::substitution::{RowSubstitution, substitutions};
 
-/// A statement that looked for rows.
+/// An observed statement that reads rows.
 #[derive(Clone, Debug)]
 pub struct ObservedQuery {
     /// The text, with its values.
@@ -61,7 +61,7 @@ pub(super) struct StatementContext<'a> {
     pub(super) rules: bool,
 }
 
-/// A statement that we cannot evaluate.
+/// An unsupported statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsupportedStatement {
     /// An example of it.
@@ -96,15 +96,15 @@ struct ParsedStatement {
     constants: Arc<[String]>,
     sought: Option<Arc<TargetRows>>,
     compared: Arc<[ColumnComparison]>,
-    /// Made when they are first asked for.
+    /// Computed on first use.
     rules: Option<Arc<[Arc<CoverageRule>]>>,
 }
 
 /// Texts that are kept.
 const MAX_KNOWN: usize = 5_000;
-/// Shapes that are told apart; a service that writes its values in a way of its own has no end of them.
+/// Maximum number of distinct statements.
 const MAX_SHAPES: usize = 2_000;
-/// Longer texts are not read: nobody waits for these.
+/// Maximum length of parsed statements.
 const LONGEST: usize = 20_000;
 
 impl Statements {
@@ -209,7 +209,7 @@ impl Statements {
         rules
     }
 
-    /// What became of statements, by shape, and how many texts had their coverage rules made.
+    /// Reports statements by shape, and the number of texts with coverage rules.
     pub(super) fn report(&self) -> (Vec<StatementReport>, u64) {
         let statements = self.tallies.iter().map(|(shape, (text, times, found))| {
             let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

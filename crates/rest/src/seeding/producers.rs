@@ -1,4 +1,4 @@
-//! Calls that fill the tables which a statement reads: a distance over rows is shortened by whoever made these rows.
+//! Adds and mutates calls that write the tables which a statement reads.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use isobath_search::{Rng, TargetId};
 
 use crate::candidate::{Candidate, Step, StepKind};
 use crate::problem::RestProblem;
-use crate::sample::{SPICED, append_operation, violate_constraint, with_value};
+use crate::sample::{MUTATE_WITH_VARIATION, append_operation, violate_constraint, with_value};
 use crate::target::Target;
 
 /// That the calls which fill the tables of a statement are changed, and not the one that reads them.
-const FED: f64 = 0.7;
+const MUTATE_PRODUCER: f64 = 0.7;
 /// That a constant of the statement is tried as an input of such a call.
-const TOLD: f64 = 0.4;
+const TRY_CONSTANT: f64 = 0.4;
 /// That a call more fills the tables, where each has one that does.
-const MORE: f64 = 0.1;
+const ADD_PRODUCER: f64 = 0.1;
 /// The same where a table has none.
-const LACKING: f64 = 0.5;
+const ADD_MISSING_PRODUCER: f64 = 0.5;
 /// That a value which is taken from another call stays so.
-const JOINED: f64 = 0.9;
+const KEEP_REFERENCE: f64 = 0.9;
 
 /// A copy of a candidate in which the calls that fill the tables of the aimed statement are others, or more, and calls that have
 /// nothing to do with it are gone; `None` when that is left alone.
@@ -32,7 +32,7 @@ pub(crate) fn with_row_producers(
     let (reader, row_producers) = problem.seeder()?.row_producers(target?)?;
     let reads = |step: &Step| step.operation() == Some(reader.operation);
     let last = parent.steps.iter().rposition(reads)?;
-    if row_producers.is_empty() || rng.f64() >= FED {
+    if row_producers.is_empty() || rng.f64() >= MUTATE_PRODUCER {
         return None;
     }
     let is_row_producer = |step: &Step| {
@@ -49,7 +49,11 @@ pub(crate) fn with_row_producers(
         !filling.any(|step| step.operation() == Some(*row_producer))
     };
     let lacking: Vec<usize> = row_producers.iter().copied().filter(is_lacking).collect();
-    let eagerness = if lacking.is_empty() { MORE } else { LACKING };
+    let eagerness = if lacking.is_empty() {
+        ADD_PRODUCER
+    } else {
+        ADD_MISSING_PRODUCER
+    };
     if filling.is_empty() || rng.f64() < eagerness {
         let wanted = if lacking.is_empty() {
             &row_producers
@@ -67,7 +71,7 @@ pub(crate) fn with_row_producers(
     }
     let at = filling[rng.usize(..filling.len())];
     // What refuses such calls is found from those that are accepted.
-    if rng.f64() < SPICED * problem.sampling.breach {
+    if rng.f64() < MUTATE_WITH_VARIATION * problem.sampling.breach {
         let row_producer = child.steps[at].operation();
         return violate_constraint(problem, rng, &mut child, row_producer).then_some(child);
     }
@@ -86,7 +90,7 @@ pub(crate) fn with_row_producers(
         _ => None,
     };
     let constants = constants.unwrap_or(&reader.constants);
-    if rng.f64() < TOLD
+    if rng.f64() < TRY_CONSTANT
         && let Some(with_constant) = with_constant(rng, &action.gene, constants)
     {
         action.gene = with_constant;
@@ -96,7 +100,7 @@ pub(crate) fn with_row_producers(
     action.mutate(rng, &problem.sampling.tuning)?;
     // What joins rows is worth more than any other value there.
     for (pointer, reference) in references {
-        if rng.f64() < JOINED {
+        if rng.f64() < KEEP_REFERENCE {
             action.gene.bind(&pointer, reference);
         }
     }

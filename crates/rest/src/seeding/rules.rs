@@ -1,4 +1,4 @@
-//! The coverage rules of statements: which parts of their predicates the rows exercised.
+//! Query coverage rules of observed statements.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct RuleDistance {
     pub distance: f64,
 }
 
-/// What became of a rule in a run.
+/// Coverage of a rule in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleReport {
     /// The label.
@@ -124,7 +124,7 @@ impl CoverageRules {
         rule_distance.collect()
     }
 
-    /// What became of the rules of a statement.
+    /// Coverage of the rules of a statement.
     pub(super) fn report(&self, shape: &str) -> Vec<RuleReport> {
         self.nearest.get(shape).cloned().unwrap_or_default()
     }

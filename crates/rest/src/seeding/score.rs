@@ -1,4 +1,4 @@
-//! What statements lead the search to: finding rows, finding none, and rows that come nearer.
+//! Scores of statement targets: returning rows, returning none, and the distance to either.
 
 use isobath_search::{Score, TargetId};
 
@@ -15,8 +15,8 @@ pub enum StatementTarget {
     NotFound,
 }
 
-/// The worst secondary objective: nothing was asked of the database at all.
-const NOTHING_ASKED: f64 = f64::MAX;
+/// The worst secondary objective: no query was sent.
+const NO_QUERY_DISTANCE: f64 = f64::MAX;
 
 /// The secondary objective of a call: how far its statements were from finding rows, on average; those that did are not far.
 ///
@@ -30,7 +30,7 @@ fn far(observed: &[ObservedQuery]) -> f64 {
         .map(|far| far / (far + 1.0))
         .collect();
     if distances.is_empty() {
-        return NOTHING_ASKED;
+        return NO_QUERY_DISTANCE;
     }
     distances.iter().sum::<f64>() / distances.len() as f64
 }

@@ -1,4 +1,4 @@
-//! Rows for candidates: built for what their statements lacked, changed, and kept acceptable.
+//! Builds, mutates and repairs rows for the statements of candidates that returned nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use crate::target::{Target, Targets};
 /// Candidates whose lacks are remembered.
 const MAX_REMEMBERED: usize = 20_000;
 /// Statements remembered of one candidate.
-const MAX_LACKS: usize = 12;
+const MAX_MISSED_QUERIES: usize = 12;
 /// Rows of one candidate.
 const MAX_ROWS: usize = 16;
 /// How many rows at most are added at a time where none can be built for the statement.
-const AT_A_TIME: usize = 3;
+const MAX_ROWS_ADDED: usize = 3;
 
 /// That the rows of a candidate are changed, and not its calls.
 const VARY_ROWS: f64 = 0.4;
 /// That rows are built for a coverage rule that is aimed at.
 const SEED_FOR_RULE: f64 = 0.6;
 
-/// What candidates lacked, and how rows are made for them.
+/// Statements of candidates that returned no rows, and how rows are built for them.
 #[derive(Debug)]
 pub struct RowSeeder {
     ground: ExistingRows,
@@ -44,7 +44,7 @@ pub struct RowSeeder {
     row_producers: BTreeMap<usize, BTreeSet<usize>>,
     /// Constants of statements, as values to try.
     hints: Vec<Value>,
-    /// What the tables speak of, by how it is said: a column and a value.
+    /// Values mentioned in the schema, by description: column and value.
     mentioned: BTreeMap<Arc<str>, (usize, usize, Value)>,
     /// The same by table.
     by_table: BTreeMap<usize, Vec<(Arc<str>, usize, Value)>>,
@@ -60,7 +60,7 @@ pub(super) struct ReadingOperation {
     pub(super) constants: Arc<[String]>,
 }
 
-/// What a candidate lacked.
+/// Statements of a candidate that returned no rows.
 #[derive(Debug, Default)]
 pub(super) struct MissedQueries {
     pub(super) statements: Vec<MissedQuery>,
@@ -71,7 +71,7 @@ pub(super) struct MissedQueries {
     pub(super) inputs_from_rows: u32,
 }
 
-/// A statement that found nothing, or has coverage rules that are not met.
+/// A statement that returned no rows, or has uncovered coverage rules.
 #[derive(Clone, Debug)]
 pub(super) struct MissedQuery {
     /// The step that caused it.
@@ -82,7 +82,7 @@ pub(super) struct MissedQuery {
 }
 
 /// Values of a table that are targets of each operation that reads it.
-const MAX_SPOKEN_OF: usize = 40;
+const MAX_MENTIONED: usize = 40;
 /// Values that are tried in rows.
 const MAX_HINTS: usize = 100;
 
@@ -103,7 +103,7 @@ impl RowSeeder {
         }
     }
 
-    /// What a table speaks of: columns with values that they may have.
+    /// Values mentioned in the constraints of a table, by column.
     fn mentioned_in(&mut self, table: usize) -> &[(Arc<str>, usize, Value)] {
         let (ground, mentioned) = (&self.ground, &mut self.mentioned);
         self.by_table.entry(table).or_insert_with(|| {
@@ -120,7 +120,7 @@ impl RowSeeder {
                     all.push((description, column, value));
                 }
             }
-            all.truncate(MAX_SPOKEN_OF);
+            all.truncate(MAX_MENTIONED);
             all
         })
     }
@@ -167,7 +167,7 @@ impl RowSeeder {
         }
     }
 
-    /// A copy in which a row is as the aim says.
+    /// A copy in which a row has the target value.
     fn with_target_row(
         &self,
         parent: &Candidate,
@@ -192,7 +192,7 @@ impl RowSeeder {
         &self.ground
     }
 
-    /// Whether distances of statements lead the search.
+    /// Whether SQL distances guide the search.
     pub(crate) fn is_guided(&self) -> bool {
         self.config.distance && !self.operations.is_empty()
     }
@@ -202,7 +202,7 @@ impl RowSeeder {
         self.operations.get(&target).map(|reader| reader.operation)
     }
 
-    /// Who met a target of a statement, and the operations that add rows to the tables which that one reads.
+    /// The operation that reached a statement target, and the operations that insert into the tables it reads.
     pub(super) fn row_producers(
         &self,
         target: TargetId,
@@ -250,7 +250,7 @@ impl RowSeeder {
         });
     }
 
-    /// Takes note of what a candidate lacked.
+    /// Records the statements of a candidate that returned no rows.
     pub(crate) fn note(&mut self, candidate: &Candidate, exchanges: &[Exchange]) {
         for exchange in exchanges.iter().filter(|exchange| exchange.succeeded()) {
             let (Some(operation), Some(effect)) = (exchange.operation, &exchange.trace.effect)
@@ -285,7 +285,7 @@ impl RowSeeder {
                         .any(|rule_distance| rule_distance.distance > 0.0);
                 if lacks_rows
                     && observed.sought.is_some()
-                    && misses.statements.len() < MAX_LACKS
+                    && misses.statements.len() < MAX_MISSED_QUERIES
                     && !misses.statements.iter().any(is_known)
                 {
                     let inputs = inputs
@@ -319,7 +319,7 @@ impl RowSeeder {
         }
     }
 
-    /// Gives a candidate a number of its own, and makes its rows acceptable.
+    /// Registers a candidate and repairs its rows.
     pub(crate) fn register(&mut self, candidate: &mut Candidate, rng: &mut Rng) {
         self.number += 1;
         candidate.number = self.number;
@@ -333,7 +333,7 @@ impl RowSeeder {
         self.ground.repair(&mut candidate.rows, next, rng);
     }
 
-    /// A changed copy of a candidate by its rows: more for what it lacks, or others; `None` when that is left alone.
+    /// A copy of a candidate with added or mutated rows; `None` if its rows stay unchanged.
     pub(crate) fn mutate_rows(
         &mut self,
         rng: &mut Rng,
@@ -461,7 +461,7 @@ impl RowSeeder {
             let tables = query.tables();
             let table = *tables.get(rng.usize(..tables.len().max(1)))?;
             let mut built = Vec::new();
-            for _ in 0..rng.usize(1..=AT_A_TIME) {
+            for _ in 0..rng.usize(1..=MAX_ROWS_ADDED) {
                 let mut there = own.clone();
                 there.extend(built.iter().cloned());
                 built.extend(self.ground.any_row(table, &there, rng.usize(..200))?);

@@ -1,4 +1,4 @@
-//! The first rows as statements, for suites that put them back without us.
+//! SQL statements that restore the database snapshot, for suites.
 
 use isobath_exec::test_database::Tables;
 use isobath_sql::render::{identifier, insert, literal, table_name, table_order};
@@ -8,10 +8,10 @@ use isobath_sql::{Cell, DialectName, Row, Schema, Value};
 use super::database::LiveDatabase;
 
 /// Rows of one table that a suite carries; larger tables are left as they are.
-const MAX_CARRIED: usize = 200;
+const MAX_SNAPSHOT_ROWS: usize = 200;
 
 impl LiveDatabase {
-    /// Statements that empty tables, put their first rows back, and let them count from where they did.
+    /// Statements that delete all rows of tables, insert the snapshot, and reset sequences.
     ///
     /// A table with more rows than a suite should carry is left as it is.
     #[must_use]
@@ -22,9 +22,9 @@ impl LiveDatabase {
             .into_iter()
             .filter(|table| tables.contains(table))
             .filter(|table| {
-                baseline
-                    .get(*table)
-                    .is_some_and(|content| content.is_complete && content.rows.len() <= MAX_CARRIED)
+                baseline.get(*table).is_some_and(|content| {
+                    content.is_complete && content.rows.len() <= MAX_SNAPSHOT_ROWS
+                })
             })
             .collect();
         let mut statements = Vec::new();

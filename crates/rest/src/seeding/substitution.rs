@@ -1,7 +1,7 @@
-//! Inputs that follow rows which are there: what a statement compared with an input, a row has in its column.
+//! Takes inputs from existing rows: replaces the constant that a statement compares with a column
+//! by a value of that column.
 //!
-//! A distance leads there, too, step by step; but the rows are known, and a text of twenty letters
-//! is a long way.
+//! The distance leads there, too, but slowly: a string of twenty letters takes many steps.
 
 use isobath_genes::{Gene, NodeRef, Value as GeneValue, plain};
 use isobath_search::Rng;
@@ -18,7 +18,7 @@ use crate::target::Target;
 pub(super) type RowSubstitution = Vec<(String, Value)>;
 
 /// Rows of a table that are offered: those that agree with the statement most, the newer ones first.
-const MAX_OFFERED: usize = 4;
+const MAX_SUBSTITUTIONS: usize = 4;
 
 /// That an input is taken from a row the first time; less and less often after that.
 const TAKE_FROM_ROW: f64 = 0.5;
@@ -58,7 +58,7 @@ pub(super) fn substitutions(
         of_rows.retain(|substitution| !substitution.is_empty());
         of_rows.sort_by_key(Vec::len);
         of_rows.dedup();
-        of_rows.truncate(MAX_OFFERED);
+        of_rows.truncate(MAX_SUBSTITUTIONS);
         substitutions.append(&mut of_rows);
     }
     substitutions

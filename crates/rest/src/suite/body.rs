@@ -1,4 +1,4 @@
-//! Bodies of requests, from the bytes that were sent back to what an author would write.
+//! Converts sent bodies back to readable request bodies.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -12,7 +12,7 @@ use serde_json::Value;
 #[derive(Debug, Default)]
 pub(super) struct Placeholders {
     /// Placeholders, with the variables that fill them.
-    pub(super) fresh: Vec<(String, String)>,
+    pub(super) generated: Vec<(String, String)>,
     /// Fields and their secret values, with the environment variables that hold them.
     pub(super) secrets: Vec<(String, String, String)>,
 }
@@ -23,7 +23,7 @@ impl Placeholders {
         let mut text = Text::default();
         let mut rest = raw;
         while let Some((at, holder, variable)) = self
-            .fresh
+            .generated
             .iter()
             .filter(|(holder, _)| !holder.is_empty())
             .filter_map(|(holder, variable)| Some((rest.find(holder.as_str())?, holder, variable)))
@@ -92,7 +92,7 @@ pub(super) fn body(
     bytes: &[u8],
     content_type: &str,
     bound: &[(String, String)],
-    marks: &Placeholders,
+    placeholders: &Placeholders,
 ) -> Body {
     let base = content_type
         .split(';')
@@ -115,7 +115,7 @@ pub(super) fn body(
             })
             .collect();
         let mut marked = Vec::new();
-        marks.holes(&value, "", &mut String::new(), &mut marked);
+        placeholders.holes(&value, "", &mut String::new(), &mut marked);
         marked.retain(|hole| !holes.iter().any(|other| other.at == hole.at));
         holes.extend(marked);
         return Body::Json {
@@ -129,7 +129,7 @@ pub(super) fn body(
         push_segment(&mut pointer, name);
         match bound.iter().find(|(place, _)| *place == pointer) {
             Some((_, variable)) => Text::captured(variable.clone()),
-            None => marks.field(name, raw),
+            None => placeholders.field(name, raw),
         }
     };
     if base == "multipart/form-data"
@@ -146,7 +146,7 @@ pub(super) fn body(
         // The boundary is part of the type, so another multipart body is kept as it was sent.
         Ok(text) if !base.starts_with("multipart/") => Body::Text {
             content_type: content_type.to_owned(),
-            text: marks.text(text),
+            text: placeholders.text(text),
         },
         _ => Body::Binary {
             content_type: content_type.to_owned(),

@@ -1,12 +1,12 @@
-//! The outside services of a suite, and what they answer in a test.
+//! Mocks of external services in a suite.
 
 use isobath_emit::http::{ExternalService, MockedReply, MockedResponse};
 
-use super::Printer;
+use super::TestBuilder;
 use crate::caller::Service;
 use crate::external::{MockBehavior, MockResponse};
 
-/// The outside services that the tests stand for, with the settings still to be filled in.
+/// The mocked external services, without their settings.
 pub(super) fn stations(service: &Service) -> Vec<ExternalService> {
     let stations = service.with_mocks(|mocks| {
         let stations = mocks.stations().iter();
@@ -20,23 +20,23 @@ pub(super) fn stations(service: &Service) -> Vec<ExternalService> {
     stations.unwrap_or_default()
 }
 
-impl Printer<'_> {
-    /// What outside services answer in the test.
+impl TestBuilder<'_> {
+    /// The mock responses of the test.
     pub(super) fn answers(&self) -> Vec<MockedResponse> {
         let answers = self.test.candidate.mock_responses.iter();
         answers.map(printed).collect()
     }
 
-    /// What outside services do in the test, as words; nothing where all of them do well.
+    /// Unsuccessful mock responses of the test, as text.
     pub(super) fn mock_summary(&self) -> Option<String> {
         let mut words: Vec<String> = Vec::new();
         for answer in &self.test.candidate.mock_responses {
             let service = &answer.outbound_request.service;
-            let word = match answer.how {
+            let word = match answer.behavior {
                 MockBehavior::Status(200..300) => continue,
-                MockBehavior::Status(status) => format!("{service} answers {status}"),
-                MockBehavior::Garbled => format!("{service} answers nonsense"),
-                MockBehavior::Closed => format!("{service} does not answer"),
+                MockBehavior::Status(status) => format!("{service} returns {status}"),
+                MockBehavior::Garbled => format!("{service} returns a malformed body"),
+                MockBehavior::Closed => format!("{service} closes the connection"),
             };
             if !words.contains(&word) {
                 words.push(word);
@@ -49,7 +49,7 @@ impl Printer<'_> {
 fn printed(answer: &MockResponse) -> MockedResponse {
     let text = answer.text();
     let value = serde_json::from_str(&text).ok();
-    let reply = match (answer.how, value) {
+    let reply = match (answer.behavior, value) {
         (MockBehavior::Closed, _) => MockedReply::Closed,
         (MockBehavior::Status(status), Some(value))
             if *answer.content_type == *"application/json" =>

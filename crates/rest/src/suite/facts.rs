@@ -1,4 +1,4 @@
-//! What of a body can be relied on, and is worth asserting.
+//! Selects stable assertions about a response body.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ const MAX_ITEMS: usize = 3;
 /// Bodies with more values than that are not written out as a whole.
 const MAX_LEAVES: usize = 12;
 
-/// How long before and after a run a time that an answer tells may come from the clock: deadlines lie ahead.
+/// How long before and after a run a time that a response tells may come from the clock: deadlines lie ahead.
 const BACK: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
 const AHEAD: jiff::SignedDuration = jiff::SignedDuration::from_hours(24 * 400);
 
@@ -24,7 +24,7 @@ pub(super) fn is_message(value: &Value) -> bool {
     words.is_some_and(|text| text.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a value is a time that a clock may have said: two runs in the same second tell the same, later ones do not.
+/// Whether a value may be a current timestamp: equal in two runs within a second, different later.
 ///
 /// Days alone count only around `now`; dates that lie ahead are more often meant than computed.
 pub(super) fn is_moment(value: &Value, now: jiff::Timestamp) -> bool {
@@ -91,10 +91,10 @@ pub(super) fn places_of(
 /// The stable facts of a body. At the places of `same` stands what was captured under a name.
 pub(super) fn facts(
     body: &Value,
-    restless: &BTreeSet<String>,
+    changes_anyway: &BTreeSet<String>,
     same: &BTreeMap<String, String>,
 ) -> Vec<BodyCheck> {
-    if restless.iter().all(|place| same.contains_key(place)) && leaves(body) <= MAX_LEAVES {
+    if changes_anyway.iter().all(|place| same.contains_key(place)) && leaves(body) <= MAX_LEAVES {
         let holes = same.iter().map(|(at, variable)| Placeholder {
             at: JsonPath::from_pointer(at),
             value: Text::captured(variable.clone()),
@@ -107,7 +107,7 @@ pub(super) fn facts(
     }
     let mut checks = Vec::new();
     let mut collected = Collected {
-        restless,
+        changes_anyway,
         same,
         checks: &mut checks,
     };
@@ -132,7 +132,7 @@ fn leaves(value: &Value) -> usize {
 
 /// Facts about the parts of a body, one by one.
 struct Collected<'a> {
-    restless: &'a BTreeSet<String>,
+    changes_anyway: &'a BTreeSet<String>,
     same: &'a BTreeMap<String, String>,
     checks: &'a mut Vec<BodyCheck>,
 }
@@ -149,7 +149,7 @@ impl Collected<'_> {
             });
             return;
         }
-        if is_within(at, self.restless) {
+        if is_within(at, self.changes_anyway) {
             return;
         }
         let end = at.len();
@@ -219,9 +219,9 @@ mod tests {
     fn what_changes_and_what_is_for_people_is_not_asserted() {
         let body =
             json!({"id": 7, "code": "E42", "detail": "bad at line 1 column 9", "tags": ["a", "b"]});
-        let mut restless = BTreeSet::from(["/id".to_owned()]);
-        places_of(&body, &is_message, &mut String::new(), &mut restless);
-        let places: Vec<String> = facts(&body, &restless, &BTreeMap::new())
+        let mut changes_anyway = BTreeSet::from(["/id".to_owned()]);
+        places_of(&body, &is_message, &mut String::new(), &mut changes_anyway);
+        let places: Vec<String> = facts(&body, &changes_anyway, &BTreeMap::new())
             .into_iter()
             .map(|check| match check {
                 BodyCheck::Equals { at, value, .. } => format!("{:?} = {value}", at.0),

@@ -1,4 +1,4 @@
-//! Turns tests of the job into the neutral suite that writers print.
+//! Converts tests of the job to the neutral suite that writers print.
 
 mod body;
 mod external;
@@ -14,6 +14,7 @@ use isobath_emit::http::{
     BodyCheck, Capture, ExpectedOutcome, ExpectedResponse, FaultMark, HttpStep, HttpSuite,
     HttpTest, JsonPath, Request, Text, TextPiece, ValueSource,
 };
+use isobath_emit::writer::name::snake_case;
 use isobath_exec::http::Method;
 use isobath_genes::{Reference, push_segment};
 use serde_json::Value;
@@ -33,7 +34,7 @@ use crate::openapi::Api;
 use crate::seeding;
 use crate::session::Session;
 
-/// The suite of a run: name, where the service is and who calls are taken from the service and the users.
+/// The suite of a run, with base URL and users of the service.
 #[must_use]
 pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]) -> HttpSuite {
     let mut suite = HttpSuite::new(name, &service.base);
@@ -55,7 +56,7 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
     let checker = ResponseChecker::new(&service.api);
     let now = jiff::Timestamp::now();
     for test in tests {
-        let mut printed = Printer {
+        let mut printed = TestBuilder {
             api: &service.api,
             service,
             users,
@@ -81,7 +82,7 @@ pub fn suite(name: &str, service: &Service, users: &[auth::User], tests: &[Test]
             number += 1;
             printed.name = format!("{plain}, case {number}");
         }
-        printed.id = short(&slug(&printed.name));
+        printed.id = shorten_name(&snake_case(&printed.name));
         suite.tests.push(printed);
     }
     suite
@@ -113,7 +114,7 @@ fn last_operation(test: &Test) -> Option<usize> {
 const LONGEST_ID: usize = 80;
 
 /// As many words of an identifier as fit on a line. Writers tell equal ones apart.
-fn short(id: &str) -> String {
+fn shorten_name(id: &str) -> String {
     match id.char_indices().nth(LONGEST_ID) {
         None => id.to_owned(),
         Some((end, _)) => match id[..end].rsplit_once('_') {
@@ -121,24 +122,6 @@ fn short(id: &str) -> String {
             None => id[..end].to_owned(),
         },
     }
-}
-
-/// A name as an identifier: small letters, digits, underscores.
-fn slug(name: &str) -> String {
-    let mut slug = String::new();
-    let mut before = ' ';
-    for c in name.chars() {
-        if c.is_ascii_alphanumeric() {
-            if c.is_ascii_uppercase() && before.is_ascii_lowercase() {
-                slug.push('_');
-            }
-            slug.push(c.to_ascii_lowercase());
-        } else if !slug.is_empty() && !slug.ends_with('_') {
-            slug.push('_');
-        }
-        before = c;
-    }
-    slug.trim_end_matches('_').to_owned()
 }
 
 /// The place of a parameter in the input: `filter[name]` is a part of `filter`.
@@ -172,7 +155,7 @@ impl CapturedPart {
     }
 }
 
-struct Printer<'a> {
+struct TestBuilder<'a> {
     api: &'a Api,
     service: &'a Service,
     users: &'a [auth::User],
@@ -185,7 +168,7 @@ struct Printer<'a> {
     variables: BTreeMap<(u32, String), String>,
 }
 
-impl Printer<'_> {
+impl TestBuilder<'_> {
     fn print(mut self) -> HttpTest {
         let rows = self.rows();
         let mut steps: Vec<HttpStep> = Vec::new();
@@ -266,15 +249,15 @@ impl Printer<'_> {
             return fault.detail.clone();
         }
         let Some(last) = self.test.exchanges.last() else {
-            return "nothing is called".into();
+            return "no call".into();
         };
         let operation = last
             .operation
             .map(|operation| self.api.operations[operation].name())
             .unwrap_or_else(|| "the new Location".into());
         let mut name = match last.status() {
-            Some(status) => format!("{operation} answers {status}"),
-            None => format!("{operation} does not answer"),
+            Some(status) => format!("{operation} returns {status}"),
+            None => format!("{operation} does not respond"),
         };
         let asks = last
             .operation
@@ -431,7 +414,7 @@ impl Printer<'_> {
                         request.cookies.push((name.to_owned(), text));
                     }
                 }
-            } else if own.is_none() && !(is("accept") && self.answers_alike(exchange)) {
+            } else if own.is_none() && !(is("accept") && self.has_one_content_type(exchange)) {
                 request = request.header(name.clone(), given("header", name, value));
             }
         }
@@ -445,8 +428,8 @@ impl Printer<'_> {
         request
     }
 
-    /// Whether the operation has one type of answer only, so that it need not be asked for.
-    fn answers_alike(&self, exchange: &Exchange) -> bool {
+    /// Whether the operation has a single response type, so that no Accept header is needed.
+    fn has_one_content_type(&self, exchange: &Exchange) -> bool {
         let Some(operation) = exchange.operation else {
             return true;
         };
@@ -498,7 +481,7 @@ impl Printer<'_> {
         text
     }
 
-    /// What later steps need of this answer.
+    /// What later steps need of this response.
     fn captures(&mut self, exchange: &Exchange) -> Vec<Capture> {
         let mut wanted: Vec<(String, CapturedPart)> = Vec::new();
         for step in &self.test.candidate.steps {
@@ -559,7 +542,7 @@ impl Printer<'_> {
 
     /// A name for a captured value that is not taken: `boat_id`.
     fn variable(&self, exchange: &Exchange, place: &str) -> String {
-        let name = slug(
+        let name = snake_case(
             place
                 .rsplit('/')
                 .find(|part| part.parse::<usize>().is_err())
@@ -576,7 +559,7 @@ impl Printer<'_> {
                     .find(|part| !part.is_empty() && !part.contains('{'))
             })
             .unwrap_or_default();
-        let entity = slug(word.strip_suffix('s').unwrap_or(word));
+        let entity = snake_case(word.strip_suffix('s').unwrap_or(word));
         let plain = if entity.is_empty() || name.starts_with(&entity) {
             name
         } else {
@@ -630,19 +613,19 @@ impl Printer<'_> {
         } else if let (Some(a), Some(b)) =
             (&exchange.body, again.and_then(|again| again.body.as_ref()))
         {
-            let mut restless = differences(a, b);
+            let mut changes_anyway = differences(a, b);
             let is_restless = |value: &Value| {
                 value.as_str().is_some_and(|text| exchange.is_secret(text))
                     || (response.status >= 400 && is_message(value))
                     || (is_moment(value, self.now) && !self.was_sent(value))
             };
-            places_of(a, &is_restless, &mut String::new(), &mut restless);
+            places_of(a, &is_restless, &mut String::new(), &mut changes_anyway);
             if self.test.faults.is_empty() {
-                restless.extend(self.misfits(exchange));
+                changes_anyway.extend(self.schema_violations(exchange));
             }
             let mut same = BTreeMap::new();
             self.known_places(step, (a, b), &mut String::new(), &mut same);
-            answer.body = facts(a, &restless, &same);
+            answer.body = facts(a, &changes_anyway, &same);
         } else if response.body == other.body
             && response.body.len() <= 200
             && exchange.body.is_none()
@@ -668,7 +651,7 @@ impl Printer<'_> {
     }
 
     /// The places of a body that do not fit its schema: what is wrong is not to be held fast.
-    fn misfits(&self, exchange: &Exchange) -> Vec<String> {
+    fn schema_violations(&self, exchange: &Exchange) -> Vec<String> {
         let (Some(operation), Some(response)) = (exchange.operation, exchange.response()) else {
             return Vec::new();
         };
@@ -721,7 +704,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The variable that should stand at a place of the answer to a step.
+    /// The variable that should stand at a place of the response to a step.
     fn known(&self, step: &Step, at: &str, name: &str) -> Option<String> {
         let own = self.variables.get(&(step.id, format!("body{at}")));
         if let Some(variable) = own {
@@ -734,7 +717,7 @@ impl Printer<'_> {
                 .rfind(|(pointer, _)| pointer.starts_with("/path/"));
             return last.map(|(_, variable)| variable.clone());
         }
-        let name = slug(name);
+        let name = snake_case(name);
         self.variables
             .values()
             .find(|variable| **variable == name)
@@ -766,10 +749,10 @@ mod tests {
     #[test]
     fn names_become_identifiers_that_can_be_read() {
         assert_eq!(
-            slug("POST /boats/{boatId} answers 201"),
+            snake_case("POST /boats/{boatId} returns 201"),
             "post_boats_boat_id_answers_201"
         );
-        assert_eq!(slug("  x  "), "x");
+        assert_eq!(snake_case("  x  "), "x");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! What the calls of a test leave in the database, as a suite asks for it.
+//! Assertions about the database rows that a test leaves.
 //!
-//! Only what is the same whenever the test is run: not what the database gave out, nor what a clock did.
+//! Only values that are the same in every run: no generated keys, no timestamps.
 
 use isobath_emit::http::{ExpectedRow, Text};
 use isobath_exec::test_database::Tables;
@@ -9,14 +9,14 @@ use isobath_sql::Value;
 use isobath_sql::render::{identifier, literal, table_name};
 use isobath_sql::schema::Filled;
 
-use super::Printer;
+use super::TestBuilder;
 use super::rows::{SuiteDatabaseContext, seeded};
 use crate::exchange::Exchange;
 use crate::job::Test;
 use crate::seeding;
 
-/// What is asked for in one test.
-const MAX_ASKED: usize = 8;
+/// Maximum number of row checks per test.
+const MAX_ROW_CHECKS: usize = 8;
 
 /// A row with its table.
 type TableRow = (usize, Vec<Value>);
@@ -56,7 +56,7 @@ impl NetEffect {
     }
 }
 
-/// Tables that are written by calls that only read or are refused: logs, counts, sessions. What stands there is nobody's promise.
+/// Bookkeeping tables, written by reads and rejected calls: logs, counters, sessions.
 pub(super) fn bookkeeping(tests: &[Test]) -> Tables {
     let exchanges = tests
         .iter()
@@ -71,7 +71,7 @@ pub(super) fn bookkeeping(tests: &[Test]) -> Tables {
         .collect()
 }
 
-impl Printer<'_> {
+impl TestBuilder<'_> {
     /// What must be in the database after the calls, and what must not. Nothing of tests that show faults, for what these leave
     /// may be wrong.
     pub(super) fn state(&self) -> Vec<ExpectedRow> {
@@ -118,7 +118,7 @@ impl Printer<'_> {
                         .collect(),
                     exists: is_there,
                 };
-                if asked.len() < MAX_ASKED && !asked.contains(&state) {
+                if asked.len() < MAX_ROW_CHECKS && !asked.contains(&state) {
                     asked.push(state);
                 }
             }
@@ -149,7 +149,7 @@ impl Printer<'_> {
             .collect()
     }
 
-    /// How a test knows a number that the database gave out: as that of a row that it brought, or of one that was there before.
+    /// How a test refers to a generated key: of a row it inserted, or of an existing row.
     fn key(
         &self,
         database: &SuiteDatabaseContext,
@@ -218,7 +218,7 @@ impl SuiteDatabaseContext {
     }
 }
 
-/// Whether a value says the same tomorrow: no moment, and nothing that SQL compares inexactly.
+/// Whether a value is stable: no timestamp, and no type that SQL compares inexactly.
 fn is_lasting(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Decimal(_) => true,

@@ -1,17 +1,18 @@
-//! The rows of a test, as a suite inserts them.
+//! Rows that a test inserts.
 
 use std::sync::Arc;
 
 use isobath_emit::SuiteDialect;
 use isobath_emit::http::{RowKey, SuiteDatabase, TestRow, Text};
+use isobath_emit::writer::name::snake_case;
 use isobath_exec::driver::Event;
 use isobath_exec::test_database::{RowImage, Tables};
 use isobath_rows::set::{NewCell, NewRow};
 use isobath_sql::render::{identifier, literal, table_name};
 use isobath_sql::{DialectName, Schema};
 
+use super::TestBuilder;
 use super::row_checks::bookkeeping;
-use super::{Printer, slug};
 use crate::caller::Service;
 use crate::job::Test;
 use crate::seeding::{self, SeededRows};
@@ -19,14 +20,14 @@ use crate::seeding::{self, SeededRows};
 /// The variable that names the database of a suite.
 pub const DATABASE_VARIABLE: &str = "ISOBATH_DATABASE";
 
-/// What is known of the database when tests are printed.
+/// Database context for printing tests.
 #[derive(Clone, Debug)]
 pub(super) struct SuiteDatabaseContext {
     pub(super) schema: Arc<Schema>,
     pub(super) dialect: DialectName,
     /// The rows at the start.
     pub(super) baseline: RowImage,
-    /// Tables about whose rows no test says anything.
+    /// Bookkeeping tables, not asserted.
     pub(super) bookkeeping: Tables,
 }
 
@@ -71,12 +72,12 @@ pub(super) fn database(service: &Service, tests: &[Test]) -> Option<SuiteDatabas
     })?
 }
 
-/// What became of the rows of a run.
+/// The inserted rows of a run.
 pub(super) fn seeded(exchanges: &[crate::exchange::Exchange]) -> Option<&SeededRows> {
     exchanges.first()?.trace.seeded.as_deref()
 }
 
-impl Printer<'_> {
+impl TestBuilder<'_> {
     /// The rows that the test inserted. What the database gave out and the test uses is a variable from now on.
     pub(super) fn rows(&mut self) -> Vec<TestRow> {
         let (Some(database), Some(seeded)) = (
@@ -159,7 +160,7 @@ impl Printer<'_> {
 
     /// `site_id`, of a column `id` of a table `site`.
     fn name_of(&self, table: &str, column: &str) -> String {
-        let (table, column) = (slug(table), slug(column));
+        let (table, column) = (snake_case(table), snake_case(column));
         if column.starts_with(&table) {
             column
         } else {
@@ -167,7 +168,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The tables that the test brings rows to, as words.
+    /// The tables into which the test inserts rows, as text.
     pub(super) fn tables(&self) -> Option<String> {
         let database = self.database?;
         let seeded = seeded(&self.test.exchanges)?;

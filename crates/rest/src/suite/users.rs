@@ -1,12 +1,12 @@
-//! The users of a suite: how they are created and log in, without their secrets in sight.
+//! Users of a suite: creation and login, without secrets.
 
 use isobath_emit::http::{
     Auth, JsonPath, Login, Request, Secret, Text, TextPiece, Token, TokenPlacement, UniqueValue,
     User, ValueSource,
 };
+use isobath_emit::writer::name::snake_case;
 
 use super::body::{Placeholders, body};
-use super::slug;
 use crate::auth::{self, Generator, LoginCredential, TokenLocation, TokenSource};
 
 /// Digits that make a text new, where its length allows.
@@ -17,27 +17,31 @@ const MAX_DIGITS: usize = 32;
 /// A user of the service as a user of the suite.
 pub(super) fn user(user: &auth::User) -> User {
     let generators = user.create.iter().flat_map(|create| &create.generators);
-    let fresh: Vec<(&Generator, UniqueValue)> = generators
-        .map(|generator| (generator, fresh(generator)))
+    let generated: Vec<(&Generator, UniqueValue)> = generators
+        .map(|generator| (generator, generated(generator)))
         .collect();
-    let mut marks = Placeholders {
-        fresh: fresh
+    let mut placeholders = Placeholders {
+        generated: generated
             .iter()
-            .map(|(generator, fresh)| (generator.place_holder.clone(), fresh.variable.clone()))
+            .map(|(generator, generated)| {
+                (generator.place_holder.clone(), generated.variable.clone())
+            })
             .collect(),
         secrets: Vec::new(),
     };
-    let variable = |name: &str| format!("{}_{}", slug(&user.name), slug(name)).to_ascii_uppercase();
+    let variable = |name: &str| {
+        format!("{}_{}", snake_case(&user.name), snake_case(name)).to_ascii_uppercase()
+    };
     let calls = [
         user.create.as_ref().map(|create| &create.call),
         user.login.as_ref().map(|login| &login.call),
     ];
     for secret in calls.into_iter().flatten().flat_map(|call| &call.secrets) {
         // What is made up anew is nobody's secret.
-        let is_fresh = marks.text(&secret.value).literal().is_none();
+        let is_fresh = placeholders.text(&secret.value).literal().is_none();
         if !is_fresh {
             let name = variable(&secret.field);
-            marks
+            placeholders
                 .secrets
                 .push((secret.field.clone(), secret.value.clone(), name));
         }
@@ -47,7 +51,7 @@ pub(super) fn user(user: &auth::User) -> User {
             user.headers
                 .iter()
                 .map(|(name, value)| {
-                    let marked = marks.text(value);
+                    let marked = placeholders.text(value);
                     let value = if marked.literal().is_some() {
                         Text(vec![TextPiece::Secret(Secret {
                             variable: variable(name),
@@ -60,20 +64,23 @@ pub(super) fn user(user: &auth::User) -> User {
                 })
                 .collect(),
         ),
-        Some(login) => Auth::Login(Box::new(log_in(login, &marks))),
+        Some(login) => Auth::Login(Box::new(log_in(login, &placeholders))),
     };
     User {
         name: user.name.clone(),
-        unique_values: fresh.into_iter().map(|(_, fresh)| fresh).collect(),
+        unique_values: generated
+            .into_iter()
+            .map(|(_, generated)| generated)
+            .collect(),
         create: user
             .create
             .as_ref()
-            .map(|create| Box::new(request(&create.call, &marks))),
+            .map(|create| Box::new(request(&create.call, &placeholders))),
         auth,
     }
 }
 
-fn log_in(login: &auth::Login, marks: &Placeholders) -> Login {
+fn log_in(login: &auth::Login, placeholders: &Placeholders) -> Login {
     let (token, cookies) = match &login.take {
         LoginCredential::Cookies => (None, true),
         LoginCredential::Token { from, to, template } => {
@@ -97,31 +104,31 @@ fn log_in(login: &auth::Login, marks: &Placeholders) -> Login {
         }
     };
     Login {
-        request: request(&login.call, marks),
+        request: request(&login.call, placeholders),
         token,
         cookies,
     }
 }
 
-fn request(call: &auth::AuthCall, marks: &Placeholders) -> Request {
+fn request(call: &auth::AuthCall, placeholders: &Placeholders) -> Request {
     let path = match &call.endpoint {
         url if url.contains("://") => url.clone(),
         path => format!("/{}", path.trim_start_matches('/')),
     };
-    let mut request = Request::new(call.method.clone(), marks.text(&path));
+    let mut request = Request::new(call.method.clone(), placeholders.text(&path));
     for (name, value) in &call.headers {
-        request = request.header(name.clone(), marks.field(name, value));
+        request = request.header(name.clone(), placeholders.field(name, value));
     }
     if let Some(text) = &call.body {
         let content_type = call.content_type.clone().unwrap_or_default();
-        request = request.body(body(text.as_bytes(), &content_type, &[], marks));
+        request = request.body(body(text.as_bytes(), &content_type, &[], placeholders));
     }
     request
 }
 
 /// What a suite makes up in place of what a generator made here.
-fn fresh(generator: &Generator) -> UniqueValue {
-    let plain = slug(&generator.place_holder);
+fn generated(generator: &Generator) -> UniqueValue {
+    let plain = snake_case(&generator.place_holder);
     let most = generator.max_length.unwrap_or(usize::MAX);
     let length = |text: &str| text.chars().count();
     let mut prefix = generator.prefix.clone();
@@ -229,7 +236,7 @@ auth:
         let lengths: Vec<usize> = made
             .unique_values
             .iter()
-            .map(|fresh| fresh.prefix.len() + fresh.suffix.len() + fresh.digits)
+            .map(|generated| generated.prefix.len() + generated.suffix.len() + generated.digits)
             .collect();
         assert_eq!(lengths, [20, 40], "{:?}", made.unique_values);
         let shown = script(made);

@@ -1,4 +1,4 @@
-//! Tests in words: their names, and what they cover.
+//! Names and descriptions of tests.
 
 use std::collections::BTreeMap;
 
@@ -20,17 +20,17 @@ pub(super) struct Subject {
     pub(super) status: Option<u16>,
 }
 
-/// What is to be said of one status of one operation.
+/// Descriptions for one status of one operation.
 #[derive(Default)]
 struct StatusLine<'a> {
     users: Vec<&'a str>,
     shapes: Vec<String>,
 }
 
-/// Says the value at a place of the input of an operation, where it is short enough for a name.
+/// Returns the input value at a place of an operation, if short enough for a name.
 pub(super) type ValueAt<'a> = &'a dyn Fn(usize, &str) -> Option<String>;
 
-/// What a test covers beyond what its name says, one line for each operation and status.
+/// What a test covers besides its name, one line per operation and status.
 pub(super) fn covers(
     targets: &[Target],
     api: &Api,
@@ -88,7 +88,7 @@ pub(super) fn covers(
         if is_subject && users.is_empty() && shapes.is_empty() {
             continue;
         }
-        let mut line = format!("{} answers {status}", name(operation));
+        let mut line = format!("{} returns {status}", name(operation));
         if !users.is_empty() {
             line.push_str(&format!(" to {}", users.join(" and ")));
         }
@@ -108,12 +108,12 @@ pub(super) fn covers(
     let n_more = lines.len().saturating_sub(MAX_LINES);
     lines.truncate(MAX_LINES);
     if n_more > 0 {
-        lines.push(format!("{n_more} more like these"));
+        lines.push(format!("{n_more} more"));
     }
     lines
 }
 
-/// A property of an input: by its value, where that says more.
+/// A facet of an input, by its value if that is clearer.
 fn input(operation: usize, place: &str, facet: ValueClass, value: ValueAt<'_>) -> String {
     let by_value = matches!(
         facet,
@@ -149,29 +149,29 @@ pub(super) fn plain(pointer: &str) -> String {
 /// What is wrong with an input: `body.length is below its minimum`.
 pub(super) fn wrong(breach: &RuleViolation) -> String {
     let what = match breach.rule {
-        Rule::Type => "is of another type",
+        Rule::Type => "has the wrong type",
         Rule::NotNull => "is null",
         Rule::Required => "is missing",
         Rule::Minimum => "is below its minimum",
         Rule::Maximum => "is above its maximum",
-        Rule::MultipleOf => "is off its step",
+        Rule::MultipleOf => "is not a multiple of its step",
         Rule::MinLength => "is too short",
         Rule::MaxLength => "is too long",
         Rule::Pattern => "does not match its pattern",
-        Rule::Format => "does not have its format",
-        Rule::Enum => "is not one of its values",
+        Rule::Format => "does not match its format",
+        Rule::Enum => "is not in its enum",
         Rule::MinItems => "has too few items",
         Rule::MaxItems => "has too many items",
-        Rule::UniqueItems => "has equal items",
+        Rule::UniqueItems => "has duplicate items",
         Rule::MinProperties => "has too few properties",
         Rule::MaxProperties => "has too many properties",
         Rule::AdditionalProperties => "has an unknown property",
-        Rule::Choice => "fits none of its alternatives",
+        Rule::Choice => "matches none of its alternatives",
     };
     format!("{} {what}", plain(&breach.pointer))
 }
 
-/// What tells a test from another one about the same: the inputs that it was kept for.
+/// What distinguishes a test from others with the same name: its input targets.
 pub(super) fn difference(
     targets: &[Target],
     operation: Option<usize>,

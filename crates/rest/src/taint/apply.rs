@@ -1,4 +1,4 @@
-//! Makes use of what was learned: in fresh candidates, and in changed ones.
+//! Applies input hints to sampled and mutated candidates.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use crate::action::{UndocumentedInput, UndocumentedKind};
 use crate::candidate::{Candidate, Step, StepKind};
 
 /// That a place of a fresh candidate gets what it is known to want.
-const KNOWN: f64 = 0.7;
+const APPLY_HINT: f64 = 0.7;
 /// That an input that the document does not name is in a fresh candidate.
-const UNNAMED: f64 = 0.5;
+const ADD_UNDOCUMENTED: f64 = 0.5;
 /// So often a marker is the name of a query parameter of an operation.
-const NAMED: u32 = 6;
+const MAX_NAME_MARKERS: u32 = 6;
 
 impl TaintTracker {
-    /// Puts markers and what is known to be wanted into a fresh candidate.
-    pub(crate) fn add_mock_responses(
+    /// Adds markers and hinted values to a sampled candidate.
+    pub(crate) fn apply_hints(
         &mut self,
         rng: &mut Rng,
         tuning: &GeneConfig,
@@ -28,7 +28,7 @@ impl TaintTracker {
         if !self.enabled {
             return;
         }
-        self.add_extras(rng, tuning, candidate);
+        self.add_undocumented(rng, tuning, candidate);
         if !self.techniques.tracking {
             return;
         }
@@ -37,7 +37,7 @@ impl TaintTracker {
                 continue;
             };
             let hints = self.hints.get(&sent.key).map_or(&[][..], Vec::as_slice);
-            if !hints.is_empty() && rng.f64() < KNOWN {
+            if !hints.is_empty() && rng.f64() < APPLY_HINT {
                 let hint = &hints[rng.usize(..hints.len())];
                 gene.specialize(&sent.pointer, &hint.model, rng, tuning);
             } else if rng.f64() < self.marker_rate {
@@ -45,7 +45,7 @@ impl TaintTracker {
                 gene.set_taint_marker(&sent.pointer, &marker);
             }
         }
-        for pair in self.pairs_in(candidate) {
+        for pair in self.compared_pairs_in(candidate) {
             if rng.bool() {
                 equate(candidate, &pair);
             }
@@ -54,7 +54,7 @@ impl TaintTracker {
 
     /// Changes a candidate by what was learned, for the target of the code that is aimed at, if
     /// there is one; false when it is left to chance.
-    pub(crate) fn direct(
+    pub(crate) fn mutate_toward(
         &mut self,
         rng: &mut Rng,
         tuning: &GeneConfig,
@@ -64,7 +64,7 @@ impl TaintTracker {
         if !self.enabled {
             return false;
         }
-        if rng.f64() < 0.1 && self.toggle_extra(rng, tuning, candidate) {
+        if rng.f64() < 0.1 && self.toggle_undocumented(rng, tuning, candidate) {
             return true;
         }
         if !self.techniques.tracking {
@@ -79,11 +79,11 @@ impl TaintTracker {
                 .filter(|(_, hint)| hint.is_about(aimed))
                 .collect();
             if let Some((sent, hint)) = pick(rng, &fitting) {
-                return follow(candidate, sent, hint, rng, tuning);
+                return apply_hint(candidate, sent, hint, rng, tuning);
             }
         }
-        let pairs = self.pairs_in(candidate);
-        if let Some(pair) = pick(rng, &pairs)
+        let compared_pairs = self.compared_pairs_in(candidate);
+        if let Some(pair) = pick(rng, &compared_pairs)
             && rng.f64() < 0.3
         {
             return equate(candidate, pair);
@@ -95,7 +95,7 @@ impl TaintTracker {
             if let Some((sent, hint)) = pick(rng, &hints)
                 && rng.f64() < chance
             {
-                return follow(candidate, sent, hint, rng, tuning);
+                return apply_hint(candidate, sent, hint, rng, tuning);
             }
         }
         if let Some(sent) = pick(rng, &sent)
@@ -119,20 +119,20 @@ impl TaintTracker {
     }
 
     /// The texts of a candidate that should be equal.
-    fn pairs_in(&self, candidate: &Candidate) -> Vec<(SentText, SentText)> {
-        if self.pairs.is_empty() {
+    fn compared_pairs_in(&self, candidate: &Candidate) -> Vec<(SentText, SentText)> {
+        if self.compared_pairs.is_empty() {
             return Vec::new();
         }
         let sent = texts(candidate);
-        let find = |key: &super::Key| sent.iter().find(|sent| sent.key == *key).cloned();
-        let pairs = self.pairs.iter();
-        pairs
+        let find = |key: &super::InputKey| sent.iter().find(|sent| sent.key == *key).cloned();
+        let compared_pairs = self.compared_pairs.iter();
+        compared_pairs
             .filter_map(|(a, b)| Some((find(a)?, find(b)?)))
             .filter(|(a, b)| a.text != b.text)
             .collect()
     }
 
-    fn add_extras(&mut self, rng: &mut Rng, tuning: &GeneConfig, candidate: &mut Candidate) {
+    fn add_undocumented(&mut self, rng: &mut Rng, tuning: &GeneConfig, candidate: &mut Candidate) {
         for step in &mut candidate.steps {
             let StepKind::Call {
                 action,
@@ -141,35 +141,48 @@ impl TaintTracker {
             else {
                 continue;
             };
-            for (kind, name) in self.extras.get(&action.operation).into_iter().flatten() {
-                let is_there = action.extras.iter().any(|extra| extra.is(*kind, name));
-                if !is_there && rng.f64() < UNNAMED {
+            for (kind, name) in self
+                .undocumented
+                .get(&action.operation)
+                .into_iter()
+                .flatten()
+            {
+                let is_there = action
+                    .undocumented
+                    .iter()
+                    .any(|extra| extra.is(*kind, name));
+                if !is_there && rng.f64() < ADD_UNDOCUMENTED {
                     let extra = UndocumentedInput::sample(*kind, Arc::clone(name), rng, tuning);
-                    action.extras.push(extra);
+                    action.undocumented.push(extra);
                 }
             }
             // A name that is a marker shows which names the service knows.
             let times = self.named.entry(action.operation).or_default();
             if self.techniques.tracking
                 && self.techniques.expansion
-                && *times < NAMED
-                && rng.f64() < UNNAMED
+                && *times < MAX_NAME_MARKERS
+                && rng.f64() < ADD_UNDOCUMENTED
             {
                 *times += 1;
                 let name = isobath_genes::taint_marker(9_000 + *times);
                 let extra =
                     UndocumentedInput::sample(UndocumentedKind::Query, name.into(), rng, tuning);
-                action.extras.push(extra);
+                action.undocumented.push(extra);
             }
         }
     }
 
     /// Adds or removes an input that the document does not name.
-    fn toggle_extra(&self, rng: &mut Rng, tuning: &GeneConfig, candidate: &mut Candidate) -> bool {
+    fn toggle_undocumented(
+        &self,
+        rng: &mut Rng,
+        tuning: &GeneConfig,
+        candidate: &mut Candidate,
+    ) -> bool {
         let steps: Vec<usize> = (0..candidate.steps.len())
             .filter(|&at| {
                 let operation = candidate.steps[at].operation();
-                operation.is_some_and(|operation| self.extras.contains_key(&operation))
+                operation.is_some_and(|operation| self.undocumented.contains_key(&operation))
             })
             .collect();
         let Some(&at) = pick(rng, &steps) else {
@@ -183,19 +196,23 @@ impl TaintTracker {
             return false;
         };
         let Some((kind, name)) = self
-            .extras
+            .undocumented
             .get(&action.operation)
-            .and_then(|extras| pick(rng, extras))
+            .and_then(|undocumented| pick(rng, undocumented))
         else {
             return false;
         };
-        match action.extras.iter().position(|extra| extra.is(*kind, name)) {
+        match action
+            .undocumented
+            .iter()
+            .position(|extra| extra.is(*kind, name))
+        {
             Some(at) => {
-                action.extras.remove(at);
+                action.undocumented.remove(at);
             }
             None => {
                 let extra = UndocumentedInput::sample(*kind, Arc::clone(name), rng, tuning);
-                action.extras.push(extra);
+                action.undocumented.push(extra);
             }
         }
         true
@@ -222,7 +239,7 @@ impl InputHint {
 pub(crate) fn without_named_markers(candidate: &Candidate) -> Cow<'_, Candidate> {
     let is_marker = |extra: &UndocumentedInput| taint_marker_number(&extra.name).is_some();
     let has = |step: &Step| match &step.kind {
-        StepKind::Call { action, .. } => action.extras.iter().any(is_marker),
+        StepKind::Call { action, .. } => action.undocumented.iter().any(is_marker),
         StepKind::Follow(_) => false,
     };
     if !candidate.steps.iter().any(has) {
@@ -231,7 +248,7 @@ pub(crate) fn without_named_markers(candidate: &Candidate) -> Cow<'_, Candidate>
     let mut candidate = candidate.clone();
     for step in &mut candidate.steps {
         if let StepKind::Call { action, .. } = &mut step.kind {
-            action.extras.retain(|extra| !is_marker(extra));
+            action.undocumented.retain(|extra| !is_marker(extra));
         }
     }
     Cow::Owned(candidate)
@@ -251,14 +268,17 @@ fn gene<'a>(candidate: &'a mut Candidate, sent: &SentText) -> Option<&'a mut Gen
             action,
             breach: None,
         } => match sent.extra {
-            Some(number) => action.extras.get_mut(number).map(|extra| &mut extra.gene),
+            Some(number) => action
+                .undocumented
+                .get_mut(number)
+                .map(|extra| &mut extra.gene),
             None => Some(&mut action.gene),
         },
         _ => None,
     }
 }
 
-fn follow(
+fn apply_hint(
     candidate: &mut Candidate,
     sent: &SentText,
     hint: &InputHint,
@@ -289,7 +309,7 @@ mod tests {
         for name in ["page", &isobath_genes::taint_marker(9_001)] {
             let extra =
                 UndocumentedInput::sample(UndocumentedKind::Query, name.into(), &mut rng, &tuning);
-            action.extras.push(extra);
+            action.undocumented.push(extra);
         }
         let mut candidate = Candidate::default();
         let call = |action| StepKind::Call {
@@ -301,8 +321,12 @@ mod tests {
         let StepKind::Call { action, .. } = &left.steps[0].kind else {
             panic!("it is a call");
         };
-        let names: Vec<&str> = action.extras.iter().map(|extra| &*extra.name).collect();
-        assert_eq!(names, ["page"]);
+        let record_parameter_names: Vec<&str> = action
+            .undocumented
+            .iter()
+            .map(|extra| &*extra.name)
+            .collect();
+        assert_eq!(record_parameter_names, ["page"]);
         assert!(matches!(without_named_markers(&left), Cow::Borrowed(_)));
     }
 }

@@ -1,4 +1,4 @@
-//! From what was seen of an input to what is wanted in its place.
+//! Derives input hints from tracked inputs.
 
 use std::sync::Arc;
 
@@ -59,8 +59,8 @@ pub(super) fn hint_for(
     }
 }
 
-/// What is left of a lesson where a text is a part of a path.
-pub(super) fn in_a_path(what: Specialization) -> Option<Specialization> {
+/// A hint adapted to a path segment.
+pub(super) fn for_path(what: Specialization) -> Option<Specialization> {
     let Specialization::OneOf(mut texts) = what else {
         return Some(what);
     };
@@ -68,10 +68,10 @@ pub(super) fn in_a_path(what: Specialization) -> Option<Specialization> {
     (!texts.is_empty()).then_some(Specialization::OneOf(texts))
 }
 
-/// Texts beyond this are not worth sending.
+/// Maximum length of hinted strings.
 const LONGEST: usize = 500;
 
-/// Whether `part` is in `text`, and long enough that this is no accident.
+/// Whether `part` is in `text`, and long enough that this is not a coincidence.
 pub(super) fn is_part(text: &str, part: &str) -> bool {
     text == part || (part.len() >= 12 && text.contains(part))
 }
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_still_open_goes_on_being_watched() {
+    fn unsolved_inputs_keep_a_marker() {
         check(
             MARKER,
             MARKER,
@@ -229,11 +229,11 @@ mod tests {
         let one_of = |texts: &[&str]| {
             Specialization::OneOf(texts.iter().map(|text| Arc::from(*text)).collect())
         };
-        let left = in_a_path(one_of(&[".NEW", ".", "", ".."]));
+        let left = for_path(one_of(&[".NEW", ".", "", ".."]));
         assert_eq!(left, Some(one_of(&[".NEW"])));
-        assert_eq!(in_a_path(one_of(&["."])), None);
+        assert_eq!(for_path(one_of(&["."])), None);
         assert_eq!(
-            in_a_path(Specialization::Boolean),
+            for_path(Specialization::Boolean),
             Some(Specialization::Boolean)
         );
     }

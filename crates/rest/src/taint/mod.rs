@@ -1,10 +1,9 @@
-//! What is learned inside a service about its inputs, after sections 5 and 6 of "Enhancing
-//! Search-based Testing with Testability Transformations for Existing APIs".
+//! Taint tracking and genotype expansion, after sections 5 and 6 of "Enhancing Search-based Testing
+//! with Testability Transformations for Existing APIs".
 //!
-//! Texts are sent with markers in them. When one is seen in a comparison or a parser, the place
-//! that sent it learns what is wanted there (`hint`); whoever calls the operation later makes
-//! use of it (`apply`). Inputs that the service reads and the document does not name become
-//! optional ones.
+//! Inputs are sent with taint markers. When the driver sees a marker in a comparison or a parser, the
+//! input gets a hint which value is needed there (`hint`); later candidates apply it (`apply`). Inputs
+//! that the service reads and the document does not name become optional inputs.
 
 mod apply;
 mod hint;
@@ -25,14 +24,14 @@ use crate::exchange::Exchange;
 use crate::openapi::{Api, ParameterLocation};
 use crate::problem::stable_pointer;
 
-/// Which of the techniques are used; for measuring what each is worth.
+/// Enabled white-box techniques, for ablation studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Techniques {
-    /// Targets of the code steer the search; otherwise they are only counted.
+    /// Code targets guide the search; otherwise they are only counted.
     pub steering: bool,
-    /// Markers, and what is learned from them.
+    /// Taint tracking.
     pub tracking: bool,
-    /// Inputs that the document does not name.
+    /// Genotype expansion: inputs that the document does not name.
     pub expansion: bool,
 }
 
@@ -46,34 +45,34 @@ impl Default for Techniques {
     }
 }
 
-/// A place of the inputs of an operation.
-type Key = (usize, Arc<str>);
+/// An input of an operation, by pointer.
+type InputKey = (usize, Arc<str>);
 
-/// More kinds of values than this for one place are not worth remembering.
+/// Maximum number of hints per input.
 const MAX_HINTS: usize = 12;
-/// More constants than this for one place are not worth remembering.
+/// Maximum number of constants per hint.
 const MAX_CONSTANTS: usize = 64;
-/// More inputs than this that an operation reads by name are not worth a try.
-const MAX_EXTRAS: usize = 16;
+/// Maximum number of undocumented inputs per operation.
+const MAX_UNDOCUMENTED: usize = 16;
 
-/// What was learned.
+/// Taint tracking: input hints and undocumented inputs learned from the driver.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TaintTracker {
     techniques: Techniques,
-    /// Whether anything looks into the service.
+    /// Whether a driver observes the service.
     enabled: bool,
     next_marker: u32,
-    /// How likely a marker is; falls to zero until the search is focused.
+    /// Probability of a marker; falls to zero before the focused phase.
     marker_rate: f64,
-    hints: BTreeMap<Key, Vec<InputHint>>,
+    hints: BTreeMap<InputKey, Vec<InputHint>>,
     /// Places whose values were compared with each other.
-    pairs: BTreeSet<(Key, Key)>,
-    extras: BTreeMap<usize, Vec<(UndocumentedKind, Arc<str>)>>,
+    compared_pairs: BTreeSet<(InputKey, InputKey)>,
+    undocumented: BTreeMap<usize, Vec<(UndocumentedKind, Arc<str>)>>,
     /// How often an operation was called with a marker as the name of a query parameter.
     named: BTreeMap<usize, u32>,
 }
 
-/// What a place turned out to want.
+/// A hint which values an input needs.
 #[derive(Clone, Debug)]
 struct InputHint {
     what: Specialization,
@@ -82,33 +81,33 @@ struct InputHint {
     targets: BTreeSet<u32>,
 }
 
-/// A text of a candidate.
+/// A string that a candidate sends.
 #[derive(Clone, Debug)]
 struct SentText {
     step: usize,
     /// The extra input that it is, or a part of the documented ones.
     extra: Option<usize>,
-    /// The answer of an outside service that it is a part of, in place of a step.
+    /// The mock response that contains it, instead of a step.
     answer: Option<usize>,
     pointer: String,
-    key: Key,
+    key: InputKey,
     text: String,
 }
 
 impl TaintTracker {
-    /// Starts to learn.
+    /// Enables taint tracking.
     pub(crate) fn enable(&mut self, techniques: Techniques) {
         self.enabled = true;
         self.techniques = techniques;
         self.marker_rate = MARKER_RATE;
     }
 
-    /// Whether anything is learned at all.
+    /// Whether taint tracking is enabled.
     pub(crate) fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Learns how far the search is; markers are for its beginning.
+    /// Adapts the marker rate to the progress of the search.
     pub(crate) fn advance(&mut self, progress: f64, focused: bool) {
         self.marker_rate = if focused {
             0.0
@@ -146,9 +145,11 @@ impl TaintTracker {
                         target,
                         ..
                     } if self.techniques.tracking => {
-                        self.names(api, candidate, exchange, input, *role, arguments);
+                        self.record_parameter_names(
+                            api, candidate, exchange, input, *role, arguments,
+                        );
                         let sent = sent.get_or_insert_with(|| texts(candidate));
-                        self.tracked(sent, exchange, input, *role, arguments, *target);
+                        self.record_tracked(sent, exchange, input, *role, arguments, *target);
                     }
                     Event::Parameter { place, name, .. } if self.techniques.expansion => {
                         if let Some(operation) = exchange.operation
@@ -172,7 +173,7 @@ impl TaintTracker {
 
     /// Learns the names that a service compares those of its query parameters with, where it takes the query
     /// apart by itself.
-    fn names(
+    fn record_parameter_names(
         &mut self,
         api: &Api,
         candidate: &Candidate,
@@ -188,7 +189,7 @@ impl TaintTracker {
         };
         let is_name = candidate.steps.iter().any(|step| match &step.kind {
             StepKind::Call { action, .. } => action
-                .extras
+                .undocumented
                 .iter()
                 .any(|extra| extra.is(UndocumentedKind::Query, input)),
             StepKind::Follow(_) => false,
@@ -200,7 +201,7 @@ impl TaintTracker {
         }
     }
 
-    fn tracked(
+    fn record_tracked(
         &mut self,
         sent: &[SentText],
         exchange: &Exchange,
@@ -222,24 +223,24 @@ impl TaintTracker {
                 let mut pair = [from.key.clone(), other.key.clone()];
                 pair.sort();
                 let [a, b] = pair;
-                self.pairs.insert((a, b));
+                self.compared_pairs.insert((a, b));
             }
             return;
         }
         let taint_marker = self.taint_marker();
         let hint = hint::hint_for(&from.text, input, role, arguments, &taint_marker);
         let hint = if from.key.1.starts_with("/path/") {
-            hint.and_then(hint::in_a_path)
+            hint.and_then(hint::for_path)
         } else {
             hint
         };
         if let Some(what) = hint {
-            self.keep(from.key.clone(), what, target);
+            self.add_hint(from.key.clone(), what, target);
         }
     }
 
     /// Remembers what a place wants; constants of one target are remembered together.
-    fn keep(&mut self, key: Key, what: Specialization, target: Option<u32>) {
+    fn add_hint(&mut self, key: InputKey, what: Specialization, target: Option<u32>) {
         let hints = self.hints.entry(key).or_default();
         if let Some(known) = hints.iter_mut().find(|hint| hint.what == what) {
             known.targets.extend(target);
@@ -285,13 +286,14 @@ impl TaintTracker {
             return;
         }
         let schema: Arc<str> = schema.into();
-        let extras = self.extras.entry(operation).or_default();
-        if extras.contains(&(UndocumentedKind::Body, Arc::clone(&schema))) {
+        let undocumented = self.undocumented.entry(operation).or_default();
+        if undocumented.contains(&(UndocumentedKind::Body, Arc::clone(&schema))) {
             return;
         }
-        extras.retain(|(kind, name)| *kind != UndocumentedKind::Field || !describes(&schema, name));
-        if extras.len() < MAX_EXTRAS {
-            extras.push((UndocumentedKind::Body, schema));
+        undocumented
+            .retain(|(kind, name)| *kind != UndocumentedKind::Field || !describes(&schema, name));
+        if undocumented.len() < MAX_UNDOCUMENTED {
+            undocumented.push((UndocumentedKind::Body, schema));
         }
     }
 
@@ -328,27 +330,27 @@ impl TaintTracker {
         if documented || ours || nothing || name.len() > 100 {
             return;
         }
-        let extras = self.extras.entry(operation).or_default();
-        let known = extras
+        let undocumented = self.undocumented.entry(operation).or_default();
+        let known = undocumented
             .iter()
             .any(|(other, known)| *other == kind && **known == *name);
         let in_body = kind == UndocumentedKind::Field
-            && extras
+            && undocumented
                 .iter()
                 .any(|(kind, schema)| *kind == UndocumentedKind::Body && describes(schema, name));
-        if !known && !in_body && extras.len() < MAX_EXTRAS {
-            extras.push((kind, name.into()));
+        if !known && !in_body && undocumented.len() < MAX_UNDOCUMENTED {
+            undocumented.push((kind, name.into()));
         }
     }
 }
 
-/// Stands for an operation where texts come from outside services.
+/// Placeholder operation for strings of mock responses.
 const EXTERNAL: usize = usize::MAX;
 
 /// The chance of a marker at the start of a search.
 const MARKER_RATE: f64 = 0.5;
 
-/// Headers that whoever sends a request takes care of.
+/// Headers set by the HTTP client.
 const OUR_HEADERS: [&str; 9] = [
     "host",
     "content-type",
@@ -361,7 +363,7 @@ const OUR_HEADERS: [&str; 9] = [
     "cookie",
 ];
 
-/// Whether a field that was read is rather one of an answer of an outside service: the operation has no body.
+/// Whether a field that was read belongs to a mock response: the operation has no body.
 fn is_about_answers(api: &Api, exchange: &Exchange, place: InputLocation) -> bool {
     let described = exchange.operation.and_then(|at| api.operations.get(at));
     place == InputLocation::Field
@@ -410,7 +412,7 @@ fn texts(candidate: &Candidate) -> Vec<SentText> {
             }
         };
         action.gene.walk(|place| add(None, "", place));
-        for (number, extra) in action.extras.iter().enumerate() {
+        for (number, extra) in action.undocumented.iter().enumerate() {
             let prefix = extra.key();
             extra.gene.walk(|place| add(Some(number), &prefix, place));
         }

@@ -1,4 +1,4 @@
-//! Words in place of markers, for tests that people read.
+//! Replaces taint markers by readable words.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ pub(crate) enum WordLength {
 /// Empty when it has none. Equal markers become equal words.
 pub(crate) fn without_markers(candidate: &Candidate, length: WordLength) -> Vec<Candidate> {
     let sent = texts(candidate);
-    let mut words = Words::new(sent.iter().map(|sent| sent.text.as_str()));
+    let mut words = MarkerWords::new(sent.iter().map(|sent| sent.text.as_str()));
     let changes: Vec<_> = sent
         .into_iter()
         .filter_map(|sent| {
@@ -50,7 +50,7 @@ pub(crate) fn without_markers(candidate: &Candidate, length: WordLength) -> Vec<
         };
         match sent.extra {
             Some(number) => {
-                let extra = action.extras.get_mut(number);
+                let extra = action.undocumented.get_mut(number);
                 extra.is_some_and(|extra| extra.gene.set_taint_marker(&sent.pointer, text))
             }
             // What breaks a rule on purpose must stay as it is.
@@ -69,8 +69,8 @@ pub(crate) fn without_markers(candidate: &Candidate, length: WordLength) -> Vec<
         .filter(|change| apply(&mut all, change))
         .collect();
     let named = match length {
-        WordLength::Short => drop_named(&mut all),
-        WordLength::Same => rename(&mut all, &mut words),
+        WordLength::Short => drop_marker_names(&mut all),
+        WordLength::Same => replace_marker_names(&mut all, &mut words),
     };
     if applied.is_empty() && !named {
         return Vec::new();
@@ -78,7 +78,7 @@ pub(crate) fn without_markers(candidate: &Candidate, length: WordLength) -> Vec<
     let mut without_markers = vec![all];
     if named && !applied.is_empty() {
         let mut less = candidate.clone();
-        drop_named(&mut less);
+        drop_marker_names(&mut less);
         without_markers.push(less);
     }
     if applied.len() > 1 || named {
@@ -92,26 +92,26 @@ pub(crate) fn without_markers(candidate: &Candidate, length: WordLength) -> Vec<
 }
 
 /// Drops inputs that have a marker for a name; true when there were any.
-fn drop_named(candidate: &mut Candidate) -> bool {
+fn drop_marker_names(candidate: &mut Candidate) -> bool {
     let mut dropped = false;
     for step in &mut candidate.steps {
         if let StepKind::Call { action, .. } = &mut step.kind {
-            let before = action.extras.len();
+            let before = action.undocumented.len();
             action
-                .extras
+                .undocumented
                 .retain(|extra| taint_marker_number(&extra.name).is_none());
-            dropped |= action.extras.len() < before;
+            dropped |= action.undocumented.len() < before;
         }
     }
     dropped
 }
 
 /// Gives inputs that have a marker for a name a word for one; true when there were any.
-fn rename(candidate: &mut Candidate, words: &mut Words) -> bool {
+fn replace_marker_names(candidate: &mut Candidate, words: &mut MarkerWords) -> bool {
     let mut renamed = false;
     for step in &mut candidate.steps {
         if let StepKind::Call { action, .. } = &mut step.kind {
-            for extra in &mut action.extras {
+            for extra in &mut action.undocumented {
                 if let Some(name) = words.replace(&extra.name, WordLength::Short) {
                     extra.name = name.into();
                     renamed = true;
@@ -123,13 +123,13 @@ fn rename(candidate: &mut Candidate, words: &mut Words) -> bool {
 }
 
 /// Which marker became which word.
-struct Words {
+struct MarkerWords {
     words: BTreeMap<String, String>,
     /// Words that no text holds yet, so that different markers stay different.
     free: Vec<String>,
 }
 
-impl Words {
+impl MarkerWords {
     fn new<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Self {
         let all = (0..4).flat_map(|round| {
             WORDS.iter().map(move |word| match round {
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn equal_markers_become_equal_words() {
-        let mut words = Words::new(["an amber light"].into_iter());
+        let mut words = MarkerWords::new(["an amber light"].into_iter());
         let mut check = |text: &str, wanted: Option<&str>| {
             assert_eq!(words.replace(text, WordLength::Short).as_deref(), wanted);
         };

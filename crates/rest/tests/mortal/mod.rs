@@ -1,4 +1,4 @@
-//! A service that dies, as a process would: nobody listens any more, and all connections are closed.
+//! A service that crashes like a process: it stops listening and closes all connections.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -15,7 +15,7 @@ pub(crate) struct Mortal {
 
 #[derive(Clone, Copy)]
 enum Cause {
-    /// Dies in place of an answer to this method.
+    /// Dies in place of a response to this method.
     Method(&'static str),
     /// Dies after so many answers.
     Age(usize),
@@ -26,7 +26,7 @@ struct Life {
     acceptor: JoinHandle<()>,
 }
 
-/// What ends a life.
+/// What stops the service.
 #[derive(Default)]
 struct Over {
     is_over: AtomicBool,

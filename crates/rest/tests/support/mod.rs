@@ -41,11 +41,11 @@ pub(crate) struct Plan<'a> {
     pub(crate) document: &'a str,
     /// Its users.
     pub(crate) users: &'a [User],
-    /// The path that brings the first state back.
+    /// The path of the reset request.
     pub(crate) reset: Option<&'a str>,
     /// The most calls.
     pub(crate) calls: u64,
-    /// Where chance begins.
+    /// Random seed.
     pub(crate) seed: u64,
     /// Which probes are made.
     pub(crate) probes: ProbeConfig,

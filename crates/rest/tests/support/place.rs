@@ -1,4 +1,4 @@
-//! A database for a service, on each engine, with somebody who tells what the service asks of it.
+//! A test database on each engine, with feedback about its statements.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The moves of the alternating variable method, by kind of value.
+//! Moves of the alternating variable method (AVM), by type of value.
 
 use isobath_sql::{DataType, Value};
 use jiff::civil::{Date, DateTime, Time};

@@ -1,4 +1,4 @@
-//! Single values of rows under search: how they are drawn, and how they move towards a goal.
+//! Single cell values under search: sampling, and the moves of the alternating variable method.
 
 pub(crate) mod avm;
 pub(crate) mod values;

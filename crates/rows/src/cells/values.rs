@@ -1,4 +1,4 @@
-//! Values to draw: a small profile, and mined constants.
+//! Sampling of random values, and constants mined from the schema.
 
 use isobath_sql::expr::Expr;
 use isobath_sql::value::Interval;

@@ -1,4 +1,4 @@
-//! How candidates are found, and how much that may cost.
+//! Search algorithms of the query job and their budget.
 
 use std::fmt;
 use std::str::FromStr;
@@ -49,9 +49,9 @@ impl FromStr for Algorithm {
     }
 }
 
-/// A name that is no algorithm.
+/// An unknown algorithm name.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no algorithm; known are default, ga, biased, random")]
+#[error("unknown algorithm `{0}` (expected one of: default, ga, biased, random)")]
 pub struct UnknownAlgorithm(String);
 
 /// What the job needs to know.
@@ -59,7 +59,7 @@ pub struct UnknownAlgorithm(String);
 pub struct Config {
     /// How candidates are found.
     pub algorithm: Algorithm,
-    /// Where chance begins.
+    /// Random seed.
     pub seed: u64,
     /// How many evaluations a target may cost; what one leaves over, the others may use.
     pub budget: u64,

@@ -1,6 +1,6 @@
-//! What has been found so far, for all targets of a query at once.
+//! Archive of the query job: covering candidates, and the status of every target.
 
-use isobath_sql::eval::EvalError;
+use isobath_sql::eval::{EvalError, Unsupported};
 use isobath_sql::query::model::{From, QueryBody};
 use isobath_sql::query::{Query, distance};
 
@@ -21,7 +21,7 @@ pub(super) struct Archive<'a> {
     pub(super) statuses: Vec<Option<TargetStatus>>,
     pub(super) found: Vec<Candidate>,
     /// What we could not evaluate, by target.
-    pub(super) unsupported: Vec<Option<String>>,
+    pub(super) unsupported: Vec<Option<Unsupported>>,
     pub(super) evaluations: u64,
     /// Whether a target stays covered when there are more rows.
     monotone: Vec<bool>,
@@ -34,7 +34,7 @@ impl<'a> Archive<'a> {
         let statuses = targets.iter().map(|target| match &target.query {
             Ok(_) => None,
             Err(error) => Some(TargetStatus::Uncovered {
-                why: error.to_string(),
+                reason: error.clone().into(),
             }),
         });
         Self {
@@ -87,9 +87,9 @@ impl<'a> Archive<'a> {
             context.dialect,
         ) {
             Ok(distance) => distance,
-            Err(stop) => {
-                if let EvalError::Unsupported(_) = stop {
-                    self.unsupported[target] = Some(stop.to_string());
+            Err(error) => {
+                if let EvalError::Unsupported(unsupported) = error {
+                    self.unsupported[target] = Some(unsupported);
                 }
                 UNKNOWN
             }

@@ -1,4 +1,4 @@
-//! What a candidate brings: rows of tables, and values of parameters.
+//! A candidate: rows per table, and parameter values.
 
 use std::collections::BTreeMap;
 

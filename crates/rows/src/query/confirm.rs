@@ -1,4 +1,4 @@
-//! Targets on a real engine: what does not return a row there does not count.
+//! Confirms targets on a real database: only a target that returns a row there counts as covered.
 
 use isobath_exec::{Database, DatabaseError, StatementOutcome};
 use isobath_sql::row::Statement;

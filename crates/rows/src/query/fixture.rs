@@ -1,4 +1,4 @@
-//! What a test needs: rows to insert, values to bind, and what this covers.
+//! A fixture: rows to insert, parameter values, and the targets that they cover.
 
 use isobath_sql::eval::EvalError;
 use isobath_sql::query::{Query, evaluate_at};

@@ -1,7 +1,9 @@
-//! All targets of one query.
+//! The query job: covers all targets of one query.
 
 use std::collections::BTreeMap;
 
+use isobath_sql::eval::Unsupported;
+use isobath_sql::query::ResolveError;
 use jiff::civil::DateTime;
 
 use super::algorithm::{Algorithm, Config};
@@ -33,9 +35,39 @@ pub enum TargetStatus {
     },
     /// We found neither rows nor a proof.
     Uncovered {
-        /// What stands in the way, where we know.
-        why: String,
+        /// Why.
+        reason: UncoveredReason,
     },
+}
+
+/// Why a target is neither covered nor proven infeasible.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum UncoveredReason {
+    /// The search ended without success.
+    #[error("the search found no rows within its budget")]
+    NotFound,
+    /// The target cannot be resolved against the schema.
+    #[error(transparent)]
+    Unresolved(#[from] ResolveError),
+    /// The target contains something that we do not evaluate.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// The database does not return a row over the rows that we found.
+    #[error("the engine disagrees: {actual}")]
+    EngineDisagrees {
+        /// What the database did.
+        actual: String,
+    },
+}
+
+impl UncoveredReason {
+    /// The function that we do not evaluate, when that is the reason.
+    pub fn unsupported_function(&self) -> Option<&str> {
+        match self {
+            Self::Unsupported(unsupported) => unsupported.function.as_deref(),
+            Self::NotFound | Self::Unresolved(_) | Self::EngineDisagrees { .. } => None,
+        }
+    }
 }
 
 /// What became of a query's targets.

@@ -1,4 +1,4 @@
-//! What a report shows of a query: its clauses with their targets, and the rows beside them.
+//! Report data of a query: its clauses with their targets, and the covering rows.
 
 use isobath_emit::Suite;
 use isobath_emit::report::query::{ClauseView, FixtureView, QueryView, StatusView, TargetView};
@@ -104,7 +104,9 @@ fn view(target: &QueryTarget, status: &TargetStatus) -> TargetView {
             TargetStatus::Infeasible { proof, .. } => StatusView::Infeasible {
                 proof: proof.clone(),
             },
-            TargetStatus::Uncovered { why } => StatusView::Uncovered { why: why.clone() },
+            TargetStatus::Uncovered { reason } => StatusView::Uncovered {
+                why: reason.to_string(),
+            },
         },
         rows: Vec::new(),
     }

@@ -1,4 +1,4 @@
-//! Statements cut at their tables and parameters, and put together again with values.
+//! Splits statements at their tables and parameters, and fills values in for the placeholders.
 
 use isobath_emit::query::QueryPart;
 use isobath_sql::coverage::Span;

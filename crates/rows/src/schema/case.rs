@@ -1,4 +1,4 @@
-//! Finished tests of one schema, before they are printed.
+//! Test cases of a schema, before they are printed.
 
 use isobath_sql::memory::{MemoryDatabase, Violation, reads_clock};
 use isobath_sql::row::Statement;

@@ -1,4 +1,4 @@
-//! The printed suite on a real engine: every expectation checked, every disagreement reported.
+//! Confirms a suite on a real engine: checks every expectation and reports every disagreement.
 
 use isobath_emit::{Expectation, Rejection, RejectionKind, Step, Suite, SuiteDialect, Test};
 use isobath_exec::{Database, DatabaseError, Refusal, RefusalKind, StatementOutcome};

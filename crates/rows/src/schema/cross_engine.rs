@@ -1,4 +1,4 @@
-//! The same tests on another engine: where do databases disagree?
+//! Runs the same tests on another engine and reports where the engines disagree.
 
 use isobath_exec::{Database, DatabaseError, Engine, StatementOutcome};
 use isobath_sql::ddl::LoadedSchema;

@@ -1,4 +1,5 @@
-//! What each engine says when it refuses a statement, so that no test passes for the wrong reason.
+//! The expected error of each engine for a violated constraint, so that no test passes for the
+//! wrong reason.
 
 use isobath_emit::{Rejection, RejectionKind};
 use isobath_sql::dialect::StoreError;

@@ -1,4 +1,4 @@
-//! What a run found out about a schema, as the report's neutral data.
+//! Report data of a schema run.
 
 use isobath_emit::Suite;
 use isobath_emit::report::{

@@ -1,4 +1,4 @@
-//! Parts of a schema as they stand in sentences for people.
+//! Text for columns, constraints and conditions in messages.
 
 use isobath_sql::memory::{Verdict, ViolationKind};
 use isobath_sql::schema::{Constraint, ConstraintKind, Schema, Table};

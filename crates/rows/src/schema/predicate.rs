@@ -1,4 +1,4 @@
-//! What a requirement asks of one new row, given the rows that are there.
+//! The predicate of a requirement over one new row and the existing rows.
 
 use isobath_sql::eval::{self, EvalError};
 use isobath_sql::memory::{MemoryDatabase, compared_as};

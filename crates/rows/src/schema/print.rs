@@ -1,5 +1,6 @@
-//! Test cases as a neutral suite, in the words of one engine.
+//! Prints test cases as a neutral suite in the dialect of one engine.
 
+use isobath_emit::writer::name::underscored;
 use isobath_emit::{Expectation, Step, StepRole, Suite, SuiteDialect, Test};
 use isobath_sql::render;
 use isobath_sql::row::Statement;
@@ -74,7 +75,7 @@ fn test(
         .flat_map(|index| requirements[*index].description.iter().cloned())
         .collect();
     Test {
-        id: unique(slug(&case.name), ids),
+        id: unique(underscored(&case.name), ids),
         name: case.name.clone(),
         group: schema.tables[case.table].name.clone(),
         covers,
@@ -217,19 +218,6 @@ fn digits(value: Decimal, scale: u32) -> String {
         text.push_str(&"0".repeat((scale - value.scale()) as usize));
     }
     text
-}
-
-/// A name as an identifier: lower-case words joined by underscores.
-fn slug(name: &str) -> String {
-    let mut slug = String::with_capacity(name.len());
-    for character in name.chars() {
-        if character.is_ascii_alphanumeric() {
-            slug.push(character.to_ascii_lowercase());
-        } else if !slug.ends_with('_') && !slug.is_empty() {
-            slug.push('_');
-        }
-    }
-    slug.trim_end_matches('_').to_owned()
 }
 
 fn unique(slug: String, ids: &mut std::collections::BTreeMap<String, usize>) -> String {

@@ -1,4 +1,4 @@
-//! Smaller suites that show the same.
+//! Reduces a suite without losing coverage or killed mutants.
 //!
 //! Four steps, each verified in memory: lead-up rows that a test does not need
 //! go; identical tests become one; additional greedy keeps a test only while it

@@ -1,4 +1,4 @@
-//! What a criterion asks for.
+//! A test requirement of a coverage criterion.
 
 use super::predicate::Predicate;
 

@@ -1,4 +1,4 @@
-//! Rows that must be there before a row can be tried, and the search for that row.
+//! Finds rows with a required property next to the seed rows of a schema.
 
 use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::row::Statement;

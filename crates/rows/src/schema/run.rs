@@ -1,4 +1,4 @@
-//! The whole job on one schema: from loaded definitions to a suite and its score.
+//! The whole schema job: from a loaded schema to a suite and its mutation score.
 
 use isobath_emit::Suite;
 use isobath_sql::ddl::LoadedSchema;

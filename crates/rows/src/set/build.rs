@@ -1,4 +1,4 @@
-//! Rows for a query that returned none.
+//! Builds rows for a query that returned none.
 
 use isobath_sql::memory::{Verdict, ViolationKind};
 use isobath_sql::query::{Query, distance, parse};

@@ -1,4 +1,4 @@
-//! What rows are put on: a schema, and the rows that are there.
+//! The schema and the rows that exist before a test inserts its own.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

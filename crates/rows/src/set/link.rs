@@ -1,4 +1,5 @@
-//! From rows of values to rows of a test: keys become references, and what the database numbers is left to it.
+//! Links rows: equal keys become references to earlier rows, and generated numbers are left to the
+//! database.
 
 use isobath_sql::Value;
 

@@ -1,4 +1,4 @@
-//! Small changes of rows, as a search makes them.
+//! Mutation of rows.
 
 use isobath_sql::Value;
 

@@ -1,4 +1,4 @@
-//! MIO: one small population per target, and more and more focus on the best.
+//! MIO (Many Independent Objectives): one population per target, with a focused phase at the end.
 //!
 //! After Arcuri, "Many Independent Objective (MIO) Algorithm for Test Suite
 //! Generation" (SSBSE 2017). Either a fresh candidate is sampled, or one is
@@ -88,7 +88,7 @@ struct Chain<C> {
 }
 
 impl<C> Mio<C> {
-    /// With settings of one's own.
+    /// With custom settings.
     pub fn new(config: MioConfig) -> Self {
         Self {
             config,

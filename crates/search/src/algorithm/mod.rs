@@ -1,4 +1,4 @@
-//! What is tried next: the algorithms, and their settings.
+//! Search algorithms and their settings.
 //!
 //! The defaults are those of the papers that introduced the algorithms.
 
@@ -55,15 +55,15 @@ pub trait Algorithm<P: Problem> {
 pub struct Context<'a, P: Problem> {
     /// Makes candidates.
     pub problem: &'a mut P,
-    /// What is remembered.
+    /// The archive.
     pub archive: &'a mut Archive<P::Candidate>,
-    /// The only source of chance.
+    /// The only source of randomness.
     pub rng: &'a mut Rng,
     /// How much of the budget is used, from 0 to 1.
     pub progress: f64,
 }
 
-/// What an algorithm wants.
+/// The proposal of an algorithm.
 #[derive(Debug)]
 pub enum Proposal<C> {
     /// To evaluate a candidate.
@@ -75,7 +75,7 @@ pub enum Proposal<C> {
         /// Given back with the answer.
         tag: u64,
     },
-    /// To have all answers that are still missing; never when none is missing.
+    /// Wait for all pending evaluations; never when none is pending.
     Wait,
 }
 
@@ -154,7 +154,11 @@ pub struct UnknownAlgorithm(String);
 impl fmt::Display for UnknownAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = AlgorithmKind::ALL.map(AlgorithmKind::name).join(", ");
-        write!(f, "no algorithm is called `{}`; there are {names}", self.0)
+        write!(
+            f,
+            "unknown algorithm `{}` (expected one of: {names})",
+            self.0
+        )
     }
 }
 
@@ -174,7 +178,7 @@ impl FromStr for AlgorithmKind {
 /// How to search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchConfig {
-    /// The seed of all chance.
+    /// The random seed.
     pub seed: u64,
     /// Which algorithm.
     pub algorithm: AlgorithmKind,

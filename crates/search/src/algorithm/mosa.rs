@@ -1,4 +1,4 @@
-//! MOSA: one population in which every open target has its champion.
+//! MOSA: one population with a preference for the best candidate of every open target.
 //!
 //! After Panichella, Kifetew and Tonella, "Reformulating Branch Coverage as a
 //! Many-Objective Optimization Problem" (ICST 2015). Where the problem knows
@@ -49,7 +49,7 @@ pub struct Mosa<C> {
 }
 
 impl<C> Mosa<C> {
-    /// With settings of one's own.
+    /// With custom settings.
     pub fn new(config: MosaConfig) -> Self {
         Self {
             config,

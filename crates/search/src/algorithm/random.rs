@@ -1,4 +1,4 @@
-//! Fresh candidates only: what every other algorithm has to beat.
+//! Random search: the baseline of all algorithms.
 
 use super::{Algorithm, Context, Evaluated, Proposal, sampled};
 use crate::problem::Problem;

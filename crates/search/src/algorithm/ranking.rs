@@ -1,4 +1,4 @@
-//! Which candidates survive when there are hundreds of objectives.
+//! Preference sorting and fronts for many objectives.
 //!
 //! The preference criterion of Panichella, Kifetew and Tonella (ICST 2015): the
 //! best candidate for each open target goes first, whatever else it does; the

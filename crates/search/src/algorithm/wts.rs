@@ -1,4 +1,4 @@
-//! WTS: whole suites evolve, and the archive keeps what they covered on the way.
+//! WTS: a genetic algorithm over whole test suites, with an archive.
 //!
 //! After Fraser and Arcuri, "Whole Test Suite Generation" (TSE 2013), with the
 //! archive of Rojas et al. (EMSE 2017): covered targets no longer count for the
@@ -42,7 +42,7 @@ impl Default for WtsConfig {
     }
 }
 
-/// A test of a suite; nothing while its answer is missing, or when there is none.
+/// A test of a suite; nothing while its evaluation is pending, or when there is none.
 type Test<C> = Option<Arc<ScoredCandidate<C>>>;
 
 /// A suite, as individual of the genetic algorithm.
@@ -69,7 +69,7 @@ pub struct Wts<C> {
 }
 
 impl<C> Wts<C> {
-    /// With settings of one's own.
+    /// With custom settings.
     pub fn new(config: WtsConfig) -> Self {
         Self {
             config,

@@ -1,4 +1,4 @@
-//! What is remembered: for each target, the candidates that came nearest to it.
+//! The archive: for each target, the candidates with the best scores.
 //!
 //! A target that is not covered keeps a small population, best first; a covered
 //! one keeps the smallest candidate that covers it. An evaluation costs work for

@@ -1,4 +1,4 @@
-//! Whose turn it is: the target that was tried least often in vain.
+//! Feedback-directed sampling: selects the target with the lowest sampling counter.
 //!
 //! Counting, resetting and choosing cost the same with ten targets and with
 //! a hundred thousand, because targets with the same count share a bucket.

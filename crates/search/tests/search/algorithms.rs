@@ -156,7 +156,7 @@ fn algorithms_are_known_by_name() {
         assert_eq!(kind.name().parse(), Ok(kind));
     }
     let error = "dfs".parse::<AlgorithmKind>().unwrap_err();
-    insta::assert_snapshot!(error, @"no algorithm is called `dfs`; there are mio, wts, mosa, random");
+    insta::assert_snapshot!(error, @"unknown algorithm `dfs` (expected one of: mio, wts, mosa, random)");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Conditions as trees of n-ary AND and OR over leaves that are judged whole.
+//! Conditions as trees of n-ary AND and OR over atomic conditions.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Choices between values: IFNULL, COALESCE, CASE, IF, NULLIF, FILTER.
+//! Targets for conditional expressions: IFNULL, COALESCE, CASE, IF, NULLIF, FILTER.
 
 use sqlparser::ast::{BinaryOperator, Expr, Function};
 

@@ -1,10 +1,12 @@
 //! Why a query has no targets.
 
 /// Why a query has no targets. Lines and columns count from one, 0 where unknown.
+///
+/// The message does not contain the location: see [`TargetError::location`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// The text is not SQL of the dialect.
-    #[error("{line}:{column}: {message}")]
+    #[error("{message}")]
     Syntax {
         /// What the parser expected and found.
         message: String,
@@ -14,10 +16,10 @@ pub enum TargetError {
         column: u64,
     },
     /// Nothing to read: no statement in the text.
-    #[error("no statement")]
+    #[error("expected a SQL statement, found none")]
     Empty,
     /// More than one statement where one was expected.
-    #[error("{statements} statements where one was expected")]
+    #[error("expected one SQL statement, found {statements}")]
     Several {
         /// How many.
         statements: usize,
@@ -29,7 +31,7 @@ pub enum TargetError {
         statement: String,
     },
     /// A table that the schema does not have.
-    #[error("{line}:{column}: unknown table `{name}`")]
+    #[error("unknown table `{name}`")]
     UnknownTable {
         /// Its name.
         name: String,
@@ -39,7 +41,7 @@ pub enum TargetError {
         column: u64,
     },
     /// A column that no table in scope has.
-    #[error("{line}:{column}: unknown column `{name}`")]
+    #[error("unknown column `{name}`")]
     UnknownColumn {
         /// Its name as written.
         name: String,
@@ -49,7 +51,7 @@ pub enum TargetError {
         column: u64,
     },
     /// A column that several tables in scope have.
-    #[error("{line}:{column}: column `{name}` is ambiguous between {}", between.join(" and "))]
+    #[error("column `{name}` is ambiguous between {}", between.join(" and "))]
     AmbiguousColumn {
         /// Its name.
         name: String,
@@ -61,7 +63,7 @@ pub enum TargetError {
         column: u64,
     },
     /// More operators than targets could reasonably be made of.
-    #[error("{operators} operators, the limit is {limit}")]
+    #[error("the query has {operators} operators; the limit is {limit}")]
     TooLarge {
         /// How many there are.
         operators: usize,

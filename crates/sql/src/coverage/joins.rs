@@ -1,4 +1,4 @@
-//! Joins: rows with a partner, and rows of either side without one.
+//! Targets for joins: rows with a partner, and rows of either side without one.
 
 use sqlparser::ast::{Expr, JoinConstraint};
 

@@ -1,4 +1,4 @@
-//! From text to the query that a statement reads by.
+//! Parses a statement and extracts the query by which it reads rows.
 
 use sqlparser::ast::GroupByExpr;
 use sqlparser::ast::helpers::attached_token::AttachedToken;

@@ -1,4 +1,4 @@
-//! What items of FROM and queries have as columns.
+//! The columns of FROM items and of queries.
 
 use sqlparser::ast::{
     Ident, ObjectName, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,

@@ -1,4 +1,4 @@
-//! One SELECT taken apart, and put together again with clauses replaced.
+//! One SELECT split into clauses, which can be replaced and reassembled.
 
 use std::ops::Range;
 

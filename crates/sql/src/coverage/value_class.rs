@@ -1,4 +1,4 @@
-//! What kind of value an expression has, and whether it may be NULL.
+//! The class of value that an expression has, and whether it may be NULL.
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 

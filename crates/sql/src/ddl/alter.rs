@@ -23,7 +23,7 @@ impl Loader {
                 Ok(Ast::AlterTable(alter)) => {
                     let name = name_of(&alter.name);
                     let Some(index) = self.find(&name) else {
-                        let why = format!("there is no table `{}`", name.name);
+                        let why = format!("unknown table `{}`", name.name);
                         self.report(Severity::Unsupported, self.here(), &text, why);
                         continue;
                     };
@@ -81,7 +81,7 @@ impl Loader {
             } => {
                 if column_index(&draft.table.columns, &column_def.name.value).is_some() {
                     if *if_not_exists {
-                        return Err((Severity::Ignored, "the column exists already".to_owned()));
+                        return Err((Severity::Ignored, "the column already exists".to_owned()));
                     }
                     let why = format!("column `{}` is defined twice", column_def.name.value);
                     return Err((Severity::Unsupported, why));
@@ -115,7 +115,7 @@ impl Loader {
                 if dropped || *if_exists {
                     Ok(())
                 } else {
-                    let why = format!("there is no constraint `{}`", name.value);
+                    let why = format!("unknown constraint `{}`", name.value);
                     Err((Severity::Unsupported, why))
                 }
             }
@@ -125,7 +125,7 @@ impl Loader {
                 if dropped {
                     Ok(())
                 } else {
-                    let why = format!("there is no foreign key `{}`", name.value);
+                    let why = format!("unknown foreign key `{}`", name.value);
                     Err((Severity::Unsupported, why))
                 }
             }
@@ -304,7 +304,7 @@ fn find_column(draft: &TableDraft, name: &Ident) -> Result<usize, (Severity, Str
 fn no_column(name: &Ident) -> (Severity, String) {
     (
         Severity::Unsupported,
-        format!("there is no column `{}`", name.value),
+        format!("unknown column `{}`", name.value),
     )
 }
 

@@ -1,4 +1,4 @@
-//! What each kind of statement does to the schema.
+//! Applies each kind of DDL statement to the schema.
 
 use sqlparser::ast::{
     CreateDomain, ObjectType, Spanned, Statement as Ast, TableConstraint,
@@ -111,8 +111,8 @@ const UNSUPPORTED: &[(&str, &str)] = &[
         "triggers are not run: they may refuse or change rows",
     ),
     ("RULE", "rules are not applied: they may redirect rows"),
-    ("POLICY", "row security is not modelled"),
-    ("ASSERTION", "assertions are not modelled"),
+    ("POLICY", "row security is not supported"),
+    ("ASSERTION", "assertions are not supported"),
 ];
 
 impl Loader {
@@ -165,7 +165,7 @@ impl Loader {
             Some("TABLE") if statement.mentions("VIRTUAL") => self.report_statement(
                 Severity::Unsupported,
                 statement,
-                "virtual tables are not modelled",
+                "virtual tables are not supported",
             ),
             Some("TABLE") => self.create_table(statement),
             Some("INDEX") => self.create_index(statement),
@@ -182,7 +182,7 @@ impl Loader {
                 let why = UNSUPPORTED
                     .iter()
                     .find(|(word, _)| *word == other)
-                    .map_or("it is not modelled", |(_, why)| why);
+                    .map_or("it is not supported", |(_, why)| why);
                 self.report_statement(Severity::Unsupported, statement, why);
             }
             None => match parse::statement(&statement.text, self.dialect) {
@@ -213,7 +213,7 @@ impl Loader {
             Ok(_) => self.report_statement(
                 Severity::Unsupported,
                 statement,
-                "only enumerated types are modelled",
+                "only enumerated types are supported",
             ),
             Err(error) => self.report_syntax(&statement.text, error),
         }
@@ -357,13 +357,13 @@ impl Loader {
                             self.report_statement(
                                 Severity::Ignored,
                                 statement,
-                                "there is no such table yet",
+                                "the table does not exist yet",
                             );
                         }
                         None => self.report_statement(
                             Severity::Ignored,
                             statement,
-                            "there is no such table yet",
+                            "the table does not exist yet",
                         ),
                     }
                 }
@@ -430,7 +430,7 @@ impl Loader {
                         None => self.report_statement(
                             Severity::Unsupported,
                             statement,
-                            "there is no such table",
+                            "the table does not exist",
                         ),
                     }
                 }

@@ -97,7 +97,7 @@ impl Loader {
                     Severity::Unsupported,
                     location,
                     &input,
-                    "EXCLUDE constraints are not modelled",
+                    "EXCLUDE constraints are not supported",
                 );
                 return None;
             }
@@ -199,7 +199,7 @@ impl Loader {
         let mut found = Vec::with_capacity(idents.len());
         for ident in idents {
             let Some(index) = column_index(columns, &ident.value) else {
-                let why = format!("there is no column `{}`", ident.value);
+                let why = format!("unknown column `{}`", ident.value);
                 self.report(Severity::Unsupported, location.clone(), input, why);
                 return None;
             };
@@ -231,7 +231,7 @@ impl Loader {
                     // The unknown column has been reported with its name.
                     if let Some(last) = self.limitations.last_mut() {
                         last.input = super::load::shorten(input);
-                        last.why = format!("there is no column `{ast}`");
+                        last.why = format!("unknown column `{ast}`");
                     }
                     return None;
                 }
@@ -289,7 +289,7 @@ impl Loader {
         };
         let table = name_of(&index.table_name);
         let Some(of) = self.find(&table) else {
-            let why = format!("there is no table `{}`", table.name);
+            let why = format!("unknown table `{}`", table.name);
             return self.report_statement(Severity::Unsupported, statement, &why);
         };
         let Some(columns) = self.draft(of).map(|draft| draft.table.columns.clone()) else {

@@ -1,4 +1,4 @@
-//! Which dialect a text is written in, by the constructs that only one database knows.
+//! Detects the dialect of a text by constructs that only one database has.
 
 use super::Source;
 use super::lex::{Lexer, LexerRules, Token, TokenKind};

@@ -1,4 +1,4 @@
-//! The line of a text that a place is on, for a caret under it.
+//! The source line of a location, for an error message with a caret.
 
 use crate::limitation::SourceLocation;
 

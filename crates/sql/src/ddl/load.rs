@@ -354,13 +354,13 @@ impl Loader {
     ) -> Result<(), String> {
         let index = self
             .find(&target.table)
-            .ok_or_else(|| format!("there is no table `{}` to refer to", target.table.name))?;
+            .ok_or_else(|| format!("unknown table `{}` in REFERENCES", target.table.name))?;
         let parent = self
             .draft(index)
-            .ok_or_else(|| format!("there is no table `{}` to refer to", target.table.name))?;
+            .ok_or_else(|| format!("unknown table `{}` in REFERENCES", target.table.name))?;
         key.parent = *position
             .get(&index)
-            .ok_or_else(|| format!("there is no table `{}` to refer to", target.table.name))?;
+            .ok_or_else(|| format!("unknown table `{}` in REFERENCES", target.table.name))?;
         key.parent_columns = if target.columns.is_empty() {
             parent
                 .constraints

@@ -122,7 +122,7 @@ fn parse(
         _ => Err(SyntaxError {
             line: 1,
             column: 1,
-            why: "it is not one statement".to_owned(),
+            why: "expected exactly one statement".to_owned(),
         }),
     }
 }
@@ -131,7 +131,7 @@ fn parse(
 fn located(error: ParserError, text: &str) -> SyntaxError {
     let message = match error {
         ParserError::ParserError(message) | ParserError::TokenizerError(message) => message,
-        ParserError::RecursionLimitExceeded => "it is nested too deeply".to_owned(),
+        ParserError::RecursionLimitExceeded => "nested too deeply".to_owned(),
     };
     let mut why = message.as_str();
     let mut location = None;

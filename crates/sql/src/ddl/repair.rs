@@ -217,11 +217,11 @@ fn element_kind(part: &[Token<'_>], text: &str) -> ElementKind {
     if keyword.is("EXCLUDE") && (next_is("USING") || followed_by("(")) {
         return ElementKind::Drop(
             Severity::Unsupported,
-            "EXCLUDE constraints are not modelled",
+            "EXCLUDE constraints are not supported",
         );
     }
     if keyword.is("PERIOD") && next_is("FOR") {
-        return ElementKind::Drop(Severity::Unsupported, "periods are not modelled");
+        return ElementKind::Drop(Severity::Unsupported, "periods are not supported");
     }
     let _ = text;
     let constraint = named > 0
@@ -537,7 +537,7 @@ fn tail(tokens: &[Token<'_>], close: usize, text: &str, edits: &mut Edits, out: 
                 &rest[index..],
                 text,
                 Severity::Unsupported,
-                "partitions are not modelled: rows outside every partition count as accepted",
+                "partitions are not supported: rows outside every partition count as accepted",
             ));
             break;
         } else if (token.is("AS") || token.is("SELECT")) && !out.has_query() {

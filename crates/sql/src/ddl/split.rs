@@ -1,4 +1,4 @@
-//! Cuts a text into statements, each with its place and without its comments.
+//! Splits a text into statements, each with its location and without comments.
 
 use super::lex::{Lexer, LexerRules, Position, Token, TokenKind};
 

@@ -134,13 +134,13 @@ impl Loader {
     fn defined_twice(&mut self, statement: &Statement, create: &CreateTable, existing: usize) {
         let name = name_of(&create.name).name;
         if create.if_not_exists {
-            return self.report_statement(Severity::Ignored, statement, "the table exists already");
+            return self.report_statement(Severity::Ignored, statement, "the table already exists");
         }
         let first = self
             .draft(existing)
             .map(|draft| draft.table.location.to_string())
             .unwrap_or_default();
-        let why = format!("table `{name}` is defined already in {first}; that definition counts");
+        let why = format!("table `{name}` is already defined in {first}; that definition is used");
         self.report_statement(Severity::Unsupported, statement, &why);
     }
 
@@ -402,7 +402,7 @@ impl Loader {
         let is_key =
             |of: &DraftConstraint| matches!(of.constraint.kind, ConstraintKind::PrimaryKey { .. });
         if is_key(&constraint) && draft.constraints.iter().any(is_key) {
-            let why = format!("table `{}` has a primary key already", draft.table.name);
+            let why = format!("table `{}` already has a primary key", draft.table.name);
             let location = constraint.constraint.location;
             self.report(Severity::Unsupported, location, "PRIMARY KEY", why);
             return;
@@ -422,7 +422,7 @@ impl Loader {
                 defaults: true,
             };
             if self.find(&name).is_none() {
-                let why = format!("there is no table `{}` to inherit from", name.name);
+                let why = format!("unknown table `{}` in INHERITS", name.name);
                 self.report(Severity::Unsupported, self.here(), &draft.table.name, why);
                 continue;
             }
@@ -439,7 +439,7 @@ impl Loader {
             .and_then(|index| self.draft(index))
             .cloned()
         else {
-            let why = format!("there is no table `{}` to copy from", name.name);
+            let why = format!("unknown table `{}` in LIKE", name.name);
             return self.report(Severity::Unsupported, self.here(), &like.name, why);
         };
         let mut slots = Vec::with_capacity(other.table.columns.len());

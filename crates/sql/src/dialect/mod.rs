@@ -189,7 +189,7 @@ impl FromStr for DialectName {
     }
 }
 
-/// A name that is no dialect.
+/// An unknown dialect name.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no dialect; known are ansi, postgres, mysql, sqlite")]
+#[error("unknown dialect `{0}` (expected one of: ansi, postgres, mysql, sqlite)")]
 pub struct UnknownDialect(String);

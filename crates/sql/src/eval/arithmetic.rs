@@ -1,4 +1,4 @@
-//! Operators that make a value of one or two.
+//! Unary and binary operators that compute a value.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Values chosen among alternatives: the branches of CASE, and the one type of them all.
+//! CASE and other conditional expressions: branch selection, and their common type.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Values changing type: untyped literals, casts, and the common type of alternatives.
+//! Type conversion: untyped literals, casts, and the common type of alternatives.
 
 use std::borrow::Cow;
 

@@ -17,6 +17,18 @@ pub enum EvalError {
 pub struct Unsupported {
     /// The construct, quoted.
     pub what: String,
+    /// The name of the function, when a call to an unknown function is the reason.
+    pub function: Option<String>,
+}
+
+impl Unsupported {
+    /// An unsupported construct other than a function call.
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            function: None,
+        }
+    }
 }
 
 /// A run-time error of the database.
@@ -42,7 +54,15 @@ pub enum RaisedError {
 impl EvalError {
     /// Something that we do not evaluate.
     pub(crate) fn unsupported(what: impl Into<String>) -> Self {
-        Self::Unsupported(Unsupported { what: what.into() })
+        Self::Unsupported(Unsupported::new(what))
+    }
+
+    /// A function that we do not evaluate.
+    pub(crate) fn unsupported_function(name: &str) -> Self {
+        Self::Unsupported(Unsupported {
+            what: format!("the function {name}"),
+            function: Some(name.to_owned()),
+        })
     }
 }
 

@@ -1,4 +1,5 @@
-//! The walk over an expression: logic with distances, and dispatch to the rest.
+//! The expression evaluator: three-valued logic with distances, and dispatch to operators and
+//! functions.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Values as the text that databases make of them.
+//! Values as text, as databases print them.
 
 use std::fmt::Write as _;
 

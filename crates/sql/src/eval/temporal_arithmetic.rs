@@ -1,4 +1,4 @@
-//! Arithmetic on dates, times and spans.
+//! Arithmetic on dates, times and intervals.
 
 use crate::dialect::DialectName;
 use crate::expr::BinaryOp;

@@ -1,4 +1,4 @@
-//! UPDATE and DELETE, with what foreign keys do to referring rows.
+//! UPDATE and DELETE, with the referential actions of foreign keys.
 
 use super::{MemoryDatabase, Verdict, Violation, ViolationKind};
 use crate::eval::Unsupported;
@@ -120,14 +120,12 @@ impl MemoryDatabase<'_> {
         path: &mut CascadePath,
     ) -> Result<(), Unsupported> {
         if path.len() > DEEPEST_CASCADE {
-            return Err(Unsupported {
-                what: "a cascade over more than 64 levels".to_owned(),
-            });
+            return Err(Unsupported::new("a cascade over more than 64 levels"));
         }
         if self.order_decides(parent, before, after) {
-            return Err(Unsupported {
-                what: "a row that one foreign key keeps and another changes".to_owned(),
-            });
+            return Err(Unsupported::new(
+                "a row that one foreign key keeps and another changes",
+            ));
         }
         let schema = self.schema;
         for (child, definition) in schema.tables.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The constraints of one row against the rows that are there.
+//! Checks one row against the constraints and the existing rows.
 
 use super::{MemoryDatabase, Violation, ViolationKind};
 use crate::eval::{self, EvalError, Unsupported};
@@ -239,9 +239,9 @@ impl MemoryDatabase<'_> {
         // duplicate; such rows are outside what we promise to judge.
         let unsupported = |stop| match stop {
             EvalError::Unsupported(unsupported) => unsupported,
-            EvalError::Raised(raised) => Unsupported {
-                what: format!("an index expression that raises: {raised}"),
-            },
+            EvalError::Raised(raised) => {
+                Unsupported::new(format!("an index expression that raises: {raised}"))
+            }
         };
         if let Some(predicate) = predicate {
             let truth = eval::truth(predicate, values, self.dialect).map_err(unsupported)?;

@@ -56,9 +56,9 @@ impl MemoryDatabase<'_> {
     /// The time of day for a column, where it does not matter which.
     pub(super) fn now(&self, table: usize, column: usize) -> Result<Value, Unsupported> {
         if self.is_looked_at(table, column) {
-            return Err(Unsupported {
-                what: "a constraint on a column that takes the time of day".to_owned(),
-            });
+            return Err(Unsupported::new(
+                "a constraint on a column that defaults to the current time",
+            ));
         }
         Ok(Value::DateTime(NOW))
     }

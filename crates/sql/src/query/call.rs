@@ -81,7 +81,7 @@ impl Scope<'_> {
                         keys.extend(self.window_order(order_by)?);
                     }
                     ast::FunctionArgumentClause::Separator(_) => {}
-                    _ => return Err(unsupported("this clause is not evaluated")),
+                    _ => return Err(unsupported("this clause is not supported")),
                 }
             }
             Ok(keys)
@@ -127,7 +127,7 @@ impl Scope<'_> {
         };
         let spec = self
             .window_spec(over)
-            .ok_or_else(|| unsupported("there is no window of this name"))?;
+            .ok_or_else(|| unsupported("no window of this name"))?;
         let frame = match &spec.window_frame {
             None => None,
             Some(frame) => Some(frame_of(frame).ok_or_else(|| {
@@ -176,7 +176,7 @@ impl Scope<'_> {
                 filter: filter()?,
                 order_by: order_inside()?,
             }),
-            _ => return Err(unsupported("this window function is not evaluated")),
+            _ => return Err(unsupported("this window function is not supported")),
         };
         let partition_by = spec
             .partition_by

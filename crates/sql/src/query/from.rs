@@ -35,7 +35,7 @@ impl Resolver<'_> {
                 JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => (JoinKind::Left, on),
                 JoinOperator::Right(on) | JoinOperator::RightOuter(on) => (JoinKind::Right, on),
                 JoinOperator::FullOuter(on) => (JoinKind::Full, on),
-                _ => return Err(unsupported(join, "this kind of join is not evaluated")),
+                _ => return Err(unsupported(join, "this kind of join is not supported")),
             };
             let on = match constraint {
                 JoinConstraint::None => None,
@@ -221,7 +221,7 @@ impl Resolver<'_> {
                     Some(_) => {
                         return Err(unsupported(
                             &*cte.query,
-                            "ORDER BY and LIMIT inside a recursive query are not evaluated",
+                            "ORDER BY and LIMIT inside a recursive query are not supported",
                         ));
                     }
                     None => visible.query(&cte.query, parent)?,

@@ -23,7 +23,7 @@ impl Resolver<'_> {
         scope: &Scope<'_>,
     ) -> Result<(Vec<Expr>, Option<KeySets>), ResolveError> {
         let GroupByExpr::Expressions(exprs, modifiers) = &select.group_by else {
-            return Err(unsupported(select, "GROUP BY ALL is not evaluated"));
+            return Err(unsupported(select, "GROUP BY ALL is not supported"));
         };
         scope.aliases_visible.set(true);
         let computed = scope.computed();
@@ -34,9 +34,7 @@ impl Resolver<'_> {
                     .checked_sub(1)
                     .and_then(|index| items.get(index))
                     .map(|item| item.expr.clone())
-                    .ok_or_else(|| {
-                        unsupported(key, "there is no such column in the select list")
-                    })?,
+                    .ok_or_else(|| unsupported(key, "no such column in the select list"))?,
                 None => scope.expr(key)?,
             };
             Ok(match keys.iter().position(|known| *known == expr) {
@@ -94,7 +92,7 @@ impl Resolver<'_> {
             _ => {
                 return Err(unsupported(
                     select,
-                    "this kind of GROUP BY is not evaluated",
+                    "this kind of GROUP BY is not supported",
                 ));
             }
         }

@@ -54,7 +54,7 @@ impl Resolver<'_> {
                 other => {
                     return Err(unsupported(
                         other,
-                        "this form of select item is not evaluated",
+                        "this form of select item is not supported",
                     ));
                 }
             }

@@ -32,7 +32,7 @@ pub enum ResolveError {
         span: Option<Span>,
     },
     /// A table that the schema does not have.
-    #[error("there is no table `{name}` in the schema")]
+    #[error("unknown table `{name}` in the schema")]
     UnknownTable {
         /// Its name.
         name: String,
@@ -40,7 +40,7 @@ pub enum ResolveError {
         span: Span,
     },
     /// A name that several tables have.
-    #[error("the column `{name}` is ambiguous; write the table's name before it")]
+    #[error("column `{name}` is ambiguous; qualify it with the table name")]
     Ambiguous {
         /// The name.
         name: String,
@@ -103,7 +103,7 @@ pub fn parse_as(
         Statement::Query(query) => resolve(&query, schema, dialect),
         other => Err(ResolveError::Unsupported {
             what: other.to_string(),
-            why: "it is not a query".to_owned(),
+            why: "expected a query".to_owned(),
             span: Some(other.span()),
         }),
     }
@@ -227,7 +227,7 @@ impl<'a> Resolver<'a> {
                 }));
         }
         if !query.pipe_operators.is_empty() {
-            return Err(unsupported(query, "pipe operators are not evaluated"));
+            return Err(unsupported(query, "pipe operators are not supported"));
         }
         let fetched = match &query.fetch {
             Some(fetch) if fetch.with_ties || fetch.percent || query.limit_clause.is_some() => {
@@ -248,7 +248,7 @@ impl<'a> Resolver<'a> {
                 kind: OrderByKind::Expressions(keys),
                 ..
             }) => keys.as_slice(),
-            Some(_) => return Err(unsupported(query, "ORDER BY ALL is not evaluated")),
+            Some(_) => return Err(unsupported(query, "ORDER BY ALL is not supported")),
         };
         let (mut resolved, correlated) = inner.body(&query.body, order_by, parent)?;
         let scope = Scope::new(&inner, parent);
@@ -262,7 +262,7 @@ impl<'a> Resolver<'a> {
                 (limit.as_ref(), offset.as_ref().map(|offset| &offset.value))
             }
             Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
-            Some(_) => return Err(unsupported(query, "LIMIT BY is not evaluated")),
+            Some(_) => return Err(unsupported(query, "LIMIT BY is not supported")),
         };
         resolved.limit = match limit {
             Some(limit) => Some(scope.expr(limit)?),
@@ -303,7 +303,7 @@ impl<'a> Resolver<'a> {
                 let all = match set_quantifier {
                     SetQuantifier::All => true,
                     SetQuantifier::Distinct | SetQuantifier::None => false,
-                    _ => return Err(unsupported(body, "BY NAME is not evaluated")),
+                    _ => return Err(unsupported(body, "BY NAME is not supported")),
                 };
                 set_types(&left, &right, self.dialect).map_err(|why| unsupported(body, why))?;
                 let names: Vec<String> = output_names(&left);
@@ -342,7 +342,7 @@ impl<'a> Resolver<'a> {
                     .collect::<Result<_, ResolveError>>()?;
                 Ok((plain(QueryBody::Values(rows)), scope.correlated.get()))
             }
-            other => Err(unsupported(other, "it is not a query")),
+            other => Err(unsupported(other, "expected a query")),
         }
     }
 
@@ -371,7 +371,7 @@ impl<'a> Resolver<'a> {
         if select.qualify.is_some() || select.top.is_some() || !select.lateral_views.is_empty() {
             return Err(unsupported(
                 select,
-                "QUALIFY, TOP and LATERAL VIEW are not evaluated",
+                "QUALIFY, TOP and LATERAL VIEW are not supported",
             ));
         }
         let distinct = matches!(select.distinct, Some(Distinct::Distinct));

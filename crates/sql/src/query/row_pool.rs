@@ -1,4 +1,4 @@
-//! Rows with a cost: those that are there, and the nearest of those that are not.
+//! Rows with a cost: the matching rows, and the nearest of the others.
 
 use smallvec::SmallVec;
 

@@ -121,7 +121,7 @@ impl<'a> Scope<'a> {
             (0, 0) => Ok(()),
             _ => Err(unsupported(
                 place,
-                "aggregates and window functions have no place in WHERE and ON",
+                "aggregates and window functions are not allowed in WHERE and ON",
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! Subqueries in expressions: answered for a row before the expression is evaluated.
+//! Evaluates the subqueries of an expression for a row.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Walking over all expressions of a query, those of its subqueries and derived tables included.
+//! Visits all expressions of a query, including its subqueries and derived tables.
 
 use crate::expr::Expr;
 use crate::value::Value;

@@ -1,4 +1,4 @@
-//! Expressions, with parentheses wherever a reader might doubt.
+//! Renders expressions, with parentheses where precedence may be unclear.
 
 use super::ident::identifier;
 use super::literal::literal;

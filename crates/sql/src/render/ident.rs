@@ -1,4 +1,4 @@
-//! Names, quoted only where they must be.
+//! Renders identifiers, quoted only where necessary.
 
 use sqlparser::keywords::ALL_KEYWORDS;
 

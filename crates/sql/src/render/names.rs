@@ -1,4 +1,4 @@
-//! The names that databases give to constraints without one.
+//! Default names that databases give to unnamed constraints.
 
 use crate::dialect::DialectName;
 use crate::schema::{Constraint, ConstraintKind, Schema, Table};

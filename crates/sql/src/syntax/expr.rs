@@ -40,7 +40,7 @@ impl<'a> ExprConverter<'a> {
     /// Converts an expression; parts without a form become [`Expr::Opaque`].
     pub(crate) fn expr(&mut self, ast: &Ast) -> Expr {
         if self.depth >= DEPTH {
-            return self.opaque(ast, "it is nested too deeply");
+            return self.opaque(ast, "nested too deeply");
         }
         self.depth += 1;
         let expr = self.convert(ast);
@@ -204,7 +204,7 @@ impl<'a> ExprConverter<'a> {
                     column.collation = Some(last_part(collation));
                     Expr::Column(column)
                 }
-                _ => self.opaque(ast, "a collation of anything but a column is not evaluated"),
+                _ => self.opaque(ast, "a collation of anything but a column is not supported"),
             },
             Ast::Function(function) => self.function(ast, function),
             Ast::Extract { field, expr, .. } => {
@@ -273,9 +273,9 @@ impl<'a> ExprConverter<'a> {
                 time_zone,
             } => call("timezone", vec![self.expr(time_zone), self.expr(timestamp)]),
             Ast::Exists { .. } | Ast::Subquery(_) | Ast::InSubquery { .. } => {
-                self.opaque(ast, "a query inside an expression is not evaluated")
+                self.opaque(ast, "a query inside an expression is not supported")
             }
-            _ => self.opaque(ast, "this kind of expression is not evaluated"),
+            _ => self.opaque(ast, "this kind of expression is not supported"),
         }
     }
 
@@ -314,7 +314,7 @@ impl<'a> ExprConverter<'a> {
                 _ => {}
             }
         }
-        self.opaque(ast, "there is no such column")
+        self.opaque(ast, "no such column")
     }
 
     fn value(&mut self, ast: &Ast, value: &AstValue) -> Expr {
@@ -358,25 +358,25 @@ impl<'a> ExprConverter<'a> {
         };
         match value {
             Some(value) if interval.last_field.is_none() => Expr::Literal(Value::Interval(value)),
-            _ => self.opaque(ast, "this form of interval is not evaluated"),
+            _ => self.opaque(ast, "this form of interval is not supported"),
         }
     }
 
     fn function(&mut self, ast: &Ast, function: &ast::Function) -> Expr {
         if function.filter.is_some() || function.over.is_some() || !function.within_group.is_empty()
         {
-            return self.opaque(ast, "aggregates and windows are not evaluated");
+            return self.opaque(ast, "aggregates and windows are not supported");
         }
         let name = last_part(&function.name).to_lowercase();
         let list = match &function.args {
             FunctionArguments::None => return call(&name, Vec::new()),
             FunctionArguments::Subquery(_) => {
-                return self.opaque(ast, "a query inside an expression is not evaluated");
+                return self.opaque(ast, "a query inside an expression is not supported");
             }
             FunctionArguments::List(list) => list,
         };
         if list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
-            return self.opaque(ast, "aggregates and windows are not evaluated");
+            return self.opaque(ast, "aggregates and windows are not supported");
         }
         let mut args = Vec::with_capacity(list.args.len());
         // Its first argument is a unit, which looks like a name.

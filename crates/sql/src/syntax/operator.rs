@@ -17,7 +17,7 @@ impl ExprConverter<'_> {
             UnaryOperator::PGSquareRoot => return call("sqrt", vec![self.expr(expr)]),
             UnaryOperator::PGCubeRoot => return call("cbrt", vec![self.expr(expr)]),
             UnaryOperator::PGAbs => return call("abs", vec![self.expr(expr)]),
-            _ => return self.opaque(ast, "this operator is not evaluated"),
+            _ => return self.opaque(ast, "this operator is not supported"),
         };
         match (op, self.expr(expr)) {
             (UnaryOp::Minus, Expr::Literal(Value::Int(value))) if value != i128::MIN => {
@@ -83,7 +83,7 @@ impl ExprConverter<'_> {
             Op::PGNotILikeMatch => return self.pattern(PatternKind::Ilike, true, left, right),
             Op::Glob => return self.pattern(PatternKind::Glob, false, left, right),
             Op::Regexp => return self.pattern(PatternKind::Regex, false, left, right),
-            _ => return self.opaque(ast, "this operator is not evaluated"),
+            _ => return self.opaque(ast, "this operator is not supported"),
         };
         Expr::Binary {
             op: arithmetic,

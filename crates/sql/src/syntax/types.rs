@@ -1,4 +1,4 @@
-//! Types as they are spelled, and what they are.
+//! From type names to data types.
 
 use sqlparser::ast::{
     ArrayElemTypeDef, BinaryLength, CharacterLength, DataType as Ast, EnumMember, ExactNumberInfo,

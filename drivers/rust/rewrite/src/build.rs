@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use isobath_protocol::TargetTable;
 use serde_json::Value;
 
-use crate::rewrite::Counts;
-use crate::wrapper::{EXCLUDE, INCLUDE, Outcome, STATE, key};
+use crate::rewrite::SiteCounts;
+use crate::wrapper::{CrateReport, EXCLUDE, INCLUDE, STATE, key};
 
 /// What to build.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ pub struct Build {
 
 /// A service that was built instrumented.
 #[derive(Clone, Debug)]
-pub struct Built {
+pub struct InstrumentedBuild {
     /// The program to start.
     pub executable: PathBuf,
     /// The file that the program finds by `ISOBATH_TARGETS`.
@@ -43,13 +43,13 @@ pub struct Built {
     /// What is in it.
     pub table: TargetTable,
     /// What became of each crate, by name.
-    pub crates: Vec<(String, Outcome)>,
+    pub crates: Vec<(String, CrateReport)>,
 }
 
-impl Built {
+impl InstrumentedBuild {
     /// The branch sites of all crates together.
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    pub fn counts(&self) -> SiteCounts {
+        let mut counts = SiteCounts::default();
         for (_, outcome) in &self.crates {
             counts.add(outcome.counts);
         }
@@ -74,9 +74,9 @@ impl std::fmt::Display for BuildError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
-            Self::Cargo(said) => write!(f, "the service does not build; cargo said:\n{said}"),
+            Self::Cargo(said) => write!(f, "failed to build the service; cargo printed:\n{said}"),
             Self::Binary(built) if built.is_empty() => {
-                f.write_str("the project has no binary to start; name the package that has one")
+                f.write_str("the project has no binary; name a package that has one")
             }
             Self::Binary(built) => write!(
                 f,
@@ -98,7 +98,10 @@ impl std::error::Error for BuildError {}
 /// # Errors
 ///
 /// When it does not build without us either, or has no binary to start.
-pub fn build(build: &Build, progress: &mut dyn FnMut(&str)) -> Result<Built, BuildError> {
+pub fn build(
+    build: &Build,
+    progress: &mut dyn FnMut(&str),
+) -> Result<InstrumentedBuild, BuildError> {
     let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
     let state = state(&cargo, &build.folder)?;
     let mut command = Command::new(&cargo);
@@ -151,13 +154,17 @@ fn keep(state: &Path, program: PathBuf) -> Result<PathBuf, BuildError> {
 }
 
 /// Puts the tables of all crates into one file beside them.
-fn collect(state: &Path, artifacts: &[Artifact], executable: PathBuf) -> Result<Built, BuildError> {
+fn collect(
+    state: &Path,
+    artifacts: &[Artifact],
+    executable: PathBuf,
+) -> Result<InstrumentedBuild, BuildError> {
     let mut bytes = Vec::new();
     let mut crates = Vec::new();
     for artifact in artifacts {
         let name = artifact.name.replace('-', "_");
         let key = key(&name, &artifact.root);
-        let Some(outcome) = Outcome::read(state, &key) else {
+        let Some(outcome) = CrateReport::read(state, &key) else {
             continue;
         };
         if let Ok(table) = std::fs::read(state.join(format!("{key}.targets"))) {
@@ -170,7 +177,7 @@ fn collect(state: &Path, artifacts: &[Artifact], executable: PathBuf) -> Result<
     let name = executable.file_name().unwrap_or_default();
     let targets = state.join(format!("{}.all.targets", name.to_string_lossy()));
     std::fs::write(&targets, bytes).map_err(|error| BuildError::Io(targets.clone(), error))?;
-    Ok(Built {
+    Ok(InstrumentedBuild {
         executable,
         targets,
         table,

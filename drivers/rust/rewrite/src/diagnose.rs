@@ -19,13 +19,13 @@ pub(crate) struct Blame {
 }
 
 /// A rewritten file, as errors are looked up in it.
-pub(crate) struct Rewritten<'a> {
+pub(crate) struct RewrittenSource<'a> {
     pub(crate) path: &'a Path,
     pub(crate) sites: &'a [(Site, Range<usize>)],
 }
 
 /// Reads the compiler's messages, one JSON object per line.
-pub(crate) fn blame(messages: &str, files: &[Rewritten<'_>]) -> Blame {
+pub(crate) fn blame(messages: &str, files: &[RewrittenSource<'_>]) -> Blame {
     let mut blame = Blame::default();
     for message in messages
         .lines()

@@ -19,10 +19,10 @@
 //!
 //! ```
 //! use isobath_rewrite::cfg::Cfg;
-//! use isobath_rewrite::rewrite::{Skip, rewrite};
+//! use isobath_rewrite::rewrite::{SkippedSites, rewrite};
 //!
 //! let source = "fn big(n: u32) -> bool {\n    n > 9\n}\n";
-//! let rewritten = rewrite("shop", "src/lib.rs", source, &Cfg::default(), &Skip::default())?;
+//! let rewritten = rewrite("shop", "src/lib.rs", source, &Cfg::default(), &SkippedSites::default())?;
 //! // The statement, and both outcomes of the comparison.
 //! assert_eq!(rewritten.targets.len(), 3);
 //! assert_eq!(rewritten.number(0).text.lines().count(), 3);

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use isobath_rewrite::wrapper::{Settings, run};
+use isobath_rewrite::wrapper::{WrapperSettings, run};
 
 fn main() -> ExitCode {
     run(
         std::env::args_os().skip(1).collect(),
-        Settings::from_environment(),
+        WrapperSettings::from_environment(),
     )
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A crate of the runtime: its name, its files, and the crates before it that it uses.
-struct Unit {
+struct RuntimeCrate {
     name: &'static str,
     files: &'static [(&'static str, &'static str)],
     uses: &'static [&'static str],
@@ -22,20 +22,20 @@ macro_rules! sources {
     };
 }
 
-const UNITS: [Unit; 3] = [
-    Unit {
+const RUNTIME_CRATES: [RuntimeCrate; 3] = [
+    RuntimeCrate {
         name: "isobath_distance",
         files: sources!("crates/distance": "lib.rs", "truth.rs", "order.rs", "number.rs", "text.rs",
             "date.rs", "member.rs", "pattern.rs"),
         uses: &[],
     },
-    Unit {
+    RuntimeCrate {
         name: "isobath_protocol",
         files: sources!("crates/protocol": "lib.rs", "map.rs", "memory.rs", "target.rs",
             "channel.rs", "message.rs", "wire.rs"),
         uses: &[],
     },
-    Unit {
+    RuntimeCrate {
         name: "isobath_rt",
         files: sources!("drivers/rust/rt": "lib.rs", "arms.rs", "collection.rs", "link.rs",
             "measure.rs", "outcome.rs", "panics.rs", "parsing.rs", "probe.rs", "queue.rs",
@@ -57,7 +57,9 @@ pub(crate) fn folder(state: &Path, rustc: &Path, target: Option<&str>) -> Result
         .map_err(|error| format!("{} cannot be run: {error}", rustc.display()))?;
     let mut hasher = DefaultHasher::new();
     (version.stdout, target, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
-    UNITS.iter().for_each(|unit| unit.files.hash(&mut hasher));
+    RUNTIME_CRATES
+        .iter()
+        .for_each(|unit| unit.files.hash(&mut hasher));
     let folder = state.join(format!("runtime-{:016x}", hasher.finish()));
     compile(&folder, rustc, target).map(|()| folder)
 }
@@ -81,7 +83,7 @@ fn compile(folder: &Path, rustc: &Path, target: Option<&str>) -> Result<(), Stri
     if done.exists() {
         return Ok(());
     }
-    for unit in &UNITS {
+    for unit in &RUNTIME_CRATES {
         let sources = folder.join(unit.name);
         std::fs::create_dir_all(&sources).map_err(told)?;
         for (name, text) in unit.files {
@@ -143,7 +145,7 @@ mod tests {
     fn every_file_of_the_runtime_is_brought_along() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
         for (unit, folder) in
-            UNITS
+            RUNTIME_CRATES
                 .iter()
                 .zip(["crates/distance", "crates/protocol", "drivers/rust/rt"])
         {

@@ -10,7 +10,7 @@ use isobath_protocol::{
     Command as ToDriver, CoverageMap, Event, ReachedTarget, TargetKind, TargetTable, VERSION,
     channel,
 };
-use isobath_rewrite::wrapper::{Outcome, key};
+use isobath_rewrite::wrapper::{CrateReport, key};
 
 struct Built {
     folder: tempfile::TempDir,
@@ -106,7 +106,7 @@ fn output_and_exit_code_are_the_same() {
 fn exactly_the_planted_sites_are_left_out() {
     let built = built();
     let key = key("torture", &torture().join("src/main.rs"));
-    let outcome = Outcome::read(&built.folder.path().join("state"), &key).expect("a report");
+    let outcome = CrateReport::read(&built.folder.path().join("state"), &key).expect("a report");
     let source = std::fs::read_to_string(torture().join("src/main.rs")).expect("the source");
     let dropped: Vec<&str> = outcome
         .dropped

@@ -1,4 +1,4 @@
-//! Lines of JSON with a query each, as recorded data has them.
+//! Reads queries from lines of JSON.
 
 use serde::Deserialize;
 

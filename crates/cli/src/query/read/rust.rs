@@ -1,4 +1,4 @@
-//! Queries in Rust source: the string literals that sqlx's macros and functions are given.
+//! Reads queries from Rust source: the string literals passed to sqlx macros and functions.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};

@@ -1,4 +1,4 @@
-//! The statements of SQL text, and the names that comments give them.
+//! Reads the statements of SQL text, and the names given by comments.
 
 use super::QueryText;
 

@@ -19,7 +19,7 @@ use crate::http::{
 };
 use crate::http::{SuiteError, Text, User};
 use crate::writer::File;
-use crate::writer::junit5::{KEYWORDS, comment, escaped};
+use crate::writer::junit::{KEYWORDS, comment, escaped};
 use crate::writer::name::{Names, pascal, slug};
 use crate::writer::text::one_line;
 
@@ -57,14 +57,14 @@ const TAKEN: &[&str] = &[
     "login",
     "start",
     "stop",
-    "stand_in",
+    "mock_response",
     "standin",
     "listen",
     "reply",
-    "fits",
-    "answers",
+    "path_matches",
+    "stubs",
     "port",
-    "agent",
+    "agent_port",
     "freeport",
 ];
 
@@ -87,7 +87,7 @@ const CLASSES: &[&str] = &[
     "Files",
     "Proof",
     "Base64",
-    "Prepared",
+    "Stub",
     "HttpServer",
     "HttpExchange",
     "InetSocketAddress",
@@ -193,17 +193,17 @@ fn class_file(
     if let Some(database) = &suite.database {
         let mut code = include_str!("junit/database.java").to_owned();
         if let Some((before, after)) = suite.free_agent_port() {
-            let agent_url = format!("{} + AGENT + {}", literal(before), literal(after));
-            code = code.replace("@AGENT@", &agent_url);
+            let agent_url = format!("{} + AGENT_PORT + {}", literal(before), literal(after));
+            code = code.replace("@AGENT_URL@", &agent_url);
         }
         out.push_str(&rows::helpers(&code, suite, database, literal));
     }
     if !suite.external_services.is_empty() {
-        let stations = suite.external_services.iter();
-        let stations: String = stations
+        let endpoints = suite.external_services.iter();
+        let endpoints: String = endpoints
             .map(|one| format!("    listen({}, {});\n", literal(&one.name), one.port))
             .collect();
-        out.push_str(&include_str!("junit/outside.java").replace("@STATIONS@", &stations));
+        out.push_str(&include_str!("junit/external.java").replace("@ENDPOINTS@", &endpoints));
     }
     let uses = plan::uses(suite, chapter);
     if uses.last_segment {
@@ -248,7 +248,7 @@ fn settings(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     }
     if suite.free_agent_port().is_some() {
         out.push_str(
-            "  private static final String AGENT = freePort() + \"/\" + java.util.UUID.randomUUID();\n",
+            "  private static final String AGENT_PORT =\n      freePort() + \"/\" + java.util.UUID.randomUUID();\n",
         );
     }
     let _ = writeln!(
@@ -287,7 +287,7 @@ fn settings(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     }
     out.push_str("\n  @BeforeEach\n  void reset() throws Exception {\n    proofs.clear();\n");
     if !suite.external_services.is_empty() {
-        out.push_str("    synchronized (ANSWERS) {\n      ANSWERS.clear();\n    }\n");
+        out.push_str("    synchronized (STUBS) {\n      STUBS.clear();\n    }\n");
     }
     match &service.reset {
         None => {}
@@ -324,7 +324,7 @@ fn started(service: &ServiceUnderTest, fixed: &str) -> String {
         return literal(fixed);
     };
     let mut code = literal(start);
-    for (placeholder, name) in [(PORT, "PORT"), (AGENT_PORT, "AGENT")] {
+    for (placeholder, name) in [(PORT, "PORT"), (AGENT_PORT, "AGENT_PORT")] {
         if start.contains(placeholder) {
             let _ = write!(code, ".replace({}, \"\" + {name})", literal(placeholder));
         }
@@ -451,7 +451,7 @@ fn method(out: &mut String, test: &PlannedTest<'_>) {
         test.name
     );
     for answer in &test.test.mocks {
-        let call = external::text_call("standIn", answer, literal);
+        let call = external::text_call("mockResponse", answer, literal);
         let _ = writeln!(out, "      {call};");
     }
     for (row, key) in &test.rows {

@@ -113,9 +113,9 @@ const RESERVED: &[&str] = &[
     "insert_into",
     "row_in",
     "row_of",
-    "stand_in",
-    "answers",
-    "fits",
+    "mock_response",
+    "stubs",
+    "path_matches",
     "reply",
     "listen",
     "free_port",
@@ -302,7 +302,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
         base_url = at_port(free, "PORT");
     }
     if suite.free_agent_port().is_some() {
-        out.push_str("const AGENT = `${await freePort()}/${randomUUID()}`;\n");
+        out.push_str("const AGENT_PORT = `${await freePort()}/${randomUUID()}`;\n");
     }
     let _ = writeln!(
         out,
@@ -322,14 +322,14 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
         };
     }
     if !suite.external_services.is_empty() {
-        let stations = suite
+        let endpoints = suite
             .external_services
             .iter()
             .map(|one| Layout::Atom(format!("[{}, {}]", literal(&one.name), one.port)));
-        Layout::list("const OUTSIDE = [", stations, "]").render_by(2, out, 0, WIDTH, 1);
+        Layout::list("const EXTERNAL_SERVICES = [", endpoints, "]").render_by(2, out, 0, WIDTH, 1);
         out.push_str(";\n");
-        out.push_str(include_str!("node/outside.mjs"));
-        out.push_str("\nawait Promise.all(OUTSIDE.map(listen));\n");
+        out.push_str(include_str!("node/external.mjs"));
+        out.push_str("\nawait Promise.all(EXTERNAL_SERVICES.map(listen));\n");
     }
     match &service.start {
         None => out.push_str(
@@ -357,7 +357,7 @@ fn started(suite: &HttpSuite, fixed: &str) -> String {
         let _ = write!(code, ".replaceAll({}, PORT)", literal(PORT));
     }
     if suite.free_agent_port().is_some() {
-        let _ = write!(code, ".replaceAll({}, AGENT)", literal(AGENT_PORT));
+        let _ = write!(code, ".replaceAll({}, AGENT_PORT)", literal(AGENT_PORT));
     }
     code
 }
@@ -380,7 +380,7 @@ fn before_each(out: &mut String, suite: &HttpSuite, users: bool) {
         out.push_str("  proofs = {};\n");
     }
     if !suite.external_services.is_empty() {
-        out.push_str("  answers = [];\n");
+        out.push_str("  stubs = [];\n");
     }
     match &suite.service.reset {
         None => {}
@@ -437,7 +437,7 @@ fn helpers(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
         let mut code =
             include_str!("node/database.mjs").replace("@GIVEN@", &environment(&database.variable));
         if let Some(free) = suite.free_agent_port() {
-            code = code.replace("@AGENT@", &at_port(free, "AGENT"));
+            code = code.replace("@AGENT_URL@", &at_port(free, "AGENT_PORT"));
         }
         out.push_str(&rows::helpers(&code, suite, database, literal));
     }
@@ -552,7 +552,7 @@ fn test(out: &mut String, test: &PlannedTest<'_>, name: &str) {
         let _ = writeln!(out, "    // {remark}");
     }
     for answer in &test.test.mocks {
-        stand_in(out, answer);
+        mock_response(out, answer);
     }
     for (row, key) in &test.rows {
         let start = key
@@ -586,13 +586,13 @@ fn chain(out: &mut String, start: &str, links: &[String]) {
     out.push('\n');
 }
 
-/// `standIn("rates", "GET", "/latest", 200, {…});`
-fn stand_in(out: &mut String, answer: &MockedResponse) {
+/// `mockResponse("rates", "GET", "/latest", 200, {…});`
+fn mock_response(out: &mut String, answer: &MockedResponse) {
     let (first, value, last) = external::value_arguments(answer, literal);
     let mut arguments: Vec<Layout> = first.into_iter().map(Layout::Atom).collect();
     arguments.extend(value.map(|value| NOTATION.layout("", value, &|_| None)));
     arguments.extend(last.map(Layout::Atom));
-    line(out, Layout::list("standIn(", arguments, ")"));
+    line(out, Layout::list("mockResponse(", arguments, ")"));
 }
 
 fn step(out: &mut String, planned: &PlannedStep<'_>) {

@@ -115,9 +115,9 @@ const RESERVED: &[&str] = &[
     "row",
     "run_sql",
     "first_rows",
-    "outside",
-    "stand_in",
-    "fits",
+    "mock_servers",
+    "mock_response",
+    "path_matches",
     "free_port",
 ];
 
@@ -267,7 +267,7 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
         base_url = at_port(free, "PORT");
     }
     if suite.free_agent_port().is_some() {
-        out.push_str("AGENT = free_port() + \"/\" + secrets.token_hex(16)\n");
+        out.push_str("AGENT_PORT = free_port() + \"/\" + secrets.token_hex(16)\n");
     }
     let _ = writeln!(
         out,
@@ -304,20 +304,20 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
         out.push_str("]\n");
     }
     if !suite.external_services.is_empty() {
-        let stations = suite
+        let endpoints = suite
             .external_services
             .iter()
             .map(|one| Layout::Atom(format!("({}, {})", literal(&one.name), one.port)));
-        Layout::list("OUTSIDE = [", stations, "]").render(out, 0, WIDTH, 0);
+        Layout::list("EXTERNAL_SERVICES = [", endpoints, "]").render(out, 0, WIDTH, 0);
         out.push('\n');
-        out.push_str(include_str!("pytest/outside.py"));
+        out.push_str(include_str!("pytest/external.py"));
     }
     service_fixture(out, suite);
     api_fixture(out, suite);
     if let Some(database) = &suite.database {
         let mut code = include_str!("pytest/database.py").to_owned();
         if let Some(free) = suite.free_agent_port() {
-            code = code.replace("@AGENT@", &at_port(free, "AGENT"));
+            code = code.replace("@AGENT_URL@", &at_port(free, "AGENT_PORT"));
         }
         out.push_str(&rows::helpers(&code, suite, database, literal));
     }
@@ -377,18 +377,18 @@ fn constant(variable: &str) -> String {
 
 fn service_fixture(out: &mut String, suite: &HttpSuite) {
     // Somebody must listen for the service before it starts, and only as long as it runs.
-    let with_outside = |code: &str| {
+    let with_mocks = |code: &str| {
         if suite.external_services.is_empty() {
             return code.to_owned();
         }
         code.replace("scope=\"session\"", "scope=\"module\"")
-            .replace("def service():", "def service(outside):")
+            .replace("def service():", "def service(mock_servers):")
     };
     let Some(start) = &suite.service.start else {
-        out.push_str(&with_outside(include_str!("pytest/running.py")));
+        out.push_str(&with_mocks(include_str!("pytest/running.py")));
         return;
     };
-    let code = with_outside(include_str!("pytest/started.py"))
+    let code = with_mocks(include_str!("pytest/started.py"))
         .replace("@VARIABLE@", &literal(&suite.service.base_url_variable))
         .replace("@START@", &started(suite, start));
     out.push_str(&code);
@@ -404,7 +404,7 @@ fn started(suite: &HttpSuite, fixed: &str) -> String {
         let _ = write!(code, ".replace({}, PORT)", literal(PORT));
     }
     if suite.free_agent_port().is_some() {
-        let _ = write!(code, ".replace({}, AGENT)", literal(AGENT_PORT));
+        let _ = write!(code, ".replace({}, AGENT_PORT)", literal(AGENT_PORT));
     }
     code
 }
@@ -422,7 +422,7 @@ fn api_fixture(out: &mut String, suite: &HttpSuite) {
     out.push_str("\n\n@pytest.fixture\ndef api(service):\n");
     let mut first_rows = String::new();
     if !suite.external_services.is_empty() {
-        first_rows.push_str("    Outside.answers = []\n");
+        first_rows.push_str("    MockServer.stubs = []\n");
     }
     match &suite.database {
         Some(database) if !database.setup.is_empty() => {
@@ -435,11 +435,11 @@ fn api_fixture(out: &mut String, suite: &HttpSuite) {
             out.push_str("    \"\"\"The service, for one test.\"\"\"\n    return Api()\n");
         }
         None => {
-            out.push_str("    \"\"\"The service in its first state, for one test.\"\"\"\n");
+            out.push_str("    \"\"\"A client of the reset service, for one test.\"\"\"\n");
             let _ = writeln!(out, "{first_rows}    return Api()");
         }
         Some(ResetHook::Command(command)) => {
-            out.push_str("    \"\"\"The service in its first state, for one test.\"\"\"\n    ");
+            out.push_str("    \"\"\"A client of the reset service, for one test.\"\"\"\n    ");
             let arguments = [
                 Layout::Atom(literal(command)),
                 Layout::Atom("shell=True".into()),
@@ -450,7 +450,7 @@ fn api_fixture(out: &mut String, suite: &HttpSuite) {
         }
         Some(ResetHook::Call(request)) => {
             out.push_str(
-                "    \"\"\"The service in its first state, for one test.\"\"\"\n    api = Api()\n    ",
+                "    \"\"\"A client of the reset service, for one test.\"\"\"\n    api = Api()\n    ",
             );
             call("reset = ", request, &Variables::new()).render(out, 4, WIDTH, 0);
             let _ = write!(
@@ -570,7 +570,7 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Variables) {
     out.push('\n');
 }
 
-/// A value of an answer, given how its JSON is called.
+/// A value of a response, given how its JSON is called.
 fn found(answer: &str, json: &str, source: &ValueSource) -> String {
     match source {
         ValueSource::Body(place) => at(json, place),
@@ -604,7 +604,7 @@ fn function(out: &mut String, test: &PlannedTest<'_>, name: &str) {
         out.push_str("    \"\"\"\n");
     }
     for answer in &test.test.mocks {
-        stand_in(out, answer);
+        mock_response(out, answer);
     }
     for (row, key) in &test.rows {
         let start = key
@@ -644,14 +644,14 @@ fn chain(out: &mut String, start: &str, links: &[String]) {
     out.push('\n');
 }
 
-/// `stand_in("rates", "GET", "/latest", 200, {…})`
-fn stand_in(out: &mut String, answer: &MockedResponse) {
+/// `mock_response("rates", "GET", "/latest", 200, {…})`
+fn mock_response(out: &mut String, answer: &MockedResponse) {
     let (first, value, last) = external::value_arguments(answer, literal);
     let mut arguments: Vec<Layout> = first.into_iter().map(Layout::Atom).collect();
     arguments.extend(value.map(|value| NOTATION.layout("", value, &|_| None)));
     arguments.extend(last.map(Layout::Atom));
     out.push_str("    ");
-    Layout::list("stand_in(", arguments, ")").render(out, 4, WIDTH, 0);
+    Layout::list("mock_response(", arguments, ")").render(out, 4, WIDTH, 0);
     out.push('\n');
 }
 
@@ -681,7 +681,7 @@ fn step(out: &mut String, planned: &PlannedStep<'_>) {
     out.push('\n');
 }
 
-/// The JSON of the answer: a variable when it is used more than once.
+/// The JSON of the response: a variable when it is used more than once.
 fn json_of(planned: &PlannedStep<'_>) -> String {
     if planned.json_uses() > 1 {
         "body".into()

@@ -1,4 +1,4 @@
-//! How a written suite is run, and how its results are read: data for whoever may start processes.
+//! How a written suite is run, and how its results are read.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -26,7 +26,7 @@ pub enum RunResults {
     Libtest,
 }
 
-/// What became of one test.
+/// The result of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestResult {
     /// Its name, as in [`WrittenTest::name`](super::WrittenTest::name).
@@ -39,7 +39,7 @@ pub struct TestResult {
 
 /// Why results cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("read test results at byte {at}: {cause}")]
+#[error("failed to read test results at byte {at}: {cause}")]
 pub struct ResultsError {
     at: u64,
     #[source]
@@ -205,7 +205,10 @@ mod tests {
         d: failed broke
         "#);
         let error = results.read("<a></b>").unwrap_err().to_string();
-        assert!(error.starts_with("read test results at byte "), "{error}");
+        assert!(
+            error.starts_with("failed to read test results at byte "),
+            "{error}"
+        );
     }
 
     #[test]

@@ -62,7 +62,7 @@ const TAKEN: &[&str] = &[
     "ok",
     "err",
     "super",
-    "stand_in",
+    "mock_response",
 ];
 
 /// Writes a Rust integration test over reqwest.
@@ -177,10 +177,10 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
         );
     }
     if suite.free_agent_port().is_some() {
-        code.push_str(include_str!("rust/agent.rs.txt"));
+        code.push_str(include_str!("rust/free_agent_port.rs.txt"));
         let _ = writeln!(
             ports,
-            "    let command = command.replace({}, agent());",
+            "    let command = command.replace({}, agent_port());",
             literal(AGENT_PORT)
         );
     }
@@ -223,7 +223,10 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     if let Some(database) = &suite.database {
         let mut helper = include_str!("rust/database.rs.txt").to_owned();
         if let Some(free) = suite.free_agent_port() {
-            helper = helper.replace("@AGENT@", &format!("&{}", at_port(free, "agent()")));
+            helper = helper.replace(
+                "@AGENT_URL@",
+                &format!("&{}", at_port(free, "agent_port()")),
+            );
         }
         code.push_str(&rows::helpers(&helper, suite, database, literal));
         code.insert_str(
@@ -232,19 +235,19 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
         );
     }
     if !suite.external_services.is_empty() {
-        code.push_str(include_str!("rust/outside.rs.txt"));
-        let stations = suite.external_services.iter();
-        let stations: Vec<String> = stations
+        code.push_str(include_str!("rust/external.rs.txt"));
+        let endpoints = suite.external_services.iter();
+        let endpoints: Vec<String> = endpoints
             .map(|one| format!("({}, {})", literal(&one.name), one.port))
             .collect();
         let _ = write!(
             code,
-            "\nconst OUTSIDE: &[(&str, u16)] = &[{}];\n",
-            stations.join(", ")
+            "\nconst EXTERNAL_SERVICES: &[(&str, u16)] = &[{}];\n",
+            endpoints.join(", ")
         );
         code = code.replace(
             "        api.up().await;\n",
-            "        listen_outside();\n        api.up().await;\n",
+            "        start_mock_servers();\n        api.up().await;\n",
         );
         let uses = if suite.database.is_some() {
             "use std::io::Read;\n"
@@ -353,7 +356,7 @@ fn log_in_by_call(out: &mut String, login: &Login, known: &Variables) {
     }
 }
 
-/// A value of an answer, as JSON or as text.
+/// A value of a response, as JSON or as text.
 fn found(answer: &str, source: &ValueSource, as_text: bool) -> String {
     match source {
         ValueSource::Body(place) => {
@@ -407,7 +410,7 @@ fn function(out: &mut String, test: &PlannedTest<'_>) {
         out.push('\n');
     }
     for answer in &test.test.mocks {
-        let call = external::text_call("stand_in", answer, literal);
+        let call = external::text_call("mock_response", answer, literal);
         let _ = writeln!(out, "        #[rustfmt::skip]\n        {call};");
     }
     for (row, key) in &test.rows {

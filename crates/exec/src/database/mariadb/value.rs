@@ -1,4 +1,4 @@
-//! Values as the text protocol sends them, as ours.
+//! Decodes values of the MySQL text protocol.
 
 use isobath_sql::Value;
 use jiff::civil::{Date, DateTime, Time};

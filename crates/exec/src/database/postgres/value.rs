@@ -1,4 +1,4 @@
-//! PostgreSQL's binary values, as ours.
+//! Decodes binary values of the PostgreSQL protocol.
 
 use isobath_sql::Value;
 use isobath_sql::value::Interval;

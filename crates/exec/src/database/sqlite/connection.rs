@@ -156,7 +156,7 @@ impl SqliteDatabase {
             .execute_batch("COMMIT; PRAGMA foreign_keys = ON")
     }
 
-    /// Quoted names from the catalogue.
+    /// Quoted names from the catalog.
     fn names(&self, condition: &str) -> rusqlite::Result<Vec<String>> {
         let sql = format!("SELECT name FROM sqlite_schema WHERE {condition}");
         let mut statement = self.connection.prepare_cached(&sql)?;

@@ -1,4 +1,4 @@
-//! What an error packet says, and how to say one.
+//! Reads and writes MySQL error packets.
 
 use crate::database::Refusal;
 use crate::database::mariadb::refusal;

@@ -1,4 +1,4 @@
-//! What a server offers and a client takes. What would keep us from reading along is taken out of the offer.
+//! Rewrites the capabilities of the server greeting, so that the session stays readable.
 
 use crate::tap::reader::Reader;
 

@@ -1,4 +1,4 @@
-//! The protocol of MySQL and MariaDB, as far as statements are concerned.
+//! The MySQL protocol, as far as statements are concerned.
 //!
 //! `Session` pairs commands with answers; `packets` cuts bytes, `greeting` is what client and
 //! server agree on first, `value` reads what is bound.

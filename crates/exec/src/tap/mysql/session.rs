@@ -1,4 +1,4 @@
-//! Who asked what: commands of a client, paired with the answers of the server.
+//! Pairs the commands of a client with the responses of the server.
 //!
 //! Commands are packets with the number 0; they are answered in their order. What an answer looks
 //! like depends on the command, and on what client and server agreed on at the beginning.
@@ -429,7 +429,7 @@ impl Session {
         Some(())
     }
 
-    /// Takes a packet of the answer to statements; says whether it is the last.
+    /// Takes a packet of the response to statements; says whether it is the last.
     fn result(&mut self, packet: Packet<'_>) -> Option<bool> {
         let (&first, rest) = packet.body.split_first()?;
         let ends_early = self.agreed & greeting::DEPRECATE_EOF != 0;

@@ -1,4 +1,4 @@
-//! Values that were bound, as literals.
+//! Bound parameters as SQL literals.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What an error message says, and how to say one.
+//! Reads and writes PostgreSQL ErrorResponse messages.
 
 use crate::database::Refusal;
 use crate::database::postgres::{ErrorFields, refusal};

@@ -1,4 +1,4 @@
-//! Who asked what: messages of a client, paired with the answers of the server.
+//! Pairs the messages of a client with the responses of the server.
 //!
 //! A client may send many messages before it reads an answer, so what is asked waits in a queue. The
 //! server answers in order; after an error it skips everything up to the next Sync, and so does the

@@ -1,4 +1,4 @@
-//! What a client says before its first message: which protocol, whether encrypted, who it is.
+//! The startup phase: TLS negotiation and the startup packet.
 
 use crate::tap::Forwarded;
 

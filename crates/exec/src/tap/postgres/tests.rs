@@ -1,4 +1,4 @@
-//! Conversations that are written down, in any pieces.
+//! Recorded sessions, split at arbitrary positions.
 
 use super::super::super::Session as _;
 use super::*;

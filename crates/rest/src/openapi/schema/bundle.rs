@@ -1,7 +1,7 @@
 //! Schemas rewritten as plain JSON Schema 2020-12, to check answers with.
 //!
 //! Only keywords we know, with values of the right type, are taken over: one wrong keyword in a
-//! document must not keep every answer from being checked. `nullable`, boolean exclusive bounds and
+//! document must not keep every response from being checked. `nullable`, boolean exclusive bounds and
 //! `readOnly`/`writeOnly` of the older versions are expressed in the newer ones.
 
 use rustc_hash::FxHashMap;
@@ -13,7 +13,7 @@ use crate::openapi::document::{DocumentPlace, Documents};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SchemaId(u32);
 
-/// The schemas of all answers; those that refer to each other do so inside it.
+/// The schemas of all responses; those that refer to each other do so inside it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bundle {
     schemas: Vec<Json>,
@@ -82,7 +82,7 @@ fn references(schema: &Json, found: &mut Vec<u32>) {
 /// Schemas beyond which answers are not checked.
 const MAX_SCHEMAS: usize = 200_000;
 
-/// Rewrites schemas as they are asked for.
+/// Rewrites schemas on demand.
 #[derive(Default)]
 pub(crate) struct BundleBuilder {
     schemas: Vec<Json>,
@@ -242,7 +242,7 @@ impl BundleBuilder {
                 out.insert(flag.into(), number);
             }
         }
-        // What is only ever written is not to be expected in an answer.
+        // What is only ever written is not to be expected in a response.
         let write_only = |name: &Json| {
             let property = name
                 .as_str()

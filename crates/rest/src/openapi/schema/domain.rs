@@ -1,4 +1,4 @@
-//! From what a schema says to what its values may be.
+//! Converts schema facts to value domains.
 
 use std::sync::Arc;
 

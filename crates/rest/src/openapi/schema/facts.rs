@@ -1,4 +1,4 @@
-//! Everything that a schema and its `allOf` members say, in one record.
+//! The keywords of a schema and its `allOf` members, joined in one record.
 //!
 //! Members are joined rather than merged as text: each bound becomes the tighter one, and a
 //! property that several members describe keeps the places of all of them.
@@ -47,7 +47,7 @@ pub(super) struct NumericBound {
     pub(super) exclusive: bool,
 }
 
-/// What is said about properties that are not declared.
+/// Rule for undeclared properties.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Additional {
     #[default]
@@ -76,7 +76,7 @@ pub(super) struct Discriminator {
     pub(super) mapping: Vec<(Arc<str>, String)>,
 }
 
-/// What a schema says.
+/// The joined keywords of a schema.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     /// The allowed types; `None` if nothing is said.
@@ -133,7 +133,7 @@ pub(super) fn expand(documents: &mut Documents<'_>, part: &SchemaPart, into: &mu
     for _ in 0..64 {
         let document = documents.document(&at.place);
         let Some(json) = document.pointer(&at.place.pointer) else {
-            let detail = format!("nothing is at `{}`", at.place.pointer);
+            let detail = format!("nothing found at `{}`", at.place.pointer);
             documents.limit(LimitationKind::UnresolvedReference, &part.place, detail);
             return;
         };
@@ -161,7 +161,7 @@ pub(super) fn expand(documents: &mut Documents<'_>, part: &SchemaPart, into: &mu
     documents.limit(
         LimitationKind::ReferenceCycle,
         &part.place,
-        "references lead in a circle",
+        "circular references",
     );
 }
 

@@ -1,4 +1,4 @@
-//! Schemas of a document: as nodes that values are made from, and as JSON Schema to check answers.
+//! Schemas of a document: as gene nodes, and as JSON Schema for checking responses.
 
 mod bundle;
 mod domain;

@@ -1,6 +1,6 @@
-//! From schemas to the nodes that values are made from.
+//! Converts schemas to gene nodes.
 //!
-//! A node is known by the set of places that describe it together, so a schema that is used a
+//! A node is identified by the set of places that describe it together, so a schema that is used a
 //! hundred times is one node, and a schema may contain itself. Nodes wait in a queue rather than on
 //! the stack: documents can chain ten thousand references.
 
@@ -56,7 +56,7 @@ pub(crate) struct NodeBuilder {
     queue: VecDeque<(NodeId, NodeKey)>,
     patterns: FxHashMap<String, Result<Arc<Pattern>, PatternError>>,
     anything: Option<NodeId>,
-    heirs: FxHashMap<DocumentPlace, Vec<(Arc<str>, DocumentPlace)>>,
+    subtypes: FxHashMap<DocumentPlace, Vec<(Arc<str>, DocumentPlace)>>,
     is_full: bool,
     xml: BTreeMap<NodeId, Xml>,
     /// The place of each node that has examples, for messages.
@@ -73,7 +73,7 @@ impl NodeBuilder {
             queue: VecDeque::new(),
             patterns: FxHashMap::default(),
             anything: None,
-            heirs: FxHashMap::default(),
+            subtypes: FxHashMap::default(),
             is_full: false,
             xml: BTreeMap::new(),
             examples: Vec::new(),
@@ -81,8 +81,8 @@ impl NodeBuilder {
         }
     }
 
-    /// Notes which named schemas inherit from which, for bases that tell their heirs apart.
-    pub(crate) fn find_heirs(&mut self, documents: &mut Documents<'_>, schemas: &DocumentPlace) {
+    /// Records which named schemas inherit from which, for base schemas with a discriminator.
+    pub(crate) fn find_subtypes(&mut self, documents: &mut Documents<'_>, schemas: &DocumentPlace) {
         let document = documents.document(schemas);
         let Some(map) = document.pointer(&schemas.pointer).and_then(Json::as_object) else {
             return;
@@ -102,8 +102,8 @@ impl NodeBuilder {
                     document: schemas.document,
                     pointer: pointer.into(),
                 };
-                let heir = (name.as_str().into(), schemas.child(name));
-                self.heirs.entry(base).or_default().push(heir);
+                let subtype = (name.as_str().into(), schemas.child(name));
+                self.subtypes.entry(base).or_default().push(subtype);
             }
         }
     }
@@ -280,7 +280,7 @@ impl NodeBuilder {
                 .is_some_and(|types| types & super::facts::NULL != 0);
         let domain = if let Some(group) = facts.alternatives.first().cloned() {
             self.choice(documents, key, &facts, &group)
-        } else if let Some(domain) = self.heirs_of(documents, key, &facts) {
+        } else if let Some(domain) = self.subtypes_of(documents, key, &facts) {
             domain
         } else {
             super::domain::domain(self, documents, key, &facts, place)
@@ -355,7 +355,7 @@ impl NodeBuilder {
     }
 
     /// The alternatives of a base that names no alternatives: the schemas that inherit from it.
-    fn heirs_of(
+    fn subtypes_of(
         &mut self,
         documents: &mut Documents<'_>,
         key: &NodeKey,
@@ -366,27 +366,27 @@ impl NodeBuilder {
         if part.place != discriminator.owner.place || key.tag.is_some() {
             return None;
         }
-        let mut heirs = self.heirs.get(&part.place)?.clone();
+        let mut subtypes = self.subtypes.get(&part.place)?.clone();
         // Heirs have heirs of their own.
         let mut at = 0;
-        while at < heirs.len() && heirs.len() < MAX_OPTIONS {
-            for heir in self.heirs.get(&heirs[at].1).into_iter().flatten() {
-                if heir.1 != part.place && !heirs.contains(heir) {
-                    heirs.push(heir.clone());
+        while at < subtypes.len() && subtypes.len() < MAX_OPTIONS {
+            for subtype in self.subtypes.get(&subtypes[at].1).into_iter().flatten() {
+                if subtype.1 != part.place && !subtypes.contains(subtype) {
+                    subtypes.push(subtype.clone());
                 }
             }
             at += 1;
         }
         let mut nodes = Vec::new();
-        for (name, place) in heirs.iter().take(MAX_OPTIONS) {
+        for (name, place) in subtypes.iter().take(MAX_OPTIONS) {
             for value in values(&discriminator.mapping, name) {
-                let heir = NodeKey {
+                let subtype = NodeKey {
                     parts: vec![SchemaPart::whole(place.clone())],
                     skips: Vec::new(),
                     tag: Some((discriminator.property.clone(), value)),
                     direction: key.direction,
                 };
-                nodes.push(self.node(documents, heir));
+                nodes.push(self.node(documents, subtype));
             }
         }
         Some(Domain::Choice(nodes.into()))

@@ -1,4 +1,4 @@
-//! Documents that are broken, hostile or huge: clear answers, no panic, no hang.
+//! Broken, hostile and huge documents: clear errors, no panic, no hang.
 
 use fastrand::Rng;
 use proptest::prelude::*;

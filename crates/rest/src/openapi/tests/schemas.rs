@@ -1,4 +1,4 @@
-//! What schemas say about single values, and what only one of the versions has.
+//! Schema keywords of single values, and version-specific ones.
 
 use std::collections::BTreeSet;
 
@@ -192,7 +192,7 @@ fn defaults_and_examples_of_schemas_are_sent() {
 }
 
 #[test]
-fn heirs_of_heirs_stand_for_a_base_too() {
+fn subtypes_of_subtypes_stand_for_a_base_too() {
     let api = posting(
         json!({"$ref": "#/components/schemas/Pet"}),
         json!({

@@ -1,4 +1,4 @@
-//! What only some versions of the format have.
+//! Features of single OpenAPI versions.
 
 use isobath_genes::Value as GeneValue;
 

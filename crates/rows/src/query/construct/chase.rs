@@ -60,9 +60,10 @@ pub(super) fn chase(state: &mut ConstructionState<'_>) -> Result<(), Proof> {
             break;
         };
         if state.must_differ(a, b) {
+            let table = &state.context.schema.tables[state.rows[a].table].name;
             return Err(Proof::new(
                 Cause::Key,
-                "rows that must be different are one by their key",
+                format!("the target requires two different rows of `{table}` with the same key"),
             ));
         }
         state.unite(a, b);

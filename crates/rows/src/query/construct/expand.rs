@@ -1,4 +1,4 @@
-//! The search through all choices: from a query that must return a row to values of cells.
+//! Depth-first search over all choices, from a query that must return a row to cell values.
 
 use std::rc::Rc;
 
@@ -77,9 +77,9 @@ impl<'s, 'f> Expansion<'s, 'f> {
         match self.go(state) {
             BranchEnd::Found(candidate) => Construction::Candidate(candidate),
             BranchEnd::Refuted => {
-                let proof = self
-                    .proof
-                    .unwrap_or_else(|| Proof::new(Cause::Contradiction, "no row can be returned"));
+                let proof = self.proof.unwrap_or_else(|| {
+                    Proof::new(Cause::Contradiction, "the target can return no row")
+                });
                 Construction::Infeasible {
                     cause: proof.cause,
                     proof: proof.description,

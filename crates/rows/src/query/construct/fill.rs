@@ -1,4 +1,5 @@
-//! From values of the cells that matter to whole rows that a database accepts.
+//! Completes rows: values for the cells that no condition mentions, so that a database accepts the
+//! rows.
 
 use isobath_sql::memory::MemoryDatabase;
 use isobath_sql::row::Statement;

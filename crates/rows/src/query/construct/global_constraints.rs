@@ -1,4 +1,4 @@
-//! Conditions on all rows that are there in the end: what must not be found, and keys.
+//! Constraints over all rows of a candidate: rows that must not exist, and keys.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Groups: their rows as planned, and what aggregates yield over them.
+//! Groups: their planned rows, and the values of aggregates over them.
 
 use std::rc::Rc;
 

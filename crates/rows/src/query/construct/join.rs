@@ -1,4 +1,4 @@
-//! FROM: a row for each relation, and what becomes of outer joins.
+//! FROM: a row for each relation, and which outer joins find a partner.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Foreign keys: each refers to a row that is there, to a further one, or to nothing.
+//! Foreign keys: each references an existing row, a new row, or is NULL.
 
 use isobath_sql::expr::CompareOp;
 use isobath_sql::{Expr, Value};

@@ -306,7 +306,7 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
             if count.argument.is_none() {
                 if to < i128::from(!empty) {
                     let description = format!(
-                        "a group has at least {} rows, so that COUNT(*) {} {bound} is never true",
+                        "a group has at least {} rows, so `COUNT(*) {} {bound}` is never true",
                         i32::from(!empty),
                         op.symbol()
                     );
@@ -314,7 +314,7 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
                 }
                 asks_for_none |= to == 0;
             } else if to < 0 {
-                let description = format!("COUNT {} {bound} is never true", op.symbol());
+                let description = format!("`COUNT {} {bound}` is never true", op.symbol());
                 return Err(Proof::new(Cause::Group, description));
             }
             least = least.max(usize::try_from(from).unwrap_or(0));

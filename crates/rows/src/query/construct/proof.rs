@@ -1,4 +1,4 @@
-//! Why no rows can cover a target.
+//! Proofs of infeasibility: why no rows can cover a target.
 
 use std::fmt;
 

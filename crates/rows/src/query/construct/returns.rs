@@ -1,4 +1,4 @@
-//! A query that must return a row: its outer joins, groups and set operations as choices.
+//! Makes a query return a row: its outer joins, groups and set operations become choices.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! What has been decided so far: rows, their cells, and the conditions on them.
+//! Solver state: planned rows, their cells, and the conditions on them.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

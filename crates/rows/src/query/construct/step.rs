@@ -1,4 +1,4 @@
-//! What a goal leads to: further goals, choices, or conditions over cells.
+//! Expands an obligation into further obligations, choices, or conditions over cells.
 
 use std::rc::Rc;
 
@@ -68,7 +68,10 @@ pub(super) fn step<'a>(
                 compare_item(state, select, &env, with);
                 StepResult::Done
             }
-            None => StepResult::Never(Proof::new(Cause::Group, "a group cannot have so many rows")),
+            None => StepResult::Never(Proof::new(
+                Cause::Group,
+                "no group can have as many rows as the target requires",
+            )),
         },
         Obligation::Scalar { expr, want, number } => scalar(state, expr, want, number),
         Obligation::Avoids {
@@ -116,7 +119,7 @@ pub(super) fn step<'a>(
             match pairs.as_slice() {
                 [] => StepResult::Never(Proof::new(
                     Cause::Key,
-                    "rows that must be different are one by their key",
+                    "the target requires two different rows with the same key",
                 )),
                 [pair] => {
                     state.several.push(*pair);

@@ -1,4 +1,4 @@
-//! A row that nobody asks about but a foreign key: whatever its table's CHECKs and keys let through.
+//! A row that only a foreign key needs: any row that satisfies the CHECKs and keys of its table.
 
 use isobath_sql::expr::CompareOp;
 use isobath_sql::{ConstraintKind, Expr, Value};

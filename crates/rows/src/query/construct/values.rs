@@ -1,4 +1,4 @@
-//! Values to try: fresh ones by type, neighbours of constants, and what conditions suggest.
+//! Trial values: fresh values by type, neighbors of constants, and values that conditions suggest.
 
 use isobath_sql::{DataType, Expr, Value, opaque_literals};
 use jiff::civil::{DateTime, Time, date};

@@ -1,4 +1,4 @@
-//! The same parameters for candidates that were found with different ones.
+//! Aligns the parameter values of candidates that were found with different ones.
 
 use isobath_sql::Value;
 use jiff::civil::Date;

@@ -1,4 +1,4 @@
-//! Questions about candidates, as many as there is patience for.
+//! Checks during minimization whether a candidate still covers its targets, within a budget.
 
 use isobath_sql::Value;
 

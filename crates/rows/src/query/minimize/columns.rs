@@ -1,4 +1,4 @@
-//! Which columns of tables a target returns, and which it looks at.
+//! Which table columns a target returns, and which it reads.
 
 use isobath_sql::Expr;
 use isobath_sql::query::Query;

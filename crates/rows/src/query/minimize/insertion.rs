@@ -1,4 +1,4 @@
-//! Rows in the order of insertion, with what need not be said left out.
+//! Rows in insertion order, without the columns that the database fills in.
 
 use isobath_sql::schema::Filled;
 use isobath_sql::{Cell, Row, Value};

@@ -1,4 +1,4 @@
-//! Rows of several candidates side by side, and candidates that others make superfluous.
+//! Merges candidates into shared fixtures, and drops redundant candidates.
 
 use isobath_sql::Value;
 use isobath_sql::memory::MemoryDatabase;

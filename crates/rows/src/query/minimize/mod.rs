@@ -22,7 +22,7 @@ pub(super) use self::monotone::is_monotone;
 use super::archive::Archive;
 use super::candidate::Candidate;
 use super::fixture::Fixture;
-use super::job::{CoverageOutcome, TargetStatus};
+use super::job::{CoverageOutcome, TargetStatus, UncoveredReason};
 
 /// What a query may cost here whatever it is, and more per target.
 const CHECK_BUDGET: u64 = 300;
@@ -50,7 +50,10 @@ pub(super) fn fixtures(mut archive: Archive<'_>, share_fixtures: bool) -> Covera
     };
     for (index, status) in archive.statuses.iter().enumerate() {
         let status = status.clone().unwrap_or_else(|| TargetStatus::Uncovered {
-            why: archive.unsupported[index].clone().unwrap_or_default(),
+            reason: match &archive.unsupported[index] {
+                Some(unsupported) => unsupported.clone().into(),
+                None => UncoveredReason::NotFound,
+            },
         });
         outcome.statuses.push(status);
     }

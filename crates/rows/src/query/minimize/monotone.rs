@@ -1,4 +1,4 @@
-//! Targets that return a row over any rows that include those over which they return one.
+//! Monotone targets: they stay covered when rows are added.
 
 use isobath_sql::Expr;
 use isobath_sql::query::Query;

@@ -1,4 +1,4 @@
-//! Rows and values without which all targets stay covered.
+//! Removes rows and values that no covered target needs.
 
 use isobath_sql::Value;
 use isobath_sql::query::Query;

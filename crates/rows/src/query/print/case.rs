@@ -1,6 +1,7 @@
-//! One test: its name, its steps, and the rows that it brings.
+//! One test case: its name, its steps, and the rows that it inserts.
 
 use isobath_emit::query::GivenRows;
+use isobath_emit::writer::name::snake_case;
 use isobath_emit::{Expectation, Step, StepRole, Suite, Test};
 use isobath_sql::schema::Filled;
 use isobath_sql::{Cell, Row, Schema, Value, render};
@@ -156,29 +157,17 @@ fn short(target: &QueryTarget) -> &str {
     }
 }
 
-/// Words joined by underscores, cut at a word near 70 characters; CamelCase is words.
+/// `text` in snake case, cut at a word near 70 characters.
 fn slug(text: &str) -> String {
-    let mut apart = String::with_capacity(text.len());
-    let mut before = ' ';
-    for c in text.chars() {
-        if c.is_ascii_uppercase() && before.is_ascii_lowercase() {
-            apart.push(' ');
-        }
-        apart.push(c);
-        before = c;
-    }
     let mut slug = String::new();
-    for word in apart.split(|c: char| !c.is_ascii_alphanumeric()) {
-        if word.is_empty() {
-            continue;
-        }
+    for word in snake_case(text).split('_') {
         if slug.len() + word.len() > 70 && !slug.is_empty() {
             break;
         }
         if !slug.is_empty() {
             slug.push('_');
         }
-        slug.push_str(&word.to_ascii_lowercase());
+        slug.push_str(word);
     }
     slug
 }

@@ -1,4 +1,4 @@
-//! Statements whose result depends on when or how often they are run.
+//! Statements whose result depends on the clock or on randomness.
 
 use isobath_sql::{DialectName, Schema};
 

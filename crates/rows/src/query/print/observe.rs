@@ -1,4 +1,4 @@
-//! How a test looks at what a statement did, and what it sees.
+//! How a test observes the effect of a statement.
 
 use isobath_exec::{Database, DatabaseError, StatementOutcome};
 use isobath_sql::{DialectName, Value, render};

@@ -1,4 +1,4 @@
-//! What stays the same for all tests of a query, and what our evaluator and an engine say of it.
+//! What all tests of a query share, and the expected results by evaluator and database.
 
 use isobath_emit::query::QueryPart;
 use isobath_exec::{Database, DatabaseError};

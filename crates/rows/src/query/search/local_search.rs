@@ -1,4 +1,4 @@
-//! Local search: from a candidate that nearly covers a target, one cell or row at a time.
+//! Local search: improves a near-miss candidate one cell or row at a time.
 
 use isobath_sql::{DataType, Value};
 

@@ -1,4 +1,4 @@
-//! Random rows and values, and how they change: the operators of the paper.
+//! Sampling, mutation and crossover of rows: the operators of the paper.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Random search: candidates are drawn anew until one covers the target.
+//! Random search: samples candidates until one covers the target.
 
 use super::operators::CandidateFactory;
 use crate::query::candidate::Candidate;

@@ -1,4 +1,4 @@
-//! What a search may change: tables, the columns of them that matter, parameters, and seeds.
+//! The search space: tables, relevant columns, parameters, and seeds.
 
 use isobath_sql::expr::{CompareOp, Expr};
 use isobath_sql::query::Query;

@@ -1,4 +1,4 @@
-//! A CHECK taken apart at its top: which ways there are to pass it and to fail it.
+//! Splits a CHECK at its top-level operator into the cases in which it passes and fails.
 
 use isobath_sql::Expr;
 use isobath_sql::expr::CompareOp;

@@ -1,4 +1,4 @@
-//! The criteria about columns: NCC, ANCC, UCC and AUCC.
+//! Column criteria: NCC, ANCC, UCC and AUCC.
 
 use isobath_sql::schema::ConstraintKind;
 

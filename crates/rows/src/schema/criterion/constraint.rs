@@ -1,4 +1,4 @@
-//! The criteria about constraints: APC, ICC, AICC, CondAICC and ClauseAICC.
+//! Constraint criteria: APC, ICC, AICC, CondAICC and ClauseAICC.
 
 use isobath_sql::schema::{ConstraintKind, ForeignKey};
 

@@ -1,4 +1,4 @@
-//! From the raw list of requirements to the one that is attempted.
+//! The requirements of a criterion: trivially infeasible ones removed, equal ones merged.
 
 use isobath_sql::{Dialect, Expr, Schema, Value};
 use rustc_hash::{FxHashMap, FxHasher};

@@ -32,10 +32,10 @@ pub struct Criterion {
     names: Vec<CriterionName>,
 }
 
-/// A name that is no criterion.
+/// An unknown criterion name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{given}` is no criterion{}; known are {}, joined by `+`",
+    "unknown criterion `{given}`{} (expected one or more of {}, joined by `+`)",
     hint(.meant),
     CriterionName::ALL.map(CriterionName::as_str).join(", ")
 )]
@@ -47,7 +47,7 @@ pub struct UnknownCriterion {
 }
 
 fn hint(meant: &Option<CriterionName>) -> String {
-    meant.map_or_else(String::new, |name| format!(", did you mean `{name}`?"))
+    meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
 impl CriterionName {
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn an_unknown_name_lists_the_known_ones_and_guesses() {
         let error = "ClauseAIC".parse::<Criterion>().unwrap_err();
-        insta::assert_snapshot!(error, @"`ClauseAIC` is no criterion, did you mean `ClauseAICC`?; known are APC, ICC, AICC, CondAICC, ClauseAICC, NCC, ANCC, UCC, AUCC, joined by `+`");
+        insta::assert_snapshot!(error, @"unknown criterion `ClauseAIC`; did you mean `ClauseAICC`? (expected one or more of APC, ICC, AICC, CondAICC, ClauseAICC, NCC, ANCC, UCC, AUCC, joined by `+`)");
     }
 
     #[test]

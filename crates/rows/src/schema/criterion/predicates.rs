@@ -1,4 +1,4 @@
-//! When a rule is satisfied and when it is violated, as predicates.
+//! Predicates for a satisfied and for a violated constraint.
 
 use isobath_sql::schema::{ConstraintKind, ForeignKey};
 use isobath_sql::{Expr, Value};

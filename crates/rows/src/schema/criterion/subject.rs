@@ -1,4 +1,5 @@
-//! One table as the criteria see it: its rules, what satisfies each, and which columns can be asked about.
+//! A table under test: its constraints, the predicates that satisfy them, and the columns in
+//! question.
 
 use isobath_sql::schema::{ConstraintKind, Filled};
 use isobath_sql::{Dialect, Schema, Table};

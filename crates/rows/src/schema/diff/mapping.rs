@@ -1,4 +1,4 @@
-//! Two versions of a schema, matched by name, so that one can be read in terms of the other.
+//! Maps the tables and columns of two schema versions by name.
 
 use std::sync::Arc;
 

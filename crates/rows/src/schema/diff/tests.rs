@@ -173,7 +173,7 @@ fn tests_of_the_old_suite_flip_where_their_outcome_does() {
     let failing_tests = failing_tests(&old, &new, ENGINE.dialect(), &suite);
     insta::assert_debug_snapshot!(failing_tests, @r#"
     [
-        Flip {
+        FailingTest {
             test: 0,
             now: "refused by CHECK (n > 5) of item",
         },

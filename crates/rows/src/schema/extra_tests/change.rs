@@ -1,4 +1,5 @@
-//! UPDATEs that keep and that violate each kind of constraint, and DELETE of a row that nobody needs.
+//! UPDATEs that satisfy and that violate each kind of constraint, and DELETE of an unreferenced
+//! row.
 
 use isobath_sql::memory::ViolationKind;
 use isobath_sql::row::Statement;

@@ -1,4 +1,4 @@
-//! What foreign keys do when the row referred to goes away or changes.
+//! Referential actions: what foreign keys do when the referenced row is deleted or changed.
 
 use isobath_sql::memory::{MemoryDatabase, ViolationKind};
 use isobath_sql::row::Statement;

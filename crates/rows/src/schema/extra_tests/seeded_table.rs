@@ -1,4 +1,4 @@
-//! A table with its seed row, on which extra tests are tried out.
+//! A table with its seed row, on which extra tests are tried.
 
 use isobath_sql::memory::{MemoryDatabase, Verdict, Violation};
 use isobath_sql::row::Statement;

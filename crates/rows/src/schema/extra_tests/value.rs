@@ -1,4 +1,4 @@
-//! Types with their limits, DEFAULTs and generated columns.
+//! Extra tests for type limits, DEFAULTs and generated columns.
 
 use isobath_sql::dialect::StoreError;
 use isobath_sql::eval;

@@ -1,4 +1,4 @@
-//! The alternating variable method: one cell at a time, ever larger steps while they help.
+//! The alternating variable method: one cell at a time, with steps that double while they improve.
 
 use isobath_sql::{DataType, Schema, Value};
 

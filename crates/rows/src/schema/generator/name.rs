@@ -25,10 +25,10 @@ pub enum GeneratorName {
     Random,
 }
 
-/// A name that is no generator.
+/// An unknown generator name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{given}` is no generator; known are {}",
+    "unknown generator `{given}` (expected one of: {})",
     GeneratorName::ALL.map(GeneratorName::as_str).join(", ")
 )]
 pub struct UnknownGenerator {

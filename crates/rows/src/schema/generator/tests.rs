@@ -140,5 +140,5 @@ fn names_are_read_back() {
         assert_eq!(name.generator(&shop()).name(), name.as_str());
     }
     let error = "genetic".parse::<GeneratorName>().unwrap_err();
-    insta::assert_snapshot!(error, @"`genetic` is no generator; known are default, domino, domino-avm, avm-r, avm-d, random");
+    insta::assert_snapshot!(error, @"unknown generator `genetic` (expected one of: default, domino, domino-avm, avm-r, avm-d, random)");
 }

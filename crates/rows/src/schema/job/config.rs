@@ -5,14 +5,14 @@ use crate::schema::criterion::{Criterion, RequirementCounts};
 use crate::schema::generator::GeneratorName;
 use crate::schema::requirement::Requirement;
 
-/// What is wanted.
+/// Configuration of the schema job.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// What must be covered.
     pub criterion: Criterion,
-    /// Who finds the rows.
+    /// Test data generator.
     pub generator: GeneratorName,
-    /// Where all randomness comes from.
+    /// Random seed.
     pub seed: u64,
     /// Evaluations that a search may spend on one requirement.
     pub budget: u64,
@@ -32,7 +32,7 @@ impl Default for Config {
     }
 }
 
-/// What came of it.
+/// Result of the schema job.
 #[derive(Clone, Debug)]
 pub struct SchemaOutcome {
     /// The requirements attempted, table by table.

@@ -66,10 +66,7 @@ pub fn generate(schema: &Schema, dialect: &'static dyn Dialect, config: &Config)
             AttemptResult::Infeasible { proof } => {
                 outcome.findings.push(Finding {
                     table: requirement.table,
-                    description: format!(
-                        "cannot be shown: {}, because {proof}",
-                        requirement.description[0]
-                    ),
+                    description: format!("infeasible: {}; {proof}", requirement.description[0]),
                 });
                 RequirementStatus::Infeasible { proof }
             }

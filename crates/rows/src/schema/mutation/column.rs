@@ -1,4 +1,4 @@
-//! Columns of another size, or without their DEFAULT.
+//! Mutation of columns: another size, or no DEFAULT.
 
 use isobath_sql::DataType;
 

@@ -1,4 +1,4 @@
-//! Kills cross-checked on a real engine.
+//! Confirms killed mutants on a real engine.
 //!
 //! Each mutant is created with only the tables that its killing test needs,
 //! over one connection, and the test is run on it. What the engine accepts and

@@ -1,4 +1,4 @@
-//! Foreign keys with other pairs of columns or other actions.
+//! Mutation of foreign keys: other column pairs or other actions.
 
 use isobath_sql::schema::{Action, ConstraintKind, ForeignKey, Table};
 

@@ -1,4 +1,4 @@
-//! Mutants that no test can be blamed for: still-born, impaired, equivalent, redundant.
+//! Ineffective mutants: still-born, impaired, equivalent and redundant.
 
 use std::collections::hash_map::Entry;
 

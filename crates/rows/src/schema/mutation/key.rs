@@ -1,4 +1,4 @@
-//! Primary keys, UNIQUEs and NOT NULLs with a column more, less, or another one.
+//! Mutation of primary keys, UNIQUE and NOT NULL: a column added, removed or exchanged.
 
 use isobath_sql::schema::ConstraintKind;
 

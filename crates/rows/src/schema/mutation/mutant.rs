@@ -1,4 +1,4 @@
-//! Schemas that differ from the original in one small thing.
+//! Mutants: schemas with one small change.
 
 use isobath_sql::schema::{Constraint, ConstraintKind, Schema, Table};
 use isobath_sql::{Column, Dialect};

@@ -1,4 +1,4 @@
-//! What a table demands, in a form in which equal demands are equal values.
+//! Normal forms of table constraints: equivalent tables have equal normal forms.
 //!
 //! Two tables with the same normal form accept the same rows. How far forms
 //! are brought together is a [`NormalForm`]: the peer's two pipelines compare

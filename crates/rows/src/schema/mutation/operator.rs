@@ -1,4 +1,4 @@
-//! The ways in which a schema may be wrong.
+//! Mutation operators for schemas.
 
 use std::fmt;
 use std::str::FromStr;
@@ -159,7 +159,7 @@ impl FromStr for OperatorSet {
     }
 }
 
-/// A name that is no set of operators.
+/// An unknown name of a set of mutation operators.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no set of mutation operators; known are paper, all")]
+#[error("unknown set of mutation operators `{0}` (expected one of: paper, all)")]
 pub struct UnknownOperatorSet(String);

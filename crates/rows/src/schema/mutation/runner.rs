@@ -1,4 +1,4 @@
-//! Tests held against mutants, on our own engine.
+//! Runs tests against mutants on the in-memory database.
 //!
 //! A test kills a mutant when a statement is accepted by one schema and
 //! refused by the other, or when the rows afterwards differ where the test

@@ -1,4 +1,4 @@
-//! Tests for the mutants that a suite leaves alive.
+//! Generates tests that kill the mutants a suite leaves alive.
 //!
 //! For each survivor we look for a row that the original accepts and the
 //! mutant refuses, or the reverse; for changed actions and defaults, for a

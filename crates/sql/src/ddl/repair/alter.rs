@@ -108,13 +108,13 @@ fn action_fate(part: &[Token<'_>]) -> Option<(Severity, &'static str)> {
             return Some((Severity::Ignored, NON_UNIQUE));
         }
         if next("PARTITION") {
-            return Some((Severity::Unsupported, "partitions are not modelled"));
+            return Some((Severity::Unsupported, "partitions are not supported"));
         }
         let excludes = part.iter().take(4).any(|token| token.is("EXCLUDE"));
         if excludes {
             return Some((
                 Severity::Unsupported,
-                "EXCLUDE constraints are not modelled",
+                "EXCLUDE constraints are not supported",
             ));
         }
         return None;
@@ -154,14 +154,14 @@ fn action_fate(part: &[Token<'_>]) -> Option<(Severity, &'static str)> {
     {
         return Some((
             Severity::Unsupported,
-            "triggers, rules and row security are not modelled",
+            "triggers, rules and row security are not supported",
         ));
     }
     if ["ATTACH", "DETACH", "INHERIT", "PARTITION"]
         .iter()
         .any(|word| first.is(word))
     {
-        return Some((Severity::Unsupported, "partitions are not modelled"));
+        return Some((Severity::Unsupported, "partitions are not supported"));
     }
     let statistics = part
         .iter()

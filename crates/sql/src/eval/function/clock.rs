@@ -1,4 +1,4 @@
-//! The time of day, and moving along the calendar.
+//! Current time, and date arithmetic functions.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Span, tz::TimeZone};

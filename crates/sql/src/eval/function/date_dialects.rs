@@ -1,4 +1,4 @@
-//! Functions of the calendar that only some databases have.
+//! Date functions that only some databases have.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;

@@ -79,7 +79,7 @@ impl<'a> Evaluator<'a> {
                         return Ok(Cow::Owned(value));
                     }
                 }
-                unsupported(format!("the function {name}"))
+                Err(EvalError::unsupported_function(name))
             }
         }
     }

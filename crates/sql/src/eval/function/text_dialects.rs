@@ -1,4 +1,4 @@
-//! Functions over text that only some databases have.
+//! Text functions that only some databases have.
 
 use crate::dialect::DialectName;
 use crate::value::Value;

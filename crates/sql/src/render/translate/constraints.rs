@@ -1,4 +1,4 @@
-//! Constraints that an engine cannot host, or hosts in another way.
+//! Translates constraints that the target engine lacks or expresses differently.
 
 use super::Translation;
 use crate::dialect::DialectName;

@@ -1,4 +1,4 @@
-//! Expressions that an engine cannot evaluate, and literals that it has in another form.
+//! Translates expressions and literals that the target engine lacks or writes differently.
 
 use super::Translation;
 use crate::dialect::DialectName;

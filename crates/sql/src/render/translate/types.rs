@@ -1,4 +1,4 @@
-//! Types that an engine lacks, and columns that it fills in another way.
+//! Translates types that the target engine lacks, and generated columns.
 
 use super::Translation;
 use crate::dialect::DialectName;

@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Arm, Expr, ExprMatch, Lit, Pat, RangeLimits};
 
-use super::{Rewriter, Shape};
+use super::{Rewriter, SiteKind};
 use crate::text;
 
 impl Rewriter<'_> {
@@ -23,7 +23,7 @@ impl Rewriter<'_> {
                 .iter()
                 .zip(&literals)
                 .all(|(arm, literals)| literals.is_some() || plain(&arm.pat));
-        let told = apart && self.allowed(Shape::Match, &range);
+        let told = apart && self.allowed(SiteKind::Match, &range);
         if !self.constant {
             self.count(!apart || told);
         }
@@ -68,12 +68,12 @@ impl Rewriter<'_> {
             text::target(first),
             arms.join(", ")
         );
-        self.replace(Shape::Match, choice.expr.span(), range, &text);
+        self.replace(SiteKind::Match, choice.expr.span(), range, &text);
     }
 
     fn arm(&mut self, arm: &Arm, number: Option<u32>) {
         let body = self.range(arm.body.span());
-        if !self.allowed(Shape::Hit, &body) {
+        if !self.allowed(SiteKind::Hit, &body) {
             self.visit_expr(&arm.body);
             return;
         }
@@ -95,7 +95,7 @@ impl Rewriter<'_> {
         let inner = self.rendered(mark, body.clone());
         self.edits.truncate(mark);
         let text = format!("{{ {} {inner} }}", Self::hit(target));
-        self.replace(Shape::Hit, arm.body.span(), body, &text);
+        self.replace(SiteKind::Hit, arm.body.span(), body, &text);
     }
 
     /// `matches!(value, pattern)` whose pattern is of literals.
@@ -106,7 +106,7 @@ impl Rewriter<'_> {
         let Some(literals) = literals(pattern) else {
             return;
         };
-        if !self.allowed(Shape::Match, &range) {
+        if !self.allowed(SiteKind::Match, &range) {
             return;
         }
         let at = self.range(pattern.span());
@@ -118,7 +118,7 @@ impl Rewriter<'_> {
             text::target(target),
             literals.join(", ")
         );
-        self.replace(Shape::Match, value.span(), range, &text);
+        self.replace(SiteKind::Match, value.span(), range, &text);
     }
 }
 

@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, ExprTry, Lit};
 
-use super::{Rewriter, Shape};
+use super::{Rewriter, SiteKind};
 use crate::text;
 
 /// What a replaced method returns.
@@ -74,7 +74,7 @@ impl Rewriter<'_> {
     /// Whether a call tells its verdict when it is walked, so that no flag is needed.
     pub(super) fn tells(&self, call: &ExprMethodCall) -> bool {
         let range = self.range(call.span());
-        self.allowed(Shape::Method, &range)
+        self.allowed(SiteKind::Method, &range)
             && (self.is_empty(call)
                 || self
                     .replaced(call)
@@ -132,7 +132,7 @@ impl Rewriter<'_> {
         else {
             return;
         };
-        let told = self.allowed(Shape::Method, &range);
+        let told = self.allowed(SiteKind::Method, &range);
         self.count(told);
         if !told {
             return;
@@ -169,13 +169,13 @@ impl Rewriter<'_> {
             }
         };
         self.edits.truncate(mark);
-        self.replace(Shape::Method, expr.span(), range, &text);
+        self.replace(SiteKind::Method, expr.span(), range, &text);
     }
 
     /// `text.parse::<T>()`.
     fn parse(&mut self, expr: &Expr, call: &ExprMethodCall, mark: usize) {
         let range = self.range(expr.span());
-        let told = self.allowed(Shape::Parser, &range);
+        let told = self.allowed(SiteKind::Parser, &range);
         self.count(told);
         if !told {
             return;
@@ -191,7 +191,7 @@ impl Rewriter<'_> {
         let text = format!(
             "(match &({inner}){breaks} {{ __fr => {{ let __fv = __fr.{called}; ::isobath_rt::q(&__fv).parsed({target}, __fr); __fv }} }})"
         );
-        self.replace(Shape::Parser, expr.span(), range, &text);
+        self.replace(SiteKind::Parser, expr.span(), range, &text);
     }
 
     /// A known function that makes something of a text.
@@ -229,7 +229,7 @@ impl Rewriter<'_> {
         if !known || foreign || self.source_of(&range).contains(".await") {
             return;
         }
-        let told = self.allowed(Shape::Parser, &range);
+        let told = self.allowed(SiteKind::Parser, &range);
         self.count(told);
         if !told {
             return;
@@ -278,13 +278,13 @@ impl Rewriter<'_> {
         let text = format!(
             "(match{head} {values}{between}{tail} {{ {names} => {{ let __fh = ::isobath_rt::call({target}, {function:?}, &{text}, {format:?}); let __fv = {function}({handed}); ::isobath_rt::q(&__fv).found(__fh); __fv }} }})"
         );
-        self.replace(Shape::Parser, expr.span(), range, &text);
+        self.replace(SiteKind::Parser, expr.span(), range, &text);
     }
 
     /// A function that reads JSON or a form; what it misses is what may be sent.
     fn reader(&mut self, expr: &Expr, mark: usize, what: &str) {
         let range = self.range(expr.span());
-        let told = self.allowed(Shape::Parser, &range);
+        let told = self.allowed(SiteKind::Parser, &range);
         self.count(told);
         if !told {
             return;
@@ -296,7 +296,7 @@ impl Rewriter<'_> {
             "(match ({inner}) {{ __fv => {{ ::isobath_rt::q(&__fv).{what}({}); __fv }} }})",
             text::target(target)
         );
-        self.replace(Shape::Parser, expr.span(), range, &text);
+        self.replace(SiteKind::Parser, expr.span(), range, &text);
     }
 
     /// `value["name"]`: the name may be that of an input.
@@ -308,10 +308,10 @@ impl Rewriter<'_> {
             return;
         };
         let range = self.range(index.index.span());
-        if self.allowed(Shape::Method, &range) {
+        if self.allowed(SiteKind::Method, &range) {
             let name = self.source_of(&range).to_owned();
             let text = format!("::isobath_rt::named({name})");
-            self.replace(Shape::Method, index.index.span(), range, &text);
+            self.replace(SiteKind::Method, index.index.span(), range, &text);
         }
     }
 
@@ -319,7 +319,7 @@ impl Rewriter<'_> {
         let mark = self.edits.len();
         self.visit_expr(&question.expr);
         let range = self.range(expr.span());
-        let told = self.allowed(Shape::Question, &range) && question.attrs.is_empty();
+        let told = self.allowed(SiteKind::Question, &range) && question.attrs.is_empty();
         self.count(told);
         if !told {
             return;
@@ -337,7 +337,7 @@ impl Rewriter<'_> {
             "(match ({inner}) {{ __fv => {{ ::isobath_rt::q(&__fv).q({}); __fv }} }}){breaks}?",
             text::target(target)
         );
-        self.replace(Shape::Question, expr.span(), range, &text);
+        self.replace(SiteKind::Question, expr.span(), range, &text);
     }
 }
 
@@ -374,11 +374,17 @@ fn header(argument: &Expr) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use crate::cfg::Cfg;
-    use crate::rewrite::{Skip, rewrite};
+    use crate::rewrite::{SkippedSites, rewrite};
 
     fn text(body: &str) -> String {
         let source = format!("fn f() {{ {body}; }}");
-        let rewritten = rewrite("shop", "a.rs", &source, &Cfg::default(), &Skip::default());
+        let rewritten = rewrite(
+            "shop",
+            "a.rs",
+            &source,
+            &Cfg::default(),
+            &SkippedSites::default(),
+        );
         rewritten.expect("it parses").number(0).text
     }
 

@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{BinOp, Expr, ExprBinary, Lit, UnOp};
 
-use super::{Rewriter, Shape};
+use super::{Rewriter, SiteKind};
 use crate::text;
 
 impl Rewriter<'_> {
@@ -52,7 +52,7 @@ impl Rewriter<'_> {
     /// Puts a flag around an expression whose children were walked since `mark`.
     pub(super) fn flag(&mut self, expr: &Expr, mark: usize, negated: bool) {
         let range = self.range(expr.span());
-        let told = self.allowed(Shape::Flag, &range);
+        let told = self.allowed(SiteKind::Flag, &range);
         self.count(told);
         if !told {
             return;
@@ -62,7 +62,7 @@ impl Rewriter<'_> {
         let target = self.targets(&[TargetKind::True, TargetKind::False], expr.span(), &range);
         let name = if negated { "flagn" } else { "flag" };
         let text = format!("::isobath_rt::{name}({}, {inner})", text::target(target));
-        self.replace(Shape::Flag, expr.span(), range, &text);
+        self.replace(SiteKind::Flag, expr.span(), range, &text);
     }
 
     pub(super) fn comparison(&mut self, expr: &Expr, binary: &ExprBinary) {
@@ -75,7 +75,7 @@ impl Rewriter<'_> {
             self.range(binary.right.span()),
         );
         // A borrow of the left operand must not live across an await in the right one.
-        let apart = self.allowed(Shape::Comparison, &range)
+        let apart = self.allowed(SiteKind::Comparison, &range)
             && binary.attrs.is_empty()
             && !self.source_of(&right).contains(".await");
         if !apart {
@@ -100,7 +100,7 @@ impl Rewriter<'_> {
         ];
         let [copies_left, copies_right] =
             operands.map(|(operand, other)| self.is_copied(operand, other));
-        let copied = (copies_left || copies_right) && self.allowed(Shape::Copy, &range);
+        let copied = (copies_left || copies_right) && self.allowed(SiteKind::Copy, &range);
         let borrowed = |copies: bool, operand: String| {
             if copies && copied {
                 format!("&::isobath_rt::copied({operand})")
@@ -126,9 +126,9 @@ impl Rewriter<'_> {
             format!("(match ({left},{before}{after} {right}) {{ (__fl, __fr) => {record} }})")
         };
         let shape = if copied {
-            Shape::Copy
+            SiteKind::Copy
         } else {
-            Shape::Comparison
+            SiteKind::Comparison
         };
         self.replace(shape, expr.span(), range, &text);
     }
@@ -183,9 +183,9 @@ fn wrapped_value(expr: &Expr) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::cfg::Cfg;
-    use crate::rewrite::{Shape, Skip, rewrite};
+    use crate::rewrite::{SiteKind, SkippedSites, rewrite};
 
-    fn text(source: &str, skip: &Skip) -> String {
+    fn text(source: &str, skip: &SkippedSites) -> String {
         let rewritten = rewrite("shop", "a.rs", source, &Cfg::default(), skip);
         rewritten.expect("it parses").number(0).text
     }
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_variable_that_nothing_else_borrows_is_copied_before_an_await() {
         let check = |source: &str, copied: bool| {
-            let text = text(source, &Skip::default());
+            let text = text(source, &SkippedSites::default());
             assert_eq!(text.contains("copied("), copied, "{text}");
         };
         check(
@@ -222,9 +222,9 @@ mod tests {
     fn what_cannot_be_copied_is_borrowed_in_the_next_round() {
         let source = "async fn f() { if name == other {} g().await; }";
         let at = source.find("name").expect("it is there");
-        let mut skip = Skip::default();
+        let mut skip = SkippedSites::default();
         skip.sites
-            .insert((Shape::Copy, at, at + "name == other".len()));
+            .insert((SiteKind::Copy, at, at + "name == other".len()));
         let text = text(source, &skip);
         assert!(text.contains("&(name)") && text.contains(".cmp("), "{text}");
     }

@@ -25,7 +25,7 @@ use crate::text::{self, Edit, Finished};
 
 /// What a site does, for the list of those that had to be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Shape {
+pub enum SiteKind {
     /// A statement, an arm or a closure body that is counted.
     Hit,
     /// A condition without operands.
@@ -45,7 +45,7 @@ pub enum Shape {
     Copy,
 }
 
-impl Shape {
+impl SiteKind {
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl Shape {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Site {
     /// What it does.
-    pub shape: Shape,
+    pub shape: SiteKind,
     /// Where it was in the source, in bytes.
     pub range: (usize, usize),
     /// The line, counted from one.
@@ -79,16 +79,16 @@ pub struct Site {
 
 /// Sites of one version of one file that are left as they are.
 #[derive(Clone, Debug, Default)]
-pub struct Skip {
+pub struct SkippedSites {
     /// They did not compile.
-    pub sites: BTreeSet<(Shape, usize, usize)>,
+    pub sites: BTreeSet<(SiteKind, usize, usize)>,
 }
 
 /// How many branch sites there were, and what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct SiteCounts {
     /// Conditions, comparisons, replaced methods, matches and `?` that tell their outcome.
-    pub told: usize,
+    pub instrumented: usize,
     /// Such sites that did not compile when rewritten.
     pub dropped: usize,
     /// Such sites inside macros that are not looked into.
@@ -97,10 +97,10 @@ pub struct Counts {
     pub in_constants: usize,
 }
 
-impl Counts {
+impl SiteCounts {
     /// Adds those of another file.
     pub fn add(&mut self, other: Self) {
-        self.told += other.told;
+        self.instrumented += other.instrumented;
         self.dropped += other.dropped;
         self.in_macros += other.in_macros;
         self.in_constants += other.in_constants;
@@ -108,11 +108,11 @@ impl Counts {
 
     /// The share of branch sites that tell their outcome.
     pub fn share(self) -> f64 {
-        let all = self.told + self.dropped + self.in_macros + self.in_constants;
+        let all = self.instrumented + self.dropped + self.in_macros + self.in_constants;
         if all == 0 {
             1.0
         } else {
-            self.told as f64 / all as f64
+            self.instrumented as f64 / all as f64
         }
     }
 }
@@ -126,12 +126,12 @@ pub struct Rewritten {
     /// The targets, numbered from zero.
     pub targets: Vec<Target>,
     /// What was seen.
-    pub counts: Counts,
+    pub counts: SiteCounts,
 }
 
 /// A rewritten file, ready to be compiled.
 #[derive(Clone, Debug)]
-pub struct Final {
+pub struct NumberedFile {
     /// The text.
     pub text: String,
     /// Where each site ended up in it.
@@ -142,7 +142,7 @@ pub struct Final {
 
 impl Rewritten {
     /// Gives the targets the numbers from `base` on.
-    pub fn number(&self, base: u32) -> Final {
+    pub fn number(&self, base: u32) -> NumberedFile {
         let Finished {
             text,
             sites,
@@ -161,7 +161,7 @@ impl Rewritten {
             .into_iter()
             .filter_map(|(number, range)| Some((self.sites.get(number)?.clone(), range)))
             .collect();
-        Final {
+        NumberedFile {
             text,
             sites,
             targets,
@@ -187,7 +187,7 @@ pub fn rewrite(
     path: &str,
     source: &str,
     cfg: &Cfg,
-    skip: &Skip,
+    skip: &SkippedSites,
 ) -> Result<Rewritten, String> {
     if text::has_marks(source) {
         return Err("the source holds characters that we mark with".into());
@@ -207,7 +207,7 @@ pub fn rewrite(
         functions: Vec::new(),
         constant: false,
         asynchronous: None,
-        counts: Counts::default(),
+        counts: SiteCounts::default(),
     };
     rewriter.visit_file(&file);
     let marked = text::render(source, 0..source.len(), &rewriter.edits);
@@ -234,7 +234,7 @@ struct Rewriter<'a> {
     source: &'a str,
     offset: usize,
     cfg: &'a Cfg,
-    skip: &'a Skip,
+    skip: &'a SkippedSites,
     edits: Vec<Edit>,
     sites: Vec<Site>,
     targets: Vec<Target>,
@@ -243,7 +243,7 @@ struct Rewriter<'a> {
     constant: bool,
     /// The innermost body, where that may be left at an await and gone on with.
     asynchronous: Option<Range<usize>>,
-    counts: Counts,
+    counts: SiteCounts,
 }
 
 impl Rewriter<'_> {
@@ -257,7 +257,7 @@ impl Rewriter<'_> {
     }
 
     /// Whether a site of this shape here may be rewritten.
-    fn allowed(&self, shape: Shape, range: &Range<usize>) -> bool {
+    fn allowed(&self, shape: SiteKind, range: &Range<usize>) -> bool {
         !self.constant && !self.skip.sites.contains(&(shape, range.start, range.end))
     }
 
@@ -292,7 +292,7 @@ impl Rewriter<'_> {
     }
 
     /// Replaces a range by the text of a site.
-    fn replace(&mut self, shape: Shape, span: Span, range: Range<usize>, text: &str) {
+    fn replace(&mut self, shape: SiteKind, span: Span, range: Range<usize>, text: &str) {
         let number = self.sites.len();
         self.sites.push(Site {
             shape,
@@ -323,9 +323,9 @@ impl Rewriter<'_> {
     }
 
     /// Counts a branch site that is told or not.
-    fn count(&mut self, told: bool) {
-        if told {
-            self.counts.told += 1;
+    fn count(&mut self, instrumented: bool) {
+        if instrumented {
+            self.counts.instrumented += 1;
         } else if self.constant {
             self.counts.in_constants += 1;
         } else {

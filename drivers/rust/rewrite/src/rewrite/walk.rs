@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, BinOp, Block, Expr, ExprBinary, ExprClosure, ExprIf, Item, Stmt};
 
-use super::{Rewriter, Shape};
+use super::{Rewriter, SiteKind};
 
 impl<'ast> Visit<'ast> for Rewriter<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
@@ -154,7 +154,7 @@ impl Rewriter<'_> {
         }
         let range = self.range(stmt.span());
         // Before an attribute nothing can be put: it would move to what is put there.
-        if !self.source_of(&range).starts_with('#') && self.allowed(Shape::Hit, &range) {
+        if !self.source_of(&range).starts_with('#') && self.allowed(SiteKind::Hit, &range) {
             let target = self.targets(&[TargetKind::Statement], stmt.span(), &range);
             let text = format!("{} ", Self::hit(target));
             self.insert(range.start, text);
@@ -231,7 +231,7 @@ impl Rewriter<'_> {
                     let inner = self.rendered(mark, range.clone());
                     self.edits.truncate(mark);
                     let text = format!("{{ {} {inner} }}", Self::hit(target + 1));
-                    self.replace(Shape::Hit, otherwise.span(), range, &text);
+                    self.replace(SiteKind::Hit, otherwise.span(), range, &text);
                     return;
                 }
                 self.visit_expr(otherwise);
@@ -245,7 +245,7 @@ impl Rewriter<'_> {
         let range = self.range(closure.body.span());
         let block = matches!(*closure.body, Expr::Block(_));
         let typed = matches!(closure.output, syn::ReturnType::Type(..));
-        if block || typed || !self.allowed(Shape::Hit, &range) {
+        if block || typed || !self.allowed(SiteKind::Hit, &range) {
             self.visit_expr(&closure.body);
         } else {
             let mark = self.edits.len();
@@ -254,7 +254,7 @@ impl Rewriter<'_> {
             let inner = self.rendered(mark, range.clone());
             self.edits.truncate(mark);
             let text = format!("{{ {} {inner} }}", Self::hit(target));
-            self.replace(Shape::Hit, closure.body.span(), range, &text);
+            self.replace(SiteKind::Hit, closure.body.span(), range, &text);
         }
         self.asynchronous = outside;
         self.constant = before;

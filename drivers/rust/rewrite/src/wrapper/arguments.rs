@@ -12,7 +12,7 @@ pub struct Arguments {
 
 /// What is compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct CompiledCrate {
     /// The name of the crate.
     pub name: String,
     /// Its root, relative to the folder that the compiler runs in.
@@ -27,7 +27,7 @@ impl Arguments {
 
     /// What is compiled, if that is something to instrument: no question for the version,
     /// no build script, no procedural macro, no test, and of a known edition.
-    pub fn unit(&self) -> Option<Unit> {
+    pub fn unit(&self) -> Option<CompiledCrate> {
         let name = self.value("--crate-name")?;
         if name.starts_with("build_script_") || self.has("--test") || self.has("--print") {
             return None;
@@ -43,7 +43,7 @@ impl Arguments {
             .texts()
             .filter(|word| word.ends_with(".rs") && !word.starts_with('-'));
         let root = Path::new(roots.next()?);
-        Some(Unit {
+        Some(CompiledCrate {
             name: name.to_owned(),
             root: root.to_path_buf(),
         })

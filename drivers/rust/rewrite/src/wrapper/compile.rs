@@ -8,12 +8,14 @@ use std::process::{Command, ExitCode, Output};
 use isobath_protocol::{Event, Target, channel};
 use serde_json::Value;
 
-use super::arguments::{Arguments, Unit};
-use super::outcome::{Dropped, Outcome, absolute, key};
-use super::{Settings, code, numbers};
+use super::arguments::{Arguments, CompiledCrate};
+use super::crate_report::{CrateReport, DroppedSite, absolute, key};
+use super::{WrapperSettings, code, target_ids};
 use crate::cfg::Cfg;
 use crate::diagnose::{self, Blame};
-use crate::rewrite::{Counts, Final, Rewritten, Shape, Skip, fingerprint, rewrite};
+use crate::rewrite::{
+    NumberedFile, Rewritten, SiteCounts, SiteKind, SkippedSites, fingerprint, rewrite,
+};
 use crate::{files, mirror, runtime};
 
 /// After so many rounds the crate is compiled as it is.
@@ -23,8 +25,8 @@ const ROUNDS: usize = 12;
 pub(super) fn instrumented(
     rustc: &Path,
     arguments: &Arguments,
-    unit: &Unit,
-    settings: &Settings,
+    unit: &CompiledCrate,
+    settings: &WrapperSettings,
 ) -> Result<ExitCode, String> {
     if !unit.root.is_relative() || !mirror::stays_inside(&unit.root) {
         return Err("the crate lies outside of the workspace".into());
@@ -70,10 +72,10 @@ pub(super) fn instrumented(
             depend(arguments, &runtime, settings);
             return Ok(code(output.status.code()));
         }
-        let looked_up: Vec<diagnose::Rewritten<'_>> = crate_
+        let looked_up: Vec<diagnose::RewrittenSource<'_>> = crate_
             .files
             .iter()
-            .map(|file| diagnose::Rewritten {
+            .map(|file| diagnose::RewrittenSource {
                 path: &file.path,
                 sites: &file.done.sites,
             })
@@ -90,8 +92,8 @@ pub(super) fn instrumented(
 /// One file on its way.
 struct Mirrored {
     path: PathBuf,
-    done: Final,
-    counts: Counts,
+    done: NumberedFile,
+    counts: SiteCounts,
 }
 
 /// All files of a crate, rewritten and numbered.
@@ -100,11 +102,11 @@ struct Crate {
 }
 
 struct Work<'a> {
-    unit: &'a Unit,
+    unit: &'a CompiledCrate,
     cfg: Cfg,
     sources: Vec<(PathBuf, String)>,
     /// By file and version of the file.
-    skips: BTreeMap<(PathBuf, u64), Skip>,
+    skips: BTreeMap<(PathBuf, u64), SkippedSites>,
     /// Files that stay as they are, with the reason.
     plain: BTreeMap<PathBuf, String>,
 }
@@ -112,7 +114,7 @@ struct Work<'a> {
 impl Work<'_> {
     fn rewrite(&mut self, state: &Path, key: &str) -> Result<Crate, String> {
         let mut rewritten: Vec<(PathBuf, Rewritten)> = Vec::new();
-        let none = Skip::default();
+        let none = SkippedSites::default();
         for (path, source) in &self.sources {
             if self.plain.contains_key(path) {
                 continue;
@@ -137,7 +139,7 @@ impl Work<'_> {
         }
         let needed: usize = rewritten.iter().map(|(_, file)| file.targets.len()).sum();
         let needed = u32::try_from(needed).map_err(|_| "too many targets")?;
-        let mut next = numbers::first(state, key, needed).map_err(|error| error.to_string())?;
+        let mut next = target_ids::first(state, key, needed).map_err(|error| error.to_string())?;
         let files = rewritten.into_iter().map(|(path, file)| {
             let done = file.number(next);
             next += file.targets.len() as u32;
@@ -248,9 +250,9 @@ fn finish(
     }
     std::fs::write(state.join(format!("{key}.targets")), table)
         .map_err(|error| error.to_string())?;
-    let mut outcome = Outcome {
+    let mut outcome = CrateReport {
         rounds,
-        ..Outcome::default()
+        ..CrateReport::default()
     };
     for file in &done.files {
         outcome.counts.add(file.counts);
@@ -262,11 +264,11 @@ fn finish(
             .find(|(file, source)| file == path && fingerprint(source) == *version);
         let Some((_, source)) = current else { continue };
         let dropped = skip.sites.iter();
-        for (shape, start, _) in dropped.filter(|(shape, ..)| *shape != Shape::Copy) {
+        for (shape, start, _) in dropped.filter(|(shape, ..)| *shape != SiteKind::Copy) {
             let line = source
                 .get(..*start)
                 .map_or(0, |before| before.matches('\n').count() + 1);
-            outcome.dropped.push(Dropped {
+            outcome.dropped.push(DroppedSite {
                 file: path.display().to_string(),
                 line: line as u32,
                 shape: shape.name().to_owned(),
@@ -298,7 +300,7 @@ fn pass_on(messages: &str, json: bool, stdout: &[u8]) {
 }
 
 /// Makes cargo build again when the runtime or this program changes.
-fn depend(arguments: &Arguments, runtime: &Path, settings: &Settings) {
+fn depend(arguments: &Arguments, runtime: &Path, settings: &WrapperSettings) {
     let Some(path) = arguments.dependencies() else {
         return;
     };
@@ -325,15 +327,15 @@ fn depend(arguments: &Arguments, runtime: &Path, settings: &Settings) {
     let _ = std::fs::write(&path, lines.join("\n") + "\n");
 }
 
-fn read_skips(state: &Path, key: &str) -> BTreeMap<(PathBuf, u64), Skip> {
-    let mut skips: BTreeMap<(PathBuf, u64), Skip> = BTreeMap::new();
+fn read_skips(state: &Path, key: &str) -> BTreeMap<(PathBuf, u64), SkippedSites> {
+    let mut skips: BTreeMap<(PathBuf, u64), SkippedSites> = BTreeMap::new();
     let text = std::fs::read_to_string(state.join(format!("{key}.skip"))).unwrap_or_default();
     for line in text.lines() {
         let mut words = line.splitn(5, ' ');
         let parsed = (|| {
             let version = words.next()?.parse().ok()?;
             let name = words.next()?;
-            let shape = SHAPES.into_iter().find(|shape| shape.name() == name)?;
+            let shape = SITE_KINDS.into_iter().find(|shape| shape.name() == name)?;
             let start = words.next()?.parse().ok()?;
             let end = words.next()?.parse().ok()?;
             Some((version, shape, start, end, PathBuf::from(words.next()?)))
@@ -346,18 +348,18 @@ fn read_skips(state: &Path, key: &str) -> BTreeMap<(PathBuf, u64), Skip> {
     skips
 }
 
-const SHAPES: [Shape; 8] = [
-    Shape::Hit,
-    Shape::Flag,
-    Shape::Comparison,
-    Shape::Method,
-    Shape::Parser,
-    Shape::Question,
-    Shape::Match,
-    Shape::Copy,
+const SITE_KINDS: [SiteKind; 8] = [
+    SiteKind::Hit,
+    SiteKind::Flag,
+    SiteKind::Comparison,
+    SiteKind::Method,
+    SiteKind::Parser,
+    SiteKind::Question,
+    SiteKind::Match,
+    SiteKind::Copy,
 ];
 
-fn write_skips(state: &Path, key: &str, skips: &BTreeMap<(PathBuf, u64), Skip>) {
+fn write_skips(state: &Path, key: &str, skips: &BTreeMap<(PathBuf, u64), SkippedSites>) {
     let mut text = String::new();
     for ((path, version), skip) in skips {
         for (shape, start, end) in &skip.sites {

@@ -8,16 +8,16 @@
 
 mod arguments;
 mod compile;
-mod numbers;
-mod outcome;
+mod crate_report;
 mod patterns;
+mod target_ids;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 pub use arguments::Arguments;
-pub use outcome::{Dropped, Outcome, key};
+pub use crate_report::{CrateReport, DroppedSite, key};
 pub use patterns::Patterns;
 
 /// Names the folder for what is kept between builds.
@@ -29,7 +29,7 @@ pub const EXCLUDE: &str = "ISOBATH_EXCLUDE";
 
 /// What the wrapper is to do, from the environment.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct WrapperSettings {
     /// The folder for what is kept between builds.
     pub state: PathBuf,
     /// What to instrument.
@@ -38,7 +38,7 @@ pub struct Settings {
     pub program: Option<PathBuf>,
 }
 
-impl Settings {
+impl WrapperSettings {
     /// Reads the environment; `None` when nothing is to be instrumented.
     pub fn from_environment() -> Option<Self> {
         let state = PathBuf::from(std::env::var_os(STATE)?);
@@ -66,7 +66,7 @@ pub fn is_call(arguments: &[OsString]) -> bool {
 ///
 /// The arguments are those after the name of the wrapper: the compiler first. The exit
 /// code is the compiler's.
-pub fn run(arguments: Vec<OsString>, settings: Option<Settings>) -> ExitCode {
+pub fn run(arguments: Vec<OsString>, settings: Option<WrapperSettings>) -> ExitCode {
     let mut arguments = arguments.into_iter();
     let Some(rustc) = arguments.next() else {
         return ExitCode::from(2);
@@ -83,7 +83,7 @@ pub fn run(arguments: Vec<OsString>, settings: Option<Settings>) -> ExitCode {
         Ok(code) => code,
         Err(reason) => {
             // The service must build even where we cannot help; it then has no targets.
-            outcome::plain(&settings.state, &unit, &reason);
+            crate_report::plain(&settings.state, &unit, &reason);
             plain(&rustc, &arguments)
         }
     }
@@ -95,7 +95,7 @@ fn plain(rustc: &Path, arguments: &Arguments) -> ExitCode {
     let mut command = Command::new(rustc);
     command.args(&arguments.all);
     if arguments.compiles()
-        && let Some(settings) = Settings::from_environment()
+        && let Some(settings) = WrapperSettings::from_environment()
         && let Ok(folder) = crate::runtime::folder(&settings.state, rustc, arguments.target())
     {
         command

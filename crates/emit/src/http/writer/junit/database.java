@@ -1,10 +1,10 @@
 
-  /** Runs statements by the client of the database; returns what it prints. */
+  /** Runs SQL statements with the database client and returns its output. */
   private static String runSql(String... statements) throws Exception {
 @@sqlite postgres mysql
     String address = environment(@VARIABLE@, null);
 @@inside
-    String address = environment(@VARIABLE@, @AGENT@);
+    String address = environment(@VARIABLE@, @AGENT_URL@);
     List<String> client =
         List.of("curl", "-sS", "--noproxy", "*", "--fail-with-body", "--data-binary", "@-", address);
     ProcessBuilder builder = new ProcessBuilder(client);
@@ -43,7 +43,7 @@
   }
 @@end
 
-  /** A row: d gives a column its data as SQL, r the key of another row. */
+  /** A row: d sets a column to an SQL literal, r to the key of another row. */
   private static final class Row {
     private final String table;
     private final List<String> columns = new ArrayList<>();
@@ -77,7 +77,7 @@
       runSql(sql());
     }
 
-    /** Inserts the row; returns the number that the database gave it. */
+    /** Inserts the row and returns its generated key. */
     Object key(String column) throws Exception {
 @@sqlite postgres inside
       long key = Long.parseLong(runSql(sql() + " RETURNING " + column));
@@ -100,12 +100,12 @@
       return "SELECT COUNT(*) FROM " + table + " WHERE " + String.join(" AND ", known);
     }
 
-    /** The database has such a row. */
+    /** Asserts that the row exists. */
     void isThere() throws Exception {
       assertFalse(runSql(query()).equals("0"), "no row for " + query());
     }
 
-    /** The database has no such row. */
+    /** Asserts that the row does not exist. */
     void isGone() throws Exception {
       assertEquals("0", runSql(query()), "rows for " + query());
     }

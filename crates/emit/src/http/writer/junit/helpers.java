@@ -13,7 +13,7 @@
     return value;
   }
 
-  /** A call by nobody. */
+  /** An anonymous request. */
   private static RequestSpecification anonymous() {
     RestAssuredConfig config =
         RestAssuredConfig.config()
@@ -28,7 +28,7 @@
     return RestAssured.given().baseUri(BASE_URL).config(config).redirects().follow(false);
   }
 
-  /** A call by a user, who logs in before the first one. */
+  /** A request by a user, who logs in before the first one. */
   private static RequestSpecification as(String user) {
     Proof proof = proofs.get(user);
     if (proof == null) {
@@ -43,7 +43,7 @@
     return answer.contentType().split(";")[0].trim().toLowerCase();
   }
 
-  /** The value at a place of the JSON of an answer. */
+  /** The value at a path in the JSON of a response. */
   private static Object at(Response answer, Object... keys) {
     Object value = json(answer.asString());
     for (Object key : keys) {
@@ -71,7 +71,7 @@
 
   private static void assertDropped(Executable call) {
     IOException error = assertThrows(IOException.class, call);
-    assertFalse(error instanceof SocketTimeoutException, "no answer in time");
+    assertFalse(error instanceof SocketTimeoutException, "no response before the timeout");
   }
 
   private static void assertTimedOut(Executable call) {

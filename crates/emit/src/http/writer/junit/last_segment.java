@@ -1,5 +1,5 @@
 
-  /** The id that a reference such as a Location ends with. */
+  /** The last path segment of a reference such as a Location header. */
   private static String lastSegment(String reference) {
     String path = URI.create(reference).getRawPath().replaceAll("/+$", "");
     String segment = path.substring(path.lastIndexOf('/') + 1);

@@ -8,12 +8,12 @@
     }
     service = new ProcessBuilder("sh", "-c", "exec " + @START@).inheritIO().start();
     for (int tries = 0; ; tries++) {
-      assertTrue(service.isAlive(), "the service ended while starting");
+      assertTrue(service.isAlive(), "the service exited during startup");
       try {
         anonymous().get("/");
         return;
       } catch (Exception error) {
-        assertTrue(tries < 600, "the service does not answer");
+        assertTrue(tries < 600, "the service did not become ready");
         Thread.sleep(100);
       }
     }

@@ -1,4 +1,4 @@
-// Makes one call.
+// Sends a request.
 async function call(method, path, options = {}) {
   const { @USER@query = [], json, parts } = options;
   const headers = new Headers(options.headers);

@@ -1,11 +1,11 @@
 
-// Runs statements by the client of the database; returns what it prints.
+// Runs SQL statements with the database client and returns its output.
 function runSql(...statements) {
 @@sqlite postgres mysql
   const address = @GIVEN@;
   assert.ok(address, "set " + @VARIABLE@);
 @@inside
-  const address = @GIVEN@ ?? @AGENT@;
+  const address = @GIVEN@ ?? @AGENT_URL@;
 @@end
   const env = { ...process.env };
 @@inside
@@ -29,7 +29,7 @@ function runSql(...statements) {
   return done.stdout.trim();
 }
 
-// A row: d gives a column its data as SQL, r the key of another row.
+// A row: d sets a column to an SQL literal, r to the key of another row.
 function rowOf(table) {
   const cells = [];
   const sql = () => {
@@ -58,9 +58,9 @@ function rowOf(table) {
 @@mysql
     key: () => Number(runSql(sql(), "SELECT LAST_INSERT_ID()")),
 @@state
-    // The database has such a row.
+    // Asserts that the row exists.
     isThere: () => assert.ok(count() > 0, `no row for ${query()}`),
-    // The database has no such row.
+    // Asserts that the row does not exist.
     isGone: () => assert.equal(count(), 0, `rows for ${query()}`),
 @@end
   };

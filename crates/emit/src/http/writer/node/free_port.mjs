@@ -1,4 +1,4 @@
-// A port that is free now.
+// A free port.
 async function freePort() {
   const tried = net.createServer().listen(0, "127.0.0.1");
   await once(tried, "listening");

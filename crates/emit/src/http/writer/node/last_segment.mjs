@@ -1,5 +1,5 @@
 
-// The id that a reference such as a Location ends with.
+// The last path segment of a reference such as a Location header.
 function lastSegment(reference) {
   const path = new URL(reference, BASE_URL).pathname.replace(/\/+$/, "");
   return decodeURIComponent(path.split("/").pop());

@@ -1,5 +1,5 @@
 
-// A text that no other run has used.
+// A unique string.
 function unique(prefix, digits, suffix) {
   return prefix + crypto.randomUUID().replaceAll("-", "").slice(0, digits) + suffix;
 }

@@ -1,10 +1,10 @@
 
 
 class Api:
-    """The service."""
+    """A client of the service."""
 
     def call(self, method, path, **options):
-        """Makes one call."""
+        """Sends a request."""
         url = path if path.startswith(("http://", "https://")) else BASE_URL + path
         answer = requests.request(
             method, url, timeout=TIMEOUT, allow_redirects=False, **options

@@ -1,13 +1,13 @@
 
 
 class Api:
-    """The service, called by its users or by nobody."""
+    """A client of the service, with or without a user."""
 
     def __init__(self):
         self.proofs = {}
 
     def call(self, method, path, user=None, **options):
-        """Makes one call; the user logs in before the first one."""
+        """Sends a request; the user logs in before the first one."""
         if user and user not in self.proofs:
             self.proofs[user] = USERS[user]()
         for name, proof in self.proofs.get(user, {}).items():

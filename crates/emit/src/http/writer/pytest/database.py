@@ -1,12 +1,12 @@
 
 
 def run_sql(*statements):
-    """Runs statements by the client of the database; returns what it prints."""
+    """Runs SQL statements with the database client and returns its output."""
 @@sqlite postgres mysql
     address = os.environ.get(@VARIABLE@)
     assert address, "set " + @VARIABLE@
 @@inside
-    address = os.environ.get(@VARIABLE@, @AGENT@)
+    address = os.environ.get(@VARIABLE@, @AGENT_URL@)
 @@end
     environment = dict(os.environ)
 @@inside
@@ -36,7 +36,7 @@ def run_sql(*statements):
 
 
 class Row:
-    """A row: d gives a column its data as SQL, r the key of another row."""
+    """A row: d sets a column to an SQL literal, r to the key of another row."""
 
     def __init__(self, table):
         self.table = table
@@ -64,7 +64,7 @@ class Row:
         run_sql(self.sql())
 
     def key(self, column):
-        """Inserts the row; returns the number that the database gave it."""
+        """Inserts the row and returns its generated key."""
 @@sqlite postgres inside
         return int(run_sql(f"{self.sql()} RETURNING {column}"))
 @@mysql
@@ -78,24 +78,24 @@ class Row:
         return int(run_sql(sql)), sql
 
     def is_there(self):
-        """The database has such a row."""
+        """Asserts that the row exists."""
         count, sql = self.count()
         assert count > 0, f"no row for {sql}"
 
     def is_gone(self):
-        """The database has no such row."""
+        """Asserts that the row does not exist."""
         count, sql = self.count()
         assert count == 0, f"{count} rows for {sql}"
 @@end
 
 
 def insert_into(table):
-    """A row to insert."""
+    """Starts a row to insert."""
     return Row(table)
 @@state
 
 
 def row_in(table):
-    """A row to look for."""
+    """Starts a row to expect."""
     return Row(table)
 @@end

@@ -1,5 +1,5 @@
 
 
 def last_segment(reference):
-    """The id that a reference such as a Location ends with."""
+    """The last path segment of a reference such as a Location header."""
     return unquote(urlsplit(reference).path.rstrip("/").rpartition("/")[2])

@@ -1,5 +1,5 @@
 
 
 def media_type(answer):
-    """The media type of an answer, without parameters."""
+    """The media type of a response, without parameters."""
     return answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()

@@ -2,5 +2,5 @@
 
 @pytest.fixture(scope="session")
 def service():
-    """Makes sure that the service is up."""
+    """Checks that the service is running."""
     requests.get(BASE_URL, timeout=TIMEOUT, allow_redirects=False)

@@ -1,5 +1,5 @@
 
 
 def unique(prefix, digits, suffix):
-    """A text that no other run has used."""
+    """A unique string."""
     return prefix + uuid4().hex[:digits] + suffix

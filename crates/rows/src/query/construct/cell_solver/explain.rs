@@ -1,4 +1,4 @@
-//! Conflicts in words.
+//! Proof texts: which constraints and conditions leave no value for a column.
 
 use isobath_sql::{Expr, Value, render};
 
@@ -14,7 +14,7 @@ impl CellSolver<'_, '_> {
         } else {
             Cause::Contradiction
         };
-        Proof::new(cause, format!("{} cannot be", self.description(leaf)))
+        Proof::new(cause, format!("`{}` can never hold", self.condition(leaf)))
     }
 
     /// A class without a value.
@@ -25,23 +25,19 @@ impl CellSolver<'_, '_> {
     /// Classes without values that fit together.
     pub(super) fn explain_part(&self, part: &[usize]) -> Proof {
         let mut names: Vec<String> = Vec::new();
+        let mut not_null: Vec<String> = Vec::new();
         let mut leaves: Vec<usize> = Vec::new();
-        let mut not_null = false;
         for index in part {
             let class = &self.classes[*index];
-            not_null |= class.not_null;
             let mut equal: Vec<String> = Vec::new();
             for member in &class.members {
-                let name = match self.state.cells[*member] {
-                    CellOwner::Column { table, column } => {
-                        let table = &self.state.context.schema.tables[table];
-                        format!("{}.{}", table.name, table.columns[column].name)
-                    }
-                    CellOwner::Parameter(number) => format!("parameter {}", number + 1),
-                };
+                let name = format!("`{}`", self.cell_name(*member));
                 if !equal.contains(&name) {
                     equal.push(name);
                 }
+            }
+            if class.not_null && !equal.is_empty() {
+                not_null.push(equal[0].clone());
             }
             names.push(equal.join(" = "));
             leaves.extend(class.own.iter().chain(&class.coupled).filter(|leaf| {
@@ -58,61 +54,82 @@ impl CellSolver<'_, '_> {
             .iter()
             .map(|leaf| &self.state.leaves[*leaf])
             .collect();
-        let mut asked: Vec<String> = Vec::new();
-        for leaf in &leaves {
-            let description = self.description(leaf);
-            if !asked.contains(&description) {
-                asked.push(description);
-            }
-        }
         let asks_null = leaves.iter().any(|leaf| {
             matches!((&leaf.expr, leaf.want), (Expr::IsNull { negated, .. }, want)
                 if *negated != matches!(want, TruthRequirement::True | TruthRequirement::NotFalse))
         });
-        let rule = if not_null && asks_null {
-            ", which cannot be NULL"
-        } else {
-            ""
-        };
+        let has = |origin| leaves.iter().any(|leaf| leaf.origin == origin);
         let cause = if leaves.iter().any(|leaf| compares_with_null(&leaf.expr)) {
             Cause::ComparedWithNull
-        } else if leaves
-            .iter()
-            .any(|leaf| leaf.origin == ConditionOrigin::Key)
-        {
+        } else if has(ConditionOrigin::Key) {
             Cause::Key
-        } else if leaves
-            .iter()
-            .any(|leaf| leaf.origin == ConditionOrigin::ForeignKey)
-        {
+        } else if has(ConditionOrigin::ForeignKey) {
             Cause::ForeignKey
-        } else if leaves
-            .iter()
-            .any(|leaf| leaf.origin == ConditionOrigin::Check)
-        {
+        } else if has(ConditionOrigin::Check) {
             Cause::Domain
-        } else if asks_null && not_null && leaves.len() == 1 {
+        } else if asks_null && !not_null.is_empty() && leaves.len() == 1 {
             Cause::NotNull
         } else if leaves.len() == 1 {
             Cause::Domain
         } else {
             Cause::Contradiction
         };
+        let mut facts: Vec<String> = Vec::new();
+        if asks_null && !not_null.is_empty() {
+            facts.push(format!("{} cannot be NULL", not_null.join(" and ")));
+        }
+        for (origin, subject) in [
+            (ConditionOrigin::ForeignKey, "the foreign key requires"),
+            (ConditionOrigin::Key, "the keys require"),
+            (ConditionOrigin::Check, "the CHECK constraints require"),
+            (ConditionOrigin::Query, "the target requires"),
+        ] {
+            let mut asked: Vec<String> = Vec::new();
+            for leaf in leaves.iter().filter(|leaf| leaf.origin == origin) {
+                let condition = format!("`{}`", self.condition(leaf));
+                if !asked.contains(&condition) {
+                    asked.push(condition);
+                }
+            }
+            if !asked.is_empty() {
+                facts.push(format!("{subject} {}", asked.join(" and ")));
+            }
+        }
         let description = format!(
-            "no value of {}{rule} is such that {}",
-            names.join(" and "),
-            asked.join(" and ")
+            "{}; no value of {} satisfies this",
+            facts.join(", but "),
+            names.join(" and ")
         );
         Proof::new(cause, description)
     }
 
-    fn description(&self, leaf: &AtomicCondition) -> String {
-        let text = render::expression(&leaf.expr, self.state.context.dialect.name());
+    /// `table.column`, or the parameter by its number from one.
+    fn cell_name(&self, cell: usize) -> String {
+        match self.state.cells[cell] {
+            CellOwner::Column { table, column } => {
+                let table = &self.state.context.schema.tables[table];
+                format!("{}.{}", table.name, table.columns[column].name)
+            }
+            CellOwner::Parameter(number) => format!("parameter {}", number + 1),
+        }
+    }
+
+    /// A condition as SQL, its columns with their tables.
+    fn condition(&self, leaf: &AtomicCondition) -> String {
+        let mut expr = leaf.expr.clone();
+        expr.walk_mut(&mut |part| {
+            if let Expr::Column(column) = part
+                && column.slot < self.state.cells.len()
+            {
+                column.name = self.cell_name(column.slot);
+            }
+        });
+        let text = render::phrase(&expr);
         match leaf.want {
             TruthRequirement::True => text,
             TruthRequirement::False => format!("NOT ({text})"),
-            TruthRequirement::NotTrue => format!("({text}) is not true"),
-            TruthRequirement::NotFalse => format!("({text}) is not false"),
+            TruthRequirement::NotTrue => format!("({text}) IS NOT TRUE"),
+            TruthRequirement::NotFalse => format!("({text}) IS NOT FALSE"),
         }
     }
 }

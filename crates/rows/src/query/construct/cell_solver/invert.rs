@@ -1,4 +1,4 @@
-//! From the value that an expression should have to the value of the one column in it.
+//! Inverts an expression: from its required value to the value of its only column.
 
 use isobath_sql::expr::{BinaryOp, UnaryOp};
 use isobath_sql::{Expr, Value, eval};

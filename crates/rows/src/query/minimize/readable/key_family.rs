@@ -1,4 +1,4 @@
-//! Columns that hold the same things: keys and what refers to them.
+//! Columns that share values: keys and the foreign keys that reference them.
 
 use std::collections::BTreeMap;
 

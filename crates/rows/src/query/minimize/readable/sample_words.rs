@@ -1,4 +1,4 @@
-//! Words that people would put into a column of this name.
+//! Readable sample values, chosen by the name of a column.
 
 /// People, in the order of their names, so that what is sorted stays so.
 const PEOPLE: &[&str] = &[

@@ -1,4 +1,4 @@
-//! What is left for one cell.
+//! The domain of one cell: the values that propagation has left.
 
 use std::rc::Rc;
 

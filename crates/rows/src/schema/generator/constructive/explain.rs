@@ -1,4 +1,4 @@
-//! Proofs as sentences: which facts cannot hold together.
+//! Proof texts: which requirements and constraints contradict each other.
 
 use isobath_sql::schema::ConstraintKind;
 use isobath_sql::{Dialect, Expr, Schema, render};
@@ -20,13 +20,15 @@ pub(super) fn sentence(problem: &CellProblem<'_>, schema: &Schema, why: Reasons)
             continue;
         }
         let fact = match source {
-            _ if bit == LAST_SOURCE => "further rules of the tables hold".to_owned(),
+            _ if bit == LAST_SOURCE => "further constraints of the tables".to_owned(),
             ReasonOrigin::Part(part) => writer.predicate(part),
             ReasonOrigin::Type(cell) => {
                 let plan = &problem.cells[*cell];
                 format!(
-                    "`{}` is of type {}",
-                    plan.definition.name, plan.definition.declared
+                    "`{}.{}` has type {}",
+                    problem.rows[plan.row].definition.name,
+                    plan.definition.name,
+                    plan.definition.declared
                 )
             }
             ReasonOrigin::Constraint { table, constraint } => writer.rule(*table, *constraint),
@@ -36,9 +38,9 @@ pub(super) fn sentence(problem: &CellProblem<'_>, schema: &Schema, why: Reasons)
         }
     }
     match facts.as_slice() {
-        [] => "no row can do what is asked".to_owned(),
-        [one] => format!("no row can do this: {one}"),
-        many => format!("no row can do all of this: {}", many.join("; ")),
+        [] => "no row satisfies the requirement".to_owned(),
+        [one] => format!("no row satisfies: {one}"),
+        many => format!("no row satisfies all of: {}", many.join("; ")),
     }
 }
 
@@ -49,11 +51,12 @@ struct ProofWriter<'s> {
 }
 
 impl ProofWriter<'_> {
-    fn column(&self, column: usize) -> &str {
-        self.schema.tables[self.table]
-            .columns
-            .get(column)
-            .map_or("?", |column| &column.name)
+    /// `table.column` of the row under test.
+    fn column(&self, column: usize) -> String {
+        let table = &self.schema.tables[self.table];
+        let column = table.columns.get(column);
+        let column = column.map_or("?", |column| &column.name);
+        format!("{}.{column}", table.name)
     }
 
     fn predicate(&self, predicate: &Predicate) -> String {
@@ -69,7 +72,7 @@ impl ProofWriter<'_> {
                 }
             }
             Predicate::Expr { expr, wanted } => {
-                let expr = self.expr(expr);
+                let expr = self.qualified(expr);
                 match wanted {
                     RequiredTruth::True => format!("`{expr}` is true"),
                     RequiredTruth::False => format!("`{expr}` is false"),
@@ -84,11 +87,14 @@ impl ProofWriter<'_> {
                 } else {
                     "does not repeat"
                 };
-                format!("the row {verb} a key of a unique index")
+                format!(
+                    "the row {verb} a key of a unique index of `{}`",
+                    self.schema.tables[self.table].name
+                )
             }
             Predicate::Fits { column, fits, .. } => {
                 let verb = if *fits { "fits" } else { "does not fit" };
-                format!("`{}` {verb} its type", self.column(*column))
+                format!("the value of `{}` {verb} its type", self.column(*column))
             }
         }
     }
@@ -100,13 +106,16 @@ impl ProofWriter<'_> {
 
     fn matching(&self, wanted: &RowMatch) -> String {
         let names = |pairs: &[(usize, usize)]| {
-            let names: Vec<&str> = pairs.iter().map(|(own, _)| self.column(*own)).collect();
+            let names: Vec<String> = pairs
+                .iter()
+                .map(|(own, _)| format!("`{}`", self.column(*own)))
+                .collect();
             let joint = if wanted.mode == MatchMode::All {
                 ", "
             } else {
                 " or "
             };
-            format!("`{}`", names.join(joint))
+            names.join(joint)
         };
         let with = &self.schema.tables[wanted.with].name;
         match (wanted.equal.is_empty(), wanted.differ.is_empty()) {
@@ -114,9 +123,9 @@ impl ProofWriter<'_> {
                 "{} differs from every row of `{with}`",
                 names(&wanted.differ)
             ),
-            (false, true) => format!("{} equals that of a row of `{with}`", names(&wanted.equal)),
+            (false, true) => format!("{} matches a row of `{with}`", names(&wanted.equal)),
             (false, false) => format!(
-                "{} equals that of a row of `{with}` from which {} differs",
+                "{} matches a row of `{with}` that differs in {}",
                 names(&wanted.equal),
                 names(&wanted.differ)
             ),
@@ -134,7 +143,7 @@ impl ProofWriter<'_> {
         };
         match &definition.constraints[constraint].kind {
             ConstraintKind::Check { expr } => {
-                format!("every row of `{name}` obeys CHECK ({})", self.expr(expr))
+                format!("CHECK ({}) of `{name}`", self.expr(expr))
             }
             ConstraintKind::PrimaryKey { columns: of } => {
                 format!("PRIMARY KEY ({}) of `{name}`", columns(of))
@@ -146,13 +155,21 @@ impl ProofWriter<'_> {
                 format!("FOREIGN KEY ({}) of `{name}`", columns(&key.columns))
             }
             ConstraintKind::NotNull { column } => {
-                format!(
-                    "`{}` of `{name}` is NOT NULL",
-                    definition.columns[*column].name
-                )
+                format!("`{name}.{}` is NOT NULL", definition.columns[*column].name)
             }
             ConstraintKind::UniqueIndex { .. } => format!("a unique index of `{name}`"),
         }
+    }
+
+    /// An expression over the row under test, its columns with their table.
+    fn qualified(&self, expr: &Expr) -> String {
+        let mut expr = expr.clone();
+        expr.walk_mut(&mut |part| {
+            if let Expr::Column(column) = part {
+                column.name = self.column(column.slot);
+            }
+        });
+        render::phrase(&expr)
     }
 
     fn expr(&self, expr: &Expr) -> String {

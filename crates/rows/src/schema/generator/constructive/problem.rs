@@ -1,4 +1,4 @@
-//! What is to be found: cells, and the goals that they must meet.
+//! The constraint problem: cells, and the constraints over them.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Relations between cells, and how a narrowed cell narrows its neighbours.
+//! Relations between cells, and propagation along them.
 
 use isobath_sql::Value;
 use isobath_sql::expr::CompareOp;

@@ -1,4 +1,4 @@
-//! Values that read as if a person had chosen them, by name and type of a column. Mostly flat tables.
+//! Readable sample values, chosen by the name and type of a column. Mostly flat tables.
 
 use isobath_sql::schema::Column;
 use isobath_sql::value::Interval;

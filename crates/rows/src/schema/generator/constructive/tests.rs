@@ -88,7 +88,7 @@ fn products() -> Schema {
 fn a_check_implied_by_two_others_cannot_be_violated_alone() {
     let schema = products();
     let predicate = violating(&schema, 0, 0);
-    insta::assert_snapshot!(proof(&schema, &predicate), @"no row can do all of this: `price > 0` is false; (`discounted_price > 0` is true or `discounted_price` is NULL); (`price > discounted_price` is true or `price` is NULL or `discounted_price` is NULL); `discounted_price` is not NULL");
+    insta::assert_snapshot!(proof(&schema, &predicate), @"no row satisfies all of: `products.price > 0` is false; (`products.discounted_price > 0` is true or `products.discounted_price` is NULL); (`products.price > products.discounted_price` is true or `products.price` is NULL or `products.discounted_price` is NULL); `products.discounted_price` is not NULL");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn null_where_a_check_says_not_null_is_impossible() {
             wanted: RequiredTruth::NotFalse,
         },
     ]);
-    insta::assert_snapshot!(proof(&schema, &predicate), @"no row can do all of this: `book_id` is NULL; `book_id IS NOT NULL` is not false");
+    insta::assert_snapshot!(proof(&schema, &predicate), @"no row satisfies all of: `t.book_id` is NULL; `t.book_id IS NOT NULL` is not false");
 }
 
 fn differ(columns: &[usize]) -> Predicate {
@@ -189,7 +189,7 @@ fn a_key_inside_another_key_cannot_be_the_only_one_violated() {
     else {
         panic!("expected a proof");
     };
-    insta::assert_snapshot!(proof, @"no row can do all of this: `a, b` equals that of a row of `t`; `a` differs from every row of `t`; `a` is not NULL");
+    insta::assert_snapshot!(proof, @"no row satisfies all of: `t.a`, `t.b` matches a row of `t`; `t.a` differs from every row of `t`; `t.a` is not NULL");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_column_that_a_check_pins_never_differs() {
     else {
         panic!("expected a proof");
     };
-    insta::assert_snapshot!(proof, @"no row can do all of this: every row of `t` obeys CHECK (a = 1); `a` differs from every row of `t`; `a` is not NULL; (`a = 1` is true or `a` is NULL)");
+    insta::assert_snapshot!(proof, @"no row satisfies all of: CHECK (a = 1) of `t`; `t.a` differs from every row of `t`; `t.a` is not NULL; (`t.a = 1` is true or `t.a` is NULL)");
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn columns_too_short_for_a_length_are_refuted() {
         [],
     )]);
     let long = gt(call("length", [varchar("code", 0, 3)]), Expr::int(3));
-    insta::assert_snapshot!(proof(&schema, &holds_true(long)), @"no row can do all of this: `LENGTH(code) > 3` is true; `code` is of type VARCHAR(3)");
+    insta::assert_snapshot!(proof(&schema, &holds_true(long)), @"no row satisfies all of: `LENGTH(t.code) > 3` is true; `t.code` has type VARCHAR(3)");
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn a_circle_of_strict_orders_is_refuted_at_once() {
         holds_true(lt(b(), c())),
         holds_true(lt(c(), a())),
     ]);
-    insta::assert_snapshot!(proof(&schema, &predicate), @"no row can do all of this: `a < b` is true; `b < c` is true; `c < a` is true");
+    insta::assert_snapshot!(proof(&schema, &predicate), @"no row satisfies all of: `t.a < t.b` is true; `t.b < t.c` is true; `t.c < t.a` is true");
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn sqlite_is_not_refuted_by_counting_values() {
     assert!(matches!(found, GeneratorResult::Rows(_)), "{found:?}");
     let postgres = proof(&schema, &open);
     assert!(
-        postgres.contains("`a > 1` is true; `a < 2` is true"),
+        postgres.contains("`t.a > 1` is true; `t.a < 2` is true"),
         "{postgres}"
     );
 }

@@ -1,4 +1,4 @@
-//! Values that a type refuses: just past its limit first, then of another kind altogether.
+//! Values that violate a type: just past its limit first, then of another type.
 
 use isobath_sql::dialect::StoreError;
 use isobath_sql::{DataType, Value};

@@ -14,11 +14,11 @@ const LONGEST_CONSTANT: usize = 16_000;
 
 /// Writes a JUnit 5 class over JDBC.
 #[derive(Debug)]
-pub(crate) struct Junit5;
+pub(crate) struct Junit;
 
-impl Writer for Junit5 {
+impl Writer for Junit {
     fn name(&self) -> &'static str {
-        "junit5"
+        "junit"
     }
 
     fn write(&self, suite: &Suite) -> Result<Vec<File>, WriteError> {
@@ -52,7 +52,7 @@ impl Writer for Junit5 {
                 text::defers_foreign_keys(suite)
             );
         }
-        out.push_str(include_str!("junit5/fixture.java"));
+        out.push_str(include_str!("junit/fixture.java"));
         // A nested class may not share the name of one around it or of one it uses.
         let mut classes = Names::default();
         for taken in TAKEN {
@@ -248,9 +248,9 @@ fn imports(dialect: SuiteDialect) -> String {
 
 fn database(dialect: SuiteDialect) -> &'static str {
     match dialect {
-        SuiteDialect::Sqlite => include_str!("junit5/sqlite.java"),
-        SuiteDialect::Postgres => include_str!("junit5/postgres.java"),
-        SuiteDialect::Mysql => include_str!("junit5/mysql.java"),
+        SuiteDialect::Sqlite => include_str!("junit/sqlite.java"),
+        SuiteDialect::Postgres => include_str!("junit/postgres.java"),
+        SuiteDialect::Mysql => include_str!("junit/mysql.java"),
     }
 }
 
@@ -430,7 +430,7 @@ fn pom(suite: &Suite) -> String {
         SuiteDialect::Postgres => ["org.postgresql", "postgresql", "42.7.4"],
         SuiteDialect::Mysql => ["org.mariadb.jdbc", "mariadb-java-client", "3.5.1"],
     };
-    include_str!("junit5/pom.xml")
+    include_str!("junit/pom.xml")
         .replace("@artifact@", &slug(&suite.schema))
         .replace("@driver.group@", driver[0])
         .replace("@driver.artifact@", driver[1])

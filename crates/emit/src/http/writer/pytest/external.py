@@ -1,12 +1,12 @@
 
 
-class Outside(BaseHTTPRequestHandler):
-    """Stands for the services that the service calls."""
+class MockServer(BaseHTTPRequestHandler):
+    """Mocks the external services that the service calls."""
 
-    answers = []
+    stubs = []
 
     def reply(self):
-        """Gives the first fitting answer that was not given, or the last one again."""
+        """Sends the first matching stub that is unused, or the last one again."""
         length = int(self.headers.get("Content-Length") or 0)
         self.rfile.read(length)
         if "chunked" in self.headers.get("Transfer-Encoding", ""):
@@ -15,22 +15,22 @@ class Outside(BaseHTTPRequestHandler):
             self.rfile.readline()
         url = urlsplit(self.path)
         called = (self.server.service or url.hostname, self.command)
-        fitting = [
-            answer
-            for answer in Outside.answers
-            if answer["called"] == called and fits(answer["path"], url.path)
+        matching = [
+            stub
+            for stub in MockServer.stubs
+            if stub["called"] == called and path_matches(stub["path"], url.path)
         ]
-        fresh = [answer for answer in fitting if not answer["given"]]
-        answer = (fresh[:1] or fitting[-1:] or [{"status": 200, "body": b"{}"}])[0]
-        answer["given"] = True
-        if not answer["status"]:
+        unused = [stub for stub in matching if not stub["used"]]
+        stub = (unused[:1] or matching[-1:] or [{"status": 200, "body": b"{}"}])[0]
+        stub["used"] = True
+        if not stub["status"]:
             return
-        self.send_response(answer["status"])
-        if answer["body"] and answer["status"] != 204:
-            self.send_header("Content-Type", answer.get("type", "application/json"))
-            self.send_header("Content-Length", str(len(answer["body"])))
+        self.send_response(stub["status"])
+        if stub["body"] and stub["status"] != 204:
+            self.send_header("Content-Type", stub.get("type", "application/json"))
+            self.send_header("Content-Length", str(len(stub["body"])))
             self.end_headers()
-            self.wfile.write(answer["body"])
+            self.wfile.write(stub["body"])
         else:
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -41,37 +41,37 @@ class Outside(BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def log_message(self, *_):
-        """Says nothing."""
+        """Logs nothing."""
 
 
-def fits(pattern, path):
-    """Whether a path is one of a pattern, in which * stands for a segment."""
+def path_matches(pattern, path):
+    """Whether a path matches a pattern, in which * stands for one segment."""
     wanted, found = pattern.split("/"), path.split("/")
     pairs = zip(wanted, found)
     return len(wanted) == len(found) and all(a in ("*", b) for a, b in pairs)
 
 
-def stand_in(service, method, path, status=0, body=None, content_type=None):
-    """Prepares an answer; without a status, the connection is closed instead."""
+def mock_response(service, method, path, status=0, body=None, content_type=None):
+    """Adds a stub; without a status, the connection is closed instead."""
     text = body if content_type else json.dumps(body)
-    Outside.answers.append(
+    MockServer.stubs.append(
         {
             "called": (service, method),
             "path": path,
             "status": status,
             "type": content_type or "application/json",
             "body": text.encode(),
-            "given": False,
+            "used": False,
         }
     )
 
 
 @pytest.fixture(scope="module")
-def outside():
-    """Listens where the service looks for others."""
+def mock_servers():
+    """Listens where the service expects the external services."""
     servers = []
-    for name, port in OUTSIDE:
-        server = ThreadingHTTPServer(("127.0.0.1", port), Outside)
+    for name, port in EXTERNAL_SERVICES:
+        server = ThreadingHTTPServer(("127.0.0.1", port), MockServer)
         server.service = name
         threading.Thread(target=server.serve_forever, daemon=True).start()
         servers.append(server)

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::arguments::Unit;
-use crate::rewrite::Counts;
+use super::arguments::CompiledCrate;
+use crate::rewrite::SiteCounts;
 
 /// A site that did not compile when rewritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DroppedSite {
     /// The file.
     pub file: String,
     /// The line, counted from one.
@@ -21,11 +21,11 @@ pub struct Dropped {
 
 /// What became of a crate.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct CrateReport {
     /// Branch sites.
-    pub counts: Counts,
+    pub counts: SiteCounts,
     /// Sites that were left as they are.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DroppedSite>,
     /// Files that were left as they are, with the reason.
     pub plain_files: Vec<(String, String)>,
     /// Why the whole crate was left as it is.
@@ -41,7 +41,7 @@ pub fn key(name: &str, root: &Path) -> String {
     format!("{name}-{:016x}", hasher.finish())
 }
 
-impl Outcome {
+impl CrateReport {
     pub(crate) fn write(&self, state: &Path, key: &str) {
         let dropped: Vec<Value> = self
             .dropped
@@ -54,7 +54,7 @@ impl Outcome {
             .map(|(file, reason)| json!({"file": file, "reason": reason}))
             .collect();
         let text = json!({
-            "told": self.counts.told,
+            "told": self.counts.instrumented,
             "in_macros": self.counts.in_macros,
             "in_constants": self.counts.in_constants,
             "dropped": dropped,
@@ -72,10 +72,10 @@ impl Outcome {
         let value: Value = serde_json::from_str(&text).ok()?;
         let number = |name: &str| value[name].as_u64().unwrap_or(0) as usize;
         let texts = |entry: &Value, name: &str| entry[name].as_str().unwrap_or_default().to_owned();
-        let dropped: Vec<Dropped> = value["dropped"]
+        let dropped: Vec<DroppedSite> = value["dropped"]
             .as_array()?
             .iter()
-            .map(|entry| Dropped {
+            .map(|entry| DroppedSite {
                 file: texts(entry, "file"),
                 line: entry["line"].as_u64().unwrap_or(0) as u32,
                 shape: texts(entry, "shape"),
@@ -83,8 +83,8 @@ impl Outcome {
             .collect();
         let plain_files = value["plain_files"].as_array()?.iter();
         Some(Self {
-            counts: Counts {
-                told: number("told"),
+            counts: SiteCounts {
+                instrumented: number("told"),
                 dropped: dropped.len(),
                 in_macros: number("in_macros"),
                 in_constants: number("in_constants"),
@@ -100,11 +100,11 @@ impl Outcome {
 }
 
 /// A crate was left as it is.
-pub(crate) fn plain(state: &Path, unit: &Unit, reason: &str) {
+pub(crate) fn plain(state: &Path, unit: &CompiledCrate, reason: &str) {
     let key = key(&unit.name, &absolute(&unit.root));
-    let outcome = Outcome {
+    let outcome = CrateReport {
         plain: Some(reason.to_owned()),
-        ..Outcome::default()
+        ..CrateReport::default()
     };
     outcome.write(state, &key);
     // Its targets are not in the binary.

@@ -1,54 +1,54 @@
 
-  /** An answer of a service that the service calls. */
-  private static final class Prepared {
+  /** A stub of an external service. */
+  private static final class Stub {
     String service;
     String method;
     String path;
     int status;
     String mediaType;
     String body;
-    boolean given;
+    boolean used;
   }
 
-  private static final List<Prepared> ANSWERS = new ArrayList<>();
-  private static final List<HttpServer> OUTSIDE = new ArrayList<>();
+  private static final List<Stub> STUBS = new ArrayList<>();
+  private static final List<HttpServer> MOCK_SERVERS = new ArrayList<>();
 
   static {
-@STATIONS@  }
+@ENDPOINTS@  }
 
-  /** Prepares an answer; with status 0, the connection is closed instead. */
-  private static void standIn(
+  /** Adds a stub; with status 0, the connection is closed instead. */
+  private static void mockResponse(
       String service, String method, String path, int status, String mediaType, String body) {
-    Prepared answer = new Prepared();
-    answer.service = service;
-    answer.method = method;
-    answer.path = path;
-    answer.status = status;
-    answer.mediaType = mediaType;
-    answer.body = body;
-    synchronized (ANSWERS) {
-      ANSWERS.add(answer);
+    Stub stub = new Stub();
+    stub.service = service;
+    stub.method = method;
+    stub.path = path;
+    stub.status = status;
+    stub.mediaType = mediaType;
+    stub.body = body;
+    synchronized (STUBS) {
+      STUBS.add(stub);
     }
   }
 
-  /** Listens where the service looks for others. */
+  /** Listens where the service expects the external services. */
   private static void listen(String name, int port) {
     try {
       HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", port), 0);
       server.createContext("/", exchange -> reply(name, exchange));
       server.start();
-      OUTSIDE.add(server);
+      MOCK_SERVERS.add(server);
     } catch (IOException error) {
       throw new IllegalStateException("port " + port + " is not free", error);
     }
   }
 
   @AfterAll
-  static void leaveOutside() {
-    OUTSIDE.forEach(server -> server.stop(0));
+  static void stopMockServers() {
+    MOCK_SERVERS.forEach(server -> server.stop(0));
   }
 
-  /** Gives the first fitting answer that was not given, or the last one again. */
+  /** Sends the first matching stub that is unused, or the last one again. */
   private static void reply(String name, HttpExchange exchange) throws IOException {
     exchange.getRequestBody().readAllBytes();
     URI url = exchange.getRequestURI();
@@ -57,19 +57,19 @@
     int status = 200;
     String mediaType = "application/json";
     String body = "{}";
-    synchronized (ANSWERS) {
-      Prepared found = null;
-      for (Prepared answer : ANSWERS) {
-        boolean fits =
-            answer.service.equals(service)
-                && answer.method.equals(exchange.getRequestMethod())
-                && fits(answer.path, url.getRawPath());
-        if (fits && (found == null || found.given)) {
-          found = answer;
+    synchronized (STUBS) {
+      Stub found = null;
+      for (Stub stub : STUBS) {
+        boolean matches =
+            stub.service.equals(service)
+                && stub.method.equals(exchange.getRequestMethod())
+                && pathMatches(stub.path, url.getRawPath());
+        if (matches && (found == null || found.used)) {
+          found = stub;
         }
       }
       if (found != null) {
-        found.given = true;
+        found.used = true;
         status = found.status;
         mediaType = found.mediaType;
         body = found.body;
@@ -88,7 +88,7 @@
     exchange.close();
   }
 
-  private static boolean fits(String pattern, String path) {
+  private static boolean pathMatches(String pattern, String path) {
     String[] wanted = pattern.split("/", -1);
     String[] found = path.split("/", -1);
     for (int at = 0; at < Math.min(wanted.length, found.length); at++) {

@@ -1,0 +1,187 @@
+//! Operations that end the session or the service for everybody: log-out, token reset, maintenance, shutdown.
+//!
+//! Some say so in their names; these are called last of all. Others are recognized by what follows: operations that
+//! worked before all answer 401 or 503. They are not called again, and the search tries to undo their effect by
+//! calling them once more with other inputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::openapi::Api;
+
+/// So many operations that worked before must be refused in a row.
+const STREAK: usize = 4;
+/// How often it is tried to undo the effect of a disruptive operation.
+const MAX_ATTEMPTS: u32 = 12;
+
+/// What is known about disruptive operations.
+#[derive(Clone, Debug)]
+pub(crate) struct Disruption {
+    /// Operations that are not called by the search, and the status that everything answered after them.
+    avoided: BTreeMap<usize, Option<u16>>,
+    /// The operation that last changed something, and when it was called.
+    last_write: Option<usize>,
+    /// Operations that were refused in a row, although they worked before.
+    streak: BTreeSet<usize>,
+    recovery: Option<Recovery>,
+}
+
+/// The attempt to undo the effect of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recovery {
+    /// The operation.
+    pub culprit: usize,
+    /// An operation that worked before it.
+    pub witness: usize,
+    attempts: u32,
+}
+
+impl Disruption {
+    /// Operations whose names say that they are disruptive are avoided from the start.
+    pub(crate) fn new(api: &Api) -> Self {
+        let named = (0..api.operations.len()).filter(|&operation| may_end_session(api, operation));
+        Self {
+            avoided: named.map(|operation| (operation, None)).collect(),
+            last_write: None,
+            streak: BTreeSet::new(),
+            recovery: None,
+        }
+    }
+
+    /// Whether the search should not call an operation.
+    pub(crate) fn is_avoided(&self, operation: usize) -> bool {
+        self.avoided.contains_key(&operation)
+    }
+
+    /// The operations after which everything answered 401 or 503, with that status.
+    pub(crate) fn observed(&self) -> Vec<(usize, u16)> {
+        let observed = self.avoided.iter();
+        observed
+            .filter_map(|(operation, status)| Some((*operation, (*status)?)))
+            .collect()
+    }
+
+    /// The attempt to undo an effect that is due, if there is one.
+    pub(crate) fn recovery(&self) -> Option<Recovery> {
+        self.recovery
+    }
+
+    /// Takes note of a response; `worked` says whether the operation succeeded before.
+    pub(crate) fn note(
+        &mut self,
+        api: &Api,
+        operation: usize,
+        is_anonymous: bool,
+        status: u16,
+        worked: bool,
+    ) {
+        if let Some(recovery) = &mut self.recovery
+            && recovery.witness == operation
+        {
+            recovery.attempts += 1;
+            if !matches!(status, 401 | 503) || recovery.attempts >= MAX_ATTEMPTS {
+                self.recovery = None;
+                self.streak.clear();
+            }
+            return;
+        }
+        let is_refused = status == 503 || (status == 401 && !is_anonymous);
+        if is_refused && worked {
+            self.streak.insert(operation);
+        } else if !is_refused {
+            self.streak.clear();
+            let is_read = matches!(
+                &*api.operations[operation].method,
+                "GET" | "HEAD" | "OPTIONS"
+            );
+            if (200..300).contains(&status) && !is_read {
+                self.last_write = Some(operation);
+            }
+        }
+        if self.streak.len() >= STREAK
+            && self.recovery.is_none()
+            && let Some(culprit) = self.last_write.filter(|culprit| !self.is_avoided(*culprit))
+        {
+            self.avoided.insert(culprit, Some(status));
+            self.recovery = Some(Recovery {
+                culprit,
+                witness: operation,
+                attempts: 0,
+            });
+        }
+    }
+}
+
+/// Whether an operation sounds as if it ended the session or the service for everybody.
+pub fn may_end_session(api: &Api, operation: usize) -> bool {
+    const WORDS: [&str; 10] = [
+        "logout",
+        "logoff",
+        "signout",
+        "shutdown",
+        "maintenance",
+        "restart",
+        "resettoken",
+        "tokenreset",
+        "rotatetoken",
+        "revokealltokens",
+    ];
+    let operation = &api.operations[operation];
+    let is_read = matches!(&*operation.method, "GET" | "HEAD" | "OPTIONS");
+    let path: String = operation
+        .path
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    let is_logout = path.contains("logout") || path.contains("signout");
+    (!is_read || is_logout) && WORDS.iter().any(|word| path.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::openapi::{NoLoader, read};
+
+    fn api() -> Api {
+        let document = "openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths:\n".to_owned()
+            + &["a", "b", "c", "d"]
+                .map(|name| {
+                    format!("  /{name}:\n    get: {{responses: {{'200': {{description: ok}}}}}}\n")
+                })
+                .concat()
+            + "  /mode:\n    put: {responses: {'200': {description: ok}}}\n"
+            + "  /users/me/reset-token:\n    post: {responses: {'200': {description: ok}}}\n";
+        read(&document, "api.yaml", &NoLoader).expect("a document")
+    }
+
+    #[test]
+    fn an_operation_after_which_everything_is_refused_is_found_and_undone() {
+        let api = api();
+        let mut disruption = Disruption::new(&api);
+        assert!(disruption.is_avoided(5), "its name says so");
+        disruption.note(&api, 4, false, 200, false);
+        for operation in 0..4 {
+            assert!(disruption.recovery().is_none());
+            disruption.note(&api, operation, false, 503, true);
+        }
+        let recovery = disruption.recovery().expect("something to undo");
+        assert_eq!((recovery.culprit, recovery.witness), (4, 3));
+        assert_eq!(disruption.observed(), [(4, 503)]);
+        disruption.note(&api, 3, false, 200, true);
+        assert!(disruption.recovery().is_none());
+        assert!(disruption.is_avoided(4));
+    }
+
+    #[test]
+    fn failures_of_single_operations_and_of_strangers_are_no_disruption() {
+        let api = api();
+        let mut disruption = Disruption::new(&api);
+        disruption.note(&api, 4, false, 200, false);
+        for round in 0..10 {
+            disruption.note(&api, 0, false, 503, true);
+            disruption.note(&api, 1, false, 503, false);
+            disruption.note(&api, round % 4, true, 401, true);
+        }
+        assert!(disruption.observed().is_empty());
+    }
+}

@@ -1,0 +1,105 @@
+//! How a run divides its budget: the search gets what probes and tests are not expected to need.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::problem::RestProblem;
+
+/// The least and the greatest share of the search, and its share while operations are still to be called at all.
+const MIN_SEARCH: f64 = 0.4;
+const MAX_SEARCH: f64 = 0.85;
+const FIRST_PASS: f64 = 0.95;
+/// The usual number of calls of a test.
+const CALLS_PER_TEST: f64 = 2.0;
+/// How often each test is run after the search: twice to compare its responses, once by its own test runner.
+const RUNS_PER_TEST: f64 = 3.0;
+/// The usual number of probe calls per operation that succeeded, and the most that probes may use.
+const PROBES_PER_OPERATION: f64 = 6.0;
+const MAX_PROBES: f64 = 0.2;
+
+/// What was seen so far that tells how much the rest of the run needs.
+#[derive(Debug, Default)]
+pub(super) struct BudgetShares {
+    calls: AtomicU64,
+    /// Pairs of an operation and a status: about as many tests will be written.
+    pairs: AtomicU64,
+    succeeded: AtomicU64,
+    is_first_pass: AtomicBool,
+    /// The share of the budget that was used when it was last asked for, in millionths.
+    used: AtomicU64,
+}
+
+impl BudgetShares {
+    /// Takes note of a candidate that cost so many calls.
+    pub(super) fn note(&self, problem: &RestProblem, cost: u64) {
+        self.calls.fetch_add(cost, Ordering::Relaxed);
+        let pairs: usize = problem
+            .statuses()
+            .iter()
+            .map(|statuses| statuses.len())
+            .sum();
+        self.pairs.store(pairs as u64, Ordering::Relaxed);
+        let is_success = |status: &u16| (200..300).contains(status);
+        let statuses = problem.statuses().iter();
+        let succeeded = statuses.filter(|statuses| statuses.keys().any(is_success));
+        self.succeeded
+            .store(succeeded.count() as u64, Ordering::Relaxed);
+        self.is_first_pass
+            .store(problem.is_first_pass(), Ordering::Relaxed);
+    }
+
+    /// The calls of the search so far.
+    pub(super) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// The share of the budget that was used when a candidate was last chosen.
+    pub(super) fn used(&self) -> f64 {
+        self.used.load(Ordering::Relaxed) as f64 / 1e6
+    }
+
+    /// How much of the search is over, when `used` of the budget is used.
+    pub(super) fn share_of_search(&self, used: f64) -> f64 {
+        self.used.store((used * 1e6) as u64, Ordering::Relaxed);
+        used / self.search_end(used)
+    }
+
+    /// The share of the budget at which the search ends.
+    fn search_end(&self, used: f64) -> f64 {
+        if self.is_first_pass.load(Ordering::Relaxed) {
+            return FIRST_PASS;
+        }
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
+        let per_call = used / count(&self.calls).max(1.0);
+        let tests = per_call * count(&self.pairs) * CALLS_PER_TEST * RUNS_PER_TEST;
+        let probes = per_call * count(&self.succeeded) * PROBES_PER_OPERATION;
+        (1.0 - tests - probes.min(MAX_PROBES)).clamp(MIN_SEARCH, MAX_SEARCH)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The share of the search after so many calls that used half of the budget.
+    fn search_end(calls: u64, pairs: u64) -> f64 {
+        let shares = BudgetShares::default();
+        shares.calls.store(calls, Ordering::Relaxed);
+        shares.pairs.store(pairs, Ordering::Relaxed);
+        shares.search_end(0.5)
+    }
+
+    #[test]
+    fn a_fast_service_leaves_more_for_the_search_than_a_slow_one() {
+        assert_eq!(search_end(100_000, 100), MAX_SEARCH);
+        assert_eq!(search_end(200, 100), MIN_SEARCH);
+        let between = search_end(1_000, 100);
+        assert!((0.6..0.8).contains(&between), "{between}");
+    }
+
+    #[test]
+    fn operations_are_called_before_anything_is_kept_for_tests() {
+        let shares = BudgetShares::default();
+        shares.is_first_pass.store(true, Ordering::Relaxed);
+        assert_eq!(shares.search_end(0.9), FIRST_PASS);
+    }
+}
