@@ -1,5 +1,6 @@
 //! Fault kinds, and when two faults are the same.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -383,8 +384,10 @@ pub struct Fault {
     pub kind: FaultKind,
     /// The root cause, as far as known.
     pub cause: String,
-    /// The operation that showed it.
+    /// The operation that showed it first.
     pub operation: String,
+    /// Other operations that showed it.
+    pub others: BTreeSet<String>,
     /// What was seen, in a sentence.
     pub detail: String,
     /// What else was seen: the panic with its stack, the last words of the service.
@@ -396,6 +399,13 @@ impl Fault {
     #[must_use]
     pub fn identity(&self) -> (FaultKind, &str) {
         (self.kind, &self.cause)
+    }
+
+    /// Takes note of another operation that showed it.
+    pub(crate) fn add_operation(&mut self, operation: &str) {
+        if operation != self.operation && !self.others.contains(operation) {
+            self.others.insert(operation.to_owned());
+        }
     }
 
     /// Takes out what only the user of a call may know.
@@ -476,6 +486,7 @@ mod tests {
     #[test]
     fn fingerprints_never_change() {
         let fault = |kind, cause: &str| Fault {
+            others: Default::default(),
             kind,
             cause: cause.into(),
             operation: "GET /boats".into(),

@@ -216,12 +216,10 @@ impl RestProblem {
     /// Records a fault, and returns its target.
     pub fn record_fault(&mut self, fault: Fault) -> Target {
         let target = Target::Fault(fault.kind, fault.cause.as_str().into());
-        if !self
-            .faults
-            .iter()
-            .any(|known| known.identity() == fault.identity())
-        {
-            self.faults.push(fault);
+        let mut known = self.faults.iter_mut();
+        match known.find(|known| known.identity() == fault.identity()) {
+            Some(known) => known.add_operation(&fault.operation),
+            None => self.faults.push(fault),
         }
         target
     }
@@ -389,7 +387,7 @@ impl Problem for RestProblem {
     }
 
     fn wants_samples(&self) -> bool {
-        !self.first_pass.is_over() || self.disruption.recovery().is_some()
+        !self.first_pass.is_done() || self.disruption.recovery().is_some()
     }
 
     fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &MutationContext) -> Candidate {

@@ -11,6 +11,7 @@ use crate::action::Action;
 use crate::candidate::{Candidate, Step, StepKind};
 use crate::disruption::Recovery;
 use crate::external::MockResponse;
+use crate::first_pass::NegativeCall;
 use crate::problem::{RestProblem, sample_input};
 use crate::resource::{Dependency, Producer};
 use crate::seeding::RowSeeder;
@@ -26,15 +27,28 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
     if let Some(recovery) = problem.disruption.recovery() {
         return undo(problem, rng, recovery);
     }
-    let prefixes = &problem.successful_prefixes;
-    let disruption = &problem.disruption;
-    let failing =
-        |operation: usize| prefixes[operation].is_empty() && !disruption.is_avoided(operation);
-    let next = problem
-        .first_pass
-        .next(&problem.api, &problem.resources, failing);
+    let next = {
+        let (prefixes, resources) = (&problem.successful_prefixes, &problem.resources);
+        let (hints, disruption) = (&problem.hints, &problem.disruption);
+        let news = |operation: usize| {
+            let is_wanted = prefixes[operation].is_empty() && !disruption.is_avoided(operation);
+            is_wanted.then(|| {
+                let dependencies = resources.dependencies(operation).iter();
+                let producers = dependencies.flat_map(|dependency| &dependency.producers);
+                let succeeded =
+                    producers.filter(|producer| !prefixes[producer.operation].is_empty());
+                hints.count(operation) + succeeded.count()
+            })
+        };
+        problem.first_pass.next(&problem.api, resources, news)
+    };
     if let Some(tour) = next {
         return tour_of(problem, rng, &tour);
+    }
+    while let Some((operation, call)) = problem.first_pass.next_negative() {
+        if let Some(candidate) = negative(problem, rng, operation, call) {
+            return candidate;
+        }
     }
     let operation = pick_operation(problem, rng);
     let mut candidate = Candidate::default();
@@ -45,6 +59,33 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
     }
     apply_random_variation(problem, rng, &mut candidate);
     candidate
+}
+
+/// A call of an operation that should be refused; `None` where nobody can be refused.
+fn negative(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    operation: usize,
+    call: NegativeCall,
+) -> Option<Candidate> {
+    let mut candidate = Candidate::default();
+    // Who is refused at the door needs nothing to be there.
+    let needs_prefix = call == NegativeCall::Invalid;
+    if !needs_prefix || reuse_successful_prefix(problem, rng, &mut candidate, operation).is_none() {
+        let user = any_user(problem, rng);
+        append_operation(problem, rng, &mut candidate, operation, user, 0);
+    }
+    match call {
+        NegativeCall::Anonymous if problem.n_users == 0 => None,
+        NegativeCall::Anonymous => {
+            candidate.steps.last_mut()?.user = None;
+            Some(candidate)
+        }
+        NegativeCall::Invalid => {
+            let broken = violate_constraint(problem, rng, &mut candidate, Some(operation));
+            broken.then_some(candidate)
+        }
+    }
 }
 
 /// Calls a disruptive operation with other inputs, and then one that worked before it.
@@ -546,7 +587,7 @@ fn apply_random_variation(problem: &RestProblem, rng: &mut Rng, candidate: &mut 
 }
 
 /// Texts that are valid and that careless code trips over.
-const EDGE_CASE_TEXTS: [&str; 10] = [
+const EDGE_CASE_TEXTS: [&str; 12] = [
     "o'clock",
     "\"quoted\"",
     "100%",
@@ -557,6 +598,8 @@ const EDGE_CASE_TEXTS: [&str; 10] = [
     " padded ",
     "-1",
     "a\\b; --",
+    "nul\u{0}byte",
+    "\u{feff}\u{202e}\u{fffd}",
 ];
 
 /// What would make two values of an input equal, or a text odd: where, and with what. Not all of it is valid.

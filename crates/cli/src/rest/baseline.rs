@@ -242,6 +242,7 @@ mod tests {
 
     fn fault(kind: FaultKind, cause: &str) -> Fault {
         Fault {
+            others: Default::default(),
             kind,
             cause: cause.into(),
             operation: "GET /boats".into(),

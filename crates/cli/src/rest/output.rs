@@ -529,6 +529,7 @@ impl<'a> FinishedRun<'a> {
             operation: fault.operation.clone(),
             message: fault.detail.clone(),
             details: std::iter::once(fault.kind.explanation().to_owned())
+                .chain(other_operations(fault))
                 .chain(fault.evidence.iter().cloned())
                 .chain(shown.map(HttpTest::answer_lines).unwrap_or_default())
                 .collect(),
@@ -894,6 +895,16 @@ impl<'a> FinishedRun<'a> {
             Tone::Warning,
             &format!("{code}: {}{cause}{expired}", fault.detail),
         );
+        if let Some(others) = other_operations(fault) {
+            terminal.say(Tone::Faint, &format!("    {others}"));
+        }
+        // What the document lacks is folded to a line; the report has the calls.
+        if matches!(
+            fault.kind,
+            FaultKind::UndocumentedStatus | FaultKind::ResponseMismatch
+        ) {
+            return;
+        }
         if !self.args.brief {
             for said in fault
                 .evidence
@@ -1029,6 +1040,12 @@ fn is_stuck(operation: &OperationView, statuses: &[u16]) -> bool {
     let most = operation.statuses.iter().max_by_key(|count| count.calls);
     !operation.statuses.iter().any(is_success)
         && most.is_some_and(|count| statuses.contains(&count.status))
+}
+
+/// The other operations that showed a fault.
+fn other_operations(fault: &Fault) -> Option<String> {
+    let others: Vec<&str> = fault.others.iter().map(String::as_str).collect();
+    (!others.is_empty()).then(|| format!("also: {}", shortened_list(&others)))
 }
 
 /// The first few of many names.

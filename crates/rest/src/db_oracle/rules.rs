@@ -63,6 +63,7 @@ pub(super) fn fault(
     }
     evidence.extend(case.exchange.trace.statements());
     let mut fault = Fault {
+        others: Default::default(),
         kind,
         cause: format!("{name} {place}").trim_end().to_owned(),
         detail: format!(

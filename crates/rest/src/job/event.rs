@@ -232,6 +232,7 @@ pub(super) fn unexplained(service: &Service) -> impl Iterator<Item = Fault> {
         .filter(|crash| !crash.is_shown)
         .map(move |crash| match crash.operation.map(name) {
             Some(operation) => Fault {
+                others: Default::default(),
                 kind: FaultKind::ServiceDied,
                 cause: crash_cause(&operation, &crash.exit_reason),
                 detail: format!(
@@ -242,6 +243,7 @@ pub(super) fn unexplained(service: &Service) -> impl Iterator<Item = Fault> {
                 evidence: Vec::new(),
             },
             None => Fault {
+                others: Default::default(),
                 kind: FaultKind::ServiceDied,
                 cause: crash_cause("unknown", &crash.exit_reason),
                 detail: format!("the service crashed: {}", crash.exit_reason),

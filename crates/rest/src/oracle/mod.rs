@@ -13,7 +13,7 @@ use regex::Regex;
 
 pub use trace::stack_trace;
 
-use crate::action::{ReceivedResponse, ResponseChecker};
+use crate::action::{ReceivedResponse, ResponseChecker, Violation, ViolationKind};
 use crate::db_oracle::{label, violated};
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind, normalize};
@@ -79,6 +79,7 @@ impl Oracle {
         let mut add = |kind: FaultKind, cause: String, detail: String| {
             if self.checks(kind) {
                 faults.push(Fault {
+                    others: Default::default(),
                     kind,
                     cause,
                     operation: name.clone(),
@@ -176,7 +177,7 @@ impl Oracle {
             );
             add(
                 FaultKind::UndocumentedStatus,
-                format!("{name} {}", response.status),
+                undocumented_cause(&name, response.status),
                 detail,
             );
         } else {
@@ -194,7 +195,7 @@ impl Oracle {
             for violation in self.checker.check(api, operation, &answer) {
                 // The same part of every item of a list has one cause.
                 let place = stable_pointer(&violation.pointer);
-                let cause = format!("{name} {} {:?} {place}", response.status, violation.kind);
+                let cause = mismatch_cause(&name, response.status, &violation, &place);
                 add(
                     FaultKind::ResponseMismatch,
                     cause,
@@ -218,6 +219,38 @@ impl Oracle {
             );
         }
         faults
+    }
+}
+
+/// The identity of an undocumented status. What frameworks answer for all operations alike has one cause.
+fn undocumented_cause(name: &str, status: u16) -> String {
+    match status {
+        400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 422 => format!("status {status}"),
+        _ => format!("{name} {status}"),
+    }
+}
+
+/// The identity of a mismatch: the same property that breaks the same rule belongs to one schema, whichever
+/// operations return it.
+fn mismatch_cause(name: &str, status: u16, violation: &Violation, place: &str) -> String {
+    let mut names = place
+        .rsplit('/')
+        .filter(|name| !name.is_empty() && *name != "*");
+    match (&violation.kind, names.next()) {
+        (ViolationKind::Schema(keyword), Some(property)) => {
+            let parent = names
+                .next()
+                .map_or_else(String::new, |parent| format!("{parent}."));
+            format!("{keyword} of {parent}{property}")
+        }
+        (ViolationKind::Schema(keyword), None) => {
+            format!(
+                "{name} {status} {keyword} {}",
+                normalize(&violation.message)
+            )
+        }
+        (kind, _) if status >= 400 => format!("{kind:?} of {status} responses"),
+        (kind, _) => format!("{name} {status} {kind:?} {place}"),
     }
 }
 

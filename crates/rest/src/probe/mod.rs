@@ -276,6 +276,7 @@ impl Prober<'_> {
         let name = self.api.operations[operation].name();
         self.keep(
             Fault {
+                others: Default::default(),
                 kind,
                 cause: name.clone(),
                 operation: name,
