@@ -82,10 +82,10 @@ pub(crate) struct RestArgs {
     )]
     pub wait: f64,
 
-    /// Seconds a service started with --start may take to accept connections.
+    /// Seconds that a service started by Isobath may take to be up, with its agent and its document.
     #[arg(
         long,
-        default_value_t = 30.0,
+        default_value_t = 120.0,
         value_name = "SECONDS",
         help_heading = "Service"
     )]

@@ -14,6 +14,7 @@ use isobath_emit::http::{ExpectedOutcome, HttpSuite, WrittenSuite};
 use isobath_exec::tool::{Tool, ToolOutput};
 
 use super::interrupt::Interruption;
+use super::java;
 use crate::output;
 
 /// How long the tests of one language may take.
@@ -165,6 +166,7 @@ impl SuiteVerifier<'_> {
             ]
             .into_iter()
             .chain(secrets)
+            .chain(java::for_maven())
             .collect(),
             timeout: match language {
                 "rust" => PATIENCE_WITH_CARGO,

@@ -1,6 +1,7 @@
 //! `isobath rest`: runs the REST job and writes its results.
 
 mod address;
+mod agent;
 mod args;
 mod baseline;
 mod check;
@@ -12,6 +13,7 @@ mod folder;
 mod instrumentation;
 mod interrupt;
 mod interrupted;
+mod java;
 mod journal;
 mod jvm;
 mod mock;
@@ -22,6 +24,7 @@ mod run;
 mod rust;
 mod select;
 mod snapshot;
+mod start;
 mod users;
 mod view;
 
