@@ -330,7 +330,9 @@ mod tests {
     #[test]
     fn mistakes_in_a_baseline_are_told() {
         let error = |text: &str| parse(text).unwrap_err();
-        assert!(error("[[finding]]\nfingerprint = 'x'\nreason = 'y'\n").contains("no fingerprint"));
+        assert!(
+            error("[[finding]]\nfingerprint = 'x'\nreason = 'y'\n").contains("invalid fingerprint")
+        );
         assert!(error("[[finding]]\nreasn = 'y'\n").contains("reasn"));
         let print = fault(FaultKind::StackTrace, "x").fingerprint();
         let late =
