@@ -757,7 +757,7 @@ mod tests {
     fn names_become_identifiers_that_can_be_read() {
         assert_eq!(
             snake_case("POST /boats/{boatId} returns 201"),
-            "post_boats_boat_id_answers_201"
+            "post_boats_boat_id_returns_201"
         );
         assert_eq!(snake_case("  x  "), "x");
     }
