@@ -15,12 +15,24 @@ use isobath_exec::process::{Launch, ReadyCheck, Service};
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[path = "jvm/agents.rs"]
+mod agents;
 #[path = "jvm/awkward.rs"]
 mod awkward;
+#[path = "jvm/databases.rs"]
+mod databases;
+#[path = "jvm/layouts.rs"]
+mod layouts;
 #[path = "jvm/releases.rs"]
 mod releases;
+#[path = "jvm/starting.rs"]
+mod starting;
 #[path = "jvm/suites.rs"]
 mod suites;
+#[path = "jvm/traces.rs"]
+mod traces;
+#[path = "jvm/without_agent.rs"]
+mod without_agent;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -1,8 +1,8 @@
 //! The first pass: every operation is called once before anything is tried twice.
 //!
 //! Operations are grouped into tours: one that creates a resource, then those that use it, and those that delete
-//! it last. So a producer is called once per pass, not once per consumer. Operations that did not succeed are toured
-//! again, with the hints of their error responses, as long as that gains something.
+//! it last. So a producer is called once per pass, not once per consumer. An operation that did not succeed is toured
+//! again when something new is known: a hint from an error response, or a producer that succeeded.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::resource::Resources;
 /// The most steps of a tour. A longer one costs more than it saves when it is mutated.
 const MAX_STEPS: usize = 12;
 /// The most passes over operations that fail.
-const MAX_PASSES: u32 = 4;
+const MAX_PASSES: u32 = 8;
 /// How deep producers of producers are added to a tour.
 const MAX_DEPTH: usize = 4;
 
@@ -21,8 +21,8 @@ const MAX_DEPTH: usize = 4;
 pub(crate) struct FirstPass {
     tours: VecDeque<Vec<usize>>,
     passes: u32,
-    /// How many operations had succeeded when the pass began.
-    succeeded: usize,
+    /// Per operation, how much was known that may help it when it was last toured.
+    known: Vec<usize>,
     /// Calls that should be refused, each once.
     negative: Vec<(usize, NegativeCall)>,
 }
@@ -56,14 +56,19 @@ impl FirstPass {
         Self {
             tours: plan(api, resources, &wanted),
             passes: 1,
-            succeeded: 0,
+            known: vec![0; api.operations.len()],
             negative,
         }
     }
 
-    /// Whether there are tours left, those of a further pass included.
+    /// Whether every operation was toured as often as that promised anything.
     pub(crate) fn is_over(&self) -> bool {
         self.tours.is_empty()
+    }
+
+    /// Whether every operation also had its calls that should be refused.
+    pub(crate) fn is_done(&self) -> bool {
+        self.tours.is_empty() && self.negative.is_empty()
     }
 
     /// The next call that should be refused.
@@ -71,22 +76,27 @@ impl FirstPass {
         self.negative.pop()
     }
 
-    /// The next tour; `failing` says which operations have not succeeded yet.
+    /// The next tour; `news` says of an operation that failed so far how much is known that may help it, and nothing
+    /// of one that needs no further tour.
     pub(crate) fn next(
         &mut self,
         api: &Api,
         resources: &Resources,
-        failing: impl Fn(usize) -> bool,
+        news: impl Fn(usize) -> Option<usize>,
     ) -> Option<Vec<usize>> {
         let tour = self.tours.pop_front()?;
         if self.tours.is_empty() && self.passes < MAX_PASSES {
-            let failing: Vec<bool> = (0..api.operations.len()).map(failing).collect();
-            let succeeded = failing.iter().filter(|failing| !**failing).count();
-            if succeeded > self.succeeded {
-                self.passes += 1;
-                self.succeeded = succeeded;
-                self.tours = plan(api, resources, &failing);
+            self.passes += 1;
+            let mut wanted = vec![false; api.operations.len()];
+            for (operation, known) in self.known.iter_mut().enumerate() {
+                if let Some(now) = news(operation)
+                    && now > *known
+                {
+                    *known = now;
+                    wanted[operation] = true;
+                }
             }
+            self.tours = plan(api, resources, &wanted);
         }
         Some(tour)
     }

@@ -387,7 +387,7 @@ impl Problem for RestProblem {
     }
 
     fn wants_samples(&self) -> bool {
-        !self.first_pass.is_over() || self.disruption.recovery().is_some()
+        !self.first_pass.is_done() || self.disruption.recovery().is_some()
     }
 
     fn mutate(&mut self, rng: &mut Rng, parent: &Candidate, aim: &MutationContext) -> Candidate {

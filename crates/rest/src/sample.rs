@@ -27,21 +27,28 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
     if let Some(recovery) = problem.disruption.recovery() {
         return undo(problem, rng, recovery);
     }
-    let prefixes = &problem.successful_prefixes;
-    let disruption = &problem.disruption;
-    let failing =
-        |operation: usize| prefixes[operation].is_empty() && !disruption.is_avoided(operation);
-    let next = problem
-        .first_pass
-        .next(&problem.api, &problem.resources, failing);
+    let next = {
+        let (prefixes, resources) = (&problem.successful_prefixes, &problem.resources);
+        let (hints, disruption) = (&problem.hints, &problem.disruption);
+        let news = |operation: usize| {
+            let is_wanted = prefixes[operation].is_empty() && !disruption.is_avoided(operation);
+            is_wanted.then(|| {
+                let dependencies = resources.dependencies(operation).iter();
+                let producers = dependencies.flat_map(|dependency| &dependency.producers);
+                let succeeded =
+                    producers.filter(|producer| !prefixes[producer.operation].is_empty());
+                hints.count(operation) + succeeded.count()
+            })
+        };
+        problem.first_pass.next(&problem.api, resources, news)
+    };
     if let Some(tour) = next {
         return tour_of(problem, rng, &tour);
     }
-    if rng.f64() < NEGATIVE
-        && let Some((operation, call)) = problem.first_pass.next_negative()
-        && let Some(candidate) = negative(problem, rng, operation, call)
-    {
-        return candidate;
+    while let Some((operation, call)) = problem.first_pass.next_negative() {
+        if let Some(candidate) = negative(problem, rng, operation, call) {
+            return candidate;
+        }
     }
     let operation = pick_operation(problem, rng);
     let mut candidate = Candidate::default();
@@ -54,9 +61,6 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
     candidate
 }
 
-/// The chance that a fresh candidate is one that should be refused, until there was one for each operation.
-const NEGATIVE: f64 = 0.4;
-
 /// A call of an operation that should be refused; `None` where nobody can be refused.
 fn negative(
     problem: &RestProblem,
@@ -65,9 +69,11 @@ fn negative(
     call: NegativeCall,
 ) -> Option<Candidate> {
     let mut candidate = Candidate::default();
-    if reuse_successful_prefix(problem, rng, &mut candidate, operation).is_none() {
+    // Who is refused at the door needs nothing to be there.
+    let needs_prefix = call == NegativeCall::Invalid;
+    if !needs_prefix || reuse_successful_prefix(problem, rng, &mut candidate, operation).is_none() {
         let user = any_user(problem, rng);
-        append_operation(problem, rng, &mut candidate, operation, user, 1);
+        append_operation(problem, rng, &mut candidate, operation, user, 0);
     }
     match call {
         NegativeCall::Anonymous if problem.n_users == 0 => None,

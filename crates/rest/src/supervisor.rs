@@ -209,6 +209,22 @@ impl Supervisor {
         }
     }
 
+    /// Restarts a service that is up, so that what follows meets a fresh one; does nothing where it was not started here.
+    ///
+    /// # Errors
+    ///
+    /// When it does not come up again.
+    pub fn restart_fresh(&self) -> Result<(), String> {
+        let mut state = self.state();
+        let Some(restart) = &mut state.restart else {
+            return Ok(());
+        };
+        let restarted = restart()?;
+        state.sessions = restarted.sessions.into();
+        self.restarts.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
     fn state(&self) -> MutexGuard<'_, SupervisorState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -217,8 +233,8 @@ impl Supervisor {
 impl fmt::Debug for Supervisor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Supervisor")
-            .field("life", &self.restarts())
-            .field("is_gone", &self.is_lost)
+            .field("restarts", &self.restarts())
+            .field("is_lost", &self.is_lost)
             .finish_non_exhaustive()
     }
 }

@@ -80,38 +80,75 @@ fn a_signed_jar_is_watched_as_a_named_module_and_on_the_class_path() {
 
 /// Starts the shop by a `java` with the agent, and fails unless the agent tells how near a call came.
 pub(super) fn is_watched(java: &str, what: &str) {
-    let listener = Listener::open_loopback().expect("a place to listen");
-    let port = port();
-    let url = format!("http://127.0.0.1:{port}/");
-    let agent = root().join("drivers/jvm/target/isobath-agent.jar");
-    let command = format!(
-        "exec '{java}' -javaagent:'{}' {what} {port}",
-        agent.display()
-    );
-    let launch = Launch {
-        variables: listener.variables(None),
-        timeout: Duration::from_secs(60),
-        ..Launch::new(command, ReadyCheck::Url(url.clone()))
-    };
-    let _process = Service::start(launch).expect("the service starts");
-    let mut driver = listener.accept(Duration::from_secs(10)).expect("a driver");
-    driver.begin_candidate();
-    let mut client = Client::new(ClientConfig::default()).expect("a client");
-    let status = client
-        .call(&Request::get(format!("{url}?open=sesamx")))
-        .status();
-    assert_eq!(status, Some(404));
-    driver.events().expect("the service lives");
-    assert_eq!(driver.unwatched(), [] as [String; 0], "{java}");
-    let mut reached = Vec::new();
-    driver.read(&mut reached);
-    let table = driver.table().targets();
-    let near = reached.iter().any(|reached| {
-        let target = table.iter().find(|target| target.id == reached.target);
-        let is_call = target.is_some_and(|target| target.text == "String.startsWith");
-        is_call && reached.score > 0.5 && reached.score < 1.0
-    });
-    assert!(near, "{java}: {reached:?}");
+    Shop::start(java, what).is_watched();
+}
+
+/// The shop, with the agent in it.
+pub(super) struct Shop {
+    driver: Driver,
+    url: String,
+    command: String,
+    _process: Service,
+    _listener: Listener,
+}
+
+impl Shop {
+    /// Starts it by a `java` with these arguments, after which its port comes.
+    pub(super) fn start(java: &str, what: &str) -> Self {
+        let listener = Listener::open_loopback().expect("a place to listen");
+        let port = port();
+        let url = format!("http://127.0.0.1:{port}/");
+        let agent = root().join("drivers/jvm/target/isobath-agent.jar");
+        let command = format!(
+            "exec '{java}' -javaagent:'{}' {what} {port}",
+            agent.display()
+        );
+        let launch = Launch {
+            variables: listener.variables(None),
+            timeout: Duration::from_secs(60),
+            ..Launch::new(command.clone(), ReadyCheck::Url(url.clone()))
+        };
+        let process = Service::start(launch).expect("the service starts");
+        let driver = listener.accept(Duration::from_secs(10)).expect("a driver");
+        Self {
+            driver,
+            url,
+            command,
+            _process: process,
+            _listener: listener,
+        }
+    }
+
+    /// The source files that have targets.
+    pub(super) fn files(&self) -> Vec<String> {
+        let targets = self.driver.table().targets().iter();
+        let files: std::collections::BTreeSet<String> =
+            targets.map(|target| target.file.clone()).collect();
+        files.into_iter().collect()
+    }
+
+    /// Fails unless the agent tells how near a call came.
+    pub(super) fn is_watched(&mut self) {
+        let driver = &mut self.driver;
+        let command = &self.command;
+        driver.begin_candidate();
+        let mut client = Client::new(ClientConfig::default()).expect("a client");
+        let status = client
+            .call(&Request::get(format!("{}?open=sesamx", self.url)))
+            .status();
+        assert_eq!(status, Some(404));
+        driver.events().expect("the service lives");
+        assert_eq!(driver.unwatched(), [] as [String; 0], "{command}");
+        let mut reached = Vec::new();
+        driver.read(&mut reached);
+        let table = driver.table().targets();
+        let near = reached.iter().any(|reached| {
+            let target = table.iter().find(|target| target.id == reached.target);
+            let is_call = target.is_some_and(|target| target.text == "String.startsWith");
+            is_call && reached.score > 0.5 && reached.score < 1.0
+        });
+        assert!(near, "{command}: {reached:?}");
+    }
 }
 
 /// A service whose classes are as newer compilers make them, and one of whose methods is nearly as long as any may be.

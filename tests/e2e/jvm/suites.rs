@@ -173,3 +173,57 @@ fn suites_in_other_languages_find_their_ports_too_so_that_several_run_at_once() 
         assert!(passed, "{language}: {said}");
     }
 }
+
+/// A Java installation without a compiler, which leaves a mark when it runs a service and refuses to run Maven.
+fn runtime_only(folder: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let java = folder.join("bin/java");
+    let mark = folder.join("used");
+    std::fs::create_dir_all(folder.join("bin")).expect("a folder");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *plexus*) echo 'not for Maven'; exit 1;; esac\ntouch '{}'\nexec java \"$@\"\n",
+        mark.display()
+    );
+    std::fs::write(&java, script).expect("a file");
+    let permissions = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&java, permissions).expect("a file of ours");
+    mark
+}
+
+#[test]
+fn the_java_of_the_service_is_not_that_of_maven() {
+    if !is_built() {
+        return;
+    }
+    let sample = root().join("tests/suts/jvm/numbers");
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let [by_variable, by_flag] = ["variable", "flag"].map(|name| runtime_only(&at.join(name)));
+    let run = |more: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_isobath"))
+            .current_dir(at)
+            .env("JAVA_HOME", at.join("variable"))
+            .arg("rest")
+            .arg(sample.join("openapi.json"))
+            .arg("--jvm")
+            .arg(sample.join("target/numbers.jar"))
+            .args(["--port", &port(), "--budget", "100calls"])
+            .args(["--lang", "junit", "--out", "out"])
+            .args(more)
+            .output()
+            .expect("the binary runs");
+        let said = [output.stdout, output.stderr].concat();
+        String::from_utf8_lossy(&said).into_owned()
+    };
+    let said = run(&[]);
+    assert!(by_variable.is_file(), "{said}");
+    let report = std::fs::read_to_string(at.join("out/report.json"));
+    let report = report.unwrap_or_else(|error| panic!("{error}: {said}"));
+    let report: Value = serde_json::from_str(&report).expect("a report is JSON");
+    let suite = &report["suites"][0];
+    assert_eq!(suite["not_run"], Value::Null, "{suite}\n{said}");
+    assert!(suite["passed"].as_u64() > Some(0), "{suite}\n{said}");
+    assert!(!by_flag.is_file());
+    let said = run(&["--no-run", "--jvm-home", "flag"]);
+    assert!(by_flag.is_file(), "{said}");
+}

@@ -13,6 +13,7 @@ use super::database::DatabaseArgs;
 use super::jvm::JvmArgs;
 use super::mock::MockArgs;
 use super::rust::RustArgs;
+use super::select::SelectArgs;
 
 /// Generate tests for a REST API from its OpenAPI document.
 #[derive(Clone, Debug, Args)]
@@ -81,10 +82,10 @@ pub(crate) struct RestArgs {
     )]
     pub wait: f64,
 
-    /// Seconds a service started with --start may take to accept connections.
+    /// Seconds that a service started by Isobath may take to be up, with its agent and its document.
     #[arg(
         long,
-        default_value_t = 30.0,
+        default_value_t = 120.0,
         value_name = "SECONDS",
         help_heading = "Service"
     )]
@@ -177,6 +178,10 @@ pub(crate) struct RestArgs {
     /// Settings that redirect the service to each mock server.
     #[arg(skip)]
     pub outside_settings: Vec<Vec<String>>,
+
+    /// Which operations are tested.
+    #[command(flatten)]
+    pub select: SelectArgs,
 
     /// Which faults fail the run.
     #[command(flatten)]

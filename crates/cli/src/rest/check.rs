@@ -14,6 +14,7 @@ use isobath_emit::http::{ExpectedOutcome, HttpSuite, WrittenSuite};
 use isobath_exec::tool::{Tool, ToolOutput};
 
 use super::interrupt::Interruption;
+use super::java;
 use crate::output;
 
 /// How long the tests of one language may take.
@@ -41,6 +42,8 @@ pub(super) struct SuiteVerifier<'a> {
     pub(super) secrets: &'a BTreeMap<String, String>,
     /// Set when the run is interrupted.
     pub(super) interruption: &'a Interruption,
+    /// Starts the service anew, where it was started here, so that a suite is proven on a fresh one.
+    pub(super) restart: &'a dyn Fn() -> Result<(), String>,
     /// Why nothing is run at all, if so.
     pub(super) not_run: Option<String>,
 }
@@ -138,6 +141,7 @@ impl SuiteVerifier<'_> {
         if written.tests.is_empty() {
             return Ok(BTreeMap::new());
         }
+        (self.restart)().map_err(|why| format!("the service did not restart: {why}"))?;
         let folder = self.folder.join(language);
         for stale in self.result_files(&folder, &written.run.results) {
             let _ = std::fs::remove_file(stale);
@@ -162,6 +166,7 @@ impl SuiteVerifier<'_> {
             ]
             .into_iter()
             .chain(secrets)
+            .chain(java::for_maven())
             .collect(),
             timeout: match language {
                 "rust" => PATIENCE_WITH_CARGO,
@@ -304,6 +309,7 @@ mod tests {
     fn a_suite_that_is_not_run_is_written_and_says_why() {
         let folder = tempfile::tempdir().unwrap();
         let checker = SuiteVerifier {
+            restart: &|| Ok(()),
             folder: folder.path(),
             base: "http://127.0.0.1:1",
             secrets: &BTreeMap::new(),

@@ -117,6 +117,11 @@ impl DatabaseArgs {
             }
             // Most services have none, or one that is not ours to write to.
             Err(DatabaseError::NoDatabase { .. }) => Ok(None),
+            Err(error @ DatabaseError::Refused { .. }) => {
+                let said = format!("warning: {error}; the run goes on without rows");
+                terminal.insist(Tone::Warning, &said);
+                Ok(None)
+            }
             Err(error) => Err(SetupError::unreachable(error.to_string())),
         }
     }

@@ -1,5 +1,7 @@
 //! White-box instrumentation of the service, independent of its language.
 
+use std::time::Duration;
+
 use isobath_exec::driver::SharedDriver;
 use isobath_rest::feedback::Feedback;
 use isobath_rewrite::build::InstrumentedBuild;
@@ -54,7 +56,8 @@ impl Instrumentation {
             return Ok(Some(Self::Rust(built)));
         }
         if args.jvm.is_wanted() {
-            return InstrumentedJvm::prepare(args).map(|watched| Some(Self::Jvm(watched)));
+            return InstrumentedJvm::prepare(args, terminal)
+                .map(|watched| Some(Self::Jvm(watched)));
         }
         Ok(None)
     }
@@ -67,19 +70,23 @@ impl Instrumentation {
         }
     }
 
-    /// The instruments of the service, once it is up; prints what is instrumented.
-    pub(super) fn feedback(self, terminal: &Terminal) -> Result<Instruments, SetupError> {
+    /// The instruments of the service, whose driver connects within `timeout`; prints what is instrumented.
+    pub(super) fn feedback(
+        self,
+        terminal: &Terminal,
+        timeout: Duration,
+    ) -> Result<Instruments, SetupError> {
         match self {
             Self::Rust(service) => {
                 service.describe(terminal);
-                let (feedback, built) = service.feedback()?;
+                let (feedback, built) = service.feedback(timeout)?;
                 Ok(Instruments {
                     feedback: Some(feedback),
                     built: Some(built),
                     rows: None,
                 })
             }
-            Self::Jvm(service) => service.feedback(terminal),
+            Self::Jvm(service) => service.feedback(terminal, timeout),
         }
     }
 }

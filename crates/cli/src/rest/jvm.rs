@@ -1,6 +1,7 @@
 //! `--jvm`: starts a JVM service with the agent for white-box testing.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use isobath_emit::http::suite::AGENT_PORT;
@@ -9,14 +10,12 @@ use isobath_exec::driver::Listener;
 use isobath_exec::process::free_port;
 use isobath_rest::feedback::{DriverFeedback, Feedback};
 
+use super::agent;
 use super::args::RestArgs;
 use super::instrumentation::{InMemoryRows, Instruments};
 use super::run::SetupError;
-use super::rust::{FIRST_PORT, PATIENCE, Technique};
+use super::rust::{FIRST_PORT, Technique};
 use crate::terminal::{Terminal, Tone};
-
-/// The agent's file, wherever it is.
-const AGENT: &str = "isobath-agent.jar";
 
 /// Flags for white-box testing of JVM services.
 #[derive(Clone, Debug, Default, Args)]
@@ -39,7 +38,11 @@ pub(crate) struct JvmArgs {
     )]
     pub jvm_option: Vec<String>,
 
-    /// Jar of the agent [default: isobath-agent.jar next to the isobath binary].
+    /// Java installation that runs the service [default: JAVA_HOME, or `java` of the path].
+    #[arg(long, value_name = "FOLDER", requires = "jvm")]
+    pub jvm_home: Option<PathBuf>,
+
+    /// Jar of the agent [default: the agent of this program].
     #[arg(long, value_name = "JAR")]
     pub agent: Option<PathBuf>,
 }
@@ -59,6 +62,8 @@ pub(super) struct InstrumentedJvm {
     own: Option<Own>,
     /// Port for inserting rows into an in-memory database of the service.
     row_endpoint: u16,
+    /// Whoever runs SQL there has to know this.
+    token: String,
 }
 
 struct Own {
@@ -74,16 +79,7 @@ const ROW_PORT_OFFSET: u16 = 1000;
 
 impl InstrumentedJvm {
     /// Finds the agent and the service that the flags name.
-    pub(super) fn prepare(args: &RestArgs) -> Result<Self, SetupError> {
-        let agent = match &args.jvm.agent {
-            Some(path) => path.canonicalize().map_err(|error| {
-                SetupError::usage(format!(
-                    "--agent {}: {error}; build it with `mvn -f drivers/jvm/pom.xml package`",
-                    path.display()
-                ))
-            })?,
-            None => find_agent()?,
-        };
+    pub(super) fn prepare(args: &RestArgs, terminal: &Terminal) -> Result<Self, SetupError> {
         let system = |error: std::io::Error| SetupError::unreachable(error.to_string());
         let own = match &args.jvm.jvm {
             None => None,
@@ -98,16 +94,25 @@ impl InstrumentedJvm {
                     Some(port) => port,
                     None => free_port(FIRST_PORT).map_err(system)?,
                 };
-                Some(Own::new(args, &agent, &jar, port))
+                Some((jar, port, java(args)?))
             }
         };
+        let agent = match &args.jvm.agent {
+            Some(path) => path.canonicalize().map_err(|error| {
+                SetupError::usage(format!("--agent {}: {error}", path.display()))
+            })?,
+            None => agent::find(terminal)?,
+        };
+        let own = own.map(|(jar, port, java)| Own::new(args, &agent, &jar, port, &java));
         let listener = Listener::open_loopback().map_err(system)?;
+        let token = listener.token().unwrap_or_default().to_owned();
         let port = own.as_ref().map_or(FIRST_PORT, |own| own.port);
         Ok(Self {
             listener,
             agent,
             own,
             row_endpoint: free_port(port.saturating_add(ROW_PORT_OFFSET)).map_err(system)?,
+            token,
         })
     }
 
@@ -127,9 +132,8 @@ impl InstrumentedJvm {
             )),
             (None, Some(start)) => {
                 let options = quote_if_needed(&self.tool_options());
-                let row_endpoint = self.row_endpoint;
                 Some(format!(
-                    "env {DOOR_VARIABLE}={row_endpoint} {TOOL_OPTIONS}={options} {start}"
+                    "env {DOOR_VARIABLE}={AGENT_PORT} {TOOL_OPTIONS}={options} {start}"
                 ))
             }
             (None, None) => None,
@@ -148,7 +152,14 @@ impl InstrumentedJvm {
             }
             None => set(TOOL_OPTIONS, self.tool_options()),
         }
-        set(DOOR_VARIABLE, self.row_endpoint.to_string());
+        set(
+            DOOR_VARIABLE,
+            format!("{}/{}", self.row_endpoint, self.token),
+        );
+        let home = args.jvm.jvm_home.as_ref();
+        if let Some(home) = home.and_then(|home| home.canonicalize().ok()) {
+            set("JAVA_HOME", home.display().to_string());
+        }
         for (name, patterns) in [
             ("ISOBATH_INCLUDE", &args.white.include),
             ("ISOBATH_EXCLUDE", &args.white.exclude),
@@ -170,9 +181,13 @@ impl InstrumentedJvm {
         format!("{before} {flag}").trim().to_owned()
     }
 
-    /// The driver feedback, once the service is up.
-    pub(super) fn feedback(self, terminal: &Terminal) -> Result<Instruments, SetupError> {
-        let feedback = DriverFeedback::new(self.listener, PATIENCE).map_err(|error| {
+    /// The driver feedback of a service whose agent connects within `timeout`.
+    pub(super) fn feedback(
+        self,
+        terminal: &Terminal,
+        timeout: Duration,
+    ) -> Result<Instruments, SetupError> {
+        let feedback = DriverFeedback::new(self.listener, timeout).map_err(|error| {
             SetupError::unreachable(format!(
                 "{error} See the output of the service for the reason."
             ))
@@ -219,12 +234,30 @@ const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 /// Environment variable with the port for inserting rows.
 const DOOR_VARIABLE: &str = "ISOBATH_DOOR";
 
+/// Where a suite that is checked brings rows to the service that runs, with the token of the run.
+pub(super) fn row_endpoint(args: &RestArgs) -> Option<String> {
+    let mut variables = args.variables.iter();
+    let (_, place) = variables.find(|(name, _)| name == DOOR_VARIABLE)?;
+    Some(format!("http://127.0.0.1:{place}"))
+}
+
+/// The `java` that runs the service.
+fn java(args: &RestArgs) -> Result<String, SetupError> {
+    let of = |home: &Path| Some(home.join("bin/java")).filter(|java| java.is_file());
+    if let Some(home) = &args.jvm.jvm_home {
+        let java = home.canonicalize().ok().and_then(|home| of(&home));
+        let java = java.ok_or_else(|| {
+            SetupError::usage(format!("--jvm-home {} has no bin/java", home.display()))
+        })?;
+        return Ok(java.display().to_string());
+    }
+    let home = std::env::var_os("JAVA_HOME");
+    let java = home.and_then(|home| of(Path::new(&home)));
+    Ok(java.map_or_else(|| "java".to_owned(), |java| java.display().to_string()))
+}
+
 impl Own {
-    fn new(args: &RestArgs, agent: &Path, jar: &Path, port: u16) -> Self {
-        let java = std::env::var_os("JAVA_HOME")
-            .map(|home| Path::new(&home).join("bin/java"))
-            .filter(|java| java.is_file())
-            .map_or_else(|| "java".to_owned(), |java| java.display().to_string());
+    fn new(args: &RestArgs, agent: &Path, jar: &Path, port: u16, java: &str) -> Self {
         let options: String = args
             .jvm
             .jvm_option
@@ -237,7 +270,7 @@ impl Own {
             .collect();
         let here = service.replace("{port}", &port.to_string());
         let jar = quote_if_needed(&jar.to_string_lossy());
-        let java = quote_if_needed(&java);
+        let java = quote_if_needed(java);
         let flag = quote_if_needed(&agent_flag(agent));
         let ports = PORTS.map(|name| format!("{name}={{port}}")).join(" ");
         let ports = format!("env {ports}");
@@ -252,27 +285,4 @@ impl Own {
 
 fn agent_flag(agent: &Path) -> String {
     format!("-javaagent:{}", agent.display())
-}
-
-/// The agent beside this program, or where its build leaves it in the source tree that this program was built in.
-fn find_agent() -> Result<PathBuf, SetupError> {
-    let program = std::env::current_exe().map_err(|error| {
-        SetupError::usage(format!(
-            "cannot find the path of the isobath binary: {error}"
-        ))
-    })?;
-    let beside = program.parent().map(|folder| folder.join(AGENT));
-    let built = program
-        .ancestors()
-        .map(|folder| folder.join("drivers/jvm/target").join(AGENT));
-    beside
-        .into_iter()
-        .chain(built)
-        .find(|path| path.is_file())
-        .ok_or_else(|| {
-            SetupError::usage(format!(
-                "{AGENT} not found next to {}; build it with `mvn -f drivers/jvm/pom.xml package` or pass --agent",
-                program.display()
-            ))
-        })
 }

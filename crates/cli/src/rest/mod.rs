@@ -1,6 +1,7 @@
 //! `isobath rest`: runs the REST job and writes its results.
 
 mod address;
+mod agent;
 mod args;
 mod baseline;
 mod check;
@@ -12,6 +13,7 @@ mod folder;
 mod instrumentation;
 mod interrupt;
 mod interrupted;
+mod java;
 mod journal;
 mod jvm;
 mod mock;
@@ -20,7 +22,9 @@ pub(crate) mod replay;
 pub(crate) mod resume;
 mod run;
 mod rust;
+mod select;
 mod snapshot;
+mod start;
 mod users;
 mod view;
 

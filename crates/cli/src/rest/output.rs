@@ -75,12 +75,12 @@ impl<'a> FinishedRun<'a> {
         let start = with_rows.or(plain);
         match start {
             // A service that we know how to start takes any port.
-            Some(start) if args.jvm.jvm.is_some() => {
-                let row_endpoint = suite
+            Some(start) if args.jvm.jvm.is_some() || with_rows.is_some() => {
+                let agent_url = suite
                     .database
                     .as_ref()
                     .and_then(|of| of.agent_url.as_deref());
-                suite.service.start_on_free_ports(start, row_endpoint);
+                suite.service.start_on_free_ports(start, agent_url);
             }
             start => suite.service.start = start.cloned(),
         }

@@ -11,8 +11,8 @@ use isobath_emit::findings::RunEvent as Line;
 use isobath_emit::http::writer;
 use isobath_exec::database::Address;
 use isobath_exec::document;
-use isobath_exec::http::{CallFailure, Client, ClientConfig as HttpConfig};
-use isobath_exec::process::{Launch, ReadyCheck, Service as Process, StartError, wait_for};
+use isobath_exec::http::{Client, ClientConfig as HttpConfig};
+use isobath_exec::process::Service as Process;
 use isobath_rest::auth::User;
 use isobath_rest::caller::Service;
 use isobath_rest::external::Mocks;
@@ -40,9 +40,11 @@ use super::instrumentation::{Instrumentation, Instruments};
 use super::interrupt::Interruption;
 use super::interrupted::{InterruptedRun, report_lost_targets, report_resumption, wait_until_down};
 use super::journal::Journal;
+use super::jvm;
 use super::mock::Mocked;
 use super::output;
 use super::snapshot;
+use super::start::{StartedService, wait};
 use super::users::{secrets, users};
 use super::view::View;
 use crate::exit::Exit;
@@ -75,6 +77,21 @@ impl SetupError {
         Self {
             exit: Exit::Unreachable,
             why: why.into(),
+        }
+    }
+
+    pub(super) fn interrupted(why: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Interrupted,
+            why: why.into(),
+        }
+    }
+
+    /// The same, with the reason.
+    pub(super) fn because(self, reason: &str) -> Self {
+        Self {
+            why: format!("{}\n{reason}", self.why),
+            ..self
         }
     }
 
@@ -152,12 +169,25 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             if let (Some(_), Some(url)) = (&interrupted, &args.url) {
                 wait_until_down(url);
             }
-            Some(start(args, command, &interruption, terminal)?)
+            Some(StartedService::start(
+                args,
+                command,
+                &interruption,
+                terminal,
+            )?)
         }
         _ => None,
     };
+    let started = process.as_ref();
     let instruments = match instrumentation {
-        Some(service) => service.feedback(terminal)?,
+        Some(service) => {
+            let left = started.map_or(Duration::ZERO, StartedService::time_left);
+            let instruments = service.feedback(terminal, left);
+            instruments.map_err(|error| match started {
+                Some(started) => started.explain(error),
+                None => error,
+            })?
+        }
         None => Instruments::default(),
     };
     let built = instruments.built;
@@ -167,10 +197,10 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         None => instruments.feedback,
     };
     if args.spec.contains("://") {
-        wait(args, &args.spec, terminal)?;
+        wait(args, &args.spec, started, terminal)?;
     }
     let document = document(&args.spec)?;
-    let api = openapi::read(&document.text, &document.location, &DocumentLoader)
+    let mut api = openapi::read(&document.text, &document.location, &DocumentLoader)
         .map_err(|error| SetupError::usage(error.to_string()))?;
     if api.operations.is_empty() {
         return Err(SetupError::usage(format!(
@@ -178,6 +208,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             args.spec
         )));
     }
+    args.select.select(&mut api)?;
     if args.dry_run {
         describe::describe(&api, terminal);
         return Ok(Exit::Clean);
@@ -185,7 +216,7 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     let users = users(args)?;
     let base = base(args, &api, &document.location)?;
     guard(&base, args.remote)?;
-    wait(args, &base, terminal)?;
+    wait(args, &base, started, terminal)?;
     let started = Instant::now();
     let (folder, interrupted) = match interrupted {
         Some((folder, interrupted)) => (folder, Some(interrupted)),
@@ -211,7 +242,15 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             ..HttpConfig::default()
         })
     };
-    let mut service = service(args, api, base, &users, process, &client, &interruption)?;
+    let mut service = service(
+        args,
+        api,
+        base,
+        &users,
+        process.map(|started| started.process),
+        &client,
+        &interruption,
+    )?;
     for session in &service.sessions {
         log::hide(session.credentials().secrets());
     }
@@ -282,6 +321,12 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     {
         terminal.insist(Tone::Warning, &format!("warning: {warning}"));
     }
+    let failure = service.with_database(|data| data.reset_failure().map(str::to_owned));
+    if let Some(failure) = failure.flatten() {
+        let warning =
+            format!("warning: the database was not reset, and no rows were inserted: {failure}");
+        terminal.insist(Tone::Warning, &warning);
+    }
     if let Some(interrupted) = &interrupted {
         report_lost_targets(interrupted, &lock(&covered), terminal);
     }
@@ -291,7 +336,12 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             .built(built.as_ref())
             .judged(&baseline);
     let row_endpoint = service.with_database(|data| data.row_endpoint().map(str::to_owned));
-    if let Some(database) = args.database.db.clone().or(row_endpoint.flatten()) {
+    if let Some(database) = args
+        .database
+        .db
+        .clone()
+        .or(row_endpoint.flatten().and(jvm::row_endpoint(args)))
+    {
         run.secrets.insert(DATABASE_VARIABLE.to_owned(), database);
     }
     let (suites, files) = write_and_verify(args, &run, folder.path(), &interruption, &log, &client)
@@ -350,6 +400,7 @@ fn write_and_verify(
             base: &run.service.base,
             secrets: &run.secrets,
             interruption,
+            restart: &|| run.service.supervisor.restart_fresh(),
             not_run,
         };
         let mut suite = run.harmless();
@@ -401,63 +452,6 @@ fn exit(run: &output::FinishedRun<'_>, fails: impl Fn(&Fault) -> bool) -> Exit {
 
 fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Starts the service.
-fn start(
-    args: &RestArgs,
-    command: &str,
-    interruption: &Interruption,
-    terminal: &Terminal,
-) -> Result<Process, SetupError> {
-    let url = args.url.clone().ok_or_else(|| {
-        SetupError::usage("--start requires --url, to detect when the service is up")
-    })?;
-    guard(&url, args.remote)?;
-    terminal.say(Tone::Faint, &format!("starting `{command}`"));
-    let launch = Launch {
-        interrupt: Some(Arc::clone(&interruption.stop)),
-        variables: args.variables.clone(),
-        timeout: Duration::try_from_secs_f64(args.start_timeout).map_err(|_| {
-            SetupError::usage("invalid --start-timeout (expected a number of seconds)")
-        })?,
-        ..Launch::new(command, ReadyCheck::Url(url))
-    };
-    Process::start(launch).map_err(|error| match error {
-        StartError::Interrupted { .. } => SetupError {
-            exit: Exit::Interrupted,
-            why: error.to_string(),
-        },
-        error => SetupError::unreachable(error.to_string()),
-    })
-}
-
-/// Waits until the service responds.
-fn wait(args: &RestArgs, url: &str, terminal: &Terminal) -> Result<(), SetupError> {
-    let ready = ReadyCheck::Url(url.to_owned());
-    let patience = Duration::try_from_secs_f64(args.wait)
-        .map_err(|_| SetupError::usage("invalid --wait (expected a number of seconds)"))?;
-    let is_absent = |failure: &CallFailure| matches!(failure, CallFailure::Refused);
-    let mut answer = wait_for(&ready, Duration::ZERO, None);
-    if answer.as_ref().is_err_and(is_absent) && !patience.is_zero() {
-        terminal.say(
-            Tone::Faint,
-            &format!(
-                "waiting for {url} (connection refused, up to {} s)",
-                args.wait
-            ),
-        );
-        answer = wait_for(&ready, patience, None);
-    }
-    match answer {
-        // Who answers badly is there.
-        Ok(()) | Err(CallFailure::Dropped | CallFailure::Garbage(_) | CallFailure::TimedOut) => {
-            Ok(())
-        }
-        Err(failure) => Err(SetupError::unreachable(format!(
-            "cannot reach {url} ({failure}); start the service, or pass its start command with --start"
-        ))),
-    }
 }
 
 type Clients = dyn Fn(&Arc<AtomicBool>) -> io::Result<Client>;

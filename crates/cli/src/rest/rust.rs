@@ -15,8 +15,6 @@ use super::args::RestArgs;
 use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
-/// How long the driver of a service that is up may take to connect.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// Where looking for a free port begins, so that the same service mostly has the same address.
 pub(super) const FIRST_PORT: u16 = 8640;
 
@@ -251,9 +249,12 @@ impl Instrumented {
         }
     }
 
-    /// The driver feedback, once the service is up.
-    pub(super) fn feedback(self) -> Result<(Box<dyn Feedback>, InstrumentedBuild), SetupError> {
-        let feedback = DriverFeedback::new(self.listener, PATIENCE)
+    /// The driver feedback of a service whose driver connects within `timeout`.
+    pub(super) fn feedback(
+        self,
+        timeout: Duration,
+    ) -> Result<(Box<dyn Feedback>, InstrumentedBuild), SetupError> {
+        let feedback = DriverFeedback::new(self.listener, timeout)
             .map_err(|error| SetupError::unreachable(error.to_string()))?;
         Ok((Box::new(feedback), self.built))
     }

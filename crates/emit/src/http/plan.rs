@@ -402,7 +402,7 @@ pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
     let mut lines = vec![format!(
         "{}: the base URL of the service; without it {}",
         one_line(&suite.service.base_url_variable),
-        anywhere.map_or_else(
+        suite.free_url().map_or_else(
             || one_line(&suite.service.base_url),
             |_| "a free port".into()
         )

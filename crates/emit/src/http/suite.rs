@@ -58,8 +58,8 @@ pub struct ServiceUnderTest {
     /// the variable of the base URL is set, wait until the base URL answers, and stop it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// The same command with `{port}` in place of the port of the base URL, and `{agent_port}` in place of that of the
-    /// agent: the tests find free ports and start the service there.
+    /// The same command with `{port}` in place of the port of the base URL, and `{agent_port}` in place of the
+    /// port and the token of the agent: the tests choose them and start the service there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_on_free_ports: Option<String>,
     /// What is done before every test to reset the service.
@@ -72,7 +72,7 @@ pub struct ServiceUnderTest {
 
 /// What stands for the port of the service in a command.
 pub(crate) const PORT: &str = "{port}";
-/// Placeholder for the port of the row endpoint of the agent in a command.
+/// Placeholder for the row endpoint of the agent in a command: its port, `/`, and the token that its callers need.
 pub const AGENT_PORT: &str = "{agent_port}";
 
 /// The port of a URL, between what comes before and after it.
@@ -392,19 +392,20 @@ impl ServiceUnderTest {
         }
     }
 
-    /// Lets the tests start the service by a command in which `{port}` and `{agent_port}` stand for ports. Where there is none
-    /// to choose, those of the base URL and of the agent are taken.
+    /// Lets the tests start the service by a command in which `{port}` and `{agent_port}` are chosen by the tests.
+    /// Where there is nothing to choose, the ports of the base URL and of the agent are taken.
     pub fn start_on_free_ports(&mut self, command: &str, agent_url: Option<&str>) {
         let mut fixed = command.to_owned();
+        let mut is_free = false;
         for (placeholder, url) in [
             (PORT, Some(self.base_url.as_str())),
             (AGENT_PORT, agent_url),
         ] {
             if let Some((_, port, _)) = url.and_then(split_at_port) {
+                is_free |= command.contains(placeholder);
                 fixed = fixed.replace(placeholder, port);
             }
         }
-        let is_free = command.contains(PORT) && split_at_port(&self.base_url).is_some();
         self.start_on_free_ports = is_free.then(|| command.to_owned());
         self.start = Some(fixed);
     }
@@ -413,9 +414,14 @@ impl ServiceUnderTest {
 impl HttpSuite {
     /// What stands before and after the port in the base URL, where the tests choose that port.
     pub(crate) fn free_url(&self) -> Option<(&str, &str)> {
-        self.service.start_on_free_ports.as_ref()?;
+        let start = self.service.start_on_free_ports.as_ref()?;
         let (before, _, after) = split_at_port(&self.service.base_url)?;
-        Some((before, after))
+        start.contains(PORT).then_some((before, after))
+    }
+
+    /// Whether the tests choose ports that are free.
+    pub(crate) fn chooses_ports(&self) -> bool {
+        self.free_url().is_some() || self.free_agent_port().is_some()
     }
 
     /// The same for the row endpoint of the agent.

@@ -130,6 +130,12 @@ impl Listener {
         })
     }
 
+    /// What drivers on the loopback interface say first.
+    #[must_use]
+    pub fn token(&self) -> Option<&str> {
+        self.loopback.as_ref().map(|(_, token)| token.as_str())
+    }
+
     /// What the service must find in its environment; `targets` is the file that an
     /// instrumented build left, for drivers that need one.
     pub fn variables(&self, targets: Option<&Path>) -> Vec<(String, String)> {

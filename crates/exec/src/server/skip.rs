@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "failed to start")]
+    #[should_panic(expected = "joins: failed to start the MariaDB server")]
     fn a_server_that_is_there_and_does_not_start_always_fails_the_test() {
         let broken: Result<(), _> = Err(ServerError::DoesNotStart {
             engine: Engine::MariaDb,

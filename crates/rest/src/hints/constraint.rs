@@ -368,21 +368,24 @@ fn pattern_in(message: &str) -> Option<&str> {
 pub(crate) fn date_format_in(text: &str) -> Option<String> {
     let is_part = |c: char| "yYMmdDHhsSTZ-/.: '".contains(c);
     let mut best: Option<&str> = None;
-    let mut rest = text;
-    while let Some(start) = rest.find(|c| "yYdDM".contains(c)) {
-        let end = rest[start..]
+    let mut at = 0;
+    while let Some(found) = text[at..].find(|c| "yYdDM".contains(c)) {
+        let start = at + found;
+        at = start + 1;
+        // The last letter of a word, as in `instead: YYYY-MM-DD`, begins no format.
+        if !before_is_boundary(text, start) {
+            continue;
+        }
+        let end = text[start..]
             .find(|c| !is_part(c))
-            .map_or(rest.len(), |end| start + end);
-        let word = rest[start..end].trim_end_matches([' ', '.', ':', '\'', '-']);
+            .map_or(text.len(), |end| start + end);
+        let word = text[start..end].trim_end_matches([' ', '.', ':', '\'', '-']);
         let lower = word.to_lowercase();
-        let is_format = lower.contains("yy")
-            && word.contains("MM")
-            && lower.contains("dd")
-            && before_is_boundary(rest, start);
+        let is_format = lower.contains("yy") && word.contains("MM") && lower.contains("dd");
         if is_format && best.is_none_or(|best| word.len() > best.len()) {
             best = Some(word);
         }
-        rest = &rest[end.max(start + 1)..];
+        at = end.max(at);
     }
     date_pattern(best?)
 }

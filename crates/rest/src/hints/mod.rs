@@ -58,6 +58,12 @@ struct SentField {
 }
 
 impl Hints {
+    /// How many hints there are for an operation.
+    pub(crate) fn count(&self, operation: usize) -> usize {
+        let fields = self.operations.get(&operation);
+        fields.map_or(0, |fields| fields.values().map(Vec::len).sum())
+    }
+
     /// Takes note of whether a call with certain optional parameters was accepted.
     pub(crate) fn note_parameters(&mut self, input: &Gene, status: u16) {
         let is_accepted = match status {

@@ -52,6 +52,27 @@ pub struct Server {
     pub url: String,
 }
 
+impl Api {
+    /// Leaves out the operations that are not to be kept; links to them lead nowhere.
+    pub fn retain_operations(&mut self, keep: impl Fn(&Operation) -> bool) {
+        let kept: Vec<bool> = self.operations.iter().map(keep).collect();
+        let new_index = |old: usize| {
+            let is_kept = kept.get(old).copied().unwrap_or(false);
+            is_kept.then(|| kept[..old].iter().filter(|kept| **kept).count())
+        };
+        let mut at = 0..;
+        self.operations
+            .retain(|_| at.next().is_some_and(|at| kept[at]));
+        let responses = self
+            .operations
+            .iter_mut()
+            .flat_map(|operation| &mut operation.responses);
+        for link in responses.flat_map(|response| &mut response.links) {
+            link.target = link.target.and_then(new_index);
+        }
+    }
+}
+
 /// Something that can be called: a method on a path.
 #[derive(Clone, Debug)]
 pub struct Operation {

@@ -38,6 +38,8 @@ pub struct LiveDatabase {
     current: Option<Arc<RowImage>>,
     /// Endpoint for inserting rows into an in-memory database of the service.
     row_endpoint: Option<String>,
+    /// Why there is no reset, and so no rows, any more.
+    reset_failure: Option<String>,
 }
 
 /// Cost of seeding.
@@ -107,6 +109,7 @@ impl LiveDatabase {
             before: Vec::new(),
             current: None,
             row_endpoint: None,
+            reset_failure: None,
         }
     }
 
@@ -121,6 +124,12 @@ impl LiveDatabase {
     #[must_use]
     pub fn row_endpoint(&self) -> Option<&str> {
         self.row_endpoint.as_deref()
+    }
+
+    /// Why the database in the memory of the service could not be reset. The run then goes on without rows.
+    #[must_use]
+    pub fn reset_failure(&self) -> Option<&str> {
+        self.reset_failure.as_deref()
     }
 
     /// What may be done with it.
@@ -188,10 +197,9 @@ impl LiveDatabase {
         self.before.clear();
         self.current = None;
         let written = std::mem::take(&mut self.written);
-        if !self.sees_statements {
-            self.state.reset_all(&written)?;
-        } else if !written.is_empty() {
-            self.state.reset(&written)?;
+        self.reset(&written)?;
+        if self.reset_failure.is_some() {
+            return Ok(SeededRows::default());
         }
         let mut rows = candidate.rows.as_slice();
         let mut seeded = SeededRows::default();
@@ -216,6 +224,27 @@ impl LiveDatabase {
             }
         }
         Ok(seeded)
+    }
+
+    fn reset(&mut self, written: &Tables) -> Result<(), DatabaseError> {
+        let reset = if self.reset_failure.is_some() {
+            return Ok(());
+        } else if !self.sees_statements {
+            self.state.reset_all(written)
+        } else if !written.is_empty() {
+            self.state.reset(written)
+        } else {
+            return Ok(());
+        };
+        match reset {
+            Ok(_) => Ok(()),
+            // The service is up, and may be searched as one whose database is not known.
+            Err(error @ DatabaseError::Refused { .. }) if self.row_endpoint.is_some() => {
+                self.reset_failure = Some(error.to_string());
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Evaluates the statements of a candidate, and records the tables they wrote.

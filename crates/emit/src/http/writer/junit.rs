@@ -244,10 +244,12 @@ fn settings(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     let mut base_url = literal(&service.base_url);
     if let Some((before, after)) = suite.free_url() {
         out.push_str("  private static final int PORT = freePort();\n");
-        if suite.free_agent_port().is_some() {
-            out.push_str("  private static final int AGENT_PORT = freePort();\n");
-        }
         base_url = format!("{} + PORT + {}", literal(before), literal(after));
+    }
+    if suite.free_agent_port().is_some() {
+        out.push_str(
+            "  private static final String AGENT_PORT =\n      freePort() + \"/\" + java.util.UUID.randomUUID();\n",
+        );
     }
     let _ = writeln!(
         out,

@@ -259,13 +259,16 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
         let names = children.join(", ");
         let _ = writeln!(out, "import {{ {names} }} from \"node:child_process\";");
     }
-    if suite.free_url().is_some() {
+    if suite.free_agent_port().is_some() {
+        out.push_str("import { randomUUID } from \"node:crypto\";\n");
+    }
+    if suite.chooses_ports() {
         out.push_str("import { once } from \"node:events\";\n");
     }
     if !suite.external_services.is_empty() {
         out.push_str("import { createServer } from \"node:http\";\n");
     }
-    if suite.free_url().is_some() {
+    if suite.chooses_ports() {
         out.push_str("import net from \"node:net\";\n");
     }
     let mut names = Vec::new();
@@ -290,12 +293,16 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     out.push('\n');
     let given = environment(&service.base_url_variable);
     let mut base_url = literal(&service.base_url);
-    if let Some(free) = suite.free_url() {
+    if suite.chooses_ports() {
         out.push_str(include_str!("node/free_port.mjs"));
-        if suite.free_agent_port().is_some() {
-            out.push_str("const AGENT_PORT = await freePort();\n");
-        }
+        out.push('\n');
+    }
+    if let Some(free) = suite.free_url() {
+        out.push_str("const PORT = await freePort();\n");
         base_url = at_port(free, "PORT");
+    }
+    if suite.free_agent_port().is_some() {
+        out.push_str("const AGENT_PORT = `${await freePort()}/${randomUUID()}`;\n");
     }
     let _ = writeln!(
         out,
@@ -345,7 +352,10 @@ fn started(suite: &HttpSuite, fixed: &str) -> String {
     let Some(start) = &suite.service.start_on_free_ports else {
         return literal(fixed);
     };
-    let mut code = format!("{}.replaceAll({}, PORT)", literal(start), literal(PORT));
+    let mut code = literal(start);
+    if suite.free_url().is_some() {
+        let _ = write!(code, ".replaceAll({}, PORT)", literal(PORT));
+    }
     if suite.free_agent_port().is_some() {
         let _ = write!(code, ".replaceAll({}, AGENT_PORT)", literal(AGENT_PORT));
     }

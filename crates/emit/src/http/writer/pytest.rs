@@ -215,8 +215,11 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     if service.start.is_some() {
         imports.extend(["signal", "time"]);
     }
-    if suite.free_url().is_some() {
+    if suite.chooses_ports() {
         imports.push("socket");
+    }
+    if suite.free_agent_port().is_some() {
+        imports.push("secrets");
     }
     if in_shell || suite.database.is_some() {
         imports.push("subprocess");
@@ -256,12 +259,15 @@ fn prelude(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     }
     out.push_str("\nimport pytest\nimport requests\n\n");
     let mut base_url = literal(&service.base_url);
-    if let Some(free) = suite.free_url() {
+    if suite.chooses_ports() {
         out.push_str(include_str!("pytest/free_port.py"));
-        if suite.free_agent_port().is_some() {
-            out.push_str("AGENT_PORT = free_port()\n");
-        }
+    }
+    if let Some(free) = suite.free_url() {
+        out.push_str("PORT = free_port()\n");
         base_url = at_port(free, "PORT");
+    }
+    if suite.free_agent_port().is_some() {
+        out.push_str("AGENT_PORT = free_port() + \"/\" + secrets.token_hex(16)\n");
     }
     let _ = writeln!(
         out,
@@ -393,7 +399,10 @@ fn started(suite: &HttpSuite, fixed: &str) -> String {
     let Some(start) = &suite.service.start_on_free_ports else {
         return literal(fixed);
     };
-    let mut code = format!("{}.replace({}, PORT)", literal(start), literal(PORT));
+    let mut code = literal(start);
+    if suite.free_url().is_some() {
+        let _ = write!(code, ".replace({}, PORT)", literal(PORT));
+    }
     if suite.free_agent_port().is_some() {
         let _ = write!(code, ".replace({}, AGENT_PORT)", literal(AGENT_PORT));
     }

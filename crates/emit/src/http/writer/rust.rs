@@ -165,8 +165,11 @@ fn service(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
         .replace("@BASE_URL@", &base_url(suite))
         .replace("@TIMEOUT@", &service.timeout_millis.to_string());
     let mut ports = String::new();
-    if suite.free_url().is_some() {
+    if suite.chooses_ports() {
         code.push_str(include_str!("rust/free_port.rs.txt"));
+    }
+    if suite.free_url().is_some() {
+        code.push_str(include_str!("rust/port.rs.txt"));
         let _ = writeln!(
             ports,
             "    let command = command.replace({}, port());",

@@ -7,5 +7,3 @@ async function freePort() {
   await once(tried, "close");
   return String(port);
 }
-
-const PORT = await freePort();

@@ -6,4 +6,3 @@ def free_port():
         return str(tried.getsockname()[1])
 
 
-PORT = free_port()

@@ -11,6 +11,7 @@ import isobath.agent.service.Failures;
 import isobath.agent.service.Outgoing;
 import isobath.agent.service.Servers;
 import isobath.agent.service.ServiceClasses;
+import isobath.agent.service.Traces;
 import isobath.agent.track.Track;
 import isobath.agent.weave.Weaver;
 import isobath.agent.weave.Woven;
@@ -42,15 +43,15 @@ public final class Agent {
         }
         if (settings.door > 0) {
             try {
-                Door.open(settings.door);
-            } catch (IOException taken) {
-                System.err.println("isobath-agent: tests cannot bring rows at port " + settings.door + ": " + taken);
+                Door.open(settings.door, settings.doorToken);
+            } catch (IOException refused) {
+                System.err.println("isobath-agent: tests cannot bring rows at port " + settings.door + ": " + refused.getMessage());
             }
         }
         if (settings.address == null) {
             if (settings.door > 0) {
                 // Only to know how the service reaches its database.
-                instrumentation.addTransformer(Transformer.ofDrivers());
+                instrumentation.addTransformer(Transformer.ofDrivers(), true);
             }
             return;
         }
@@ -59,7 +60,9 @@ public final class Agent {
                         settings,
                         command,
                         System.getProperty("java.class.path"),
-                        System.getProperty("jdk.module.path"));
+                        System.getProperty("jdk.module.path"),
+                        System.getProperty("catalina.base"),
+                        System.getProperty("jetty.base"));
         List<Target> targets = new ArrayList<>();
         List<Frame> unwatched = new ArrayList<>();
         Map<String, int[]> blocks = new HashMap<>();
@@ -78,12 +81,14 @@ public final class Agent {
         Link link = Link.open(settings, targets, targets.size());
         Recording.into(link.map(), settings.methods);
         Failures.watch(names);
+        Traces.hide(instrumentation);
         Outgoing.watch();
         Servers.hurry();
         for (Frame frame : unwatched) {
             link.queue().add(frame);
         }
-        instrumentation.addTransformer(new Transformer(blocks, link.queue()));
+        // Retransformers come last, so that agents that compute coverage see the classes as they are in the files.
+        instrumentation.addTransformer(new Transformer(classes, blocks, link.queue()), true);
         link.serve(new Commands());
     }
 

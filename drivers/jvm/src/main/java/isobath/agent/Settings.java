@@ -21,12 +21,16 @@ public final class Settings {
 
     /** The port at which test suites bring rows, or 0. */
     public final int door;
+    /** Shows that a caller at that port is a test suite. */
+    public final String doorToken;
 
     private Settings(Map<String, String> environment, String arguments) {
         address = environment.get("ISOBATH_ADDRESS");
         token = environment.getOrDefault("ISOBATH_TOKEN", "");
         methods = !"off".equals(environment.get("ISOBATH_METHODS"));
-        door = Integer.parseInt(environment.getOrDefault("ISOBATH_DOOR", "0"));
+        String[] place = environment.getOrDefault("ISOBATH_DOOR", "0").split("/", 2);
+        door = Integer.parseInt(place[0]);
+        doorToken = place.length == 2 ? place[1] : "";
         include = patterns(argument(arguments, "include"), environment.get("ISOBATH_INCLUDE"));
         exclude = patterns(argument(arguments, "exclude"), environment.get("ISOBATH_EXCLUDE"));
     }

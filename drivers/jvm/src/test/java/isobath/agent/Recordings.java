@@ -32,6 +32,15 @@ public final class Recordings {
         return Double.longBitsToDouble((cell(target) & ~0xFFFFL) >>> 2);
     }
 
+    /** All scores, to compare. */
+    public static String all() {
+        StringBuilder all = new StringBuilder();
+        for (int target = 0; target < TARGETS; target++) {
+            all.append(target).append(": ").append(score(target)).append('\n');
+        }
+        return all.toString();
+    }
+
     /** The action of a target. */
     public static int action(int target) {
         return (int) (0xFFFF - (cell(target) & 0xFFFF));

@@ -40,7 +40,7 @@ public final class Failures {
             int line = place == null ? 1 : Math.max(1, place.getLineNumber());
             StringWriter stack = new StringWriter();
             cause.printStackTrace(new PrintWriter(stack));
-            String text = stack.toString();
+            String text = Traces.without(stack.toString());
             String shortened = text.length() > LONGEST_STACK ? text.substring(0, LONGEST_STACK) : text;
             link.queue().addUrgent(Frame.panicked(link.action(), file, line, String.valueOf(cause), shortened));
         } catch (RuntimeException broken) {
@@ -50,7 +50,7 @@ public final class Failures {
 
     private static StackTraceElement place(Throwable failure) {
         for (StackTraceElement element : failure.getStackTrace()) {
-            if (classes.contains(element.getClassName())) {
+            if (classes.contains(element.getClassName()) && !Traces.isOurs(element)) {
                 return element;
             }
         }

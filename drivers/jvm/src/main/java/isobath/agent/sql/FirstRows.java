@@ -17,8 +17,18 @@ final class FirstRows {
     /** More rows of one table are not kept, and the table is then left alone. */
     private static final int MOST_ROWS = 20_000;
 
+    /** What stands for the table in a statement. */
+    private static final String TABLE = "@";
+    /** How tables are cleared, best first: releases of one system understand different ones. */
+    private static final String[] CLEARING = {
+        "TRUNCATE TABLE " + TABLE + " RESTART IDENTITY AND COMMIT NO CHECK", // HSQLDB
+        "TRUNCATE TABLE " + TABLE + " RESTART IDENTITY", // H2 from 2 on; 1.4.200 takes it and restarts nothing
+        "DELETE FROM " + TABLE,
+    };
+
     private final Connection connection;
     private final String engine;
+    private final String clearing;
     private final Map<String, Kept> kept = new LinkedHashMap<>();
 
     private static final class Kept {
@@ -34,12 +44,33 @@ final class FirstRows {
     FirstRows(Connection connection) throws SQLException {
         this.connection = connection;
         engine = Access.engine(connection);
+        String understood = null;
         for (Table table : Table.all(connection)) {
             Kept rows = read(table.full());
             if (rows != null) {
                 kept.put(table.full(), rows);
+                understood = understood == null ? clearing(table.full()) : understood;
             }
         }
+        clearing = understood;
+    }
+
+    /** The first way to clear a table that the database understands. Derby would take TRUNCATE, but not keep to foreign keys. */
+    private String clearing(String table) throws SQLException {
+        boolean isOld = engine.equals("h2") && connection.getMetaData().getDatabaseMajorVersion() < 2;
+        for (String way : CLEARING) {
+            boolean isPlain = way.startsWith("DELETE");
+            if (!isPlain && (isOld || engine.equals("derby") || engine.equals("hsqldb") != way.endsWith("NO CHECK"))) {
+                continue;
+            }
+            // Only prepared: what is not understood is refused here already.
+            try (PreparedStatement tried = connection.prepareStatement(way.replace(TABLE, table))) {
+                return way;
+            } catch (SQLException notUnderstood) {
+                // The next one is simpler.
+            }
+        }
+        return CLEARING[CLEARING.length - 1];
     }
 
     void putBack() throws SQLException {
@@ -89,13 +120,7 @@ final class FirstRows {
     }
 
     private void clear(Statement statement, String table) throws SQLException {
-        if (engine.equals("h2")) {
-            statement.execute("TRUNCATE TABLE " + table + " RESTART IDENTITY");
-        } else if (engine.equals("hsqldb")) {
-            statement.execute("TRUNCATE TABLE " + table + " RESTART IDENTITY AND COMMIT NO CHECK");
-        } else {
-            statement.execute("DELETE FROM " + table);
-        }
+        statement.execute(clearing.replace(TABLE, table));
     }
 
     private void insert(String table, Kept rows) throws SQLException {
@@ -116,7 +141,7 @@ final class FirstRows {
 
     /** Keys that the database makes go on after those that are there. */
     private void restart(Statement statement, String table, Kept rows) {
-        boolean isRestarted = rows.rows.isEmpty() && !engine.equals("derby");
+        boolean isRestarted = rows.rows.isEmpty() && clearing.contains("RESTART");
         if (rows.identity == null || isRestarted) {
             return;
         }

@@ -29,51 +29,60 @@ final class MethodWeaver {
     private static final String PROBE = "isobath/agent/probe/Probe";
     private static final String[] INTEGERS = {"eq", "ne", "lt", "le", "gt", "ge"};
 
-    private final MethodNode method;
     private final Targets targets;
     private final References references;
+    /** The code that the probes are planned on. */
     private final InsnList code;
-    /** Whether what is inserted will be executed; if not, only the targets count. */
-    private final boolean live;
+    private final Edits edits;
     /** Jumps and calls that what stands before them already told of, or that are the compiler's own. */
     private final Set<AbstractInsnNode> told;
     private final SwitchWeaver switches;
     private int line;
 
-    MethodWeaver(MethodNode method, Targets targets, References references, boolean live) {
-        this.method = method;
+    MethodWeaver(MethodNode method, Targets targets, References references, Edits edits) {
         this.targets = targets;
         this.references = references;
         this.code = method.instructions;
-        this.live = live;
+        this.edits = edits;
         this.told = Kotlin.added(method);
-        this.switches = new SwitchWeaver(code, targets, live, told);
+        this.switches = new SwitchWeaver(targets, edits, told);
     }
 
     void weave() {
         int pending = -1;
+        AbstractInsnNode begin = null;
         AbstractInsnNode next;
         for (AbstractInsnNode node = code.getFirst(); node != null; node = next) {
             next = node.getNext();
             if (node instanceof LineNumberNode) {
                 line = ((LineNumberNode) node).line;
                 pending = targets.counts(line) ? targets.line(line) : -1;
+                begin = node;
             }
             if (node.getOpcode() < 0) {
                 continue;
             }
             if (pending >= 0) {
-                InsnList probe = new InsnList();
-                Code.push(probe, pending);
-                Code.call(probe, PROBE, "hit", "(I)V");
-                if (node.getOpcode() == Opcodes.NEW) {
-                    keepFrames(node, probe);
-                }
-                insertBefore(node, probe);
+                hit(pending, begin);
                 pending = -1;
             }
             visit(node);
         }
+    }
+
+    /** Tells of a line where it begins: before the first instruction after its number. */
+    private void hit(int target, AbstractInsnNode begin) {
+        AbstractInsnNode first = Code.real(edits.counterpart(begin));
+        if (first == null) {
+            return;
+        }
+        InsnList probe = new InsnList();
+        Code.push(probe, target);
+        Code.call(probe, PROBE, "hit", "(I)V");
+        if (first.getOpcode() == Opcodes.NEW) {
+            keepFrames(first, probe);
+        }
+        edits.code().insertBefore(first, probe);
     }
 
     private void visit(AbstractInsnNode node) {
@@ -82,13 +91,13 @@ final class MethodWeaver {
             return;
         }
         if (!targets.counts(line)) {
-            if (live && node instanceof MethodInsnNode) {
-                follow(code, (MethodInsnNode) node);
+            if (node instanceof MethodInsnNode) {
+                follow((MethodInsnNode) node, edits);
             }
         } else if (node instanceof MethodInsnNode) {
             call((MethodInsnNode) node);
         } else if (node instanceof InvokeDynamicInsnNode) {
-            references.weave((InvokeDynamicInsnNode) node, targets, line, live);
+            references.weave((InvokeDynamicInsnNode) node, targets, line, edits);
         } else if (opcode >= Opcodes.LCMP && opcode <= Opcodes.DCMPG) {
             compare(node);
         } else if (node instanceof JumpInsnNode && opcode != Opcodes.GOTO && opcode != Opcodes.JSR) {
@@ -128,7 +137,7 @@ final class MethodWeaver {
                 Code.push(probe, condition(Relation.sign(relation) + (zero ? " 0" : "")));
                 Code.call(probe, PROBE, INTEGERS[relation], "(III)V");
         }
-        insertBefore(jump, probe);
+        edits.insertBefore(jump, probe);
     }
 
     private int condition(String text) {
@@ -153,7 +162,7 @@ final class MethodWeaver {
         Code.push(probe, relation);
         Code.push(probe, condition(Relation.sign(relation)));
         Code.call(probe, PROBE, "order", "(" + operands + "II)I");
-        replace(node, probe);
+        edits.replace(node, probe);
     }
 
     private void cast(TypeInsnNode cast) {
@@ -165,19 +174,17 @@ final class MethodWeaver {
         probe.add(new TypeInsnNode(Opcodes.INSTANCEOF, cast.desc));
         Code.push(probe, target);
         Code.call(probe, PROBE, "cast", "(Ljava/lang/Object;ZI)V");
-        insertBefore(cast, probe);
+        edits.insertBefore(cast, probe);
     }
 
     private void call(MethodInsnNode call) {
         Requests.Name name = Requests.of(call.owner, call.name, call.desc);
         if (name != null) {
-            insertBefore(call, name.probe());
+            edits.insertBefore(call, name.probe());
         }
         if (told.contains(Code.follower(call))) {
             // Only the compiler looks at what comes out.
-            if (live) {
-                follow(code, call);
-            }
+            follow(call, edits);
             return;
         }
         if (orders(call)) {
@@ -206,31 +213,31 @@ final class MethodWeaver {
         Code.push(probe, target);
         Code.call(probe, replacement.owner, replacement.name, replacement.descriptor);
         if (replacement.before) {
-            insertBefore(call, probe);
+            edits.insertBefore(call, probe);
         } else {
-            replace(call, probe);
+            edits.replace(call, probe);
         }
     }
 
     /** Replaces calls as in a library: inputs are followed, and there are no targets. */
     static void follow(MethodNode method) {
+        Edits edits = Edits.of(method.instructions);
         AbstractInsnNode next;
         for (AbstractInsnNode node = method.instructions.getFirst(); node != null; node = next) {
             next = node.getNext();
             if (node instanceof MethodInsnNode) {
-                follow(method.instructions, (MethodInsnNode) node);
+                follow((MethodInsnNode) node, edits);
             }
         }
     }
 
-    private static void follow(InsnList code, MethodInsnNode call) {
+    private static void follow(MethodInsnNode call, Edits edits) {
         Replacement found = replacement(call);
         if (found != null && found.everywhere && !found.before) {
             InsnList instead = new InsnList();
             Code.push(instead, -1);
             Code.call(instead, found.owner, found.name, found.descriptor);
-            code.insertBefore(call, instead);
-            code.remove(call);
+            edits.replace(call, instead);
         }
     }
 
@@ -263,21 +270,8 @@ final class MethodWeaver {
         Code.push(probe, condition("compareTo " + Relation.sign(relation) + " 0"));
         String descriptor = "(Ljava/lang/Comparable;Ljava/lang/Object;II)I";
         Code.call(probe, "isobath/agent/replace/Objects", "compareTo", descriptor);
-        replace(call, probe);
+        edits.replace(call, probe);
         return true;
-    }
-
-    private void insertBefore(AbstractInsnNode node, InsnList probe) {
-        if (live) {
-            code.insertBefore(node, probe);
-        }
-    }
-
-    private void replace(AbstractInsnNode node, InsnList probe) {
-        if (live) {
-            code.insertBefore(node, probe);
-            code.remove(node);
-        }
     }
 
     /**
@@ -295,7 +289,7 @@ final class MethodWeaver {
             before = before.getPrevious();
         }
         probe.add(own);
-        for (AbstractInsnNode node = code.getFirst(); live && node != null; node = node.getNext()) {
+        for (AbstractInsnNode node = edits.code().getFirst(); node != null; node = node.getNext()) {
             if (node instanceof FrameNode) {
                 FrameNode frame = (FrameNode) node;
                 rename(frame.local, renamed);

@@ -28,7 +28,7 @@ final class References {
     }
 
     /** Lets a reference to a replaced method refer to one that is added. */
-    void weave(InvokeDynamicInsnNode made, Targets targets, int line, boolean live) {
+    void weave(InvokeDynamicInsnNode made, Targets targets, int line, Edits edits) {
         boolean isPlain =
                 made.bsm.getOwner().equals("java/lang/invoke/LambdaMetafactory") && made.bsm.getName().equals("metafactory");
         if (!isPlain || made.bsmArgs.length < 3 || !(made.bsmArgs[1] instanceof Handle)) {
@@ -46,14 +46,15 @@ final class References {
         } else if (found.outcomes == Replacement.Outcomes.SUCCESS) {
             target = targets.pair(Target.PROCEED, Target.LEAVE, line, text);
         }
-        if (live) {
+        InvokeDynamicInsnNode loaded = (InvokeDynamicInsnNode) edits.counterpart(made);
+        if (loaded != null) {
             boolean isStatic = original.getTag() == Opcodes.H_INVOKESTATIC;
             String receiver = isStatic ? "" : "L" + original.getOwner() + ";";
             String descriptor = "(" + receiver + original.getDesc().substring(1);
             MethodNode bridge = bridge(descriptor, found, target);
             added.add(bridge);
             boolean isInterface = (type.access & Opcodes.ACC_INTERFACE) != 0;
-            made.bsmArgs[1] = new Handle(Opcodes.H_INVOKESTATIC, type.name, bridge.name, descriptor, isInterface);
+            loaded.bsmArgs[1] = new Handle(Opcodes.H_INVOKESTATIC, type.name, bridge.name, descriptor, isInterface);
         }
     }
 

@@ -27,16 +27,14 @@ import org.objectweb.asm.tree.TypeInsnNode;
 final class SwitchWeaver {
     private static final String ARMS = "isobath/agent/probe/Arms";
 
-    private final InsnList code;
     private final Targets targets;
-    private final boolean live;
+    private final Edits edits;
     /** Comparisons that only tell apart what has the same hash. */
     private final Set<AbstractInsnNode> told;
 
-    SwitchWeaver(InsnList code, Targets targets, boolean live, Set<AbstractInsnNode> told) {
-        this.code = code;
+    SwitchWeaver(Targets targets, Edits edits, Set<AbstractInsnNode> told) {
         this.targets = targets;
-        this.live = live;
+        this.edits = edits;
         this.told = told;
     }
 
@@ -91,12 +89,12 @@ final class SwitchWeaver {
         }
         // Where all cases are named, compilers add a default that nobody reaches.
         reached.add(isImpossible(otherwise) ? -1 : targets.add(Target.ARM, line, "default"));
-        if (live) {
+        if (edits.counterpart(node) != null) {
             InsnList probe = new InsnList();
             probe.add(new InsnNode(Opcodes.DUP));
             Code.push(probe, Arms.table(array(known), array(reached)));
             Code.call(probe, ARMS, "number", "(II)V");
-            code.insertBefore(node, probe);
+            edits.insertBefore(node, probe);
         }
     }
 
@@ -147,12 +145,12 @@ final class SwitchWeaver {
         for (String text : texts) {
             arms.add(targets.add(Target.ARM, line, "case \"" + text + "\""));
         }
-        if (live) {
+        if (edits.counterpart(hash) != null) {
             InsnList probe = new InsnList();
             probe.add(new InsnNode(Opcodes.DUP));
             Code.push(probe, Arms.table(texts.toArray(new String[0]), array(arms)));
             Code.call(probe, ARMS, "text", "(Ljava/lang/String;I)V");
-            code.insertBefore(hash, probe);
+            edits.insertBefore(hash, probe);
         }
     }
 

@@ -1,6 +1,7 @@
 package isobath.agent.weave;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -23,54 +24,92 @@ public final class Weaver {
 
     /** The targets of a class, numbered from {@code first}. */
     public static Woven plan(byte[] bytes, int first) {
-        return weave(bytes, first, new HashSet<>(), new ArrayList<>(), false);
+        return weave(bytes, null, first, new HashSet<>(), false);
     }
 
     /** A class with probes, numbered from {@code first} as in {@link #plan}. */
     public static Woven weave(byte[] bytes, int first) {
+        return weave(bytes, bytes, first);
+    }
+
+    /**
+     * A class as it is loaded, with the probes that were planned for its class file.
+     *
+     * @param planned the class file, from which {@link #plan} took the targets
+     * @param loaded what another agent, or the class loader, made of it
+     */
+    public static Woven weave(byte[] planned, byte[] loaded, int first) {
         Set<String> left = new HashSet<>();
-        List<String> plain = new ArrayList<>();
+        byte[] changed = Arrays.equals(planned, loaded) ? null : loaded;
         while (true) {
             try {
-                return weave(bytes, first, left, plain, true);
+                return weave(planned, changed, first, left, true);
             } catch (MethodTooLargeException tooLarge) {
                 // Its targets keep their numbers; nothing will ever reach them.
                 if (!left.add(tooLarge.getMethodName() + tooLarge.getDescriptor())) {
                     throw tooLarge;
                 }
-                plain.add(tooLarge.getMethodName() + ": with probes it would be longer than a method may be");
             }
         }
     }
 
-    private static Woven weave(byte[] bytes, int first, Set<String> left, List<String> plain, boolean write) {
-        ClassReader reader = new ClassReader(bytes);
-        ClassNode type = new ClassNode();
-        reader.accept(type, 0);
+    private static Woven weave(byte[] planned, byte[] changed, int first, Set<String> left, boolean write) {
+        ClassNode type = read(planned);
+        ClassNode loaded = changed == null ? type : read(changed);
+        List<String> plain = new ArrayList<>();
         Targets targets = new Targets(first, type.name, Source.of(type));
-        References references = new References(type);
+        References references = new References(loaded);
         for (int at = 0; at < type.methods.size(); at++) {
             MethodNode method = type.methods.get(at);
             boolean isBridge = (method.access & Opcodes.ACC_BRIDGE) != 0;
             if (isBridge || method.instructions.size() == 0) {
                 continue;
             }
+            MethodNode counterpart = changed == null ? method : find(loaded, method);
             if (isGenerated(type, method) || Kotlin.adds(type, method)) {
-                MethodWeaver.follow(method);
+                if (counterpart != null) {
+                    MethodWeaver.follow(counterpart);
+                }
                 continue;
             }
-            boolean keep = left.contains(method.name + method.desc);
-            MethodNode woven = keep ? copy(method) : method;
+            Edits edits = Edits.none();
+            if (left.contains(method.name + method.desc)) {
+                plain.add(method.name + ": with probes it would be longer than a method may be");
+            } else if (write && changed == null) {
+                edits = Edits.of(method.instructions);
+            } else if (write && counterpart != null) {
+                edits = Edits.of(counterpart.instructions, Alignment.of(method.instructions, counterpart.instructions));
+            } else if (write) {
+                plain.add(method.name + ": the loaded class does not have this method of the class file");
+            }
             targets.in(type.name.replace('/', '.') + "." + method.name);
-            new MethodWeaver(woven, targets, references, write && !keep).weave();
+            new MethodWeaver(method, targets, references, edits).weave();
+            if (edits.isIncomplete()) {
+                plain.add(method.name + ": the loaded code lacks instructions of the class file; some targets are not watched");
+            }
         }
         if (!write) {
             return new Woven(null, targets.all(), plain);
         }
         references.finish();
         ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
-        type.accept(writer);
+        loaded.accept(writer);
         return new Woven(writer.toByteArray(), targets.all(), plain);
+    }
+
+    private static ClassNode read(byte[] bytes) {
+        ClassNode type = new ClassNode();
+        new ClassReader(bytes).accept(type, 0);
+        return type;
+    }
+
+    private static MethodNode find(ClassNode type, MethodNode wanted) {
+        for (MethodNode method : type.methods) {
+            if (method.name.equals(wanted.name) && method.desc.equals(wanted.desc)) {
+                return method.instructions.size() == 0 ? null : method;
+            }
+        }
+        return null;
     }
 
     /** What the compiler adds to every enum is nobody's code, nor is what only keeps others from making an object. */
@@ -87,13 +126,5 @@ public final class Weaver {
         return isEnum
                 && ((method.name.equals("valueOf") && method.desc.startsWith("(Ljava/lang/String;)"))
                         || (method.name.equals("values") && method.desc.startsWith("()[")));
-    }
-
-    private static MethodNode copy(MethodNode method) {
-        String[] exceptions = method.exceptions.toArray(new String[0]);
-        MethodNode copy =
-                new MethodNode(Opcodes.ASM9, method.access, method.name, method.desc, method.signature, exceptions);
-        method.accept(copy);
-        return copy;
     }
 }

@@ -8,11 +8,24 @@ import isobath.agent.Recordings;
 import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.jacoco.core.data.ExecutionDataStore;
+import org.jacoco.core.data.SessionInfoStore;
+import org.jacoco.core.instr.Instrumenter;
+import org.jacoco.core.runtime.LoggerRuntime;
+import org.jacoco.core.runtime.RuntimeData;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.LineNumberNode;
+import org.objectweb.asm.tree.MethodNode;
 
 class WeaverTest {
     @BeforeEach
@@ -28,10 +41,13 @@ class WeaverTest {
 
     /** Loads woven classes in place of the plain ones. */
     private static final class Loader extends ClassLoader {
+        private final Change change;
         int next;
+        final List<String> plain = new ArrayList<>();
 
-        Loader() {
+        Loader(Change change) {
             super(WeaverTest.class.getClassLoader());
+            this.change = change;
         }
 
         @Override
@@ -44,9 +60,11 @@ class WeaverTest {
                 return known;
             }
             try {
-                Woven woven = Weaver.weave(bytes(Class.forName(name)), next);
-                assertEquals(Weaver.plan(bytes(Class.forName(name)), next).targets.toString(), woven.targets.toString());
+                byte[] file = bytes(Class.forName(name));
+                Woven woven = Weaver.weave(file, change.of(file, name), next);
+                assertEquals(Weaver.plan(file, next).targets.toString(), woven.targets.toString());
                 next += woven.targets.size();
+                plain.addAll(woven.plain);
                 // The JVM itself verifies what this loader defines.
                 return defineClass(name, woven.bytes, 0, woven.bytes.length);
             } catch (Exception problem) {
@@ -55,9 +73,57 @@ class WeaverTest {
         }
     }
 
+    /** What another agent does to a class before us. */
+    private interface Change {
+        byte[] of(byte[] file, String name) throws Exception;
+    }
+
     @Test
     void wovenCodeDoesWhatPlainCodeDoes() throws Exception {
-        Class<?> woven = new Loader().loadClass(Torture.class.getName());
+        doesWhatPlainCodeDoes(new Loader((file, name) -> file));
+    }
+
+    @Test
+    void codeThatAnotherAgentChangedBeforeGetsTheSameProbesAndTheSameScores() throws Exception {
+        doesWhatPlainCodeDoes(new Loader((file, name) -> file));
+        String alone = Recordings.all();
+        Recordings.fresh();
+        LoggerRuntime runtime = new LoggerRuntime();
+        RuntimeData coverage = new RuntimeData();
+        runtime.startup(coverage);
+        Instrumenter other = new Instrumenter(runtime);
+        Loader loader = new Loader((file, name) -> other.instrument(file, name));
+        doesWhatPlainCodeDoes(loader);
+        assertEquals(Collections.emptyList(), loader.plain);
+        assertEquals(alone, Recordings.all());
+        ExecutionDataStore found = new ExecutionDataStore();
+        coverage.collect(found, new SessionInfoStore(), false);
+        assertTrue(found.contains(Torture.class.getName().replace('.', '/')), "the other agent works as well");
+    }
+
+    @Test
+    void codeThatAnotherAgentTookAwayIsNamedAndAllElseIsWatched() throws Exception {
+        byte[] file = bytes(Torture.class);
+        ClassNode type = new ClassNode();
+        new ClassReader(file).accept(type, 0);
+        String[] without = new String[1];
+        for (MethodNode method : type.methods) {
+            for (AbstractInsnNode node : method.instructions.toArray()) {
+                if (without[0] == null && node instanceof LineNumberNode && method.desc.equals("(I)I")) {
+                    method.instructions.remove(node);
+                    without[0] = method.name;
+                }
+            }
+        }
+        ClassWriter writer = new ClassWriter(0);
+        type.accept(writer);
+        Woven woven = Weaver.weave(file, writer.toByteArray(), 0);
+        assertEquals(1, woven.plain.size(), woven.plain.toString());
+        assertTrue(woven.plain.get(0).startsWith(without[0] + ": "), woven.plain.toString());
+    }
+
+    private static void doesWhatPlainCodeDoes(Loader loader) throws Exception {
+        Class<?> woven = loader.loadClass(Torture.class.getName());
         int methods = 0;
         for (Method plain : Torture.class.getDeclaredMethods()) {
             if (plain.isSynthetic() || plain.getParameterCount() != 1 || plain.getParameterTypes()[0] != int.class) {
