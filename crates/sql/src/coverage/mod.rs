@@ -20,17 +20,17 @@
 //! # Example
 //!
 //! ```
-//! use isobath_sql::coverage::{Criterion, Options, targets};
+//! use isobath_sql::coverage::{CoverageOptions, QueryCriterion, targets};
 //! use isobath_sql::DialectName;
-//! # use isobath_sql::{Column, DataType, Place, Schema, Table, schema::Filled};
+//! # use isobath_sql::{Column, DataType, Schema, SourceLocation, Table, schema::Filled};
 //! # let column = |name: &str| Column { name: name.into(), data_type: DataType::Text,
 //! #     declared: "text".into(), default: None, filled: Filled::No, collation: None };
 //! # let table = Table { name: "users".into(), namespace: None, columns: vec![column("name")],
-//! #     constraints: vec![], strict: false, without_rowid: false, place: Place::default() };
+//! #     constraints: vec![], strict: false, without_rowid: false, location: SourceLocation::default() };
 //! # let schema = Schema { name: "s".into(), tables: vec![table.into()] };
 //! let query = "SELECT name FROM users WHERE name = 'Ada'";
 //! let targets = targets(
-//!     query, &schema, DialectName::Postgres, Criterion::Fpc, Options::default(),
+//!     query, &schema, DialectName::Postgres, QueryCriterion::Fpc, CoverageOptions::default(),
 //! ).unwrap();
 //! let sql: Vec<_> = targets.iter().map(|target| target.sql.as_str()).collect();
 //! assert_eq!(sql, [
@@ -40,6 +40,7 @@
 //! ]);
 //! ```
 
+mod select_block;
 mod condition;
 mod mcdc;
 
@@ -56,7 +57,6 @@ pub(crate) mod parameter;
 mod parse;
 mod relation;
 mod scope;
-mod select_block;
 mod setop;
 mod subquery;
 mod target;
