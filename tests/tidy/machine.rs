@@ -49,7 +49,7 @@ fn of_a_machine(path: &str, text: &str) -> Vec<String> {
 fn is_public(host: &str) -> bool {
     let is_below = |public: &&str| host == *public || host.ends_with(&format!(".{public}"));
     // Names of XML namespaces and addresses of this machine are no registries.
-    PUBLIC_HOSTS.iter().any(|public| is_below(&public)) || !host.contains('.')
+    PUBLIC_HOSTS.iter().any(|public| is_below(public)) || !host.contains('.')
 }
 
 #[test]
