@@ -28,6 +28,7 @@ pub mod rows;
 pub mod sealed;
 mod store;
 pub mod stored;
+pub mod terse;
 pub mod unusual;
 pub mod wired;
 
