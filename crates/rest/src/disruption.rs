@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::openapi::Api;
 
-/// So many operations that worked before must be refused in a row.
-const STREAK: usize = 4;
+/// So many operations must be refused in a row.
+const STREAK: usize = 3;
 /// How often it is tried to undo the effect of a disruptive operation.
 const MAX_ATTEMPTS: u32 = 12;
 
@@ -85,7 +85,8 @@ impl Disruption {
             return;
         }
         let is_refused = status == 503 || (status == 401 && !is_anonymous);
-        if is_refused && worked {
+        // A 401 of an operation that never worked says more about its users than about what was called before.
+        if status == 503 || (is_refused && worked) {
             self.streak.insert(operation);
         } else if !is_refused {
             self.streak.clear();
@@ -160,14 +161,14 @@ mod tests {
         let mut disruption = Disruption::new(&api);
         assert!(disruption.is_avoided(5), "its name says so");
         disruption.note(&api, 4, false, 200, false);
-        for operation in 0..4 {
+        for operation in 0..3 {
             assert!(disruption.recovery().is_none());
             disruption.note(&api, operation, false, 503, true);
         }
         let recovery = disruption.recovery().expect("something to undo");
-        assert_eq!((recovery.culprit, recovery.witness), (4, 3));
+        assert_eq!((recovery.culprit, recovery.witness), (4, 2));
         assert_eq!(disruption.observed(), [(4, 503)]);
-        disruption.note(&api, 3, false, 200, true);
+        disruption.note(&api, 2, false, 200, true);
         assert!(disruption.recovery().is_none());
         assert!(disruption.is_avoided(4));
     }
