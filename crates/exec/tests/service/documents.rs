@@ -25,7 +25,7 @@ fn what_is_no_document_says_why() {
     };
     insta::assert_snapshot!(check(Manner::CloseUnanswered), @"failed to fetch URL: the connection was closed without a response");
     insta::assert_snapshot!(check(Manner::RedirectCircle), @"failed to fetch URL/round: too many redirects");
-    insta::assert_snapshot!(check(Manner::DropInBody), @"URL broke off after 2 bytes");
+    insta::assert_snapshot!(check(Manner::DropInBody), @"the transfer of URL ended after 2 bytes");
     let busy = Manner::TooManyRequests {
         retry_after: 3_600,
         times: 1,
