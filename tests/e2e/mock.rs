@@ -216,7 +216,7 @@ fn what_cannot_be_stood_for_is_said_before_anything_starts() {
     for (mock, says) in [
         ("https://rates.example", "pass the variable"),
         ("RATES_URL=http://x,nowhere.yaml", "nowhere.yaml"),
-        ("NOT_SET_ANYWHERE", "say where it leads"),
+        ("NOT_SET_ANYWHERE", "is not set; pass its URL"),
     ] {
         let run = desk.run(&["--mock", mock]);
         assert_eq!(run.code, 2, "{run}");

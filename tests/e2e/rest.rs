@@ -157,7 +157,7 @@ fn bad_input_says_what_to_do_and_has_its_exit_code() {
         assert!(said.contains(message), "{arguments:?}: {said}");
     };
     check(&["no-such-file.yaml"], 2, "no-such-file.yaml");
-    check(&[document], 2, "give --url");
+    check(&[document], 2, "pass --url");
     check(&[document, "--url", "http://example.com"], 2, "--remote");
     check(
         &[document, "--url", "http://127.0.0.1:1"],

@@ -156,7 +156,7 @@ fn a_database_that_cannot_be_used_is_said_before_anything_is_started() {
         assert!(!run.to_string().contains("s3cret"), "{run}");
     };
     let gone = format!("postgres://me:s3cret@127.0.0.1:{}/shop", free_port());
-    check(&["--db", &gone], 3, "nothing answers");
+    check(&["--db", &gone], 3, "cannot connect to");
     check(
         &["--db", "oracle://me:s3cret@localhost/shop"],
         2,

@@ -270,7 +270,7 @@ fn folders_without_a_run_and_runs_that_go_on_are_refused() {
     while !is_up() {
         std::thread::yield_now();
     }
-    refused(&run.out(), "another run writes");
+    refused(&run.out(), "another run is writing");
     child.kill().expect("it runs");
     child.wait().expect("it ends");
 }

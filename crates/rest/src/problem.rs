@@ -61,6 +61,16 @@ impl Default for SamplingConfig {
     }
 }
 
+/// A candidate that was running when the service crashed.
+#[derive(Clone, Debug)]
+struct CrashSuspect {
+    /// The cause of the fault.
+    cause: String,
+    /// The operation that was called last.
+    operation: String,
+    candidate: Candidate,
+}
+
 /// The search problem: cover an API.
 #[derive(Debug)]
 pub struct RestProblem {
@@ -80,6 +90,7 @@ pub struct RestProblem {
     oracle: Oracle,
     targets: Targets,
     faults: Vec<Fault>,
+    crash_suspects: Vec<CrashSuspect>,
     statuses: Vec<BTreeMap<u16, u64>>,
     code: CodeTargets,
     taint: TaintTracker,
@@ -114,6 +125,7 @@ impl RestProblem {
             oracle,
             targets: Targets::default(),
             faults: Vec::new(),
+            crash_suspects: Vec::new(),
             statuses,
             code: CodeTargets::default(),
             taint: TaintTracker::default(),
@@ -222,6 +234,37 @@ impl RestProblem {
             None => self.faults.push(fault),
         }
         target
+    }
+
+    /// Replaces what is known of a fault by what a later run showed of it.
+    pub(crate) fn correct_fault(&mut self, fault: &Fault) {
+        let mut known = self.faults.iter_mut();
+        if let Some(known) = known.find(|known| known.identity() == fault.identity()) {
+            known.clone_from(fault);
+        }
+    }
+
+    /// The candidates that were running when the service crashed for a certain reason, one per operation.
+    pub(crate) fn crash_suspects(&self, cause: &str) -> Vec<Candidate> {
+        let suspects = self.crash_suspects.iter();
+        suspects
+            .filter(|suspect| suspect.cause == cause)
+            .map(|suspect| suspect.candidate.clone())
+            .collect()
+    }
+
+    fn note_crash(&mut self, fault: &Fault, candidate: &Candidate) {
+        let is_known = self
+            .crash_suspects
+            .iter()
+            .any(|suspect| suspect.cause == fault.cause && suspect.operation == fault.operation);
+        if !is_known && self.crash_suspects.len() < MAX_CRASH_SUSPECTS {
+            self.crash_suspects.push(CrashSuspect {
+                cause: fault.cause.clone(),
+                operation: fault.operation.clone(),
+                candidate: candidate.clone(),
+            });
+        }
     }
 
     /// The faults that the exchanges of a candidate show.
@@ -463,6 +506,9 @@ impl Problem for RestProblem {
             seeder.note(candidate, &exchanges);
         }
         for fault in self.judge(candidate, &exchanges) {
+            if fault.kind == FaultKind::ServiceDied {
+                self.note_crash(&fault, candidate);
+            }
             let target = self.record_fault(fault);
             scores.push(Score::covered(self.targets.id(target)));
         }
@@ -495,6 +541,9 @@ fn is_passed_on(exchange: &Exchange) -> bool {
 
 /// Successful prefixes kept for one operation.
 const MAX_PREFIXES: usize = 4;
+
+/// Candidates kept that may have crashed the service.
+const MAX_CRASH_SUSPECTS: usize = 64;
 
 /// Keeps what a successful step needed: first those that made what they are about, then the shorter ones.
 ///

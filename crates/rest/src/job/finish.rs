@@ -2,15 +2,17 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use isobath_search::{Archive, MinimizedSuite, TargetId, minimize};
 
 use super::event::{EventReporter, Stage};
 use super::readable::{ObservedRequirement, Requirement};
+use super::shares::probe_share;
 use super::{Config, Test};
 use crate::caller::{Caller, ServiceLost};
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, Step};
 use crate::exchange::Exchange;
 use crate::fault::{Fault, FaultKind};
 use crate::probe::{Finding, probe};
@@ -35,6 +37,8 @@ pub(super) struct Finish<'a> {
     pub(super) reporter: &'a RefCell<EventReporter>,
     pub(super) calls: u64,
     /// Tests that were not run again for want of time.
+    /// Calls that are still needed to verify the tests at hand.
+    pub(super) reserved_calls: usize,
     pub(super) unverified: usize,
     /// Tests that were not answered alike twice.
     pub(super) unstable: usize,
@@ -44,6 +48,11 @@ pub(super) struct Finish<'a> {
 /// Whether a user had to log in once more in the middle of a candidate.
 fn reauthenticated(exchanges: &[Exchange]) -> bool {
     exchanges.iter().any(|exchange| exchange.reauthenticated)
+}
+
+/// The calls that it takes to verify a test.
+fn verifying(candidate: &Candidate) -> usize {
+    2 * candidate.steps.len()
 }
 
 impl Finish<'_> {
@@ -85,6 +94,13 @@ impl Finish<'_> {
             .sum();
         let each = Self::used(self.config, self.calls) / self.calls.max(1) as f64;
         (calls as f64 * each).min(RESERVE)
+    }
+
+    /// Whether a test may be improved without taking the time in which the others are verified.
+    pub(super) fn has_time_to_improve(&self) -> bool {
+        let each = Self::used(self.config, self.calls) / self.calls.max(1) as f64;
+        let end = ALL_ENDS - self.reserved_calls as f64 * each;
+        self.lost.is_none() && Self::has_time(self.config, self.calls, end)
     }
 
     /// Whether there is time left to verify a test; after an interruption there is a short grace period.
@@ -129,7 +145,14 @@ impl Finish<'_> {
     }
 
     pub(super) fn probe(&mut self) -> Vec<Finding> {
-        let end = PROBES_END.min(1.0 - self.reserve());
+        let used = Self::used(self.config, self.calls);
+        let succeeded = self.searched.iter().filter(|statuses| {
+            let mut seen = statuses.keys();
+            seen.any(|status| (200..300).contains(status))
+        });
+        let per_call = used / self.calls.max(1) as f64;
+        let planned = used + probe_share(per_call, succeeded.count() as u64);
+        let end = PROBES_END.min((1.0 - self.reserve()).max(planned));
         if self.lost.is_some() || !Self::has_time(self.config, self.calls, end) {
             return Vec::new();
         }
@@ -174,6 +197,7 @@ impl Finish<'_> {
             tests.extend(test.filter(|test| self.is_confirmed(test)));
         }
         for (fault, candidate) in self.shown_by_search(&tests) {
+            let (fault, candidate) = self.find_culprit(fault, candidate);
             let candidate = self.shorten(&candidate, &fault);
             let candidate = self.readable(candidate, &Requirement::Fault(&fault));
             let candidate = self.shrink(
@@ -188,7 +212,12 @@ impl Finish<'_> {
         let end = MINIMIZING_ENDS.min(1.0 - 0.8 * self.reserve());
         let minimized = self.minimize(end);
         self.reporter.borrow_mut().stage(Stage::Verify);
-        for (candidate, targets) in self.split(minimized.suite) {
+        let suite = minimized.suite.iter();
+        self.reserved_calls = suite.map(|test| verifying(&test.candidate)).sum();
+        let split = self.split(minimized.suite);
+        self.reserved_calls = split.iter().map(|(test, _)| verifying(test)).sum();
+        for (candidate, targets) in split {
+            self.reserved_calls -= verifying(&candidate);
             let candidate = self.readable(candidate, &Requirement::Targets(&targets));
             let candidate = self.shrink(
                 candidate,
@@ -282,28 +311,69 @@ impl Finish<'_> {
             .collect()
     }
 
-    /// The candidate without the steps that the fault does not need.
-    fn shorten(&mut self, candidate: &Candidate, fault: &Fault) -> Candidate {
-        let mut shortest = candidate.clone();
-        for part in (0..candidate.size()).rev() {
-            let Some(shorter) = shortest.without_part(part) else {
-                continue;
-            };
+    /// The candidate that crashes the service, and the fault as it shows it.
+    ///
+    /// With several workers, a crash also ends the calls of the others, and any of them may have been blamed.
+    fn find_culprit(&mut self, fault: Fault, candidate: Candidate) -> (Fault, Candidate) {
+        if fault.kind != FaultKind::ServiceDied || self.config.workers < 2 {
+            return (fault, candidate);
+        }
+        let mut suspects = vec![candidate.clone()];
+        suspects.extend(self.problem.crash_suspects(&fault.cause));
+        for suspect in suspects {
             if self.lost.is_some() || !Self::has_time(self.config, self.calls, MINIMIZING_ENDS) {
                 break;
             }
-            let Some(exchanges) = self.run(&shorter) else {
+            let Some(exchanges) = self.run(&suspect) else {
                 break;
             };
-            let faults = self.problem.judge(&shorter, &exchanges);
-            if faults
-                .iter()
-                .any(|shown| shown.identity() == fault.identity())
+            let shown = self.problem.judge(&suspect, &exchanges);
+            let mut shown = shown.into_iter();
+            if let Some(shown) = shown.find(|shown| shown.identity() == fault.identity()) {
+                self.problem.correct_fault(&shown);
+                return (shown, suspect);
+            }
+        }
+        (fault, candidate)
+    }
+
+    /// The candidate without the steps that the fault does not need.
+    fn shorten(&mut self, candidate: &Candidate, fault: &Fault) -> Candidate {
+        let mut shortest = candidate.clone();
+        // Often the call that shows the fault needs no others than those that it refers to.
+        let api = Arc::clone(&self.problem.api);
+        let is_shown_by = |step: &Step| {
+            let operation = step.operation();
+            operation.is_some_and(|at| api.operations[at].name() == fault.operation)
+        };
+        if let Some(at) = candidate.steps.iter().rposition(is_shown_by) {
+            let slice = candidate.slice(at);
+            if slice.steps.len() + 1 < candidate.steps.len() && self.shows(&slice, fault) {
+                shortest = slice;
+            }
+        }
+        for part in (0..shortest.size()).rev() {
+            if let Some(shorter) = shortest.without_part(part)
+                && self.shows(&shorter, fault)
             {
                 shortest = shorter;
             }
         }
         shortest
+    }
+
+    /// Whether a candidate shows a fault; not so when there is no time to see.
+    fn shows(&mut self, candidate: &Candidate, fault: &Fault) -> bool {
+        if self.lost.is_some() || !Self::has_time(self.config, self.calls, MINIMIZING_ENDS) {
+            return false;
+        }
+        let Some(exchanges) = self.run(candidate) else {
+            return false;
+        };
+        let shown = self.problem.judge(candidate, &exchanges);
+        shown
+            .iter()
+            .any(|shown| shown.identity() == fault.identity())
     }
 
     fn minimize(&mut self, end: f64) -> MinimizedSuite<Candidate> {

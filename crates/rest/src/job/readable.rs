@@ -2,7 +2,7 @@
 
 use isobath_search::{Problem, TargetId};
 
-use super::finish::{ALL_ENDS, Finish};
+use super::finish::Finish;
 use crate::candidate::Candidate;
 use crate::exchange::Exchange;
 use crate::fault::Fault;
@@ -38,7 +38,8 @@ impl Finish<'_> {
         candidate: Candidate,
         requirement: &Requirement<'_>,
     ) -> Candidate {
-        if without_markers(&candidate, WordLength::Short).is_empty() || !self.has_time_to_reword() {
+        if without_markers(&candidate, WordLength::Short).is_empty() || !self.has_time_to_improve()
+        {
             return candidate;
         }
         // What it does now counts, not what it once did.
@@ -85,7 +86,7 @@ impl Finish<'_> {
         candidate: &Candidate,
         observed: &ObservedRequirement<'_>,
     ) -> bool {
-        if !self.has_time_to_reword() {
+        if !self.has_time_to_improve() {
             return false;
         }
         let Some(exchanges) = self.run(candidate) else {
@@ -104,10 +105,6 @@ impl Finish<'_> {
                 targets.iter().all(|target| seen.covers(*target))
             }
         }
-    }
-
-    fn has_time_to_reword(&self) -> bool {
-        self.lost.is_none() && Self::has_time(self.config, self.calls, ALL_ENDS)
     }
 }
 

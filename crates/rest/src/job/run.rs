@@ -75,6 +75,7 @@ pub fn run(
         config,
         reporter: &reporter,
         calls: spent + found.cost - found.resumed_cost,
+        reserved_calls: 0,
         unverified: 0,
         unstable: 0,
         lost: ended.err(),

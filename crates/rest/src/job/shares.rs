@@ -9,12 +9,17 @@ const MIN_SEARCH: f64 = 0.4;
 const MAX_SEARCH: f64 = 0.85;
 const FIRST_PASS: f64 = 0.95;
 /// The usual number of calls of a test.
-const CALLS_PER_TEST: f64 = 2.0;
+const CALLS_PER_TEST: f64 = 3.0;
 /// How often each test is run after the search: twice to compare its responses, once by its own test runner.
 const RUNS_PER_TEST: f64 = 3.0;
 /// The usual number of probe calls per operation that succeeded, and the most that probes may use.
 const PROBES_PER_OPERATION: f64 = 6.0;
 const MAX_PROBES: f64 = 0.2;
+
+/// The share of the budget for probes, when one call uses so much of it.
+pub(super) fn probe_share(per_call: f64, succeeded: u64) -> f64 {
+    (per_call * succeeded as f64 * PROBES_PER_OPERATION).min(MAX_PROBES)
+}
 
 /// What was seen so far that tells how much the rest of the run needs.
 #[derive(Debug, Default)]
@@ -71,8 +76,8 @@ impl BudgetShares {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         let per_call = used / count(&self.calls).max(1.0);
         let tests = per_call * count(&self.pairs) * CALLS_PER_TEST * RUNS_PER_TEST;
-        let probes = per_call * count(&self.succeeded) * PROBES_PER_OPERATION;
-        (1.0 - tests - probes.min(MAX_PROBES)).clamp(MIN_SEARCH, MAX_SEARCH)
+        let probes = probe_share(per_call, self.succeeded.load(Ordering::Relaxed));
+        (1.0 - tests - probes).clamp(MIN_SEARCH, MAX_SEARCH)
     }
 }
 
@@ -92,7 +97,7 @@ mod tests {
     fn a_fast_service_leaves_more_for_the_search_than_a_slow_one() {
         assert_eq!(search_end(100_000, 100), MAX_SEARCH);
         assert_eq!(search_end(200, 100), MIN_SEARCH);
-        let between = search_end(1_000, 100);
+        let between = search_end(1_500, 100);
         assert!((0.6..0.8).contains(&between), "{between}");
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use isobath_search::{MinimizedTest, Problem, TargetId};
 
-use super::finish::{ALL_ENDS, Finish};
+use super::finish::Finish;
 use crate::candidate::Candidate;
 
 impl Finish<'_> {
@@ -28,7 +28,7 @@ impl Finish<'_> {
         &mut self,
         minimal: &MinimizedTest<Candidate>,
     ) -> Option<Vec<(Candidate, Vec<TargetId>)>> {
-        if minimal.candidate.steps.len() < 2 || !self.has_time_to_split() {
+        if minimal.candidate.steps.len() < 2 || !self.has_time_to_improve() {
             return None;
         }
         // What a call that failed was to give has been replaced by a value of its own.
@@ -85,13 +85,9 @@ impl Finish<'_> {
         candidate
     }
 
-    fn has_time_to_split(&self) -> bool {
-        self.lost.is_none() && Self::has_time(self.config, self.calls, ALL_ENDS)
-    }
-
     /// Which of the targets a candidate covers; `None` when there is no time to see.
     fn covered(&mut self, candidate: &Candidate, of: &BTreeSet<TargetId>) -> Option<Vec<TargetId>> {
-        if !self.has_time_to_split() {
+        if !self.has_time_to_improve() {
             return None;
         }
         let exchanges = self.run(candidate)?;
