@@ -315,12 +315,9 @@ fn send(
     match answer.response() {
         Some(response) if response.status < 400 => Ok(response.clone()),
         Some(response) => Err(format!(
-            "{} {} returned {}",
-            call.method, call.endpoint, response.status
+            "{} {url} returned {}",
+            call.method, response.status
         )),
-        None => Err(format!(
-            "{} {} received no response",
-            call.method, call.endpoint
-        )),
+        None => Err(format!("{} {url} received no response", call.method)),
     }
 }

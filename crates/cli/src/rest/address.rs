@@ -10,12 +10,13 @@ use super::run::SetupError;
 /// Base URL: from the flag, else from the document, relative to its location.
 pub(super) fn base(args: &RestArgs, api: &Api, location: &str) -> Result<String, SetupError> {
     let served = api.servers.first().map_or("", |server| server.url.as_str());
-    let known = args
-        .url
-        .as_deref()
-        .or_else(|| location.contains("://").then_some(location));
+    joined(args.url.as_deref(), served, location)
+}
+
+fn joined(url: Option<&str>, served: &str, location: &str) -> Result<String, SetupError> {
+    let known = url.or_else(|| location.contains("://").then_some(location));
     let joined = match known.map(url::Url::parse) {
-        Some(Ok(known)) if args.url.is_some() => {
+        Some(Ok(known)) if url.is_some() => {
             // A path on the command line says it all; without one, that of the document is added.
             let path = url::Url::parse(served)
                 .map_or_else(|_| served.to_owned(), |url| url.path().to_owned());
@@ -74,4 +75,27 @@ pub(super) fn reset_call(reset: &str, base: &str) -> Result<ResetCall, SetupErro
     Ok(ResetCall {
         request: Request::new(method, format!("{base}{path}")),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flag_decides_then_the_document_then_where_it_came_from() {
+        let at = "http://localhost:4200/docs/openapi.json";
+        for (url, served, location, wanted) in [
+            (None, "", at, "http://localhost:4200"),
+            (None, "/", at, "http://localhost:4200"),
+            (None, "/v1", at, "http://localhost:4200/v1"),
+            (None, "http://h:1/api/", at, "http://h:1/api"),
+            (Some("http://h:1"), "", "openapi.yaml", "http://h:1"),
+            (Some("http://h:1"), "/v1", "openapi.yaml", "http://h:1/v1"),
+            (Some("http://h:1/api"), "/v1", at, "http://h:1/api"),
+        ] {
+            let base = joined(url, served, location).ok();
+            assert_eq!(base.as_deref(), Some(wanted), "{url:?} {served:?}");
+        }
+        assert!(joined(None, "", "openapi.yaml").is_err());
+    }
 }

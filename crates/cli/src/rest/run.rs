@@ -45,7 +45,7 @@ use super::mock::Mocked;
 use super::output;
 use super::snapshot;
 use super::start::{StartedService, wait};
-use super::users::{secrets, users};
+use super::users::{self, secrets};
 use super::view::View;
 use crate::exit::Exit;
 use crate::log;
@@ -213,8 +213,9 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         describe::describe(&api, terminal);
         return Ok(Exit::Clean);
     }
-    let users = users(args)?;
+    let mut users = users::users(args)?;
     let base = base(args, &api, &document.location)?;
+    users::relative_to(&base, &mut users);
     guard(&base, args.remote)?;
     wait(args, &base, started, terminal)?;
     let started = Instant::now();
@@ -242,11 +243,18 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             ..HttpConfig::default()
         })
     };
+    let sessions = log_in_first(
+        args,
+        &base,
+        &mut users,
+        client(&interruption.interrupt),
+        terminal,
+    )?;
     let mut service = service(
         args,
         api,
         base,
-        &users,
+        (&users, sessions),
         process.map(|started| started.process),
         &client,
         &interruption,
@@ -461,14 +469,11 @@ fn service(
     args: &RestArgs,
     api: Api,
     base: String,
-    users: &[User],
+    (users, sessions): (&[User], Vec<Session>),
     process: Option<Process>,
     client: &(impl Fn(&Arc<AtomicBool>) -> io::Result<Client> + Clone + Send + 'static),
     interruption: &Interruption,
 ) -> Result<Service, SetupError> {
-    let unreachable = |error: String| SetupError::unreachable(error);
-    let sessions = log_in(client, &interruption.interrupt, &base, users, args.seed, 0)
-        .map_err(|error| unreachable(error.to_string()))?;
     let reset = args
         .reset
         .as_deref()
@@ -504,6 +509,44 @@ fn service(
     })
 }
 
+/// Logs the users in for the first time. Those who cannot are left out with a warning, unless nobody can.
+fn log_in_first(
+    args: &RestArgs,
+    base: &str,
+    users: &mut Vec<User>,
+    client: io::Result<Client>,
+    terminal: &Terminal,
+) -> Result<Vec<Session>, SetupError> {
+    let mut client = client.map_err(|error| SetupError::unreachable(error.to_string()))?;
+    let mut sessions = Vec::new();
+    let mut failed = Vec::new();
+    let mut numbers = 0..;
+    users.retain(|user| {
+        let number = user_number(args.seed, 0, numbers.next().unwrap_or_default());
+        match Session::open(&mut client, base, user, number) {
+            Ok(session) => sessions.push(session),
+            Err(error) => {
+                failed.push(error.to_string());
+                return false;
+            }
+        }
+        true
+    });
+    for error in &failed {
+        let line = format!("warning: {error}; check --auth: endpoint, payload and --url");
+        terminal.insist(Tone::Warning, &line);
+    }
+    if users.is_empty() && !failed.is_empty() {
+        return Err(SetupError::unreachable(failed.join("; ")));
+    }
+    Ok(sessions)
+}
+
+/// A number that makes users who are created differ between seeds, restarts and each other.
+fn user_number(seed: u64, life: u64, index: u64) -> u64 {
+    seed.wrapping_mul(1_000) + life * 1_000_000 + index
+}
+
 /// Logs all users in. After a restart, newly created users have other names.
 fn log_in(
     client: &Clients,
@@ -517,10 +560,16 @@ fn log_in(
         user: String::new(),
         problem: error.to_string(),
     })?;
-    let number = |index: usize| seed.wrapping_mul(1_000) + life * 1_000_000 + index as u64;
     let users = users.iter().enumerate();
     users
-        .map(|(index, user)| Session::open(&mut client, base, user, number(index)))
+        .map(|(index, user)| {
+            Session::open(
+                &mut client,
+                base,
+                user,
+                user_number(seed, life, index as u64),
+            )
+        })
         .collect()
 }
 

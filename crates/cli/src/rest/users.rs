@@ -6,6 +6,26 @@ use isobath_rest::auth::{self, Format, User};
 use super::args::RestArgs;
 use super::run::SetupError;
 
+/// The users with the endpoints of their log-ins relative to the base URL: a file that already has its path before
+/// them does not get it twice.
+pub(super) fn relative_to(base: &str, users: &mut [User]) {
+    let path = url::Url::parse(base).map_or_else(|_| String::new(), |url| url.path().to_owned());
+    let path = path.trim_end_matches('/');
+    if path.is_empty() {
+        return;
+    }
+    for user in users {
+        let create = user.create.iter_mut().map(|create| &mut create.call);
+        for call in create.chain(user.login.iter_mut().map(|login| &mut login.call)) {
+            if let Some(rest) = call.endpoint.strip_prefix(path)
+                && rest.starts_with('/')
+            {
+                call.endpoint = rest.to_owned();
+            }
+        }
+    }
+}
+
 /// The users that the flags name.
 pub(super) fn users(args: &RestArgs) -> Result<Vec<User>, SetupError> {
     if let Some(path) = &args.auth {
@@ -54,4 +74,23 @@ pub(super) fn secrets<'a>(args: &'a RestArgs, users: &'a [User]) -> Vec<&'a str>
             .filter(|url| mask_password(url) != *url),
     );
     secrets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_a_login_has_already_is_not_put_before_it_again() {
+        let file = "auth:\n  - name: ada\n    loginEndpointAuth:\n      endpoint: /api/v1/login\n      verb: POST\n      expectCookies: true\n";
+        let mut users = auth::read(file, Format::of_file("auth.yaml")).expect("a good file");
+        let endpoint = |users: &[User]| {
+            let login = users[0].login.as_ref().expect("a log-in");
+            login.call.endpoint.clone()
+        };
+        relative_to("http://localhost:8080/other", &mut users);
+        assert_eq!(endpoint(&users), "/api/v1/login");
+        relative_to("http://localhost:8080/api/v1", &mut users);
+        assert_eq!(endpoint(&users), "/login");
+    }
 }
