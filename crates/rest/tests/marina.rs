@@ -76,7 +76,7 @@ fn faults_that_show_in_rows_only_are_found_there() {
     ]
     .into_iter()
     .collect();
-    let outcome = search_with_rows(only, 16_000, 1);
+    let outcome = search_with_rows(only, 32_000, 1);
     assert_eq!(in_rows(&outcome), seeded);
     assert_eq!(outcome.faults.len(), seeded.len(), "{:?}", outcome.faults);
     // Without the rows nobody sees them.
@@ -130,8 +130,8 @@ fn found(outcome: &RunResult) -> BTreeMap<FaultKind, BTreeSet<&str>> {
 fn all_planted_faults_are_found() {
     let outcome = search(
         Faults::all(),
-        20_000,
-        1,
+        40_000,
+        3,
         ProbeConfig {
             sql_injection: true,
         },
