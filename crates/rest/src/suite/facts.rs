@@ -88,6 +88,33 @@ pub(super) fn places_of(
     }
 }
 
+/// Adds the places that other tests change where nothing resets the service between them: lists of resources, and how
+/// many there are.
+pub(super) fn shared_places(value: &Value, at: &mut String, places: &mut BTreeSet<String>) {
+    const COUNTS: [&str; 8] = [
+        "count", "total", "size", "length", "pages", "next", "previous", "last",
+    ];
+    let end = at.len();
+    match value {
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            places.insert(at.clone());
+        }
+        Value::Object(object) => {
+            for (name, value) in object {
+                isobath_genes::push_segment(at, name);
+                let lower = name.to_ascii_lowercase();
+                if value.is_number() && COUNTS.iter().any(|count| lower.contains(count)) {
+                    places.insert(at.clone());
+                } else {
+                    shared_places(value, at, places);
+                }
+                at.truncate(end);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The stable facts of a body. At the places of `same` stands what was captured under a name.
 pub(super) fn facts(
     body: &Value,
@@ -213,6 +240,15 @@ mod tests {
         ] {
             assert!(!is_moment(&meant, now), "{meant}");
         }
+    }
+
+    #[test]
+    fn lists_of_resources_and_their_counts_are_shared() {
+        let body = json!({"total": 2, "boats": [{"id": 1}], "tags": ["a"], "page": {"size": 9, "name": "x"}});
+        let mut places = BTreeSet::new();
+        shared_places(&body, &mut String::new(), &mut places);
+        let places: Vec<&str> = places.iter().map(String::as_str).collect();
+        assert_eq!(places, ["/boats", "/page/size", "/total"]);
     }
 
     #[test]

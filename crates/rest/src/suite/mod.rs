@@ -20,7 +20,7 @@ use isobath_genes::{Reference, push_segment};
 use serde_json::Value;
 
 use self::body::Placeholders;
-use self::facts::{facts, is_message, is_moment, places_of};
+use self::facts::{facts, is_message, is_moment, places_of, shared_places};
 pub use self::rows::DATABASE_VARIABLE;
 use self::rows::SuiteDatabaseContext;
 use crate::action::{self, ResponseChecker};
@@ -176,6 +176,12 @@ struct TestBuilder<'a> {
 }
 
 impl TestBuilder<'_> {
+    /// Whether a response tells of resources that other tests create and delete, too.
+    fn is_shared(&self, step: &Step, exchange: &Exchange) -> bool {
+        let is_reset = self.service.reset.is_some() || self.service.database.is_some();
+        !is_reset && exchange.request.method == Method::GET && !step.is_about_earlier()
+    }
+
     fn print(mut self) -> HttpTest {
         let rows = self.rows();
         let mut steps: Vec<HttpStep> = Vec::new();
@@ -629,6 +635,9 @@ impl TestBuilder<'_> {
             places_of(a, &is_restless, &mut String::new(), &mut changes_anyway);
             if self.test.faults.is_empty() {
                 changes_anyway.extend(self.schema_violations(exchange));
+            }
+            if self.is_shared(step, exchange) {
+                shared_places(a, &mut String::new(), &mut changes_anyway);
             }
             let mut same = BTreeMap::new();
             self.known_places(step, (a, b), &mut String::new(), &mut same);
