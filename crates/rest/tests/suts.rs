@@ -84,7 +84,7 @@ fn faulty() -> impl Iterator<Item = (&'static Sut, fn() -> Running)> {
 fn every_kind_of_fault_is_found_where_it_was_planted() {
     let missed: Vec<String> = faulty()
         .filter_map(|(sut, _)| {
-            let outcome = search_faulty(sut, 3_000, None);
+            let outcome = search_faulty(sut, 6_000, None);
             let kind = seeded(sut.name);
             let found: Vec<FaultKind> =
                 outcome.faults.iter().map(|(fault, _)| fault.kind).collect();
