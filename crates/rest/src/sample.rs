@@ -149,6 +149,8 @@ fn any_user(problem: &RestProblem, rng: &mut Rng) -> usize {
     }
 }
 
+/// Shorter candidates are mutated as they are: a step that nothing refers to may still have made the state.
+const MAX_STATE: usize = 6;
 /// The chance that a mutant keeps steps that its operation does not refer to.
 const KEEPS_STATE: f64 = 0.3;
 
@@ -161,7 +163,7 @@ pub(crate) fn only_needed<'a>(
     let mut steps = parent.steps.iter();
     let at =
         operation.and_then(|operation| steps.rposition(|step| step.operation() == Some(operation)));
-    let Some(at) = at.filter(|_| parent.steps.len() > 3) else {
+    let Some(at) = at.filter(|_| parent.steps.len() > MAX_STATE) else {
         return Cow::Borrowed(parent);
     };
     let slice = parent.slice(at);

@@ -24,7 +24,7 @@ const PROBES_END: f64 = 0.9;
 const MINIMIZING_ENDS: f64 = 0.97;
 pub(super) const ALL_ENDS: f64 = 1.0;
 /// Maximum share of the budget reserved for verification.
-const RESERVE: f64 = 0.5;
+const RESERVE: f64 = 0.25;
 
 /// What comes after the search.
 pub(super) struct Finish<'a> {

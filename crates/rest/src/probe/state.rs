@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use isobath_exec::http::Method;
-use isobath_genes::{Gene, GeneConfig};
+use isobath_genes::{Gene, GeneConfig, Value as GeneValue};
 use serde_json::Value;
 
 use crate::candidate::{Candidate, Step, StepKind};
@@ -100,7 +100,9 @@ impl Prober<'_> {
                 // Two of a kind may stand in each other's way; other inputs may not.
                 let (first, second) = match attempt {
                     0 => (other.candidate.clone(), base.candidate.clone()),
-                    1 => (other.candidate.clone(), self.vary(base, false)),
+                    // What takes its time at one place may take it later at the same place.
+                    1 => (other.candidate.clone(), later(&base.candidate, 60)),
+                    2 => (other.candidate.clone(), self.vary(base, false)),
                     _ => (self.vary(other, false), self.vary(base, false)),
                 };
                 let length = first.steps.len();
@@ -543,4 +545,24 @@ fn list(places: &BTreeSet<String>) -> String {
         })
         .collect();
     names.join(", ")
+}
+
+/// The candidate with all its dates and times so many days later.
+fn later(candidate: &Candidate, days: u16) -> Candidate {
+    let mut candidate = candidate.clone();
+    for step in &mut candidate.steps {
+        let StepKind::Call { action, .. } = &mut step.kind else {
+            continue;
+        };
+        let mut dates = Vec::new();
+        action.gene.walk(|place| {
+            if let GeneValue::DateTime(date) = place.value {
+                dates.push((place.pointer.to_owned(), date.days_later(days)));
+            }
+        });
+        for (pointer, date) in dates {
+            action.gene.set(&pointer, GeneValue::DateTime(date));
+        }
+    }
+    candidate
 }
