@@ -10,7 +10,7 @@
 //! # Reading order
 //!
 //! [`model`] first, then [`value`] and [`gene`]; [`sample`](Gene::sample), [`mutate`](Gene::mutate)
-//! and [`crossover`](Gene::cross) each have a module. [`pattern`] makes texts of regular expressions.
+//! and [`crossover`](Gene::crossover) each have a module. [`pattern`] makes texts of regular expressions.
 //!
 //! # Example
 //!

@@ -62,7 +62,7 @@ impl Address {
         }
     }
 
-    /// The address as [`connect`] and [`connect_writable`](super::writable) take it, password included: never for messages.
+    /// The address as [`connect`] and [`connect_writable`](super::connect_writable) take it, password included: never for messages.
     pub fn with_password(&self) -> String {
         match self {
             Self::SqliteMemory => "sqlite::memory:".to_owned(),
@@ -126,7 +126,7 @@ fn plain_host(host: &str) -> &str {
 /// Opens a connection that can read, and nothing else.
 ///
 /// Only a database in memory, which nobody else has, can also be written to;
-/// see [`connect_writable`](super::writable) for all others.
+/// see [`connect_writable`](super::connect_writable) for all others.
 ///
 /// # Errors
 ///

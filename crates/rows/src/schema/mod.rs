@@ -8,7 +8,7 @@
 //!
 //! [`enforced`], [`predicate`], [`requirement`] and [`criterion`] for what is to be tested;
 //! [`setup_rows`], [`row_finder`], [`generator`] and [`case`] for the rows; [`job`], [`extra_tests`],
-//! [`expectation`], [`print`] and [`confirm`] for the suite; [`mutation`] and [`reduce`] for its
+//! [`expectation`], [`mod@print`] and [`confirm`] for the suite; [`mutation`] and [`reduce`] for its
 //! quality; [`diff`] and [`cross_engine`] for other versions and other engines. [`run`] is the whole.
 
 pub mod enforced;

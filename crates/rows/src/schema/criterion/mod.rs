@@ -1,6 +1,6 @@
 //! From rules to requirements: the criteria of the schema job.
 //!
-//! [`name`] lists them, [`holds`] says when a rule is satisfied or violated,
+//! [`name`] lists them, [`predicates`] says when a rule is satisfied or violated,
 //! and [`requirements`] makes the list that generators attempt.
 
 mod clause;
