@@ -218,7 +218,7 @@ fn a_panic_names_its_place_and_shows_its_stack() {
 
 #[test]
 fn what_the_service_said_is_shown_with_the_finding_and_without_secrets() {
-    let run = on_a_bad_day("grumbles", &[]);
+    let run = on_a_longer_bad_day("grumbles", "600calls", &[]);
     assert_eq!(run.code(), Some(1), "{}", run.said());
     let fault = run.report()["faults"][0].to_string();
     for said in [fault, run.said()] {
