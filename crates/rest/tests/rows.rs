@@ -69,7 +69,7 @@ fn about_rows(outcome: &RunResult) -> Vec<String> {
 
 /// Each fault is found in the rows, with a test that shows it, and nothing else is.
 fn each_fault_is_found_on(engine: Engine, seed: u64) {
-    let calls = 2_000;
+    let calls = 5_000;
     let mut wrong = Vec::new();
     for fault in RowFault::ALL {
         let Some(outcome) = run(engine, Some(fault), seed, calls) else {
