@@ -36,9 +36,9 @@ pub(super) struct Finish<'a> {
     pub(super) config: &'a Config,
     pub(super) reporter: &'a RefCell<EventReporter>,
     pub(super) calls: u64,
-    /// Tests that were not run again for want of time.
     /// Calls that are still needed to verify the tests at hand.
     pub(super) reserved_calls: usize,
+    /// Tests that were not run again for want of time.
     pub(super) unverified: usize,
     /// Tests that were not answered alike twice.
     pub(super) unstable: usize,
