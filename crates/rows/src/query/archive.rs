@@ -27,10 +27,24 @@ pub(super) struct Archive<'a> {
     monotone: Vec<bool>,
     /// The tables of every relation of a target, as often as they are read.
     pub(super) relations: Vec<Vec<usize>>,
+    /// Who says whether a target returns a row where we cannot evaluate it.
+    judge: Option<&'a mut EngineJudge<'a>>,
+    /// How often it may still be asked, by target.
+    questions: Vec<u32>,
 }
 
+/// Whether a target returns a row over a candidate, asked of an engine; `None` when it does not answer.
+pub type EngineJudge<'j> = dyn FnMut(&QueryTarget, &Candidate) -> Option<bool> + 'j;
+
+/// How often an engine is asked about one target.
+const MAX_QUESTIONS: u32 = 120;
+
 impl<'a> Archive<'a> {
-    pub(super) fn new(context: SolverContext<'a>, targets: &'a [QueryTarget]) -> Self {
+    pub(super) fn new(
+        context: SolverContext<'a>,
+        targets: &'a [QueryTarget],
+        judge: Option<&'a mut EngineJudge<'a>>,
+    ) -> Self {
         let statuses = targets.iter().map(|target| match &target.query {
             Ok(_) => None,
             Err(error) => Some(TargetStatus::Uncovered {
@@ -43,6 +57,8 @@ impl<'a> Archive<'a> {
             statuses: statuses.collect(),
             found: Vec::new(),
             unsupported: vec![None; targets.len()],
+            judge,
+            questions: vec![MAX_QUESTIONS; targets.len()],
             evaluations: 0,
             relations: targets
                 .iter()
@@ -74,7 +90,7 @@ impl<'a> Archive<'a> {
     /// How far a target is from returning a row over a candidate.
     pub(super) fn distance(&mut self, target: usize, candidate: &Candidate) -> f64 {
         let Ok(query) = &self.targets[target].query else {
-            return UNKNOWN;
+            return self.judged(target, candidate);
         };
         self.evaluations += 1;
         let parameters = &candidate.parameters;
@@ -90,8 +106,40 @@ impl<'a> Archive<'a> {
             Err(error) => {
                 if let EvalError::Unsupported(unsupported) = error {
                     self.unsupported[target] = Some(unsupported);
+                    return self.judged(target, candidate);
                 }
                 UNKNOWN
+            }
+        }
+    }
+
+    /// The engine's verdict on a target that we cannot evaluate.
+    fn judged(&mut self, target: usize, candidate: &Candidate) -> f64 {
+        let Some(judge) = &mut self.judge else {
+            return UNKNOWN;
+        };
+        let Some(left) = self.questions[target].checked_sub(1) else {
+            return UNKNOWN;
+        };
+        self.questions[target] = left;
+        match judge(&self.targets[target], candidate) {
+            Some(true) => 0.0,
+            Some(false) | None => UNKNOWN,
+        }
+    }
+
+    /// Asks about the targets that we cannot read, over what was found for others.
+    pub(super) fn ask_about_unread(&mut self) {
+        for target in 0..self.targets.len() {
+            if self.targets[target].query.is_ok() || self.judge.is_none() {
+                continue;
+            }
+            for number in 0..self.found.len() {
+                let candidate = self.found[number].clone();
+                if self.covers(target, &candidate) {
+                    self.statuses[target] = Some(TargetStatus::Covered(number));
+                    break;
+                }
             }
         }
     }

@@ -6,7 +6,12 @@ use isobath_sql::schema::{ConstraintKind, Filled};
 use isobath_sql::{DialectName, Row, Schema, render};
 use jiff::civil::DateTime;
 
+use super::candidate::Candidate;
+use super::construct::SolverContext;
 use super::fixture::Fixture;
+use super::minimize::insertion_rows;
+use super::parameter;
+use super::target::QueryTarget;
 
 /// What an engine said of a target.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,6 +165,30 @@ pub fn confirm(
     }
     database.rollback()?;
     Ok(verdicts)
+}
+
+/// Whether an engine returns a row for a target over a candidate; all is undone afterwards.
+///
+/// # Errors
+///
+/// When the connection is lost.
+pub fn returns_row(
+    sql: &str,
+    target: &QueryTarget,
+    candidate: &Candidate,
+    context: SolverContext<'_>,
+    schema: &Schema,
+    database: &mut dyn Database,
+) -> Result<bool, DatabaseError> {
+    let fixture = Fixture {
+        rows: insertion_rows(&context, candidate),
+        candidate: candidate.clone(),
+        ..Fixture::default()
+    };
+    let dialect = database.dialect();
+    let sql = parameter::bound(sql, &target.parameters, &candidate.parameters, dialect);
+    let verdicts = confirm(&fixture, &[sql], schema, database)?;
+    Ok(verdicts == [EngineVerdict::Agrees])
 }
 
 /// Begins a transaction with rows in it; returns what the engine said about one that it refused.

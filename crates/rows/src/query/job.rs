@@ -19,6 +19,7 @@ use super::search::random;
 use super::search::space::SearchSpace;
 use super::target::QueryTarget;
 
+pub use super::archive::EngineJudge;
 pub use super::construct::Cause;
 
 /// What became of one target.
@@ -112,11 +113,22 @@ pub fn run(
     context: SolverContext<'_>,
     config: &Config,
 ) -> CoverageOutcome {
-    let mut archive = Archive::new(context, targets);
+    run_judged(targets, context, config, None)
+}
+
+/// Covers the targets of a query; an engine judges what we cannot evaluate.
+pub fn run_judged<'a>(
+    targets: &'a [QueryTarget],
+    context: SolverContext<'a>,
+    config: &Config,
+    judge: Option<&'a mut EngineJudge<'a>>,
+) -> CoverageOutcome {
+    let mut archive = Archive::new(context, targets, judge);
     match config.algorithm {
         Algorithm::Default => ours(&mut archive, config),
         Algorithm::Ga | Algorithm::Biased | Algorithm::Random => papers(&mut archive, config),
     }
+    archive.ask_about_unread();
     fixtures(archive, config.share_fixtures)
 }
 

@@ -10,6 +10,7 @@ use super::generator::GenerationTask;
 use super::generator::constructive::{Constructive, Decision, decide};
 use super::predicate::Predicate;
 use super::setup_rows::SeedRows;
+use crate::query::construct::{Construction, single_row};
 
 /// Evaluations that one search may spend.
 const BUDGET: u64 = 20_000;
@@ -77,7 +78,25 @@ impl<'g, 's> RowFinder<'g, 's> {
     ///
     /// `compares` says whether another row of the table must be there.
     pub fn find(&self, table: usize, predicate: &Predicate, compares: bool) -> RowSearchResult {
-        self.find_beside(self.setup_rows(table, compares), table, predicate)
+        let setup_rows = self.setup_rows(table, compares);
+        match self.find_beside(setup_rows.clone(), table, predicate) {
+            RowSearchResult::Unknown => {}
+            found => return found,
+        }
+        match single_row(self.schema, self.dialect, table, predicate) {
+            Construction::Candidate(mut candidate) => {
+                let row = candidate
+                    .rows
+                    .remove(&table)
+                    .and_then(|mut rows| rows.pop());
+                row.map_or(RowSearchResult::Unknown, |row| RowSearchResult::Row {
+                    setup_rows,
+                    row: Row::of(table, row),
+                })
+            }
+            Construction::Infeasible { proof, .. } => RowSearchResult::Never { proof },
+            Construction::Unknown => RowSearchResult::Unknown,
+        }
     }
 
     /// Looks for a row of `table` beside the rows that `setup_rows` inserts, and fresh ones where they do not suffice.

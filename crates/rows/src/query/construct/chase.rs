@@ -6,7 +6,7 @@
 use super::cell_solver::{equality, find, union};
 use super::global_constraints::{keys, mentions};
 use super::proof::{Cause, Proof};
-use super::state::ConstructionState;
+use super::state::{CellOwner, ConstructionState};
 
 /// Which cells are known to be equal and not NULL.
 pub(super) struct CellEqualities(Vec<usize>);
@@ -19,7 +19,9 @@ impl CellEqualities {
             union(&mut parent, *a, *b);
         }
         for leaf in &state.leaves {
-            if let Some((a, b)) = equality(state, leaf) {
+            if let Some((a, b)) = equality(state, leaf)
+                && compare_as_stored(state, a, b)
+            {
                 union(&mut parent, a, b);
             }
         }
@@ -45,6 +47,25 @@ impl CellEqualities {
             (Some(a), Some(b)) => self.holds(*a, *b),
             _ => false,
         }
+    }
+}
+
+/// Whether two cells are equal only if no key tells their values apart: two texts can equal one number, and
+/// two texts that differ in case one text of another collation.
+fn compare_as_stored(state: &ConstructionState<'_>, a: usize, b: usize) -> bool {
+    let column = |cell: usize| match state.cells[cell] {
+        CellOwner::Column { table, column } => {
+            Some(&state.context.schema.tables[table].columns[column])
+        }
+        CellOwner::Parameter(_) | CellOwner::Rank => None,
+    };
+    match (column(a), column(b)) {
+        (Some(a), Some(b)) => {
+            std::mem::discriminant(&a.data_type) == std::mem::discriminant(&b.data_type)
+                && a.collation == b.collation
+        }
+        // A parameter has one value; whether it is compared as that of the column is not known.
+        _ => false,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::query::candidate::Candidate;
 /// How many ends of choices are looked at.
 const MAX_ENDS: u32 = 400;
 /// States after which no more are looked at: dead ends can be as many as there are ways to put groups and joins together.
-const MAX_STATES: u32 = 5_000;
+const MAX_STATES: u32 = 2_000;
 /// How many of them for one plan of a group.
 const MAX_ENDS_OF_PLAN: u32 = 12;
 
@@ -66,7 +66,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
         }
     }
 
-    pub(super) fn run(mut self, query: &Query) -> Construction {
+    pub(super) fn run(self, query: &Query) -> Construction {
         let mut state = ConstructionState::new(self.context, self.made);
         state.read = query.tables();
         state.pending.push(Obligation::Returns {
@@ -74,6 +74,11 @@ impl<'s, 'f> Expansion<'s, 'f> {
             env: Rc::default(),
             with: None,
         });
+        self.finish(state)
+    }
+
+    /// Goes on from a state, until something is accepted or nothing is left.
+    pub(super) fn finish(mut self, state: ConstructionState<'_>) -> Construction {
         match self.go(state) {
             BranchEnd::Found(candidate) => Construction::Candidate(candidate),
             BranchEnd::Refuted => {
@@ -87,11 +92,6 @@ impl<'s, 'f> Expansion<'s, 'f> {
             }
             BranchEnd::Failed => Construction::Unknown,
         }
-    }
-
-    /// Goes on from a state, until something is accepted or nothing is left.
-    pub(super) fn finish(mut self, state: ConstructionState<'_>) {
-        self.go(state);
     }
 
     fn go(&mut self, state: ConstructionState<'_>) -> BranchEnd {
@@ -113,7 +113,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
                     // What would make us guess must not hide a conflict that is there already.
                     if let (Obligation::Unmatched { stricter: true, .. }, false) =
                         (&obligation, state.guess)
-                        && let Some(why) = cell_solver::conflict(&state)
+                        && let Some(why) = cell_solver::conflict(&mut state)
                     {
                         self.proof.get_or_insert(why);
                         return BranchEnd::Refuted;
@@ -159,7 +159,7 @@ impl<'s, 'f> Expansion<'s, 'f> {
             };
             // A conflict that is there already need not be found once per alternative.
             if alternatives.len() > 1
-                && let Some(why) = cell_solver::conflict(&state)
+                && let Some(why) = cell_solver::conflict(&mut state)
             {
                 return self.dead_end(&state, why);
             }

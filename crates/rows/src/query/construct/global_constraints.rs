@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use isobath_sql::expr::CompareOp;
 use isobath_sql::query::model::{From, JoinKind, Query, QueryBody, Select, SetOp};
-use isobath_sql::{ConstraintKind, Expr, Value};
+use isobath_sql::{ConstraintKind, Expr};
 
 use super::chase::{CellEqualities, chase};
 use super::fill::is_not_null;
 use super::state::{
     Binding, ConditionOrigin, ConstructionState, Env, ForbiddenRow, Obligation, TruthRequirement,
+    free,
 };
 use super::step::{StepResult, rebind};
 
@@ -24,7 +25,9 @@ pub(super) fn forbid_query<'a>(
     with: Option<&ForbiddenRow>,
 ) {
     match &query.body {
-        QueryBody::Select(select) if select.grouping.is_none() && query.limit.is_none() => {
+        QueryBody::Select(select)
+            if select.grouping.is_none() && query.limit.is_none() && query.offset.is_none() =>
+        {
             state.later.push(Obligation::Avoids {
                 select,
                 env: Rc::clone(env),
@@ -34,10 +37,11 @@ pub(super) fn forbid_query<'a>(
         }
         QueryBody::Set {
             op: SetOp::Union,
+            recursive: None,
             left,
             right,
             ..
-        } => {
+        } if query.limit.is_none() && query.offset.is_none() => {
             forbid_query(state, left, env, with);
             forbid_query(state, right, env, with);
         }
@@ -78,7 +82,7 @@ pub(super) fn forbid_match<'a>(
     }
     for index in 0..combinations {
         let mut bound: Vec<Binding> = env.iter().take(select.base).cloned().collect();
-        bound.resize_with(select.width, || Binding::Expr(Expr::Literal(Value::Null)));
+        bound.resize_with(select.width, || Binding::Expr(free()));
         let mut rest = index;
         // Without tables, the conditions are the same whatever rows there are.
         let mut is_new = known == 0;

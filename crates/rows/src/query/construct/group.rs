@@ -10,7 +10,7 @@ use rust_decimal::Decimal;
 use super::join::{RELAXED, joined};
 use super::plan::GroupPlan;
 use super::state::{
-    Binding, ConditionOrigin, ConstructionState, Env, Obligation, TruthRequirement,
+    Binding, ConditionOrigin, ConstructionState, Env, Obligation, TruthRequirement, free,
 };
 
 /// Asks for the rows of a group; returns what the slots stand for, `None` when the plan contradicts itself.
@@ -31,7 +31,9 @@ pub(super) fn expand<'a>(
         // Rows of derived tables can differ in ways that we do not see.
         if missing != RELAXED && !select.from.as_ref().is_some_and(has_derived) {
             for (earlier, copy) in copies.iter().enumerate() {
-                if !plan.tells_apart(earlier, number) {
+                // Rows of which one misses a side and the other does not are different anyway.
+                let alike = plan.shapes.get(earlier) == plan.shapes.get(number);
+                if alike && !plan.tells_apart(earlier, number) {
                     let pairs = pairs(copy, &env);
                     if pairs.is_empty() {
                         return None;
@@ -58,7 +60,13 @@ pub(super) fn expand<'a>(
             known: 0,
         });
     }
-    for key in &grouping.keys {
+    // Which of the keys make the group is open where there are several grouping sets.
+    let keys = if grouping.sets.is_some() {
+        &[][..]
+    } else {
+        grouping.keys.as_slice()
+    };
+    for key in keys {
         let values: Vec<Expr> = over(state, select, key, &copies);
         for other in values.iter().skip(1) {
             let null = |expr: &Expr| is_null(expr.clone(), true);
@@ -90,12 +98,21 @@ pub(super) fn expand<'a>(
         Some(first) => first.as_ref().clone(),
         None => {
             let mut bound: Vec<Binding> = outer.iter().take(select.base).cloned().collect();
-            bound.resize_with(select.width, || Binding::Expr(Expr::Literal(Value::Null)));
+            bound.resize_with(select.computed, || {
+                Binding::Expr(Expr::Literal(Value::Null))
+            });
+            bound.resize_with(select.width, || Binding::Expr(free()));
             bound
         }
     };
     for (slot, aggregate) in &grouping.aggregates {
-        let result = aggregated(state, select, aggregate, &copies, plan);
+        let result = match (&plan.part, copies.first(), &aggregate.argument) {
+            _ if plan.having => aggregated(state, select, aggregate, &copies, plan),
+            // A necessary row stands for its group in the one condition that holds for it too.
+            (Some(_), Some(row), Some(argument)) => state.over_cells(argument, row, select),
+            // A group has more rows than those that are necessary: its aggregates are unknown.
+            _ => continue,
+        };
         bound[*slot] = Binding::Expr(result);
     }
     let env: Env = Rc::new(bound);

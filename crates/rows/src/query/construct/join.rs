@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use isobath_sql::query::model::{From, JoinKind, Query, QueryBody, Select};
+use isobath_sql::query::model::{From, JoinKind, Query, QueryBody, Select, WindowFunction};
 use isobath_sql::{Expr, Value};
 
 use super::plan::GroupPlan;
@@ -147,12 +147,8 @@ pub(super) fn joined<'a>(
     reuse: Option<(&Env, u64)>,
 ) -> Env {
     let mut bound: Vec<Binding> = outer.iter().take(select.base).cloned().collect();
-    let absent = if missing == RELAXED {
-        free()
-    } else {
-        Expr::Literal(Value::Null)
-    };
-    bound.resize_with(select.width, || Binding::Expr(absent.clone()));
+    // What nothing below gives a value, such as a window function, is unknown.
+    bound.resize_with(select.width, || Binding::Expr(free()));
     let mut placing = RowPlacement {
         state,
         select,
@@ -167,8 +163,19 @@ pub(super) fn joined<'a>(
         placing.place(from, true);
     }
     let RowPlacement {
-        bound, conditions, ..
+        mut bound,
+        conditions,
+        ..
     } = placing;
+    for window in &select.windows {
+        if let WindowFunction::RowNumber
+        | WindowFunction::Rank
+        | WindowFunction::DenseRank
+        | WindowFunction::Ntile(_) = window.function
+        {
+            bound[window.slot] = Binding::Expr(state.rank());
+        }
+    }
     let env = Rc::new(bound);
     for condition in conditions {
         match condition {
@@ -181,18 +188,21 @@ pub(super) fn joined<'a>(
                 });
             }
             JoinCondition::Misses { on, side } => {
-                let mut tables = Vec::new();
-                tables_in(side, &mut tables);
+                let mut relations = Vec::new();
+                relations_in(side, &mut relations);
                 let columns = on.columns();
                 let spoken = |slot: usize, width: usize| {
                     columns.iter().any(|of| (slot..slot + width).contains(of))
                 };
-                let alone = tables.len() == 1;
-                let several = tables
+                let alone = relations.len() == 1;
+                let several = relations
                     .iter()
                     .filter(|(_, slot, width)| spoken(*slot, *width));
                 let several = several.count() > 1;
-                for (table, slot, width) in tables {
+                for (table, slot, width) in relations {
+                    let Some(table) = table else {
+                        continue;
+                    };
                     // Only the relations that ON speaks of decide whether it can be met.
                     if alone || spoken(slot, width) {
                         state.later.push(Obligation::Unmatched {
@@ -233,18 +243,19 @@ fn keeps_all(from: &From, of: usize) -> bool {
     }
 }
 
-fn tables_in(from: &From, found: &mut Vec<(usize, usize, usize)>) {
+/// The relations of FROM: the table of the schema, if it is one, and its slots.
+fn relations_in(from: &From, found: &mut Vec<(Option<usize>, usize, usize)>) {
     match from {
         From::Table {
             table,
             slot,
             columns,
             ..
-        } => found.push((*table, *slot, *columns)),
-        From::Derived { .. } => {}
+        } => found.push((Some(*table), *slot, *columns)),
+        From::Derived { slot, columns, .. } => found.push((None, *slot, *columns)),
         From::Join { left, right, .. } => {
-            tables_in(left, found);
-            tables_in(right, found);
+            relations_in(left, found);
+            relations_in(right, found);
         }
     }
 }
@@ -263,6 +274,13 @@ struct RowPlacement<'p, 'a> {
 }
 
 impl<'a> RowPlacement<'_, 'a> {
+    /// The columns of a missing side are NULL; without a shape, nothing is known about them.
+    fn leave_out(&mut self, slot: usize, columns: usize) {
+        if self.missing != RELAXED {
+            self.bound[slot..slot + columns].fill(Binding::Expr(Expr::Literal(Value::Null)));
+        }
+    }
+
     fn place(&mut self, from: &'a From, there: bool) {
         match from {
             From::Table {
@@ -274,6 +292,7 @@ impl<'a> RowPlacement<'_, 'a> {
                 let number = self.relations.min(63);
                 self.relations += 1;
                 if !there {
+                    self.leave_out(*slot, *columns);
                     return;
                 }
                 if let Some((env, shared)) = self.reuse
@@ -287,11 +306,24 @@ impl<'a> RowPlacement<'_, 'a> {
                     self.bound[slot + column] = Binding::Column { row, column };
                 }
             }
-            From::Derived { query, slot, .. } => {
+            From::Derived {
+                query,
+                lateral,
+                working,
+                slot,
+                columns,
+                ..
+            } => {
                 self.relations += 1;
-                if there {
-                    let outer: Env =
-                        Rc::new(self.bound.iter().take(self.select.base).cloned().collect());
+                if !there {
+                    self.leave_out(*slot, *columns);
+                } else if working.is_some() {
+                    // The rows of the round before are not those of the first operand.
+                    self.state.guess = true;
+                } else {
+                    // LATERAL sees the relations before it.
+                    let seen = if *lateral { *slot } else { self.select.base };
+                    let outer: Env = Rc::new(self.bound.iter().take(seen).cloned().collect());
                     derived(self.state, query, &outer, *slot, &mut self.bound);
                 }
             }

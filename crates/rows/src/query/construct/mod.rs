@@ -27,6 +27,7 @@
 //! choices made so far are refuted. A target is infeasible when every alternative of every choice
 //! is refuted and nothing was left out for convenience.
 
+mod cases;
 mod cell_solver;
 mod chase;
 mod expand;
@@ -38,6 +39,7 @@ mod parent;
 mod plan;
 mod proof;
 mod returns;
+mod single_row;
 mod state;
 mod step;
 mod valid_row;
@@ -53,6 +55,7 @@ use super::candidate::Candidate;
 pub(super) use self::fill::{blank_row, complete};
 pub(crate) use self::fill::{checks_hold, is_not_null, omitted};
 pub use self::proof::Cause;
+pub(crate) use self::single_row::single_row;
 pub(crate) use self::values::{fresh, neighbors};
 
 /// What stays the same while candidates are made.

@@ -273,7 +273,11 @@ pub(super) fn needs(select: &Select, grouping: &Grouping) -> Result<Vec<GroupPla
     let need = |needs: &mut Vec<GroupPlan>, copies: usize, patterns| {
         needs.push(GroupPlan::of(copies, patterns, false));
     };
-    let empty = grouping.keys.is_empty();
+    // A grouping set without keys is a group of all rows, also of none.
+    let empty = match &grouping.sets {
+        None => grouping.keys.is_empty(),
+        Some(sets) => sets.sets.iter().any(Vec::is_empty),
+    };
     let parts = match &select.having {
         None => &[][..],
         Some(Expr::And(parts)) => parts.as_slice(),

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use isobath_sql::Expr;
 use isobath_sql::expr::CompareOp;
 use isobath_sql::query::model::{Query, QueryBody, Select, SetOp};
-use isobath_sql::{Expr, Value};
 
 use super::global_constraints::{compared, distinct, forbid_query};
 use super::join::{RELAXED, derived, has_all_shapes, shaped, shapes};
@@ -12,7 +12,7 @@ use super::plan::{self, GroupPlan};
 use super::proof::{Cause, Proof};
 use super::state::{
     Binding, ConditionOrigin, ConstructionState, Env, ForbiddenRow, Obligation, ReturnedRow,
-    TruthRequirement,
+    TruthRequirement, free,
 };
 use super::step::StepResult;
 
@@ -94,8 +94,14 @@ pub(super) fn returns<'a>(
             }
         }
         QueryBody::Set {
-            op, left, right, ..
+            op,
+            all,
+            recursive,
+            left,
+            right,
         } => {
+            // The right operand of a recursive query reads rows that we do not model.
+            state.guess |= recursive.is_some();
             let side = |query: &'a Query| Obligation::Returns {
                 query,
                 env: Rc::clone(env),
@@ -115,6 +121,8 @@ pub(super) fn returns<'a>(
                         });
                     }
                     if *op == SetOp::Except {
+                        // EXCEPT ALL only takes away as many rows as the right operand has.
+                        state.guess |= *all;
                         forbid_query(state, right, env, Some(&ForbiddenRow::Row(items)));
                         return StepResult::Done;
                     }
@@ -212,11 +220,11 @@ pub(super) fn items_of<'a>(
     env: &Env,
 ) -> Vec<Expr> {
     let width = width(query);
-    let mut bound = vec![Binding::Expr(Expr::Literal(Value::Null)); width.max(1)];
+    let mut bound = vec![Binding::Expr(free()); width.max(1)];
     derived(state, query, env, 0, &mut bound);
     let exprs = bound.into_iter().map(|binding| match binding {
         Binding::Expr(expr) => expr,
-        Binding::Column { .. } => Expr::Literal(Value::Null),
+        Binding::Column { .. } => free(),
     });
     exprs.collect()
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use isobath_sql::expr::{ColumnRef, CompareOp};
 use isobath_sql::query::model::{Query, Select, Subquery};
-use isobath_sql::{Expr, Value};
+use isobath_sql::{DataType, Expr};
 
 use super::SolverContext;
 
@@ -27,6 +27,13 @@ impl TruthRequirement {
             Self::NotTrue => Self::NotFalse,
             Self::NotFalse => Self::NotTrue,
         }
+    }
+
+    /// Whether no verdict is both this and the other.
+    pub(super) fn excludes(self, other: Self) -> bool {
+        [Some(true), Some(false), None]
+            .iter()
+            .all(|verdict| !(self.met_by(*verdict) && other.met_by(*verdict)))
     }
 
     pub(super) fn met_by(self, verdict: Option<bool>) -> bool {
@@ -51,7 +58,7 @@ pub(super) enum Binding {
 /// What the slots of a query's row stand for.
 pub(super) type Env = Rc<Vec<Binding>>;
 
-/// What stands for a value that is not spoken of: conditions on it are left out.
+/// What stands for a value that is not modelled: conditions on it are left out, and prove nothing.
 pub(super) fn free() -> Expr {
     Expr::Opaque {
         sql: String::new(),
@@ -197,9 +204,20 @@ pub(super) struct RowPlan {
 /// What a cell is a cell of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellOwner {
-    Column { table: usize, column: usize },
+    Column {
+        table: usize,
+        column: usize,
+    },
     Parameter(usize),
+    /// What ROW_NUMBER and its kin count: a whole number from one on.
+    Rank,
 }
+
+/// The type of [`CellOwner::Rank`].
+pub(super) const RANK: DataType = DataType::Integer {
+    bits: 64,
+    unsigned: false,
+};
 
 /// Everything decided so far; cloned at a choice.
 #[derive(Clone)]
@@ -228,6 +246,8 @@ pub(super) struct ConstructionState<'a> {
     pub(super) guess: bool,
     /// How many candidates were built before.
     pub(super) made: usize,
+    /// So many leaves and merged cells have no conflict that shows in a single class.
+    pub(super) without_conflict: (usize, usize),
 }
 
 impl<'a> ConstructionState<'a> {
@@ -248,6 +268,7 @@ impl<'a> ConstructionState<'a> {
             read: Vec::new(),
             several: Vec::new(),
             guess: false,
+            without_conflict: (0, 0),
         }
     }
 
@@ -290,6 +311,27 @@ impl<'a> ConstructionState<'a> {
         cell
     }
 
+    /// A number of which only its least value is known; it is asked for at once.
+    pub(super) fn rank(&mut self) -> Expr {
+        self.cells.push(CellOwner::Rank);
+        let rank = Expr::Column(ColumnRef {
+            slot: self.cells.len() - 1,
+            name: "rank".to_owned(),
+            data_type: RANK,
+            collation: None,
+        });
+        self.pending.push(Obligation::Holds {
+            expr: Expr::Compare {
+                op: CompareOp::GreaterOrEqual,
+                left: Box::new(rank.clone()),
+                right: Box::new(Expr::int(1)),
+            },
+            want: TruthRequirement::True,
+            origin: ConditionOrigin::Query,
+        });
+        rank
+    }
+
     pub(super) fn column_expr(&mut self, row: usize, column: usize) -> Expr {
         let cell = self.cell(row, column);
         let table = self.rows[self.real(row)].table;
@@ -317,7 +359,7 @@ impl<'a> ConstructionState<'a> {
                     column: column_index,
                 }) => column.slot = self.cell(*row, *column_index),
                 Some(Binding::Expr(bound)) => *expr = bound.clone(),
-                None => *expr = Expr::Literal(Value::Null),
+                None => *expr = free(),
             },
             Expr::Subquery(number) => {
                 self.subqueries

@@ -12,9 +12,9 @@ use super::proof::{Cause, Proof};
 use super::returns::{compare_item, items_of, returns};
 use super::state::{
     Binding, ConditionOrigin, ConstructionState, Env, ForbiddenRow, Obligation, ReturnedRow,
-    TruthRequirement, is_free,
+    TruthRequirement, free, is_free,
 };
-use super::{group, parent};
+use super::{cases, group, parent};
 
 /// What a goal leads to.
 pub(super) enum StepResult<'a> {
@@ -215,10 +215,15 @@ fn holds<'a>(
                     state.guess = true;
                     StepResult::Done
                 }
-                None => {
-                    state.add_leaf(expr, want, origin);
-                    StepResult::Done
-                }
+                None => match cases::branches(&expr) {
+                    Some(branches) => {
+                        StepResult::Choice(cases::alternatives(branches, want, origin))
+                    }
+                    None => {
+                        state.add_leaf(expr, want, origin);
+                        StepResult::Done
+                    }
+                },
             }
         }
     }
@@ -245,7 +250,7 @@ pub(super) fn rebind(state: &mut ConstructionState<'_>, expr: &mut Expr, env: &E
                 column: column_index,
             }) => column.slot = state.cell(*row, *column_index),
             Some(Binding::Expr(bound)) => *expr = bound.clone(),
-            None => *expr = Expr::Literal(Value::Null),
+            None => *expr = free(),
         }
         return;
     }

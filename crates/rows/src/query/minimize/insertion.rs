@@ -7,7 +7,7 @@ use crate::query::candidate::Candidate;
 use crate::query::construct::{SolverContext, omitted};
 
 /// The rows to insert, parents before children; what a column would store anyway is left out.
-pub(super) fn rows(context: &SolverContext<'_>, candidate: &Candidate) -> Vec<Row> {
+pub(in crate::query) fn rows(context: &SolverContext<'_>, candidate: &Candidate) -> Vec<Row> {
     let mut waiting: Vec<(usize, &Vec<Value>)> = Vec::new();
     for (table, rows) in &candidate.rows {
         waiting.extend(rows.iter().map(|row| (*table, row)));

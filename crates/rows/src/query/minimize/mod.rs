@@ -18,6 +18,7 @@ mod readable;
 mod reduce;
 
 use self::checker::CoverageChecker;
+pub(super) use self::insertion::rows as insertion_rows;
 pub(super) use self::monotone::is_monotone;
 use super::archive::Archive;
 use super::candidate::Candidate;

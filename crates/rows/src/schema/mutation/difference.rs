@@ -78,7 +78,7 @@ impl TableVersions<'_> {
         match as_columns(&added.kind) {
             Some((kind, condition)) => {
                 let rule = self.rule(&Constraint::unnamed(kind), dialect);
-                parts.push(violated(self.table, &rule));
+                parts.push(refused(self.table, &rule));
                 exact &= condition.is_none() && nulls_distinct(&added.kind);
                 parts.extend(condition.map(|expr| Predicate::Expr {
                     expr,
@@ -117,7 +117,7 @@ impl TableVersions<'_> {
         let constraint = &self.before.constraints[removed];
         let mut rule = self.rule(constraint, dialect);
         rule.constraint = removed;
-        parts.push(violated(self.table, &rule));
+        parts.push(refused(self.table, &rule));
         VersionDifference {
             stands_on: Version::Before,
             predicate: Predicate::and(parts),
@@ -179,6 +179,18 @@ impl TableVersions<'_> {
                 constraint: 0,
                 kind: constraint.kind.clone(),
             })
+    }
+}
+
+/// Every row that a constraint refuses. The requirement of a criterion to violate a CHECK asks for values in all its
+/// columns; a row with NULL in some of them can be refused as well.
+fn refused(table: usize, rule: &EnforcedConstraint) -> Predicate {
+    match &rule.kind {
+        ConstraintKind::Check { expr } => Predicate::Expr {
+            expr: expr.clone(),
+            wanted: RequiredTruth::False,
+        },
+        _ => violated(table, rule),
     }
 }
 

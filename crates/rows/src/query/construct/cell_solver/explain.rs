@@ -111,6 +111,7 @@ impl CellSolver<'_, '_> {
                 format!("{}.{}", table.name, table.columns[column].name)
             }
             CellOwner::Parameter(number) => format!("parameter {}", number + 1),
+            CellOwner::Rank => "the window function".to_owned(),
         }
     }
 

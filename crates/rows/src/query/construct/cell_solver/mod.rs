@@ -8,7 +8,10 @@ mod explain;
 mod invert;
 mod linear;
 mod regions;
+mod text_regions;
 mod trial_values;
+
+use std::cell::Cell;
 
 use isobath_sql::dialect::StoreError;
 use isobath_sql::eval::{self, Env, EvalError};
@@ -18,7 +21,7 @@ use rust_decimal::prelude::ToPrimitive;
 
 use super::fill::is_not_null;
 use super::proof::Proof;
-use super::state::{AtomicCondition, CellOwner, ConstructionState, TruthRequirement};
+use super::state::{AtomicCondition, CellOwner, ConstructionState, RANK, TruthRequirement};
 use super::values::{add, neighbors};
 
 /// How many conditions over several classes are evaluated before giving up.
@@ -37,8 +40,20 @@ pub(super) enum SolveResult {
 }
 
 /// A conflict that is there already, whatever else is decided.
-pub(super) fn conflict(state: &ConstructionState<'_>) -> Option<Proof> {
-    match CellSolver::new(state).narrow() {
+///
+/// What was looked at before, and is the same, has none.
+pub(super) fn conflict(state: &mut ConstructionState<'_>) -> Option<Proof> {
+    let known = (state.leaves.len(), state.merged.len());
+    if state.without_conflict == known {
+        return None;
+    }
+    let since = if state.without_conflict.1 == known.1 {
+        state.without_conflict.0
+    } else {
+        0
+    };
+    state.without_conflict = known;
+    match CellSolver::new(state).narrow(since) {
         Err(SolveResult::Conflict(why)) => Some(why),
         _ => None,
     }
@@ -47,7 +62,7 @@ pub(super) fn conflict(state: &ConstructionState<'_>) -> Option<Proof> {
 /// Values that meet all leaves.
 pub(super) fn solve(state: &ConstructionState<'_>) -> SolveResult {
     let mut picker = CellSolver::new(state);
-    match picker.narrow() {
+    match picker.narrow(0) {
         Ok(()) => picker.assign(),
         Err(picked) => picked,
     }
@@ -65,6 +80,8 @@ struct CellClass {
     options: Vec<Vec<Value>>,
     /// Whether no other value could behave differently.
     exact: bool,
+    /// Whether the values to try have a text of every region that the constants divide texts into by their order.
+    orders_texts: Cell<bool>,
 }
 
 struct CellSolver<'p, 'a> {
@@ -109,9 +126,13 @@ impl<'p, 'a> CellSolver<'p, 'a> {
             let class = &mut classes[class_of[cell]];
             class.members.push(cell);
             class.not_null |= not_null[cell];
-            if let CellOwner::Column { table, column } = state.cells[cell] {
-                let table = &state.context.schema.tables[table];
-                class.not_null |= is_not_null(&state.context, table, column);
+            match state.cells[cell] {
+                CellOwner::Column { table, column } => {
+                    let table = &state.context.schema.tables[table];
+                    class.not_null |= is_not_null(&state.context, table, column);
+                }
+                CellOwner::Rank => class.not_null = true,
+                CellOwner::Parameter(_) => {}
             }
         }
         for (index, leaf) in state.leaves.iter().enumerate() {
@@ -154,8 +175,21 @@ impl<'p, 'a> CellSolver<'p, 'a> {
         }
     }
 
-    /// Asks every class's own leaves of every value to try.
-    fn narrow(&mut self) -> Result<(), SolveResult> {
+    /// A leaf that another one contradicts word for word, whatever its value.
+    fn contradictory_leaf(&self) -> Option<&'p AtomicCondition> {
+        let leaves = self.state.leaves.as_slice();
+        leaves.iter().enumerate().find_map(|(index, leaf)| {
+            let contradicts = |other: &AtomicCondition| {
+                leaf.want.excludes(other.want)
+                    && leaf.expr == other.expr
+                    && is_deterministic(&leaf.expr)
+            };
+            leaves[..index].iter().any(contradicts).then_some(leaf)
+        })
+    }
+
+    /// Asks every class's own leaves of every value to try, where leaves from this one on are among them.
+    fn narrow(&mut self, since: usize) -> Result<(), SolveResult> {
         for leaf in self
             .state
             .leaves
@@ -166,10 +200,17 @@ impl<'p, 'a> CellSolver<'p, 'a> {
                 return Err(SolveResult::Conflict(self.never(leaf)));
             }
         }
+        if let Some(leaf) = self.contradictory_leaf() {
+            return Err(SolveResult::Conflict(self.never(leaf)));
+        }
         if let Some(circle) = self.contradictory_cycle() {
             return Err(SolveResult::Conflict(self.explain_part(&circle)));
         }
+        let mut found_none = false;
         for index in 0..self.classes.len() {
+            if since > 0 && self.classes[index].own.iter().all(|leaf| *leaf < since) {
+                continue;
+            }
             let (mut trial_values, mut exact) = self.trial_values(index);
             self.calculated(index, &mut trial_values);
             let mut options: Vec<Vec<Value>> = Vec::new();
@@ -200,11 +241,18 @@ impl<'p, 'a> CellSolver<'p, 'a> {
                 }
                 match self.local_search(index, &trial_values) {
                     Some(stored) => options.push(stored),
-                    None => return Err(SolveResult::Nothing),
+                    // Another class may be in conflict, which is more.
+                    None => {
+                        found_none = true;
+                        continue;
+                    }
                 }
             }
             self.classes[index].options = options;
             self.classes[index].exact = exact;
+        }
+        if found_none {
+            return Err(SolveResult::Nothing);
         }
         Ok(())
     }
@@ -409,6 +457,10 @@ impl<'p, 'a> CellSolver<'p, 'a> {
             .map(|member| match self.state.cells[*member] {
                 _ if value.is_null() => Some(Value::Null),
                 CellOwner::Parameter(_) => Some(bindable(value)),
+                CellOwner::Rank => match bindable(value) {
+                    whole @ Value::Int(_) => Some(whole),
+                    _ => None,
+                },
                 CellOwner::Column { table, column } => {
                     let definition = &context.schema.tables[table];
                     match context.dialect.store_in(value, definition, column) {
@@ -432,12 +484,15 @@ impl<'p, 'a> CellSolver<'p, 'a> {
                 CellOwner::Column { table, column } => {
                     Some(&self.state.context.schema.tables[table].columns[column])
                 }
-                CellOwner::Parameter(_) => None,
+                CellOwner::Parameter(_) | CellOwner::Rank => None,
             })
     }
 
     fn data_type(&self, index: usize) -> Option<&'a DataType> {
-        self.columns(index).next().map(|column| &column.data_type)
+        let of_column = self.columns(index).next().map(|column| &column.data_type);
+        let counts = |member: &usize| matches!(self.state.cells[*member], CellOwner::Rank);
+        let counts = self.classes[index].members.iter().any(counts);
+        of_column.or(counts.then_some(&RANK))
     }
 
     /// The type of a class of parameters: that of the first column that one is compared with.
@@ -448,6 +503,28 @@ impl<'p, 'a> CellSolver<'p, 'a> {
             .find(|column| self.class_of[column.slot] != index)
             .map(|column| &column.data_type)
     }
+}
+
+/// Whether an expression has the same value wherever it stands.
+fn is_deterministic(expr: &Expr) -> bool {
+    let mut known = true;
+    expr.walk(&mut |part| {
+        known &= match part {
+            Expr::Function { name, .. } => !matches!(
+                name.as_str(),
+                "rand"
+                    | "random"
+                    | "uuid"
+                    | "gen_random_uuid"
+                    | "nextval"
+                    | "clock_timestamp"
+                    | "sysdate"
+            ),
+            Expr::Opaque { .. } | Expr::Subquery(_) => false,
+            _ => true,
+        };
+    });
+    known
 }
 
 /// A value as a parameter takes it: beside whole numbers, some engines take only whole numbers.
@@ -515,6 +592,7 @@ fn alike(state: &ConstructionState<'_>, a: usize, b: usize) -> bool {
             Some(&state.context.schema.tables[table].columns[column].data_type)
         }
         CellOwner::Parameter(_) => None,
+        CellOwner::Rank => Some(&RANK),
     };
     match (data_type(a), data_type(b)) {
         (Some(a), Some(b)) => {

@@ -4,7 +4,7 @@
 //! Where several columns are compared with each other, as many values of each region are needed
 //! as there are columns.
 
-use isobath_sql::expr::CompareOp;
+use isobath_sql::expr::{CompareOp, PatternKind};
 use isobath_sql::{DataType, Expr, Value, eval};
 use jiff::{SignedDuration, Span};
 use rust_decimal::Decimal;
@@ -16,6 +16,8 @@ use super::CellSolver;
 
 /// The most values that are taken of a region.
 const MAX_PER_REGION: usize = 4;
+/// The most digits behind the point of constants beside a number of any scale.
+const MAX_FREE_SCALE: u32 = 6;
 
 impl CellSolver<'_, '_> {
     /// A value from every region that the constants of its part divide a class's type into; `None`
@@ -35,10 +37,20 @@ impl CellSolver<'_, '_> {
         if !alone {
             return None;
         }
-        let each = self.part_sizes[index].min(MAX_PER_REGION).max(period);
-        representatives(data_type, constants, each, &|value| {
+        // Cells that are compared with each other need a value each in every region, and of every
+        // remainder where conditions repeat themselves.
+        let cells = self.part_sizes[index];
+        if cells > MAX_PER_REGION {
+            return None;
+        }
+        let each = cells.checked_mul(period)?;
+        let ordered = self.text_regions(index, constants).unwrap_or_default();
+        self.classes[index].orders_texts.set(!ordered.is_empty());
+        let mut values = representatives(data_type, constants, each, &|value| {
             self.stored(index, value)?.into_iter().next()
-        })
+        })?;
+        values.extend(ordered);
+        Some(values)
     }
 
     /// Whether the representatives of its classes decide a leaf over several of them.
@@ -140,6 +152,18 @@ impl CellSolver<'_, '_> {
             } => self.is_plain_pair(expr, low, false) && self.is_plain_pair(expr, high, false),
             Expr::IsNull { expr, .. } => self.column_like(expr).is_some(),
             Expr::IsTruth { expr, .. } => self.is_plain(expr),
+            // Every text is like `%`.
+            Expr::Like {
+                expr,
+                pattern,
+                escape: None,
+                kind: PatternKind::Like,
+                ..
+            } => {
+                let all = |text: &str| !text.is_empty() && text.chars().all(|c| c == '%');
+                matches!(&**expr, Expr::Column(column) if column.data_type.is_text())
+                    && matches!(self.folded(pattern), Some(Value::Text(text)) if all(&text))
+            }
             Expr::Column(column) => column.data_type == DataType::Boolean,
             Expr::Literal(_) => true,
             _ => false,
@@ -151,7 +175,12 @@ impl CellSolver<'_, '_> {
         if null(left) || null(right) {
             return true;
         }
-        let fits = |data_type: &DataType| by_equality || is_ordered(data_type);
+        let orders_texts = |expr: &Expr| {
+            matches!(expr, Expr::Column(column)
+                if self.classes[self.class_of[column.slot]].orders_texts.get())
+        };
+        let by_order = orders_texts(left) || orders_texts(right);
+        let fits = |data_type: &DataType| by_equality || by_order || is_ordered(data_type);
         match (self.column_like(left), self.column_like(right)) {
             (Some(a), Some(b)) => fits(a) && is_alike(a, b),
             (Some(data_type), None) => self
@@ -261,8 +290,14 @@ fn representatives(
         }
         DataType::Decimal { scale, .. } => {
             let numbers: Option<Vec<Decimal>> = known.map(number).collect();
+            let numbers = numbers?;
+            // Without a scale there is always room between two numbers, which must be wide enough for our steps.
+            let too_close = |of: &Decimal| of.normalize().scale() > MAX_FREE_SCALE;
+            if scale.is_none() && numbers.iter().any(too_close) {
+                return None;
+            }
             let step = Decimal::new(1, scale.unwrap_or(9).min(20));
-            let values = by_steps(numbers?, step, each);
+            let values = by_steps(numbers, step, each);
             Some(values.into_iter().map(Value::Decimal).collect())
         }
         DataType::Float { .. } => {
@@ -275,7 +310,11 @@ fn representatives(
         DataType::Date | DataType::Time { .. } | DataType::Timestamp { .. } => {
             let mut moments = Vec::new();
             for value in known {
-                add(&mut moments, stored(value)?);
+                let moment = stored(value)?;
+                if is_near_end_of_time(&moment) {
+                    return None;
+                }
+                add(&mut moments, moment);
             }
             Some(moment_regions(&moments, data_type, each))
         }
@@ -288,12 +327,22 @@ fn representatives(
         DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text => {
             let mut values: Vec<Value> = known.cloned().collect();
             values.push(Value::text(""));
+            let folded = |value: &Value| value.to_string().trim().to_lowercase();
+            let taken: Vec<String> = values.iter().map(folded).collect();
+            let mut others: Vec<Value> = Vec::new();
             for number in 0..each + 2 {
                 // Words that hardly any query has for constants.
-                add(&mut values, fresh(data_type, 26 * 26 * 17 + 7 * number));
-                add(&mut values, fresh(data_type, 17 + number));
+                for fresh in [
+                    fresh(data_type, 26 * 26 * 17 + 7 * number),
+                    fresh(data_type, 17 + number),
+                ] {
+                    if !taken.contains(&folded(&fresh)) {
+                        add(&mut others, fresh);
+                    }
+                }
             }
-            Some(values)
+            values.append(&mut others.clone());
+            (others.len() >= each).then_some(values)
         }
         _ => None,
     }
@@ -391,6 +440,21 @@ fn moment_regions(moments: &[Value], data_type: &DataType, each: usize) -> Vec<V
         add(&mut values, fresh(data_type, number + 1));
     }
     values
+}
+
+/// Whether engines know later or earlier moments that we cannot calculate with.
+fn is_near_end_of_time(moment: &Value) -> bool {
+    let far = |year: i16| !(-4_000..9_990).contains(&year);
+    match moment {
+        Value::Date(date) => far(date.year()),
+        Value::DateTime(at) => far(at.year()),
+        Value::Instant(at) => far(at.to_zoned(jiff::tz::TimeZone::UTC).year()),
+        Value::Text(text) => text
+            .get(..10)
+            .and_then(|date| date.parse::<jiff::civil::Date>().ok())
+            .is_none_or(|date| far(date.year())),
+        _ => false,
+    }
 }
 
 fn moved(moment: &Value, data_type: &DataType, steps: i64) -> Option<Value> {

@@ -62,13 +62,23 @@ impl CellSolver<'_, '_> {
         let mut period = 1;
         for leaf in &class.own {
             if let Some(turns) = self.breakpoint(index, &self.state.leaves[*leaf].expr) {
-                add(&mut literal, Value::Decimal(turns.at));
                 // Of several, the product repeats all.
                 period *= if period % turns.period == 0 {
                     1
                 } else {
                     turns.period
                 };
+            }
+        }
+        // Where one of the cells that are compared with each other turns, all of them need a value.
+        for other in 0..self.classes.len() {
+            if self.part_of[other] != self.part_of[index] {
+                continue;
+            }
+            for leaf in &self.classes[other].own {
+                if let Some(turns) = self.breakpoint(other, &self.state.leaves[*leaf].expr) {
+                    add(&mut literal, Value::Decimal(turns.at));
+                }
             }
         }
         let repeats = period <= MAX_PERIOD;

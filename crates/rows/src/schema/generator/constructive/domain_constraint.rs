@@ -23,38 +23,40 @@ const STRICT: &[&str] = &[
     "ceiling",
     "char_length",
     "character_length",
-    "date",
-    "date_part",
-    "day",
-    "dayofmonth",
-    "extract",
     "floor",
-    "hour",
     "instr",
     "left",
     "length",
     "len",
     "lower",
     "ltrim",
-    "minute",
     "mod",
-    "month",
     "octet_length",
     "position",
-    "power",
     "replace",
     "reverse",
     "right",
     "round",
     "rtrim",
-    "second",
-    "sign",
     "strpos",
     "substr",
     "substring",
     "trim",
     "trunc",
     "upper",
+];
+
+/// Functions of a moment that are NULL exactly when it is; of text that is none, some engines make NULL.
+const STRICT_OF_MOMENTS: &[&str] = &[
+    "date",
+    "date_part",
+    "day",
+    "dayofmonth",
+    "extract",
+    "hour",
+    "minute",
+    "month",
+    "second",
     "year",
 ];
 
@@ -79,7 +81,9 @@ pub(super) fn is_strict(expr: &Expr) -> bool {
         Expr::Function { name, args } => {
             let safe = name != "mod"
                 || matches!(args.get(1), Some(Expr::Literal(value)) if !is_zero(value));
-            safe && STRICT.contains(&name.as_str()) && args.iter().all(is_strict)
+            let known = STRICT.contains(&name.as_str())
+                || STRICT_OF_MOMENTS.contains(&name.as_str()) && args.iter().all(is_moment);
+            safe && known && args.iter().all(is_strict)
         }
         Expr::Not(_)
         | Expr::And(_)
@@ -93,6 +97,18 @@ pub(super) fn is_strict(expr: &Expr) -> bool {
         | Expr::Case { .. }
         | Expr::Subquery(_)
         | Expr::Opaque { .. } => false,
+    }
+}
+
+/// A column that holds moments, or a word like YEAR that says which part of it is meant.
+fn is_moment(expr: &Expr) -> bool {
+    match expr {
+        Expr::Column(column) => matches!(
+            column.data_type,
+            DataType::Date | DataType::Time { .. } | DataType::Timestamp { .. }
+        ),
+        Expr::Literal(_) => true,
+        _ => false,
     }
 }
 

@@ -225,6 +225,15 @@ impl<'p, 'a> PropagationState<'p, 'a> {
                 Err(_) => certain = false,
             }
         }
+        // What a cell may be chosen from speaks of values; NULL may do as well.
+        if kept.is_empty() && self.domains[cell].null != Some(false) {
+            row[plan.column] = Value::Null;
+            let by_null = eval::truth(expr, &row, self.problem.dialect)
+                .map_or(true, |truth| test.wanted.is(truth.verdict()));
+            if by_null {
+                return self.set_null(cell, true, why | choice.why);
+            }
+        }
         // Text chosen by a comparison stands for all text that compares equal, and only
         // comparisons cannot tell them apart.
         let faithful = !plan.definition.data_type.is_text()

@@ -1,0 +1,247 @@
+//! What is not modelled is unknown, and unknown proves nothing: constructs of which proofs were false once.
+
+use isobath_rows::query::algorithm::Config;
+use isobath_rows::query::construct::SolverContext;
+use isobath_rows::query::job::{TargetStatus, run};
+use isobath_rows::query::target::QueryTarget;
+use isobath_rows::schema::diff::diff;
+use isobath_rows::schema::mutation::{
+    FilterPipeline, MutantStatus, OperatorSet, analyze, mutants, strengthen,
+};
+use isobath_sql::ddl::{Source, load};
+use isobath_sql::{DialectName, Schema};
+
+const TABLES: &str = "
+    CREATE TABLE t (a INT NOT NULL, b INT NOT NULL PRIMARY KEY);
+    CREATE TABLE u (c INT NOT NULL REFERENCES t (b), d INT NOT NULL);
+    CREATE TABLE v (x INT NOT NULL, y INT);
+    CREATE TABLE w (k VARCHAR(9) NOT NULL PRIMARY KEY, n INT NOT NULL);
+    CREATE TABLE six (c1 INT, c2 INT, c3 INT, c4 INT, c5 INT, c6 INT);";
+
+fn schema(text: &str, dialect: DialectName) -> Schema {
+    let source = Source {
+        name: "tables.sql".to_owned(),
+        text: text.to_owned(),
+    };
+    load("tables", &[source], Some(dialect)).schema
+}
+
+fn status(sql: &str, dialect: DialectName) -> TargetStatus {
+    let schema = schema(TABLES, dialect);
+    let target = QueryTarget::read(sql, "", "", &schema, dialect);
+    assert!(target.query.is_ok(), "{sql}: {:?}", target.query);
+    let setting = SolverContext::new(&schema, dialect.dialect());
+    let config = Config {
+        budget: 50,
+        ..Config::default()
+    };
+    run(&[target], setting, &config).statuses.remove(0)
+}
+
+/// Rows exist for each of these queries.
+fn not_infeasible(queries: &[&str]) {
+    for sql in queries {
+        let status = status(sql, DialectName::Postgres);
+        assert!(
+            !matches!(status, TargetStatus::Infeasible { .. }),
+            "{sql}: {status:?}"
+        );
+    }
+}
+
+#[test]
+fn values_of_window_functions_in_derived_tables_are_unknown() {
+    for call in [
+        "ROW_NUMBER() OVER (ORDER BY t.a)",
+        "RANK() OVER (ORDER BY t.a)",
+        "DENSE_RANK() OVER (PARTITION BY t.a ORDER BY t.b)",
+        "COUNT(*) OVER (PARTITION BY t.a)",
+        "NTILE(2) OVER (ORDER BY t.b)",
+        "MAX(t.b) OVER (ORDER BY t.a)",
+        "SUM(t.b) OVER (ORDER BY t.b ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)",
+        "LAG(t.b) OVER (ORDER BY t.a)",
+        "LEAD(t.b, 1, 1) OVER (ORDER BY t.a)",
+        "FIRST_VALUE(t.b) OVER (ORDER BY t.a)",
+        "LAST_VALUE(t.b) OVER (ORDER BY t.a)",
+        "NTH_VALUE(t.b, 1) OVER (ORDER BY t.a)",
+    ] {
+        not_infeasible(&[
+            &format!("SELECT * FROM (SELECT t.a, {call} AS f FROM t) d WHERE d.f = 1"),
+            &format!(
+                "WITH d AS (SELECT t.a, {call} AS f FROM t) SELECT * FROM d WHERE d.f >= 1 AND d.a = 2"
+            ),
+        ]);
+    }
+}
+
+#[test]
+fn no_row_is_numbered_zero() {
+    for call in ["ROW_NUMBER", "RANK", "DENSE_RANK"] {
+        let sql = format!(
+            "SELECT * FROM (SELECT t.a, {call}() OVER (ORDER BY t.a) AS f FROM t) d WHERE d.f < 1"
+        );
+        let status = status(&sql, DialectName::Postgres);
+        assert!(
+            matches!(status, TargetStatus::Infeasible { .. }),
+            "{sql}: {status:?}"
+        );
+    }
+}
+
+#[test]
+fn min_and_max_of_one_group_can_differ() {
+    not_infeasible(&[
+        "SELECT t.a FROM t GROUP BY t.a HAVING MIN(t.b) = 1 AND MAX(t.b) = 2",
+        "SELECT t.a FROM t GROUP BY t.a HAVING MIN(t.b) < MAX(t.b) AND COUNT(DISTINCT t.b) > 1",
+        "SELECT v.x FROM v GROUP BY v.x HAVING MAX(v.y) > 3 AND MIN(v.y) < 2 AND COUNT(*) > 1",
+        "SELECT MIN(v.y), MAX(v.y) FROM v HAVING COUNT(DISTINCT v.y) = 2",
+    ]);
+}
+
+#[test]
+fn a_correlated_lateral_table_sees_the_relations_before_it() {
+    not_infeasible(&[
+        "SELECT * FROM t, LATERAL (SELECT v.x AS m FROM v WHERE v.x = t.b) l WHERE l.m = 1",
+        "SELECT * FROM t CROSS JOIN LATERAL (SELECT t.a + v.x AS m FROM v) l WHERE l.m > 2",
+        "SELECT * FROM t LEFT JOIN LATERAL (SELECT v.y AS m FROM v WHERE v.x = t.a) l ON true WHERE l.m IS NOT NULL",
+    ]);
+}
+
+#[test]
+fn keys_that_a_grouping_set_leaves_out_are_null() {
+    not_infeasible(&[
+        "SELECT t.a, COUNT(*) FROM t GROUP BY ROLLUP (t.a) HAVING t.a IS NULL",
+        "SELECT t.a, t.b, COUNT(*) FROM t GROUP BY CUBE (t.a, t.b) HAVING t.b IS NULL AND COUNT(*) > 1",
+        "SELECT t.a, COUNT(*) FROM t GROUP BY GROUPING SETS ((t.a), ()) HAVING COUNT(*) = 0",
+        "SELECT t.a, t.b, COUNT(*) FROM t GROUP BY GROUPING SETS ((t.a), (t.b)) HAVING COUNT(DISTINCT t.b) = 2",
+    ]);
+}
+
+#[test]
+fn a_left_join_to_a_join_misses_when_either_table_does() {
+    not_infeasible(&[
+        "SELECT * FROM t LEFT JOIN (u JOIN v ON u.d = v.x) ON t.b = u.c WHERE u.c IS NULL AND EXISTS (SELECT 1 FROM u z WHERE z.c = t.b)",
+        "SELECT * FROM t LEFT JOIN (u JOIN (SELECT v.x AS m FROM v) d ON u.d = d.m) ON t.b = u.c WHERE u.c IS NULL AND EXISTS (SELECT 1 FROM u z WHERE z.c = t.b)",
+        "SELECT COUNT(*) FROM t FULL JOIN v ON t.b = v.x HAVING COUNT(*) > COUNT(t.b) AND COUNT(*) > COUNT(v.x)",
+    ]);
+}
+
+#[test]
+fn what_a_set_operation_or_offset_leaves_over_counts() {
+    not_infeasible(&[
+        "SELECT v.x FROM v EXCEPT ALL SELECT v.x FROM v WHERE v.y IS NULL",
+        "SELECT * FROM t WHERE NOT EXISTS (SELECT 1 FROM t q OFFSET 1)",
+        "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT r.n + 1 FROM r WHERE r.n < 5) SELECT * FROM r, v WHERE r.n = 4 AND v.x = r.n",
+    ]);
+}
+
+#[test]
+fn many_columns_between_two_constants_fit_in_a_row() {
+    not_infeasible(&[
+        "SELECT * FROM six WHERE c1 > 0 AND c1 < c2 AND c2 < c3 AND c3 < c4 AND c4 < c5 AND c5 < c6 AND c6 < 9",
+        "SELECT * FROM six WHERE c1 < c2 AND 2 * c1 + 1 > 30 AND 2 * c2 + 1 < 37",
+        "SELECT * FROM six WHERE c1 % 3 = 2 AND c2 % 3 = 2 AND c1 < c2 AND c1 > 3 AND c2 < 12",
+    ]);
+}
+
+#[test]
+fn two_texts_can_equal_one_number() {
+    let sql = "SELECT * FROM v JOIN w p ON p.k = v.x JOIN w q ON q.k = v.x WHERE p.n <> q.n";
+    let status = status(sql, DialectName::MySql);
+    assert!(
+        !matches!(status, TargetStatus::Infeasible { .. }),
+        "{status:?}"
+    );
+}
+
+#[test]
+fn moments_beyond_our_calendar_are_not_ruled_out() {
+    let schema = schema("CREATE TABLE e (d DATE)", DialectName::Postgres);
+    let sql = "SELECT * FROM e WHERE d > DATE '9999-12-31'";
+    let target = QueryTarget::read(sql, "", "", &schema, DialectName::Postgres);
+    let setting = SolverContext::new(&schema, DialectName::Postgres.dialect());
+    let outcome = run(&[target], setting, &Config::default());
+    let status = &outcome.statuses[0];
+    assert!(
+        !matches!(status, TargetStatus::Infeasible { .. }),
+        "{status:?}"
+    );
+}
+
+#[test]
+fn null_in_a_part_of_a_check_tells_mutants_from_the_original() {
+    for dialect in [DialectName::Postgres, DialectName::MySql] {
+        let original = schema(
+            "CREATE TABLE p (s VARCHAR(5), n INT, CHECK (s = 'X' OR n > 3), CHECK (s IN ('X', 'Y')))",
+            dialect,
+        );
+        let rules = dialect.dialect();
+        let all = mutants(&original, rules, OperatorSet::default());
+        let analysis = analyze(&original, rules, all, FilterPipeline::Engine, &[]);
+        let analysis = strengthen(&original, rules, &[], analysis).analysis;
+        for (mutant, status) in analysis.mutants.iter().zip(&analysis.statuses) {
+            // 'Y' with 1 is what `s >= 'X'` lets through.
+            if mutant.description.contains(">= 'X'") {
+                assert!(
+                    !matches!(status, MutantStatus::Equivalent { .. }),
+                    "{}: {status:?}",
+                    mutant.description
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn null_in_a_part_of_a_check_is_a_difference() {
+    let changes = [
+        // NULL > 3 OR false is unknown, and accepted.
+        ("(a > 3 OR b = 1)", "(COALESCE(a, 0) > 3 OR b = 1)"),
+        ("(a > 3 AND b = 1)", "(a > 3 AND b IS NOT NULL AND b = 1)"),
+        ("(a = 1)", "(a = 1 AND a IS NOT NULL)"),
+        ("(a > 3 AND a IS NULL)", "(b <> 1 AND a <= 10)"),
+        (
+            "NOT (a = 1 AND b = 2)",
+            "(a <> 1 OR b <> 2) AND a IS NOT NULL",
+        ),
+    ];
+    for (before, after) in changes {
+        let version = |check: &str| {
+            let text = format!("CREATE TABLE p (a INT, b INT, CHECK ({check}))");
+            schema(&text, DialectName::Postgres)
+        };
+        let found = diff(
+            &version(before),
+            &version(after),
+            DialectName::Postgres.dialect(),
+        );
+        assert!(!found.changes.is_empty(), "{before} -> {after}: {found:?}");
+    }
+}
+
+#[test]
+fn a_check_written_in_another_way_changes_nothing() {
+    let same = [
+        ("NOT (a = 1 AND s LIKE 'x%')", "a <> 1 OR NOT (s LIKE 'x%')"),
+        ("a > 1 AND UPPER(s) = 'X'", "UPPER(s) = 'X' AND a > 1"),
+        (
+            "s = 'a' OR b < a",
+            "b < a OR s = 'a' OR (s = 'a' AND b < a)",
+        ),
+    ];
+    for (before, after) in same {
+        let version = |check: &str| {
+            let text = format!("CREATE TABLE p (a INT, b INT, s VARCHAR(9), CHECK ({check}))");
+            schema(&text, DialectName::Postgres)
+        };
+        let found = diff(
+            &version(before),
+            &version(after),
+            DialectName::Postgres.dialect(),
+        );
+        assert!(
+            found.changes.is_empty() && found.undecided.is_empty(),
+            "{before} -> {after}: {found:?}"
+        );
+    }
+}
