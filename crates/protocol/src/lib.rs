@@ -40,6 +40,6 @@ mod map;
 mod target;
 
 pub use channel::ChannelError;
-pub use map::{COVERED, CoverageMap, MapError, ReachedTarget, score};
+pub use map::{COVERED, CoverageMap, MapError, ReachedTarget, distance, score};
 pub use message::{Command, Event, InputLocation, InputUse, VERSION};
 pub use target::{Target, TargetKind, TargetTable};

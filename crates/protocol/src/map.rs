@@ -50,6 +50,12 @@ pub fn score(distance: f64) -> f64 {
     (0.999 / (1.0 + distance)).max(f64::MIN_POSITIVE)
 }
 
+/// The distance that a [`score`] below [`COVERED`] stands for; `None` where it stands for none.
+pub fn distance(score: f64) -> Option<f64> {
+    let distance = 0.999 / score - 1.0;
+    (score > 0.0 && score < COVERED && distance.is_finite()).then_some(distance.max(0.0))
+}
+
 /// A target that was reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReachedTarget {
@@ -302,6 +308,17 @@ mod tests {
         let mut reached = Vec::new();
         map.read(&mut reached);
         reached
+    }
+
+    #[test]
+    fn a_score_tells_the_distance_that_it_stands_for() {
+        for one in [0.0, 0.5, 1.0, 48_151_616.0, 1e12] {
+            let told = distance(score(one)).expect("a distance");
+            assert!((told - one).abs() <= 1e-9 + one * 1e-12, "{one}: {told}");
+        }
+        assert_eq!(distance(COVERED), None);
+        assert_eq!(distance(0.0), None);
+        assert_eq!(distance(f64::NAN), None);
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl std::fmt::Display for BuildError {
             }
             Self::Binary(built) => write!(
                 f,
-                "which binary is the service? Name one of: {}",
+                "which binary is the service? Name one with --bin: {}",
                 built.join(", ")
             ),
             Self::Table(why) => write!(

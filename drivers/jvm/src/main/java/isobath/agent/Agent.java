@@ -7,6 +7,7 @@ import isobath.agent.link.Frame;
 import isobath.agent.link.Link;
 import isobath.agent.link.Target;
 import isobath.agent.probe.Recording;
+import isobath.agent.service.Entities;
 import isobath.agent.service.Failures;
 import isobath.agent.service.Outgoing;
 import isobath.agent.service.Servers;
@@ -63,6 +64,7 @@ public final class Agent {
                         System.getProperty("jdk.module.path"),
                         System.getProperty("catalina.base"),
                         System.getProperty("jetty.base"));
+        Entities.read(classes);
         List<Target> targets = new ArrayList<>();
         List<Frame> unwatched = new ArrayList<>();
         Map<String, int[]> blocks = new HashMap<>();

@@ -5,6 +5,12 @@ package isobath.agent.measure;
  * drivers/conformance/distances.json} holds both to the same numbers.
  */
 public final class Distance {
+    /**
+     * How far null is from equaling something. Any value must be nearer, or a search that leaves an input out would
+     * never come back from there; it is no whole number, so that nobody takes it for one between numbers.
+     */
+    public static final double FROM_NULL = 1e6 + 0.5;
+
     private static final double LIMIT = Double.MAX_VALUE / 1e6;
     /** Longer texts are compared in their first characters only. */
     private static final int LONGEST = 4096;

@@ -9,6 +9,9 @@ public final class Values {
 
     /** How far a relation between two values is from the other verdict; negative when nothing is known. */
     public static double toOther(int relation, Object a, Object b) {
+        if ((a == null) != (b == null)) {
+            return Distance.FROM_NULL;
+        }
         if (a instanceof CharSequence && b instanceof CharSequence) {
             return Distance.texts(relation, Distance.points((CharSequence) a), Distance.points((CharSequence) b));
         }

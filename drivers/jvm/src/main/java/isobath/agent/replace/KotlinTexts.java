@@ -84,7 +84,7 @@ public final class KotlinTexts {
     /** {@code text.equals(other, ignoreCase)}, of which both may be null. */
     public static boolean equals(String self, String other, boolean ignoring, int target) {
         if (self == null || other == null) {
-            Probe.outcome(self == other, -1, target);
+            Probe.outcome(self == other, self == other ? -1 : Distance.FROM_NULL, target);
             return self == other;
         }
         return ignoring ? Strings.equalsIgnoreCase(self, other, target) : Strings.equals(self, other, target);

@@ -17,7 +17,11 @@ public final class Strings {
     public static boolean equals(String self, Object other, int target) {
         boolean verdict = self.equals(other);
         Track.compared(self, other, Role.EQUAL, target);
-        Probe.outcome(verdict, !verdict && other instanceof String ? equality(self, (String) other, target) : -1, target);
+        double distance = other == null ? Distance.FROM_NULL : -1;
+        if (!verdict && other instanceof String) {
+            distance = equality(self, (String) other, target);
+        }
+        Probe.outcome(verdict, distance, target);
         return verdict;
     }
 
@@ -42,7 +46,7 @@ public final class Strings {
     public static boolean equalsIgnoreCase(String self, String other, int target) {
         boolean verdict = self.equalsIgnoreCase(other);
         Track.compared(self, other, Role.EQUAL_IGNORING_CASE, target);
-        double distance = -1;
+        double distance = other == null ? Distance.FROM_NULL : -1;
         if (!verdict && other != null && Probe.wants(true, target)) {
             distance = Distance.texts(Relation.EQUAL, folded(points(self)), folded(points(other)));
         }

@@ -1,5 +1,6 @@
 package isobath.agent.sql;
 
+import isobath.agent.service.Entities;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
@@ -52,6 +53,9 @@ final class Definitions {
             for (String statement : references(table)) {
                 rows.add(one(statement));
             }
+            for (String statement : references(table, tables)) {
+                rows.add(one(statement));
+            }
         }
         for (String statement : checks(tables)) {
             rows.add(one(statement));
@@ -71,10 +75,19 @@ final class Definitions {
             while (columns.next()) {
                 if (table.name.equals(columns.getString("TABLE_NAME"))) {
                     parts.add(column(table, columns));
+                    String check = check(table, columns);
+                    if (check != null) {
+                        parts.add(check);
+                    }
                 }
             }
         }
         List<String> key = new ArrayList<>(key(table).values());
+        for (String column : key.isEmpty() ? columns(table) : new ArrayList<String>()) {
+            if (Entities.isId(table.name, column)) {
+                key.add(column);
+            }
+        }
         if (!key.isEmpty()) {
             parts.add("PRIMARY KEY (" + quoted(key) + ")");
         }
@@ -97,10 +110,21 @@ final class Definitions {
         } else if (initial != null && PLAIN_DEFAULT.matcher(initial.trim()).matches()) {
             text.append(" DEFAULT ").append(initial.trim());
         }
-        if (column.getInt("NULLABLE") == DatabaseMetaData.columnNoNulls) {
+        boolean isRequired = column.getInt("NULLABLE") == DatabaseMetaData.columnNoNulls;
+        if (isRequired || Entities.isRequired(table.name, name)) {
             text.append(" NOT NULL");
         }
         return text.toString();
+    }
+
+    /** What entities demand of a column, as a condition; null for nothing. */
+    private static String check(Table table, ResultSet column) throws SQLException {
+        String name = column.getString("COLUMN_NAME");
+        int type = column.getInt("DATA_TYPE");
+        boolean isText = type == Types.VARCHAR || type == Types.CHAR || type == Types.NVARCHAR;
+        boolean isNumber = type == Types.INTEGER || type == Types.SMALLINT || type == Types.TINYINT || type == Types.BIGINT;
+        String check = isText || isNumber ? Entities.check(table.name, name, Table.quoted(name), isText) : null;
+        return check == null ? null : "CHECK (" + check + ")";
     }
 
     private String type(Table table, ResultSet column, String name) throws SQLException {
@@ -232,6 +256,42 @@ final class Definitions {
                     "ALTER TABLE " + name(table) + " ADD FOREIGN KEY (" + quoted(own.get(key.getKey())) + ") REFERENCES "
                             + key.getValue().substring(0, bar) + " (" + quoted(theirs.get(key.getKey())) + ")"
                             + key.getValue().substring(bar + 1));
+        }
+        return statements;
+    }
+
+    private List<String> columns(Table table) throws SQLException {
+        List<String> names = new ArrayList<>();
+        try (ResultSet columns = about.getColumns(table.catalog, table.schema, table.name, "%")) {
+            while (columns.next()) {
+                if (table.name.equals(columns.getString("TABLE_NAME"))) {
+                    names.add(columns.getString("COLUMN_NAME"));
+                }
+            }
+        }
+        return names;
+    }
+
+    /** References that only the entities of the service know, as tables without foreign keys have. */
+    private List<String> references(Table table, List<Table> tables) throws SQLException {
+        List<String> statements = new ArrayList<>();
+        List<String> declared = new ArrayList<>();
+        try (ResultSet keys = about.getImportedKeys(table.catalog, table.schema, table.name)) {
+            while (keys.next()) {
+                declared.add(keys.getString("FKCOLUMN_NAME"));
+            }
+        }
+        for (String column : columns(table)) {
+            String[] reference = declared.contains(column) ? null : Entities.reference(table.name, column);
+            for (Table parent : reference == null ? new ArrayList<Table>() : tables) {
+                for (String id : Entities.isSame(parent.name, reference[0]) ? columns(parent) : new ArrayList<String>()) {
+                    if (Entities.isSame(id, reference[1])) {
+                        statements.add(
+                                "ALTER TABLE " + name(table) + " ADD FOREIGN KEY (" + Table.quoted(column) + ") REFERENCES "
+                                        + name(parent) + " (" + Table.quoted(id) + ")");
+                    }
+                }
+            }
         }
         return statements;
     }

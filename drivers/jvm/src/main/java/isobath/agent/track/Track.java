@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 
 /** Inputs that carry a mark, and what they are used for (seed 002, section 5). */
 public final class Track {
@@ -58,6 +59,12 @@ public final class Track {
 
     /** Two values were compared. */
     public static void compared(Object left, Object right, int role, int target) {
+        if (left instanceof UUID && right instanceof UUID) {
+            // No marker can be parsed as one. Whichever the core sent is the input.
+            used(left.toString(), role, right.toString(), target);
+            used(right.toString(), role, left.toString(), target);
+            return;
+        }
         if (!(left instanceof CharSequence) || !(right instanceof CharSequence)) {
             return;
         }

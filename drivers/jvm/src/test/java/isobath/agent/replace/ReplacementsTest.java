@@ -40,6 +40,23 @@ class ReplacementsTest {
     }
 
     @Test
+    void anyTextIsNearerToAnotherThanNull() {
+        Objects.equals("crate", null, 0);
+        Objects.equals("crate", "something else that is long", 2);
+        Objects.equalsOrNull(null, 7, 4);
+        Objects.equalsOrNull(900, 7, 6);
+        KotlinTexts.equals(null, "crate", false, 8);
+        Strings.equalsIgnoreCase("crate", null, 10);
+        assertTrue(Recordings.score(0) > 0);
+        assertTrue(Recordings.score(2) > Recordings.score(0));
+        assertTrue(Recordings.score(6) > Recordings.score(4));
+        assertEquals(Recordings.score(0), Recordings.score(8));
+        assertEquals(Recordings.score(0), Recordings.score(10));
+        Strings.equals("crate", null, 12);
+        assertEquals(Recordings.score(0), Recordings.score(12));
+    }
+
+    @Test
     void everythingThatServicesAreKnownToAskIsReplaced() {
         String string = "Ljava/lang/String;";
         String object = "(Ljava/lang/Object;)Z";

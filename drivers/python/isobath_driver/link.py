@@ -1,0 +1,211 @@
+"""The connection to the core.
+
+A process connects when it handles its first request, so supervisors, reloaders and masters never do. After a fork the child
+connects anew. Without a core the service goes on alone.
+"""
+
+import _socket
+import _thread
+import os
+import socket
+import sys
+from select import select as _select  # before anybody patches it
+from time import sleep as _sleep
+
+from . import NAME, VERSION, frame
+from .cells import Cells
+from .queue import Queue
+
+PATIENCE = 30.0
+AT_ONCE = 10_000
+
+#: The one connection of this process, or none.
+current = None
+
+_lock = _thread.RLock()
+_start_thread = _thread.start_new_thread  # before anybody patches it
+_pid = None
+
+
+class Link:
+    """A connection whose greeting is done."""
+
+    def __init__(self, stream, queue, cells, path=None):
+        self.stream = stream
+        self.queue = queue
+        self.cells = cells
+        #: The file of the map.
+        self.path = path
+
+    def catch_up(self):
+        """Lets the thread that listens do what the core asked before it called: it may not have had its turn yet."""
+        for _ in range(20):
+            try:
+                if not _select([self.stream], [], [], 0)[0]:
+                    return
+            except (OSError, ValueError):
+                return
+            _sleep(0.0005)
+
+    def candidate(self):
+        return self.cells.candidate
+
+    def action(self):
+        return self.cells.action
+
+
+class Refused(Exception):
+    """The core cannot be used."""
+
+
+def ensure(state):
+    """Connects this process, unless it tried before. `state` has settings, targets and services."""
+    global current, _pid
+    if _pid == os.getpid():
+        return current
+    with _lock:
+        if _pid == os.getpid():
+            return current
+        if current is not None:
+            _forget(current)
+        current = None
+        _pid = os.getpid()
+        try:
+            current = _open(state.settings, state.targets(), state.cells())
+        except (OSError, ValueError, Refused) as problem:
+            sys.stderr.write("isobath: no connection to the core: %s\n" % (problem,))
+            return None
+        state.connected(current)
+        _serve(current, state)
+        return current
+
+
+def adopt(link, state):
+    """Goes on with a connection that another process handed over."""
+    global current, _pid
+    current = link
+    _pid = os.getpid()
+    state.connected(link)
+    _serve(link, state)
+
+
+def forked():
+    """In a process that was just forked: the connection is the parent's. Whether there was one."""
+    global current
+    before, current = current, None
+    if before is not None:
+        _forget(before)
+    return before is not None
+
+
+def alone(cells, stream=None):
+    """A connection to nobody, for tests."""
+    global current, _pid
+    near, far = socket.socketpair() if stream is None else (stream, None)
+    current = Link(near, Queue(near), cells)
+    _pid = os.getpid()
+    return current, far
+
+
+def _forget(link):
+    """Closes the descriptor that was inherited; the connection of the parent stays open."""
+    try:
+        os.close(link.stream.detach())
+    except OSError:
+        pass
+
+
+def _connect(settings):
+    if settings.socket:
+        stream = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        stream.settimeout(PATIENCE)
+        stream.connect(settings.socket)
+        return stream
+    host, _, port = settings.address.rpartition(":")
+    if not (host == "localhost" or host.startswith("127.") or host in ("::1", "[::1]")):
+        raise Refused("the core must be on this host, not at %s" % host)
+    family = _socket.AF_INET6 if ":" in host else _socket.AF_INET
+    stream = _socket.socket(family, _socket.SOCK_STREAM)
+    stream.settimeout(PATIENCE)
+    stream.connect((host.strip("[]"), int(port)))
+    stream.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
+    stream.sendall((settings.token + "\n").encode("ascii"))
+    return stream
+
+
+def _open(settings, targets, cells):
+    stream = _connect(settings)
+    try:
+        stream.sendall(frame.hello(VERSION, "python", NAME, os.getpid()))
+        for start in range(0, len(targets), AT_ONCE):
+            stream.sendall(frame.targets(targets[start : start + AT_ONCE]))
+        stream.sendall(frame.ready(cells))
+        tag, fields = frame.command(receive(stream))
+        if tag != 1:
+            raise Refused("the core did not send Welcome")
+        version, path = fields
+        if version != VERSION:
+            raise Refused("the core speaks version %d, this driver %d" % (version, VERSION))
+        stream.settimeout(None)
+        return Link(stream, Queue(stream), Cells.open(path, VERSION), path)
+    except BaseException:
+        stream.close()
+        raise
+
+
+def receive(stream):
+    """The bytes of the next message."""
+    length = int.from_bytes(_exactly(stream, 4), "little")
+    if not 0 < length <= frame.LONGEST:
+        raise EOFError("no message has %d bytes" % length)
+    return _exactly(stream, length)
+
+
+def _exactly(stream, count):
+    data = bytearray()
+    while len(data) < count:
+        more = stream.recv(min(count - len(data), 1 << 20))
+        if not more:
+            raise EOFError("the core is gone")
+        data += more
+    return bytes(data)
+
+
+def _serve(link, state):
+    _start_thread(_obey, (link, state))
+
+
+def _obey(link, state):
+    global current
+    try:
+        while True:
+            tag, fields = frame.command(receive(link.stream))
+            if tag == 2:
+                state.track(fields[0])
+            elif tag == 3:
+                state.settle()
+                link.queue.flush(frame.synced(fields[0]))
+            elif tag == 4:
+                if state.hand_over(link, fields[0]):
+                    return
+                _answer(link, fields[0], state.reset)
+            elif tag == 5:
+                _answer(link, fields[0], state.run_sql, fields[1])
+            elif tag == 6:
+                _answer(link, fields[0], state.describe)
+    except (OSError, EOFError, ValueError, ImportError):
+        # Without a core the service goes on alone.
+        link.queue.is_closed = True
+        if current is link:
+            state.disconnected()
+            current = None
+
+
+def _answer(link, request, work, *arguments):
+    try:
+        answer = frame.answer(request, None, work(*arguments) or [])
+    except Exception as problem:
+        answer = frame.answer(request, str(problem) or repr(problem), [])
+    if not frame.fits(answer):
+        answer = frame.answer(request, "more rows than a message can hold", [])
+    link.queue.flush(answer)
