@@ -1,4 +1,5 @@
-//! Puts the agent for JVM services into the program: its sources, and its jar when `ISOBATH_AGENT_JAR` names one.
+//! Puts the drivers for JVM and Python services into the program: their sources, and the agent's jar when
+//! `ISOBATH_AGENT_JAR` names one.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,18 +8,9 @@ fn main() {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let manifest = variable("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let out = variable("OUT_DIR").expect("cargo sets it");
-    let agent = manifest.join("../../drivers/jvm");
-    let mut files = Vec::new();
-    collect(&agent.join("src/main"), &mut files);
-    files.push(agent.join("pom.xml"));
-    files.sort();
-    let mut code = String::from("pub(super) const SOURCES: &[(&str, &str)] = &[\n");
-    for file in &files {
-        let name = file.strip_prefix(&agent).expect("a file of the agent");
-        let file = file.canonicalize().expect("a file of the agent");
-        let _ = writeln!(code, "    ({name:?}, include_str!({file:?})),");
-    }
-    code.push_str("];\n\npub(super) const JAR: Option<&[u8]> = ");
+    let drivers = manifest.join("../../drivers");
+    let mut code = sources(&drivers.join("jvm"), &["src/main", "pom.xml"]);
+    code.push_str("\npub(super) const JAR: Option<&[u8]> = ");
     match variable("ISOBATH_AGENT_JAR").filter(|jar| !jar.as_os_str().is_empty()) {
         None => code.push_str("None;\n"),
         Some(jar) => {
@@ -28,20 +20,39 @@ fn main() {
         }
     }
     std::fs::write(out.join("agent.rs"), code).expect("the file can be written");
+    let code = sources(&drivers.join("python"), &["isobath_driver", "site"]);
+    std::fs::write(out.join("python.rs"), code).expect("the file can be written");
     println!("cargo::rerun-if-env-changed=ISOBATH_AGENT_JAR");
     println!("cargo::rerun-if-changed=build.rs");
-    for part in ["src/main", "pom.xml"] {
-        println!("cargo::rerun-if-changed={}", agent.join(part).display());
-    }
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("the sources of the agent") {
-        let path = entry.expect("the sources of the agent").path();
-        if path.is_dir() {
+/// A table of the sources of a driver.
+fn sources(driver: &Path, parts: &[&str]) -> String {
+    let mut files = Vec::new();
+    for part in parts {
+        collect(&driver.join(part), &mut files);
+        println!("cargo::rerun-if-changed={}", driver.join(part).display());
+    }
+    files.sort();
+    let mut code = String::from("pub(super) const SOURCES: &[(&str, &str)] = &[\n");
+    for file in &files {
+        let name = file.strip_prefix(driver).expect("a file of the driver");
+        let file = file.canonicalize().expect("a file of the driver");
+        let _ = writeln!(code, "    ({name:?}, include_str!({file:?})),");
+    }
+    code.push_str("];\n");
+    code
+}
+
+/// The files of a folder, or the file itself, without what Python compiled.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) {
+    if path.is_file() {
+        return files.push(path.to_path_buf());
+    }
+    for entry in std::fs::read_dir(path).expect("the sources of the driver") {
+        let path = entry.expect("the sources of the driver").path();
+        if !path.ends_with("__pycache__") {
             collect(&path, files);
-        } else {
-            files.push(path);
         }
     }
 }

@@ -134,7 +134,10 @@ fn tests_that_are_handed_over_hold_words_and_no_markers() {
     let more = ["--seed", "3", "--budget", "3000calls"];
     let run = Run::of("axum", "texts.yaml", &more);
     let suite = std::fs::read_to_string(run.folder.path().join("suite.json")).expect("a suite");
-    let marked: Vec<&str> = suite.lines().filter(|line| line.contains("_iso")).collect();
+    let marked: Vec<&str> = suite
+        .lines()
+        .filter(|line| line.contains("_isobath_"))
+        .collect();
     assert!(marked.is_empty(), "{}", marked.join("\n"));
 }
 

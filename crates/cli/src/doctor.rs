@@ -31,7 +31,7 @@ struct Prerequisite {
     packages: [&'static str; 3],
 }
 
-const PREREQUISITES: [Prerequisite; 10] = [
+const PREREQUISITES: [Prerequisite; 11] = [
     Prerequisite {
         name: "Rust toolchain",
         purpose: "white-box testing of Rust services, Rust suites",
@@ -77,6 +77,13 @@ const PREREQUISITES: [Prerequisite; 10] = [
         programs: &["mvn"],
         version: &["--version"],
         packages: ["maven", "maven", "maven"],
+    },
+    Prerequisite {
+        name: "Python",
+        purpose: "white-box testing of Python services",
+        programs: &["python3", "python"],
+        version: &["--version"],
+        packages: ["python3", "python3", "python"],
     },
     Prerequisite {
         name: "pytest",
@@ -184,11 +191,27 @@ fn find(need: &Prerequisite) -> Option<(PathBuf, String)> {
     let ran = tool.run().ok();
     let said = ran.map(|ran| format!("{}\n{}", ran.stdout, ran.stderr));
     let line = said.and_then(|said| {
+        let said = without_escapes(&said);
         let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
         Some(line.to_owned())
     });
     let version = line.unwrap_or_else(|| "unknown version".to_owned());
     Some((path, version))
+}
+
+/// A text without the codes with which a program colors its output.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut left = text.chars();
+    while let Some(c) = left.next() {
+        if c != '\u{1b}' {
+            plain.push(c);
+        } else if left.next() == Some('[') {
+            // Parameters, then one letter.
+            let _ = left.find(|c| ('@'..='~').contains(c));
+        }
+    }
+    plain
 }
 
 /// The command that installs what is missing, for the package manager of this machine.
@@ -208,4 +231,15 @@ fn install(missing: &[&Prerequisite]) -> String {
         .filter(|packages| !packages.is_empty())
         .collect();
     format!("{} {}", managers[at].1, packages.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_printed_without_escape_codes() {
+        assert_eq!(without_escapes("\u{1b}[1mMaven 3.8\u{1b}[m!"), "Maven 3.8!");
+        assert_eq!(without_escapes("plain"), "plain");
+    }
 }

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -175,6 +175,12 @@ impl Service {
         self.launch()
     }
 
+    /// Lets the next restart use another command and other variables.
+    pub fn relaunch_as(&mut self, command: String, variables: Vec<(String, String)>) {
+        self.launch.command = command;
+        self.launch.variables = variables;
+    }
+
     /// Whether it has ended by itself.
     ///
     /// Of a command that put the service into the background we cannot know, and say no.
@@ -318,6 +324,27 @@ pub fn wait_for(
         }
         thread::sleep(POLL_INTERVAL);
     }
+}
+
+/// Sends requests to a URL at once, as many as `count`, and waits for the answers, whatever they are.
+pub fn call_at_once(url: &str, count: usize) {
+    let config = ClientConfig {
+        timeout: PROBE_TIMEOUT,
+        ..ClientConfig::default()
+    };
+    let clients: Vec<Client> = (0..count)
+        .filter_map(|_| Client::new(config.clone()).ok())
+        .collect();
+    let barrier = Barrier::new(clients.len());
+    thread::scope(|scope| {
+        for mut client in clients {
+            let barrier = &barrier;
+            scope.spawn(move || {
+                barrier.wait();
+                client.call(&Request::get(url))
+            });
+        }
+    });
 }
 
 /// Asks whether somebody is there.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use isobath_exec::driver::{DriverError, Event, Listener};
+use isobath_exec::driver::{DriverError, Event, Listener, SharedDriver};
 use isobath_protocol::{Command, CoverageMap, Target, TargetKind, VERSION, channel};
 
 const SOON: Duration = Duration::from_secs(10);
@@ -174,4 +174,60 @@ fn on_the_loopback_interface_only_those_who_know_the_token_are_heard() {
     assert_eq!(driver.events().unwrap(), []);
     assert_eq!(driver.unwatched(), ["shop.Prices: too long"]);
     fake.join().unwrap();
+}
+
+/// A driver of a process that lives until the stream is shut down.
+fn living(socket: &str, process: u32) -> (UnixStream, thread::JoinHandle<()>) {
+    let mut stream = UnixStream::connect(socket).expect("a listener");
+    let end = stream.try_clone().expect("a second handle");
+    let fake = thread::spawn(move || {
+        let hello = Event::Hello {
+            version: VERSION,
+            language: "test".into(),
+            driver: "fake".into(),
+            process,
+        };
+        for event in [hello, targets(), Event::Ready { cells: 5 }] {
+            channel::send(&mut stream, &event).expect("sent");
+        }
+        while let Ok(command) = channel::receive(&mut stream) {
+            if let Command::Sync { token } = command {
+                let _ = channel::send(&mut stream, &Event::Synced { token });
+            }
+        }
+    });
+    (end, fake)
+}
+
+#[test]
+fn a_process_that_answers_beside_another_is_counted_and_one_after_it_is_taken() {
+    let listener = Listener::open().unwrap();
+    let socket = listener.variables(None)[0].1.clone();
+    let (first, first_fake) = living(&socket, 1);
+    let shared = SharedDriver::accept(listener, SOON).unwrap();
+    let until = |wanted: (Option<u32>, usize)| {
+        let started = std::time::Instant::now();
+        loop {
+            let mut current = shared.lock();
+            current.reconnect();
+            let process = current.driver.as_ref().map(|driver| driver.process());
+            let found = (process, current.other_processes());
+            if found == wanted || started.elapsed() > SOON {
+                return assert_eq!(found, wanted);
+            }
+            drop(current);
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let (second, second_fake) = living(&socket, 2);
+    until((Some(1), 1));
+    first.shutdown(std::net::Shutdown::Both).unwrap();
+    let (third, third_fake) = living(&socket, 3);
+    until((Some(3), 1));
+    for stream in [second, third] {
+        let _ = stream.shutdown(std::net::Shutdown::Both);
+    }
+    for fake in [first_fake, second_fake, third_fake] {
+        fake.join().unwrap();
+    }
 }

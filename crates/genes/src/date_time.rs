@@ -155,17 +155,8 @@ impl DateTime {
 
     /// The same time, so many days later.
     #[must_use]
-    pub fn days_later(mut self, days: u16) -> Self {
-        for _ in 0..days {
-            self.day += 1;
-            if self.day > self.month_length() {
-                (self.month, self.day) = (self.month + 1, 1);
-            }
-            if self.month > 12 {
-                (self.year, self.month) = (self.year.saturating_add(1), 1);
-            }
-        }
-        self
+    pub fn days_later(self, days: u16) -> Self {
+        self.plus_days(days.into()).unwrap_or(self)
     }
 
     pub(crate) fn mutate(
@@ -201,6 +192,58 @@ impl DateTime {
                 return next;
             }
         }
+    }
+
+    /// Moves the moment by a measured distance: by days, as orders are measured, or one part by up to the distance,
+    /// as equality is; `None` where the result does not exist.
+    pub(crate) fn shifted(self, kind: DateTimeKind, distance: f64, rng: &mut Rng) -> Option<Self> {
+        let sign = if rng.bool() { 1 } else { -1 };
+        let mut next = self;
+        if kind.has_date() && rng.bool() {
+            // Services that count milliseconds or seconds measure in these.
+            let day = [1.0, 86_400.0, 86_400_000.0][rng.usize(..3)];
+            let days = (distance / day).ceil();
+            let days = (days < 4e6).then_some(days as i64)?;
+            next = next.plus_days(sign * days)?;
+        } else {
+            let most = (distance.min(3_000.0).ceil() as i16).max(1);
+            let by = i16::from(sign as i8) * if rng.bool() { most } else { rng.i16(1..=most) };
+            let small = i8::try_from(by).ok();
+            match (kind.has_date(), kind.has_time(), rng.u8(0..6)) {
+                (true, _, 0) => next.year = next.year.checked_add(by)?,
+                (true, _, 1) => next.month = next.month.checked_add(small?)?,
+                (true, _, 2) => next.day = next.day.checked_add(small?)?,
+                (_, true, 3) => next.hour = next.hour.checked_add(small?)?,
+                (_, true, 4) => next.minute = next.minute.checked_add(small?)?,
+                (_, true, 5) => next.second = next.second.checked_add(small?)?,
+                _ => return None,
+            }
+        }
+        (next != self && next.is_valid(kind)).then_some(next)
+    }
+
+    /// The same time, so many days later or earlier; `None` beyond the years that can be shown.
+    fn plus_days(mut self, days: i64) -> Option<Self> {
+        // Years begin in March, so that a leap day is the last day of one.
+        let (year, month) = (i64::from(self.year), i64::from(self.month));
+        let from_march = (month + 9).rem_euclid(12);
+        let year = year - i64::from(month <= 2);
+        let day_of_year = (153 * from_march + 2) / 5 + i64::from(self.day) - 1;
+        let leap_days =
+            |year: i64| year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+        let first_day = |year: i64| 365 * year + leap_days(year);
+        let day = first_day(year) + day_of_year + days;
+        let mut year = (10_000 * day + 14_780).div_euclid(3_652_425);
+        if first_day(year) > day {
+            year -= 1;
+        }
+        let day_of_year = day - first_day(year);
+        let from_march = (100 * day_of_year + 52) / 3060;
+        let month = (from_march + 2) % 12 + 1;
+        self.year = i16::try_from(year + i64::from(month <= 2)).ok()?;
+        self.month = i8::try_from(month).ok()?;
+        self.day = i8::try_from(day_of_year - (from_march * 306 + 5) / 10 + 1).ok()?;
+        Some(self)
     }
 
     /// Reads the text of a moment; it need not exist, but must have the shape.
@@ -328,5 +371,34 @@ impl Cursor<'_> {
                 number * 10 + digits.get(i).map_or(0, |d| i16::from(d - b'0'))
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted_over_leap_years_and_centuries() {
+        let check = |date: &str, days: i64, wanted: &str| {
+            let date = DateTime::read(date, DateTimeKind::Date).expect("a date");
+            let moved = date.plus_days(days).expect("a year that can be shown");
+            assert_eq!(moved.show(DateTimeKind::Date).to_string(), wanted);
+        };
+        check("2020-02-28", 1, "2020-02-29");
+        check("2020-02-29", 1, "2020-03-01");
+        check("2021-03-01", -1, "2021-02-28");
+        check("1999-12-31", 1, "2000-01-01");
+        check("2000-03-01", -1, "2000-02-29");
+        check("1900-03-01", -1, "1900-02-28");
+        check("1970-01-01", 19_723, "2024-01-01");
+        check("2024-01-01", -19_723, "1970-01-01");
+        let first = DateTime::read("1995-01-01", DateTimeKind::Date).expect("a date");
+        for days in 0..3_000 {
+            let later = first.plus_days(days).expect("a date");
+            assert!(later.is_valid(DateTimeKind::Date), "{days} days");
+            assert_eq!(first.plus_days(days + 1), later.plus_days(1));
+            assert_eq!(later.plus_days(-days), Some(first));
+        }
     }
 }

@@ -302,7 +302,7 @@ impl Gene {
         })
     }
 
-    fn edit<R>(
+    pub(crate) fn edit<R>(
         &mut self,
         pointer: &str,
         mut f: impl FnMut(&Model, NodeId, &mut Value) -> R,

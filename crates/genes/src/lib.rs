@@ -64,6 +64,7 @@ mod print;
 mod read;
 pub mod rule;
 pub mod specialization;
+mod shift;
 mod store;
 pub mod text;
 pub mod violation;

@@ -14,11 +14,13 @@ use crate::candidate::{Candidate, Step, StepKind};
 use crate::exchange::Exchange;
 use crate::external::Mocks;
 use crate::feedback::{CandidateTrace, Feedback};
+use crate::first_look::FirstLooks;
 use crate::openapi::Api;
 use crate::redact;
 use crate::seeding::{LiveDatabase, SeededRows};
 use crate::session::{Credentials, LoginError, Session};
 use crate::supervisor::{CrashOutcome, Supervisor};
+use crate::unique::UniqueTexts;
 
 /// Request that resets the service.
 #[derive(Clone, Debug)]
@@ -56,9 +58,17 @@ pub struct Service {
     pub database: Option<Mutex<LiveDatabase>>,
     /// Mocks of the external services that it calls.
     pub mocks: Option<Mutex<Mocks>>,
+    /// What it returned first, where nothing resets it.
+    pub first_looks: FirstLooks,
 }
 
 impl Service {
+    /// Whether it starts from the same state before each candidate.
+    #[must_use]
+    pub fn is_reset(&self) -> bool {
+        self.reset.is_some() || self.database.is_some()
+    }
+
     /// Calls `ask` with the driver feedback, if there is any.
     pub fn with_driver<R>(&self, ask: impl FnOnce(&mut dyn Feedback) -> R) -> Option<R> {
         let feedback = self.feedback.as_ref()?;
@@ -98,6 +108,8 @@ pub struct Caller {
     answered: BTreeMap<(usize, u16), u64>,
     /// Operations that return 401 even after a new login.
     rejects_new_logins: BTreeSet<Option<usize>>,
+    /// The texts that each run replaces by new ones.
+    unique_texts: UniqueTexts,
 }
 
 /// State of the service after a call.
@@ -126,7 +138,19 @@ impl Caller {
             last: None,
             answered: BTreeMap::new(),
             rejects_new_logins: BTreeSet::new(),
+            unique_texts: UniqueTexts::default(),
         }
+    }
+
+    /// The same caller, whose unique texts differ from those of other seeds.
+    pub(crate) fn with_seed(mut self, seed: u64) -> Self {
+        self.unique_texts = UniqueTexts::new(seed);
+        self
+    }
+
+    /// The texts that each run replaces by new ones.
+    pub(crate) fn unique_texts(&mut self) -> &mut UniqueTexts {
+        &mut self.unique_texts
     }
 
     /// How often each operation was answered with each status.
@@ -150,6 +174,21 @@ impl Caller {
     ///
     /// When the service is gone.
     pub fn run(&mut self, candidate: &Candidate) -> Result<Vec<Exchange>, ServiceLost> {
+        let refreshed = self.unique_texts.refresh(candidate);
+        let candidate = refreshed.as_ref().map_or(candidate, |(fresh, _)| fresh);
+        let mut exchanges = self.run_as_it_is(candidate)?;
+        if let Some((_, texts)) = &refreshed {
+            let texts = Arc::clone(texts);
+            (exchanges.iter_mut()).for_each(|exchange| exchange.unique_texts = Arc::clone(&texts));
+        }
+        if !self.service.is_reset() {
+            let looks = &self.service.first_looks;
+            exchanges.iter().for_each(|exchange| looks.note(exchange));
+        }
+        Ok(exchanges)
+    }
+
+    fn run_as_it_is(&mut self, candidate: &Candidate) -> Result<Vec<Exchange>, ServiceLost> {
         loop {
             if let Some(why) = self.service.supervisor.lost_reason() {
                 return Err(self.lost(why));

@@ -23,6 +23,8 @@ pub(crate) struct Disruption {
     /// Operations that were refused in a row, although they worked before.
     streak: BTreeSet<usize>,
     recovery: Option<Recovery>,
+    /// Operations whose effect could not be undone.
+    lasting: BTreeSet<usize>,
 }
 
 /// The attempt to undo the effect of an operation.
@@ -44,7 +46,14 @@ impl Disruption {
             last_write: None,
             streak: BTreeSet::new(),
             recovery: None,
+            lasting: BTreeSet::new(),
         }
+    }
+
+    /// Forgets which operation changed something last: calls were made that it did not hear of.
+    pub(crate) fn forget_last_write(&mut self) {
+        self.last_write = None;
+        self.streak.clear();
     }
 
     /// Whether the search should not call an operation.
@@ -78,7 +87,11 @@ impl Disruption {
             && recovery.witness == operation
         {
             recovery.attempts += 1;
-            if !matches!(status, 401 | 503) || recovery.attempts >= MAX_ATTEMPTS {
+            let is_undone = !matches!(status, 401 | 503);
+            if is_undone || recovery.attempts >= MAX_ATTEMPTS {
+                if !is_undone {
+                    self.lasting.insert(recovery.culprit);
+                }
                 self.recovery = None;
                 self.streak.clear();
             }
@@ -98,9 +111,14 @@ impl Disruption {
                 self.last_write = Some(operation);
             }
         }
+        // What did it once is the likeliest to have done it again: as a step of an older candidate, or in a probe.
+        let known = self.avoided.iter();
+        let known = known.filter(|(_, after)| **after == Some(status));
+        let culprit = known.map(|(operation, _)| *operation).next();
+        let culprit = culprit.or_else(|| self.last_write.filter(|write| !self.is_avoided(*write)));
         if self.streak.len() >= STREAK
             && self.recovery.is_none()
-            && let Some(culprit) = self.last_write.filter(|culprit| !self.is_avoided(*culprit))
+            && let Some(culprit) = culprit.filter(|culprit| !self.lasting.contains(culprit))
         {
             self.avoided.insert(culprit, Some(status));
             self.recovery = Some(Recovery {
@@ -151,7 +169,8 @@ mod tests {
                 })
                 .concat()
             + "  /mode:\n    put: {responses: {'200': {description: ok}}}\n"
-            + "  /users/me/reset-token:\n    post: {responses: {'200': {description: ok}}}\n";
+            + "  /users/me/reset-token:\n    post: {responses: {'200': {description: ok}}}\n"
+            + "  /boats:\n    post: {responses: {'200': {description: ok}}}\n";
         read(&document, "api.yaml", &NoLoader).expect("a document")
     }
 
@@ -171,6 +190,14 @@ mod tests {
         disruption.note(&api, 2, false, 200, true);
         assert!(disruption.recovery().is_none());
         assert!(disruption.is_avoided(4));
+        // When it happens again, nobody else is blamed.
+        disruption.note(&api, 6, false, 200, false);
+        for operation in 0..3 {
+            disruption.note(&api, operation, false, 503, true);
+        }
+        let recovery = disruption.recovery().expect("something to undo");
+        assert_eq!(recovery.culprit, 4);
+        assert!(!disruption.is_avoided(6));
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! A call and its response, with what a driver observed.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use isobath_exec::http::{Call, CallFailure, Request, Response};
+use isobath_exec::http::{Call, CallFailure, Method, Request, Response};
 use serde_json::Value;
 
+use crate::candidate::Candidate;
 use crate::feedback::CallTrace;
 use crate::redact::MASK;
 use crate::session::Credentials;
+use crate::unique::UniqueText;
 
 /// One call of a candidate and what came of it.
 #[derive(Clone, Debug)]
@@ -37,6 +40,8 @@ pub struct Exchange {
     pub fatal: Option<String>,
     /// Whether the user had to log in once more for this call, after earlier ones of the same candidate.
     pub reauthenticated: bool,
+    /// The texts that were made up for this run of the candidate.
+    pub unique_texts: Arc<[UniqueText]>,
 }
 
 impl Exchange {
@@ -63,6 +68,7 @@ impl Exchange {
             service_output: String::new(),
             fatal: None,
             reauthenticated: false,
+            unique_texts: Arc::default(),
         }
     }
 
@@ -131,19 +137,8 @@ impl Exchange {
         }
         let value = match Origin::read(place)? {
             Origin::Body(pointer) => self.body.as_ref()?.pointer(pointer)?.clone(),
-            Origin::Location => {
-                let id = self
-                    .location()?
-                    .split(['?', '#'])
-                    .next()?
-                    .trim_end_matches('/')
-                    .rsplit('/')
-                    .next()?;
-                let id = percent_encoding::percent_decode_str(id)
-                    .decode_utf8()
-                    .ok()?;
-                return (!id.is_empty()).then(|| Value::String(id.into_owned()));
-            }
+            Origin::Location => Value::String(last_segment(self.location()?)?),
+            Origin::Link(pointer) => Value::String(last_segment(&self.text(pointer)?)?),
             Origin::Header(name) => Value::String(self.response()?.header(name)?.to_owned()),
             Origin::Input(pointer) => self.sent.as_ref()?.pointer(pointer)?.clone(),
             Origin::Method => Value::String(self.request.method.to_string()),
@@ -153,11 +148,101 @@ impl Exchange {
         (!value.is_null()).then_some(value)
     }
 
+    /// The text at a place of the body; without a place, the body itself if it is not JSON.
+    fn text(&self, pointer: &str) -> Option<Cow<'_, str>> {
+        match &self.body {
+            Some(body) => body.pointer(pointer)?.as_str().map(Cow::Borrowed),
+            None if pointer.is_empty() => Some(self.response()?.text()),
+            None => None,
+        }
+    }
+
+    /// The texts of the body that may be links, each with its place.
+    #[must_use]
+    pub(crate) fn texts(&self) -> Vec<(String, Cow<'_, str>)> {
+        fn walk<'a>(
+            value: &'a Value,
+            at: &mut String,
+            depth: usize,
+            texts: &mut Vec<(String, Cow<'a, str>)>,
+        ) {
+            let end = at.len();
+            match value {
+                Value::String(text) => texts.push((at.clone(), text.into())),
+                Value::Object(object) if depth > 0 => {
+                    for (name, value) in object.iter().take(MAX_FIELDS) {
+                        isobath_genes::push_segment(at, name);
+                        walk(value, at, depth - 1, texts);
+                        at.truncate(end);
+                    }
+                }
+                Value::Array(items) if depth > 0 => {
+                    if let Some(first) = items.first() {
+                        at.push_str("/0");
+                        walk(first, at, depth - 1, texts);
+                        at.truncate(end);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut texts = Vec::new();
+        match (&self.body, self.response()) {
+            (Some(body), _) => walk(body, &mut String::new(), TEXT_DEPTH, &mut texts),
+            (None, Some(response)) if response.body.len() <= MAX_LINK => {
+                texts.push((String::new(), response.text()));
+            }
+            _ => {}
+        }
+        texts
+    }
+
     /// The Location header of the response.
     #[must_use]
     pub fn location(&self) -> Option<&str> {
         self.response()?.header("location")
     }
+}
+
+/// Whether the path of a step names something that the candidate itself made: a row, or what a call that writes
+/// returned or was sent.
+#[must_use]
+pub(crate) fn is_about_own(candidate: &Candidate, exchanges: &[Exchange], step: u32) -> bool {
+    let steps = candidate.steps.iter();
+    let inputs = steps
+        .filter(|one| one.id == step)
+        .filter_map(|one| one.input());
+    let references = inputs.flat_map(|input| input.references());
+    let mut sources = references
+        .filter(|(pointer, _)| pointer.starts_with("/path/"))
+        .map(|(_, reference)| reference.source);
+    let is_made = |source: u32| {
+        let mut exchanges = exchanges.iter();
+        let maker = exchanges.find(|exchange| exchange.step == source);
+        candidate.rows.iter().any(|row| row.id == source)
+            || maker.is_some_and(|maker| maker.succeeded() && maker.request.method != Method::GET)
+    };
+    let mut own = exchanges.iter().filter(|exchange| exchange.step == step);
+    let is_named = |exchange: &Exchange| {
+        let mut texts = exchange.unique_texts.iter();
+        texts.any(|text| exchange.request.url.contains(&text.sent))
+    };
+    sources.any(is_made) || own.any(is_named)
+}
+
+/// The fields of an object, and the levels of a body, that are looked at for links; the most bytes of a body that is
+/// itself one.
+const MAX_FIELDS: usize = 60;
+const TEXT_DEPTH: usize = 4;
+const MAX_LINK: usize = 500;
+
+/// The last segment of the path in a link, decoded.
+pub(crate) fn last_segment(link: &str) -> Option<String> {
+    let path = link.trim().split(['?', '#']).next()?;
+    let segment = path.trim_end_matches('/').rsplit('/').next()?;
+    let segment = percent_encoding::percent_decode_str(segment);
+    let segment = segment.decode_utf8().ok()?;
+    (!segment.is_empty()).then(|| segment.into_owned())
 }
 
 /// The place of the last segment of the Location header.
@@ -170,6 +255,8 @@ pub enum Origin<'a> {
     Body(&'a str),
     /// [`LOCATION`]: the last segment of the Location header.
     Location,
+    /// `link` and a JSON Pointer: the last segment of a link in the body of the response.
+    Link(&'a str),
     /// `header/` and a name: a header of the response.
     Header(&'a str),
     /// `sent` and a JSON Pointer: the input of the call.
@@ -195,6 +282,9 @@ impl<'a> Origin<'a> {
         if let Some(pointer) = place.strip_prefix("body") {
             return Some(Self::Body(pointer));
         }
+        if let Some(pointer) = place.strip_prefix("link") {
+            return Some(Self::Link(pointer));
+        }
         if let Some(name) = place.strip_prefix("header/") {
             return Some(Self::Header(name));
         }
@@ -210,6 +300,7 @@ impl fmt::Display for Origin<'_> {
         match self {
             Self::Body(pointer) => write!(f, "body{pointer}"),
             Self::Location => f.write_str(LOCATION),
+            Self::Link(pointer) => write!(f, "link{pointer}"),
             Self::Header(name) => write!(f, "header/{name}"),
             Self::Input(pointer) => write!(f, "sent{pointer}"),
             Self::Method => f.write_str("method"),
@@ -240,6 +331,7 @@ mod tests {
             "body",
             "body/0/id",
             "location",
+            "link/url",
             "header/X-Id",
             "sent/path/id",
             "method",

@@ -401,6 +401,17 @@ impl Fault {
         (self.kind, &self.cause)
     }
 
+    /// Whether it is more likely meant than wrong: a health check that anybody may read although a rule for all
+    /// operations says otherwise, or a framework that converts types.
+    #[must_use]
+    pub fn is_weak(&self) -> bool {
+        match self.kind {
+            FaultKind::AnonymousRead => is_health_check(&self.operation) && self.others.is_empty(),
+            FaultKind::InvalidInputAccepted => self.cause == COERCION,
+            _ => false,
+        }
+    }
+
     /// Takes note of another operation that showed it.
     pub(crate) fn add_operation(&mut self, operation: &str) {
         if operation != self.operation && !self.others.contains(operation) {
@@ -424,6 +435,32 @@ impl Fault {
     pub fn fingerprint(&self) -> String {
         fingerprint(self.kind.code(), &self.cause)
     }
+}
+
+/// The cause of all findings that a value of another type was accepted in a body.
+pub(crate) const COERCION: &str = "values of another type are converted";
+
+/// Whether an operation tells whether the service is up, which probes must be able to ask.
+#[must_use]
+pub(crate) fn is_health_check(operation: &str) -> bool {
+    const NAMES: [&str; 11] = [
+        "health",
+        "healthz",
+        "healthcheck",
+        "health-check",
+        "ready",
+        "readyz",
+        "readiness",
+        "live",
+        "livez",
+        "liveness",
+        "ping",
+    ];
+    let path = operation.strip_prefix("GET ").unwrap_or_default();
+    let mut names = path.trim_end_matches('/').rsplit('/');
+    names
+        .next()
+        .is_some_and(|name| NAMES.contains(&name.to_ascii_lowercase().as_str()))
 }
 
 /// What a finding of a kind and a cause is called in baselines.
@@ -455,6 +492,12 @@ pub fn normalize(message: &str) -> String {
             _ => "#".to_owned(),
         }
     });
+    // How long a list is depends on the input, as that of the columns of an INSERT.
+    static LISTS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?:\$?#|"…"|'…'|`…`|DEFAULT|\?)(?:, ?(?:\$?#|"…"|'…'|`…`|DEFAULT|\?))+"#)
+            .expect("a constant pattern")
+    });
+    let text = LISTS.replace_all(&text, "…");
     text.chars().take(160).collect()
 }
 
@@ -513,6 +556,10 @@ mod tests {
             "late at 2025-01-01T00:00:00Z",
         );
         same("a  b\n c", "a b c");
+        same(
+            r#"insert into "context" ("name", "sort") values ($1, $2) - value "9" is out of range"#,
+            r#"insert into "context" ("name", "kind", "sort") values (DEFAULT, $1, $2) - value "7" is out of range"#,
+        );
         same(
             "syntax error in SELECT id FROM notices WHERE title LIKE '%'clock%' ORDER BY id",
             "syntax error in SELECT id FROM notices WHERE title LIKE '%'ti%' ORDER BY id",

@@ -13,6 +13,9 @@ use crate::resource::Resources;
 const MAX_STEPS: usize = 12;
 /// The most passes over operations that fail.
 const MAX_PASSES: u32 = 8;
+/// After so many candidates of the search, operations that never succeeded are toured once more; then after twice as
+/// many, and so on.
+const FIRST_INTERVAL: usize = 50;
 /// How deep producers of producers are added to a tour.
 const MAX_DEPTH: usize = 4;
 
@@ -25,6 +28,9 @@ pub(crate) struct FirstPass {
     known: Vec<usize>,
     /// Calls that should be refused, each once.
     negative: Vec<(usize, NegativeCall)>,
+    /// Candidates until operations that never succeeded are toured once more, and how many there were last time.
+    until_next: usize,
+    interval: usize,
 }
 
 /// A call that should be refused.
@@ -32,8 +38,25 @@ pub(crate) struct FirstPass {
 pub(crate) enum NegativeCall {
     /// By nobody.
     Anonymous,
-    /// With an input that breaks a rule of the document.
-    Invalid,
+    /// With a path, query, header or cookie that breaks a rule of the document.
+    InvalidParameter,
+    /// With a body that breaks a rule of the document.
+    InvalidBody,
+    /// On a resource that is not there.
+    Missing,
+    /// With a text that is valid, and that careless code trips over.
+    OddText,
+}
+
+impl NegativeCall {
+    /// All of them, in the order in which operations are called so.
+    const ALL: [Self; 5] = [
+        Self::Anonymous,
+        Self::InvalidParameter,
+        Self::InvalidBody,
+        Self::Missing,
+        Self::OddText,
+    ];
 }
 
 impl FirstPass {
@@ -45,12 +68,13 @@ impl FirstPass {
     ) -> Self {
         let operations = 0..api.operations.len();
         let wanted: Vec<bool> = operations.map(|operation| !is_avoided(operation)).collect();
-        let called = (0..wanted.len())
-            .rev()
-            .filter(|&operation| wanted[operation]);
-        let negative = called
-            .flat_map(|operation| {
-                [NegativeCall::Anonymous, NegativeCall::Invalid].map(|call| (operation, call))
+        // Each kind for all operations before the next kind: time may end any moment.
+        let kinds = NegativeCall::ALL.into_iter().rev();
+        let negative = kinds
+            .flat_map(|call| {
+                let called = (0..wanted.len()).rev();
+                let called = called.filter(|&operation| wanted[operation]);
+                called.map(move |operation| (operation, call))
             })
             .collect();
         Self {
@@ -58,17 +82,26 @@ impl FirstPass {
             passes: 1,
             known: vec![0; api.operations.len()],
             negative,
+            until_next: FIRST_INTERVAL,
+            interval: FIRST_INTERVAL,
         }
     }
 
-    /// Whether every operation was toured as often as that promised anything.
+    /// Whether every operation was called once.
     pub(crate) fn is_over(&self) -> bool {
-        self.tours.is_empty()
+        self.passes > 1 || self.tours.is_empty()
     }
 
-    /// Whether every operation also had its calls that should be refused.
+    /// Whether every operation also had its calls that should be refused, and no further tour is due.
     pub(crate) fn is_done(&self) -> bool {
-        self.tours.is_empty() && self.negative.is_empty()
+        self.tours.is_empty() && self.negative.is_empty() && self.until_next > 0
+    }
+
+    /// Takes note of a candidate of the search.
+    pub(crate) fn note_candidate(&mut self) {
+        if self.tours.is_empty() {
+            self.until_next = self.until_next.saturating_sub(1);
+        }
     }
 
     /// The next call that should be refused.
@@ -84,6 +117,15 @@ impl FirstPass {
         resources: &Resources,
         news: impl Fn(usize) -> Option<usize>,
     ) -> Option<Vec<usize>> {
+        if self.tours.is_empty() && self.until_next == 0 {
+            self.interval *= 2;
+            self.until_next = self.interval;
+            // By now, what they need may be there more often, and chance may be kinder.
+            let wanted: Vec<bool> = (0..api.operations.len())
+                .map(|operation| news(operation).is_some())
+                .collect();
+            self.tours = plan(api, resources, &wanted);
+        }
         let tour = self.tours.pop_front()?;
         if self.tours.is_empty() && self.passes < MAX_PASSES {
             self.passes += 1;

@@ -16,13 +16,13 @@ use crate::fault::{Fault, FaultKind};
 use crate::feedback::CodeTargets;
 use crate::first_pass::FirstPass;
 use crate::hints::Hints;
-use crate::openapi::Api;
+use crate::openapi::{Api, Operation, PathPiece};
 use crate::oracle::Oracle;
 use crate::pool::ValuePool;
 use crate::resource::Resources;
 use crate::sample;
 use crate::seeding::{self, RowSeeder};
-use crate::taint::{TaintTracker, Techniques, without_named_markers};
+use crate::taint::{TaintTracker, Techniques, shift_by_distance, without_named_markers};
 use crate::target::{JsonShape, Target, Targets};
 
 /// Configuration of sampling and mutation.
@@ -189,13 +189,44 @@ impl RestProblem {
         &self.code
     }
 
-    /// Whether there are operations that were not called yet, or failed and are tried again.
+    /// Whether there are operations that were not called yet.
     #[must_use]
     pub fn is_first_pass(&self) -> bool {
         !self.first_pass.is_over()
     }
 
-    /// What is targets found so far.
+    /// The status of all responses so far, if all operations that were called gave the same one and none worked.
+    ///
+    /// A service that fails with 500 everywhere is at the right address and at fault. Where the database or the code is
+    /// in sight, the address is right, and what is missing can be brought. Resources that do not exist may all answer
+    /// 404, so one operation must need none.
+    #[must_use]
+    pub fn uniform_answer(&self) -> Option<u16> {
+        let needs_nothing = |(operation, seen): (&Operation, &BTreeMap<u16, u64>)| {
+            let mut pieces = operation.segments.iter();
+            !seen.is_empty() && !pieces.any(|piece| matches!(piece, PathPiece::Parameter(_)))
+        };
+        let mut operations = self.api.operations.iter().zip(&self.statuses);
+        if self.seeder.is_some() || !self.code.is_empty() || !operations.any(needs_nothing) {
+            return None;
+        }
+        let called = self.statuses.iter().filter(|seen| !seen.is_empty());
+        let mut statuses = self.statuses.iter().flat_map(BTreeMap::keys);
+        let first = *statuses.next()?;
+        let is_refusal = matches!(first, 300..=499 | 501..=504);
+        // What serves nothing at a path may refuse the method before it looks for the path.
+        let status = if matches!(first, 405 | 501) {
+            404
+        } else {
+            first
+        };
+        let is_same =
+            |other: u16| other == first || (status == 404 && matches!(other, 404 | 405 | 501));
+        (is_refusal && called.count() >= MIN_UNIFORM && statuses.all(|other| is_same(*other)))
+            .then_some(status)
+    }
+
+    /// The targets found so far.
     #[must_use]
     pub fn targets(&self) -> &Targets {
         &self.targets
@@ -339,7 +370,9 @@ impl RestProblem {
             return;
         };
         let (operation, input) = (action.operation, &action.gene);
-        let worked = !self.successful_prefixes[operation].is_empty();
+        // Who was never let in here is not refused because of what others called.
+        let worked = !self.successful_prefixes[operation].is_empty()
+            && self.access.was_let_in(operation, step.user);
         let is_anonymous = step.user.is_none();
         self.disruption
             .note(&self.api, operation, is_anonymous, status, worked);
@@ -406,6 +439,7 @@ impl RestProblem {
             }
             let resources = &mut self.resources;
             resources.record_response(operation, |place| exchange.value(place).is_some());
+            self.resources.learn_links(&self.api, operation, exchange);
             if let Some(body) = &exchange.body {
                 self.pool.learn(body);
                 self.resources.learn(&self.api, operation, body);
@@ -469,6 +503,10 @@ impl Problem for RestProblem {
             return self.register(child, rng);
         }
         let mut child = parent.clone();
+        let score = code.and(aim.score);
+        if shift_by_distance(rng, &mut child, operation, score) {
+            return self.register(child, rng);
+        }
         // Code that refuses inputs is reached by inputs that are to be refused.
         if code.is_some()
             && rng.f64() < self.sampling.breach
@@ -488,6 +526,7 @@ impl Problem for RestProblem {
 
     fn score(&mut self, candidate: &Candidate, exchanges: Vec<Exchange>) -> Evaluation {
         let mut scores = Vec::new();
+        self.first_pass.note_candidate();
         for exchange in &exchanges {
             let from = scores.len();
             if let Some(step) = candidate.steps.iter().find(|step| step.id == exchange.step) {
@@ -538,6 +577,9 @@ impl Problem for RestProblem {
 fn is_passed_on(exchange: &Exchange) -> bool {
     matches!(exchange.status(), Some(502..=504)) && !exchange.trace.outgoing.is_empty()
 }
+
+/// So many operations must give the same answer before it is taken for that of a wrong address.
+const MIN_UNIFORM: usize = 3;
 
 /// Successful prefixes kept for one operation.
 const MAX_PREFIXES: usize = 4;
@@ -706,6 +748,15 @@ impl AccessTable {
             200..500 => *in_ += 1,
             _ => {}
         }
+    }
+
+    /// Whether a user was ever let in; so is everybody where nobody logs in.
+    fn was_let_in(&self, operation: usize, user: Option<usize>) -> bool {
+        let Some(user) = user.filter(|user| *user < self.n_users) else {
+            return true;
+        };
+        let counts = self.counts.get(operation * self.n_users + user);
+        counts.is_some_and(|(let_in, _)| *let_in > 0)
     }
 
     /// A user who may call the operation: `preferred`, unless always rejected before.

@@ -41,7 +41,7 @@ pub(crate) fn request_secrets(text: &str, request: &Request) -> String {
 /// A text without what looks like a secret: what follows the name of one, credentials, tokens.
 #[must_use]
 pub fn redact_likely_secrets(text: &str) -> String {
-    static SECRETS: LazyLock<[(Regex, &str); 4]> = LazyLock::new(|| {
+    static SECRETS: LazyLock<[(Regex, &str); 5]> = LazyLock::new(|| {
         let pattern = |text: &str| Regex::new(text).expect("a constant pattern");
         [
             (
@@ -59,6 +59,11 @@ pub fn redact_likely_secrets(text: &str) -> String {
                 "${1} ***",
             ),
             (pattern(r"(://[^\s/:@]+:)[^\s/@]+@"), "${1}***@"),
+            // Hashes of passwords.
+            (
+                pattern(r"\$(?:argon2\w*|2[aby]|pbkdf2[\w-]*|scrypt|[56])\$[\w./+=,$-]{8,}"),
+                "***",
+            ),
         ]
     });
     let mut text = text.to_owned();

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use unresolved::{ConsumerIndex, ProducerIndex, add_dependency, unresolved_inputs};
 
-use crate::exchange::Origin;
+use crate::exchange::{Exchange, Origin};
 use crate::openapi::{Api, Expression, Operation, ParameterLocation, PathPiece};
 
 /// An input of an operation that another operation produces.
@@ -46,6 +46,7 @@ pub struct Resources {
     entities: Vec<String>,
     by_path: BTreeMap<Arc<str>, Vec<usize>>,
     learned: Vec<bool>,
+    has_learned_links: Vec<bool>,
     consumers: ConsumerIndex,
     /// By operation and place, how often a response lacked the value that others take from there; gone once it came.
     missed: BTreeMap<(usize, Arc<str>), u32>,
@@ -101,6 +102,7 @@ impl Resources {
             entities,
             by_path,
             learned,
+            has_learned_links: vec![false; api.operations.len()],
             consumers: ConsumerIndex::of(unresolved_inputs),
             missed: BTreeMap::new(),
         };
@@ -191,6 +193,25 @@ impl Resources {
                 unresolved,
                 producers,
             );
+        }
+    }
+
+    /// Learns from the links in a successful response: one that leads to another operation ends with an identifier of it.
+    pub(crate) fn learn_links(&mut self, api: &Api, operation: usize, exchange: &Exchange) {
+        if std::mem::replace(&mut self.has_learned_links[operation], true) {
+            return;
+        }
+        for (place, text) in exchange.texts() {
+            let Some(path) = path_of_link(&text) else {
+                continue;
+            };
+            for consumer in 0..api.operations.len() {
+                if let Some(name) = identifier_in(&api.operations[consumer], path) {
+                    let pointer = pointer_of(ParameterLocation::Path, name);
+                    let place = Origin::Link(&place).to_string();
+                    self.add_link(consumer, pointer, operation, place.into());
+                }
+            }
         }
     }
 
@@ -390,6 +411,37 @@ fn node_leaves(
         | Domain::Binary(_)
         | Domain::Enum(_) => {}
     }
+}
+
+/// The path of a text that is a link: a URL, or a path of at least one segment.
+fn path_of_link(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let is_one_word = !text.contains(char::is_whitespace);
+    let path = match text.split_once("://") {
+        Some(("http" | "https", rest)) => &rest[rest.find('/')?..],
+        _ => text,
+    };
+    let path = path.split(['?', '#']).next()?.trim_end_matches('/');
+    (is_one_word && path.starts_with('/') && path.len() > 1).then_some(path)
+}
+
+/// The parameter that is the last segment of an operation's path, if a path or its end could be one of its URLs.
+///
+/// A path without literals fits every link, so it must fit the whole path.
+fn identifier_in<'a>(operation: &'a Operation, path: &str) -> Option<&'a str> {
+    let Some(PathPiece::Parameter(name)) = operation.segments.last() else {
+        return None;
+    };
+    let template: Vec<&str> = operation.path.split('/').skip(1).collect();
+    let own: Vec<&str> = path.split('/').skip(1).collect();
+    let skipped = own.len().checked_sub(template.len())?;
+    let is_whole = |segment: &str| segment.starts_with('{') && segment.ends_with('}');
+    let fits = |(segment, own): (&&str, &&str)| is_whole(segment) || segment == own;
+    let has_literal = template.iter().any(|segment| !is_whole(segment));
+    ((has_literal || skipped == 0)
+        && template.last().is_some_and(|last| is_whole(last))
+        && template.iter().zip(&own[skipped..]).all(fits))
+    .then_some(&**name)
 }
 
 fn json_leaves(value: &Value, pointer: &mut String, depth: usize, leaves: &mut Vec<Leaf>) {

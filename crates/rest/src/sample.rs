@@ -12,6 +12,7 @@ use crate::candidate::{Candidate, Step, StepKind};
 use crate::disruption::Recovery;
 use crate::external::MockResponse;
 use crate::first_pass::NegativeCall;
+use crate::openapi::PathPiece;
 use crate::problem::{RestProblem, sample_input};
 use crate::resource::{Dependency, Producer};
 use crate::seeding::RowSeeder;
@@ -46,6 +47,9 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
         return tour_of(problem, rng, &tour);
     }
     while let Some((operation, call)) = problem.first_pass.next_negative() {
+        if problem.disruption.is_avoided(operation) {
+            continue;
+        }
         if let Some(candidate) = negative(problem, rng, operation, call) {
             return candidate;
         }
@@ -61,31 +65,47 @@ pub(crate) fn candidate(problem: &mut RestProblem, rng: &mut Rng) -> Candidate {
     candidate
 }
 
-/// A call of an operation that should be refused; `None` where nobody can be refused.
+/// A call of an operation that should be refused; `None` where that cannot be, or where it was seen already.
 fn negative(
     problem: &RestProblem,
     rng: &mut Rng,
     operation: usize,
     call: NegativeCall,
 ) -> Option<Candidate> {
+    let seen = |status: u16| problem.statuses()[operation].contains_key(&status);
     let mut candidate = Candidate::default();
     // Who is refused at the door needs nothing to be there.
-    let needs_prefix = call == NegativeCall::Invalid;
+    let needs_prefix = !matches!(call, NegativeCall::Anonymous | NegativeCall::Missing);
     if !needs_prefix || reuse_successful_prefix(problem, rng, &mut candidate, operation).is_none() {
         let user = any_user(problem, rng);
         append_operation(problem, rng, &mut candidate, operation, user, 0);
     }
-    match call {
-        NegativeCall::Anonymous if problem.n_users == 0 => None,
+    let is_changed = match call {
         NegativeCall::Anonymous => {
             candidate.steps.last_mut()?.user = None;
-            Some(candidate)
+            problem.n_users > 0
         }
-        NegativeCall::Invalid => {
-            let broken = violate_constraint(problem, rng, &mut candidate, Some(operation));
-            broken.then_some(candidate)
+        NegativeCall::InvalidParameter => {
+            violate(problem, rng, &mut candidate, Some(operation), |at| {
+                !at.starts_with("/body")
+            })
         }
-    }
+        NegativeCall::InvalidBody => violate(problem, rng, &mut candidate, Some(operation), |at| {
+            at.starts_with("/body")
+        }),
+        NegativeCall::Missing => {
+            let pieces = problem.api.operations[operation].segments.iter();
+            !seen(404)
+                && pieces
+                    .clone()
+                    .any(|piece| matches!(piece, PathPiece::Parameter(_)))
+        }
+        NegativeCall::OddText => match &mut candidate.steps.last_mut()?.kind {
+            StepKind::Call { action, .. } => set_odd_text(&mut action.gene),
+            StepKind::Follow(_) => false,
+        },
+    };
+    is_changed.then_some(candidate)
 }
 
 /// Calls a disruptive operation with other inputs, and then one that worked before it.
@@ -531,6 +551,17 @@ pub(crate) fn violate_constraint(
     candidate: &mut Candidate,
     aimed: Option<usize>,
 ) -> bool {
+    violate(problem, rng, candidate, aimed, |_| true)
+}
+
+/// As [`violate_constraint`], at a place that fits.
+fn violate(
+    problem: &RestProblem,
+    rng: &mut Rng,
+    candidate: &mut Candidate,
+    aimed: Option<usize>,
+    fits: impl Fn(&str) -> bool,
+) -> bool {
     let is_aimed = |step: &Step| aimed.is_none() || step.operation() == aimed;
     let Some(step) = candidate.steps.iter_mut().rev().find(|step| is_aimed(step)) else {
         return false;
@@ -542,7 +573,8 @@ pub(crate) fn violate_constraint(
     else {
         return false;
     };
-    let breaches = action.breaches(&problem.api);
+    let mut breaches = action.breaches(&problem.api);
+    breaches.retain(|breach| fits(&breach.pointer));
     if breaches.is_empty() {
         return false;
     }
@@ -604,6 +636,9 @@ const EDGE_CASE_TEXTS: [&str; 12] = [
     "\u{feff}\u{202e}\u{fffd}",
 ];
 
+/// How often a word is repeated in a text that is longer than any column or buffer expects.
+const LONG_TEXT: usize = 200;
+
 /// What would make two values of an input equal, or a text odd: where, and with what. Not all of it is valid.
 fn edge_case_values(input: &Gene) -> Vec<(String, GeneValue)> {
     let mut texts: Vec<String> = Vec::new();
@@ -631,7 +666,8 @@ fn edge_case_values(input: &Gene) -> Vec<(String, GeneValue)> {
             }
         }
     }
-    for text in EDGE_CASE_TEXTS {
+    let long = "long ".repeat(LONG_TEXT);
+    for text in EDGE_CASE_TEXTS.into_iter().chain([long.as_str()]) {
         for pointer in &texts {
             edge_case.push((pointer.clone(), GeneValue::Text(text.into())));
         }
@@ -662,6 +698,20 @@ fn apply_edge_case(rng: &mut Rng, input: &mut Gene) {
             return;
         }
     }
+}
+
+/// Puts the text that databases refuse most often into the first field that may have it.
+fn set_odd_text(input: &mut Gene) -> bool {
+    let odd = |(_, value): &(String, GeneValue)| matches!(value, GeneValue::Text(text) if text.contains('\0'));
+    let values = edge_case_values(input).into_iter().filter(odd);
+    let changed = values
+        .map(|value| with_value(input, value))
+        .find_map(|changed| changed);
+    if let Some(changed) = changed {
+        *input = changed;
+        return true;
+    }
+    false
 }
 
 /// How many of the mutants may break a rule in their last call, or have another caller.

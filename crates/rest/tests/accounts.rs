@@ -131,7 +131,10 @@ fn suites_create_their_users_and_read_ids_from_locations() {
             .flat_map(|step| &step.captures)
             .map(|capture| format!("{:?}", capture.from))
             .collect();
-        let expected = format!("{:?}", ValueSource::LastSegment("Location".into()));
+        let expected = format!(
+            "{:?}",
+            ValueSource::LastSegment(Box::new(ValueSource::Header("Location".into())))
+        );
         assert!(sources.contains(&expected), "{sources:?}");
         let script = curl(&suite, test);
         assert!(

@@ -165,7 +165,8 @@ fn a_full_disk_that_rows_cannot_be_put_back_on_ends_the_run_with_what_it_has() {
     let outcome = run_and_fill(prepared, &place.address, 60);
     let lost = outcome.lost.expect("no row can be put back");
     assert!(lost.why.contains("is full; check the disk"), "{}", lost.why);
-    assert!(outcome.calls >= 50, "{}", outcome.calls);
+    // All but those of the candidate that was running.
+    assert!(outcome.calls >= 30, "{}", outcome.calls);
     // No test is handed over that could not be run again; what was found is told.
     assert!(
         outcome.covered > 10 && outcome.unverified > 0,

@@ -4,6 +4,7 @@ mod support;
 
 use isobath_exec::http::{Client, ClientConfig as HttpConfig};
 use isobath_rest::auth::User;
+use isobath_rest::candidate::StepKind;
 use isobath_rest::job::{RunResult, call_disruptive};
 use isobath_rest::probe::ProbeConfig;
 use isobath_suts::Running;
@@ -11,10 +12,14 @@ use std::sync::Arc;
 use support::{Plan, Prepared};
 
 fn prepared(service: &Running, seed: u64, calls: u64) -> Prepared {
+    prepared_at(&service.url, service, seed, calls)
+}
+
+fn prepared_at(url: &str, service: &Running, seed: u64, calls: u64) -> Prepared {
     let headers = vec![("Authorization".into(), "Bearer token-ada".into())];
     let document = service.openapi.to_string();
     Prepared::new(&Plan {
-        url: &service.url,
+        url,
         document: &document,
         users: &[User::with_headers("ada", headers)],
         reset: None,
@@ -51,14 +56,14 @@ fn a_terse_document_is_made_up_for_by_users_names_and_error_responses() {
     let mut missing = Vec::new();
     for seed in 1..=5 {
         let service = isobath_suts::terse::terse();
-        let result = prepared(&service, seed, 600).run();
+        let result = prepared(&service, seed, 1_500).run();
         let failed = operations(&service, &result, |statuses| !has_success(statuses));
         // What ends the session is kept for last, by whoever runs the job.
         complete += u32::from(failed == ["POST /session/logout"]);
         missing.push(failed);
         // Whoever is refused at the door is refused with a 401.
         let refused = operations(&service, &result, |statuses| statuses.contains(&401));
-        assert!(refused.len() >= 6, "seed {seed}: {refused:?}");
+        assert!(refused.len() >= 5, "seed {seed}: {refused:?}");
         let disruptive = &result.disruptive;
         assert!(
             disruptive.iter().all(|(_, status)| *status == 503),
@@ -66,6 +71,40 @@ fn a_terse_document_is_made_up_for_by_users_names_and_error_responses() {
         );
     }
     assert!(complete >= 4, "{missing:?}");
+}
+
+#[test]
+fn identifiers_are_taken_from_links_in_responses() {
+    let mut with_link = 0;
+    for seed in 1..=5 {
+        let service = isobath_suts::terse::pastes();
+        let result = prepared(&service, seed, 200).run();
+        let failed = operations(&service, &result, |statuses| !has_success(statuses));
+        assert!(failed.is_empty(), "seed {seed}: {failed:?}");
+        let steps = result.tests.iter().flat_map(|test| &test.candidate.steps);
+        let mut references = steps.flat_map(|step| match &step.kind {
+            StepKind::Call { action, .. } => action.gene.references(),
+            StepKind::Follow(_) => Vec::new(),
+        });
+        with_link +=
+            u32::from(references.any(|(pointer, reference)| {
+                pointer == "/path/file" && &*reference.place == "link"
+            }));
+    }
+    assert!(
+        with_link >= 4,
+        "tests with the link on {with_link} of 5 seeds"
+    );
+}
+
+#[test]
+fn a_wrong_base_url_ends_the_run_after_the_first_pass_without_faults() {
+    let service = isobath_suts::terse::terse();
+    let url = format!("{}/elsewhere", service.url);
+    let result = prepared_at(&url, &service, 1, 600).run();
+    assert_eq!(result.uniform_answer, Some(404));
+    assert!(result.calls < 30, "{} calls", result.calls);
+    assert!(result.faults.is_empty() && result.tests.is_empty());
 }
 
 #[test]

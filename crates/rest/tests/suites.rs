@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use isobath_emit::http::writer::TestResult;
-use isobath_emit::http::{ExpectedOutcome, HttpSuite};
+use isobath_emit::http::{ExpectedOutcome, HttpStep, HttpSuite};
 use isobath_rest::auth::{self, Format};
 use isobath_rest::probe::ProbeConfig;
 use marina::Faults;
@@ -122,4 +122,51 @@ fn the_suite_in_java_is_green_and_turns_red() {
     if support::has("mvn", &["--version"]) {
         check("junit");
     }
+}
+
+#[test]
+fn suites_of_a_service_that_is_never_reset_pass_on_a_fresh_one_again_and_again() {
+    if !support::has("python3", &["-c", "import pytest, requests"]) {
+        return;
+    }
+    let (mut n_boards, mut n_notes) = (0, 0);
+    for seed in 1..=3 {
+        let searched = isobath_suts::lasting::lasting();
+        let plan = Plan {
+            url: &searched.url,
+            document: &searched.openapi.to_string(),
+            users: &[],
+            reset: None,
+            calls: 1_500,
+            seed,
+            probes: ProbeConfig::default(),
+        };
+        let (_, mut suite) = support::search_and_write(&plan, "lasting");
+        drop(searched);
+        let creates = |path: &str| {
+            let mut tests = suite.tests.iter();
+            tests.any(|test| {
+                let is_creation = |step: &HttpStep| {
+                    let expect = format!("{:?}", step.expect);
+                    step.request.method == "POST"
+                        && step.request.path.literal().is_none_or(|at| at == path)
+                        && expect.contains("status: 201")
+                };
+                !test.unique_values.is_empty() && test.steps.iter().any(is_creation)
+            })
+        };
+        n_boards += usize::from(creates("/boards"));
+        n_notes += usize::from(creates("/boards/{board}/notes"));
+        let fresh = isobath_suts::lasting::lasting();
+        suite.service.base_url = fresh.url.clone();
+        for round in 0..3 {
+            for (id, result) in http_runner::run("pytest", &suite) {
+                let message = result.message;
+                assert!(result.passed, "seed {seed}, run {round}: {id}: {message}");
+            }
+            suite.tests.reverse();
+        }
+    }
+    assert!(n_boards >= 2, "boards are created with {n_boards} seeds");
+    assert!(n_notes >= 1, "notes are created with {n_notes} seeds");
 }

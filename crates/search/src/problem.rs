@@ -79,6 +79,8 @@ pub trait Problem {
 pub struct MutationContext {
     /// The target that the mutation should come nearer to, if it is about one.
     pub target: Option<TargetId>,
+    /// The score of the parent for that target, where it is known.
+    pub score: Option<f64>,
     /// How much of the budget is used, from 0 to 1.
     pub progress: f64,
     /// Whether the search is in its focused phase.

@@ -157,6 +157,15 @@ impl<P: Problem> Search<P> {
         self.earlier.spent = spent;
     }
 
+    /// Lets a search that used up its budget go on, where the budget allows more by now; what happened meanwhile can
+    /// be told to the problem.
+    pub fn extend(&mut self, tell: impl FnOnce(&mut P)) {
+        tell(&mut self.problem);
+        if self.stop_reason == Some(StopReason::Budget) {
+            self.stop_reason = None;
+        }
+    }
+
     /// The problem.
     pub fn problem(&self) -> &P {
         &self.problem

@@ -21,6 +21,7 @@ mod catalogue;
 pub mod faults;
 pub mod features;
 pub mod gossip;
+pub mod lasting;
 pub mod links;
 pub mod papers;
 pub mod parcels;

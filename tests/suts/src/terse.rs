@@ -64,6 +64,42 @@ pub fn terse() -> Running {
     serve("terse", router, paths, json!({}))
 }
 
+/// Starts a service that tells the identifier of what was created only as the end of a link, in plain text.
+pub fn pastes() -> Running {
+    type Pastes = Arc<Mutex<BTreeSet<String>>>;
+    let file =
+        json!({ "name": "file", "in": "path", "required": true, "schema": { "type": "string" } });
+    let body = json!({ "required": true, "content": { "text/plain": { "schema": { "type": "string" } } } });
+    let done = || json!({ "200": { "description": "done" } });
+    let paths = json!({
+        "/pastes": { "post": { "requestBody": body, "responses": done() } },
+        "/pastes/{file}": {
+            "get": { "parameters": [file], "responses": done() },
+            "delete": { "parameters": [file], "responses": done() } },
+    });
+    let create = async |State(pastes): State<Pastes>| {
+        let mut pastes = pastes.lock().expect("no request panics");
+        let file = format!("{:x}.txt", 0x9e37_79b9_u64 * (pastes.len() as u64 + 77));
+        pastes.insert(file.clone());
+        format!("http://pastes.example/pastes/{file}\n")
+    };
+    let status = |is_there: bool| match is_there {
+        true => StatusCode::OK,
+        false => StatusCode::NOT_FOUND,
+    };
+    let find = async move |State(pastes): State<Pastes>, Path(file): Path<String>| {
+        status(pastes.lock().expect("no request panics").contains(&file))
+    };
+    let delete = async move |State(pastes): State<Pastes>, Path(file): Path<String>| {
+        status(pastes.lock().expect("no request panics").remove(&file))
+    };
+    let router = Router::new()
+        .route("/pastes", post(create))
+        .route("/pastes/{file}", get(find).delete(delete))
+        .with_state(Pastes::default());
+    serve("pastes", router, paths, json!({}))
+}
+
 /// Lets in who has a token, and everybody else only when the service is not read-only.
 async fn guard(State(state): State<Shared>, request: Request, next: Next) -> Response {
     if request.uri().path().ends_with("/openapi.json") {

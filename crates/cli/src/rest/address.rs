@@ -42,6 +42,19 @@ fn joined(url: Option<&str>, served: &str, location: &str) -> Result<String, Set
     Ok(base.as_str().trim_end_matches('/').to_owned())
 }
 
+/// The port that `--url` names.
+pub(super) fn port_of(url: Option<&str>) -> Option<u16> {
+    url::Url::parse(url?).ok()?.port()
+}
+
+/// The address of a service that is started here at a port: `--url` with that port, else that of this machine.
+pub(super) fn at_port(url: Option<&str>, port: u16) -> String {
+    let given = url.and_then(|url| url::Url::parse(url).ok());
+    given
+        .and_then(|mut url| url.set_port(Some(port)).ok().map(|()| url.to_string()))
+        .unwrap_or_else(|| format!("http://127.0.0.1:{port}"))
+}
+
 /// Strangers' services are not to be called by mistake.
 pub(super) fn guard(url: &str, remote: bool) -> Result<(), SetupError> {
     let parsed =
@@ -97,5 +110,14 @@ mod tests {
             assert_eq!(base.as_deref(), Some(wanted), "{url:?} {served:?}");
         }
         assert!(joined(None, "", "openapi.yaml").is_err());
+    }
+
+    #[test]
+    fn a_service_that_is_started_here_keeps_host_and_path_of_the_flag() {
+        let given = Some("http://localhost:8099/api");
+        assert_eq!(port_of(given), Some(8099));
+        assert_eq!(at_port(given, 8100), "http://localhost:8100/api");
+        assert_eq!(at_port(None, 8100), "http://127.0.0.1:8100");
+        assert_eq!(port_of(Some("http://localhost/api")), None);
     }
 }

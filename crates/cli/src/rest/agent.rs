@@ -11,6 +11,7 @@ use isobath_exec::tool::Tool;
 
 use super::java;
 use super::run::SetupError;
+use super::unpack::{self, fingerprint, put};
 use crate::terminal::{Terminal, Tone};
 
 /// The agent's file, wherever it is.
@@ -33,20 +34,12 @@ pub(super) fn find(terminal: &Terminal) -> Result<PathBuf, SetupError> {
     let found = beside.into_iter().chain(built).find(|path| path.is_file());
     match found {
         Some(jar) => Ok(jar),
-        None => unpack(&cache(), terminal),
+        None => make(&unpack::cache(), terminal),
     }
 }
 
-/// The folder for what is kept between runs.
-fn cache() -> PathBuf {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let folder = variable("XDG_CACHE_HOME").map(PathBuf::from);
-    let folder = folder.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".cache")));
-    folder.unwrap_or_else(std::env::temp_dir).join("isobath")
-}
-
 /// The agent of this program in a folder; put there the first time.
-fn unpack(cache: &Path, terminal: &Terminal) -> Result<PathBuf, SetupError> {
+fn make(cache: &Path, terminal: &Terminal) -> Result<PathBuf, SetupError> {
     let name = match embedded::JAR {
         Some(jar) => format!("agent-{:016x}", fingerprint([jar])),
         None => {
@@ -63,12 +56,7 @@ fn unpack(cache: &Path, terminal: &Terminal) -> Result<PathBuf, SetupError> {
     if jar.is_file() {
         return Ok(jar);
     }
-    let unwritable = |error: io::Error| {
-        let folder = cache.display();
-        SetupError::usage(format!(
-            "cannot write the agent to {folder}: {error}; XDG_CACHE_HOME names another folder"
-        ))
-    };
+    let unwritable = |error: io::Error| unpack::unwritable(cache, "the agent", &error);
     // Beside its place, so that another run sees all of it or nothing.
     let work = cache.join(format!("building-{}", std::process::id()));
     let made = match embedded::JAR {
@@ -88,11 +76,6 @@ fn unpack(cache: &Path, terminal: &Terminal) -> Result<PathBuf, SetupError> {
     });
     let _ = std::fs::remove_dir_all(&work);
     moved.map(|()| jar)
-}
-
-fn put(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    std::fs::create_dir_all(file.parent().unwrap_or(file))?;
-    std::fs::write(file, bytes)
 }
 
 fn write_sources(folder: &Path) -> io::Result<()> {
@@ -151,14 +134,6 @@ fn build(folder: &Path, terminal: &Terminal) -> Result<(), SetupError> {
         "{what}: `{}` failed; {advice}\n{first}",
         command.join(" ")
     )))
-}
-
-/// FNV-1a.
-fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
-    let bytes = parts.into_iter().flatten();
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

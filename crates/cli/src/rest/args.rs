@@ -10,8 +10,10 @@ use isobath_search::AlgorithmKind;
 
 use super::baseline::BaselineArgs;
 use super::database::DatabaseArgs;
+use super::instrumentation::ROW_PORT_VARIABLE;
 use super::jvm::JvmArgs;
 use super::mock::MockArgs;
+use super::python::PythonArgs;
 use super::rust::RustArgs;
 use super::select::SelectArgs;
 
@@ -167,6 +169,10 @@ pub(crate) struct RestArgs {
     #[arg(skip)]
     pub suite_start_with_rows: Option<String>,
 
+    /// Start command of the service without its driver, for the verification of suites.
+    #[arg(skip)]
+    pub plain_start: Option<String>,
+
     /// Print one line per fault.
     #[arg(skip)]
     pub brief: bool,
@@ -202,6 +208,26 @@ pub(crate) struct RestArgs {
     /// White-box testing of JVM services.
     #[command(flatten)]
     pub jvm: JvmArgs,
+
+    /// White-box testing of Python services.
+    #[command(flatten)]
+    pub python: PythonArgs,
+}
+
+/// Command and environment variables of a service without its driver.
+pub(super) type PlainService = (String, Vec<(String, String)>);
+
+impl RestArgs {
+    /// The service without its driver; `with_rows` keeps what inserts rows into its in-memory database.
+    pub(super) fn plain_service(&self, with_rows: bool) -> Option<PlainService> {
+        let command = self.plain_start.clone()?;
+        let is_for_rows = |name: &str| name == ROW_PORT_VARIABLE || name == "PYTHONPATH";
+        let is_of_driver = |name: &str| name.starts_with("ISOBATH_") || name.starts_with("PYTHON");
+        let variables = self.variables.iter();
+        let kept =
+            variables.filter(|(name, _)| !is_of_driver(name) || with_rows && is_for_rows(name));
+        Some((command, kept.cloned().collect()))
+    }
 }
 
 pub(super) fn fault_kind(code: &str) -> Result<FaultKind, String> {

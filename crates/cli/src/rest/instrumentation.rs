@@ -1,16 +1,20 @@
 //! White-box instrumentation of the service, independent of its language.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
-use isobath_exec::driver::SharedDriver;
-use isobath_rest::feedback::Feedback;
+use isobath_exec::driver::{Listener, SharedDriver};
+use isobath_exec::process::free_port;
+use isobath_rest::feedback::{DriverFeedback, Feedback};
 use isobath_rewrite::build::InstrumentedBuild;
 
 use super::args::RestArgs;
 use super::jvm::InstrumentedJvm;
+use super::python::InstrumentedPython;
 use super::run::SetupError;
-use super::rust::Instrumented;
-use crate::terminal::Terminal;
+use super::rust::{Instrumented, Technique};
+use crate::terminal::{Terminal, Tone};
 
 /// A service with a driver in it, before it is started.
 pub(super) enum Instrumentation {
@@ -18,6 +22,8 @@ pub(super) enum Instrumentation {
     Rust(Instrumented),
     /// Started with an agent.
     Jvm(InstrumentedJvm),
+    /// Started with an import hook.
+    Python(InstrumentedPython),
 }
 
 /// Instruments of a running service.
@@ -39,25 +45,74 @@ pub(super) struct InMemoryRows {
     pub(super) row_endpoint: String,
 }
 
+impl InMemoryRows {
+    /// Access through the driver of some feedback.
+    pub(super) fn new(feedback: &DriverFeedback, row_port: &RowPort) -> Self {
+        Self {
+            driver: feedback.driver(),
+            row_endpoint: format!("http://127.0.0.1:{}", row_port.port),
+        }
+    }
+}
+
+/// Port at which a driver takes rows for an in-memory database of the service; whoever runs SQL there has to know a token.
+pub(super) struct RowPort {
+    port: u16,
+    token: String,
+}
+
+/// Environment variable with the port for inserting rows.
+pub(super) const ROW_PORT_VARIABLE: &str = "ISOBATH_DOOR";
+/// How far from the port of the service the one for rows is looked for.
+const ROW_PORT_OFFSET: u16 = 1000;
+
+impl RowPort {
+    /// A free port, with the token of a listener.
+    pub(super) fn find(listener: &Listener, service: u16) -> Result<Self, SetupError> {
+        let port = free_port(service.saturating_add(ROW_PORT_OFFSET));
+        Ok(Self {
+            port: port.map_err(|error| SetupError::unreachable(error.to_string()))?,
+            token: listener.token().unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// What the driver finds in the environment of the service.
+    pub(super) fn variable(&self) -> (String, String) {
+        let place = format!("{}/{}", self.port, self.token);
+        (ROW_PORT_VARIABLE.to_owned(), place)
+    }
+}
+
+/// Where a suite that is checked brings rows to the service that runs, with the token of the run.
+pub(super) fn row_endpoint(args: &RestArgs) -> Option<String> {
+    let mut variables = args.variables.iter();
+    let (_, place) = variables.find(|(name, _)| name == ROW_PORT_VARIABLE)?;
+    Some(format!("http://127.0.0.1:{place}"))
+}
+
 impl Instrumentation {
     /// Prepares what the flags name; nothing for a black box.
     pub(super) fn prepare(
         args: &RestArgs,
         terminal: &Terminal,
     ) -> Result<Option<Self>, SetupError> {
-        let is_watched = args.white.rust.is_some() || args.jvm.is_wanted();
+        let is_watched =
+            args.white.rust.is_some() || args.jvm.is_wanted() || args.python.is_wanted();
         if is_watched && args.workers > 1 {
             return Err(SetupError::usage(
                 "white-box testing requires --workers 1: coverage cannot be attributed to one of several parallel calls",
             ));
         }
         if let Some(folder) = &args.white.rust {
-            let built = Instrumented::build(&args.white, folder, terminal)?;
+            let built = Instrumented::build(args, folder, terminal)?;
             return Ok(Some(Self::Rust(built)));
         }
         if args.jvm.is_wanted() {
             return InstrumentedJvm::prepare(args, terminal)
                 .map(|watched| Some(Self::Jvm(watched)));
+        }
+        if args.python.is_wanted() {
+            return InstrumentedPython::prepare(args).map(|watched| Some(Self::Python(watched)));
         }
         Ok(None)
     }
@@ -67,6 +122,7 @@ impl Instrumentation {
         match self {
             Self::Rust(service) => service.flags(args),
             Self::Jvm(service) => service.flags(args),
+            Self::Python(service) => service.flags(args),
         }
     }
 
@@ -87,6 +143,48 @@ impl Instrumentation {
                 })
             }
             Self::Jvm(service) => service.feedback(terminal, timeout),
+            Self::Python(service) => service.feedback(terminal, timeout),
         }
     }
+}
+
+/// What any driver finds in the environment of the service; `targets` is the file that an instrumented build left.
+pub(super) fn variables(
+    listener: &Listener,
+    targets: Option<&Path>,
+    args: &RestArgs,
+) -> Vec<(String, String)> {
+    let mut variables = listener.variables(targets);
+    if args.white.without.contains(&Technique::Methods) {
+        variables.push(("ISOBATH_METHODS".into(), "off".into()));
+    }
+    variables
+}
+
+/// The feedback of a driver that connects within `timeout` and tells its targets; says how many there are.
+pub(super) fn connect(
+    listener: Listener,
+    terminal: &Terminal,
+    timeout: Duration,
+    without_targets: &str,
+) -> Result<DriverFeedback, SetupError> {
+    let feedback = DriverFeedback::new(listener, timeout).map_err(|error| {
+        SetupError::unreachable(format!(
+            "{error} See the output of the service for the reason."
+        ))
+    })?;
+    let targets = feedback.targets();
+    let files: BTreeSet<&str> = targets.iter().map(|target| target.file.as_str()).collect();
+    if targets.is_empty() {
+        return Err(SetupError::usage(without_targets));
+    }
+    terminal.say(
+        Tone::Faint,
+        &format!(
+            "  {} targets in {} source files",
+            targets.len(),
+            files.len()
+        ),
+    );
+    Ok(feedback)
 }

@@ -8,21 +8,26 @@ use isobath_emit::http::suite::AGENT_PORT;
 use isobath_emit::shell::quote_if_needed;
 use isobath_exec::driver::Listener;
 use isobath_exec::process::free_port;
-use isobath_rest::feedback::{DriverFeedback, Feedback};
 
+use super::address::{at_port, port_of};
 use super::agent;
 use super::args::RestArgs;
-use super::instrumentation::{InMemoryRows, Instruments};
+use super::instrumentation::{self, InMemoryRows, Instruments, ROW_PORT_VARIABLE, RowPort};
 use super::run::SetupError;
-use super::rust::{FIRST_PORT, Technique};
-use crate::terminal::{Terminal, Tone};
+use super::rust::FIRST_PORT;
+use crate::terminal::Terminal;
 
 /// Flags for white-box testing of JVM services.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "White-box")]
 pub(crate) struct JvmArgs {
     /// JVM service to test white-box: its jar. Starts it with the Isobath agent.
-    #[arg(long, value_name = "JAR", group = "white_box", conflicts_with_all = ["start", "url"])]
+    #[arg(
+        long,
+        value_name = "JAR",
+        group = "white_box",
+        conflicts_with = "start"
+    )]
     pub jvm: Option<PathBuf>,
 
     /// Attach the agent to the JVM that --start launches, with JAVA_TOOL_OPTIONS.
@@ -61,9 +66,7 @@ pub(super) struct InstrumentedJvm {
     /// Port and start commands, with and without the agent; none if the user gives them.
     own: Option<Own>,
     /// Port for inserting rows into an in-memory database of the service.
-    row_endpoint: u16,
-    /// Whoever runs SQL there has to know this.
-    token: String,
+    row_port: RowPort,
 }
 
 struct Own {
@@ -73,9 +76,6 @@ struct Own {
     plain: String,
     with_agent: String,
 }
-
-/// How far from the port of the service the one for rows is looked for.
-const ROW_PORT_OFFSET: u16 = 1000;
 
 impl InstrumentedJvm {
     /// Finds the agent and the service that the flags name.
@@ -90,7 +90,7 @@ impl InstrumentedJvm {
                         jar.display()
                     ))
                 })?;
-                let port = match args.white.port {
+                let port = match args.white.port.or_else(|| port_of(args.url.as_deref())) {
                     Some(port) => port,
                     None => free_port(FIRST_PORT).map_err(system)?,
                 };
@@ -105,14 +105,12 @@ impl InstrumentedJvm {
         };
         let own = own.map(|(jar, port, java)| Own::new(args, &agent, &jar, port, &java));
         let listener = Listener::open_loopback().map_err(system)?;
-        let token = listener.token().unwrap_or_default().to_owned();
         let port = own.as_ref().map_or(FIRST_PORT, |own| own.port);
         Ok(Self {
+            row_port: RowPort::find(&listener, port)?,
             listener,
             agent,
             own,
-            row_endpoint: free_port(port.saturating_add(ROW_PORT_OFFSET)).map_err(system)?,
-            token,
         })
     }
 
@@ -121,19 +119,19 @@ impl InstrumentedJvm {
         let mut flags = args.clone();
         flags.variables = self.variables(args);
         if let Some(own) = &self.own {
-            flags.url = Some(format!("http://127.0.0.1:{}", own.port));
+            flags.url = Some(at_port(args.url.as_deref(), own.port));
             flags.start = Some(own.start.clone());
             flags.suite_start = Some(own.plain.clone());
         }
         flags.suite_start_with_rows = match (&self.own, &args.start) {
             (Some(own), _) => Some(format!(
-                "env {DOOR_VARIABLE}={AGENT_PORT} {}",
+                "env {ROW_PORT_VARIABLE}={AGENT_PORT} {}",
                 own.with_agent
             )),
             (None, Some(start)) => {
                 let options = quote_if_needed(&self.tool_options());
                 Some(format!(
-                    "env {DOOR_VARIABLE}={AGENT_PORT} {TOOL_OPTIONS}={options} {start}"
+                    "env {ROW_PORT_VARIABLE}={AGENT_PORT} {TOOL_OPTIONS}={options} {start}"
                 ))
             }
             (None, None) => None,
@@ -142,7 +140,7 @@ impl InstrumentedJvm {
     }
 
     fn variables(&self, args: &RestArgs) -> Vec<(String, String)> {
-        let mut variables = self.listener.variables(None);
+        let mut variables = instrumentation::variables(&self.listener, None, args);
         let mut set = |name: &str, value: String| variables.push((name.to_owned(), value));
         match &self.own {
             Some(own) => {
@@ -152,10 +150,6 @@ impl InstrumentedJvm {
             }
             None => set(TOOL_OPTIONS, self.tool_options()),
         }
-        set(
-            DOOR_VARIABLE,
-            format!("{}/{}", self.row_endpoint, self.token),
-        );
         let home = args.jvm.jvm_home.as_ref();
         if let Some(home) = home.and_then(|home| home.canonicalize().ok()) {
             set("JAVA_HOME", home.display().to_string());
@@ -168,9 +162,7 @@ impl InstrumentedJvm {
                 set(name, patterns.join(","));
             }
         }
-        if args.white.without.contains(&Technique::Methods) {
-            set("ISOBATH_METHODS", "off".into());
-        }
+        variables.push(self.row_port.variable());
         variables
     }
 
@@ -187,31 +179,13 @@ impl InstrumentedJvm {
         terminal: &Terminal,
         timeout: Duration,
     ) -> Result<Instruments, SetupError> {
-        let feedback = DriverFeedback::new(self.listener, timeout).map_err(|error| {
-            SetupError::unreachable(format!(
-                "{error} See the output of the service for the reason."
-            ))
-        })?;
-        let targets = feedback.targets();
-        let files: std::collections::BTreeSet<&str> =
-            targets.iter().map(|target| target.file.as_str()).collect();
-        if targets.is_empty() {
-            return Err(SetupError::usage(
-                "the agent found no class to instrument; pass the packages of the service with --include",
-            ));
-        }
-        terminal.say(
-            Tone::Faint,
-            &format!(
-                "  {} targets in {} source files",
-                targets.len(),
-                files.len()
-            ),
-        );
-        let rows = InMemoryRows {
-            driver: feedback.driver(),
-            row_endpoint: format!("http://127.0.0.1:{}", self.row_endpoint),
-        };
+        let feedback = instrumentation::connect(
+            self.listener,
+            terminal,
+            timeout,
+            "the agent found no class to instrument; pass the packages of the service with --include",
+        )?;
+        let rows = InMemoryRows::new(&feedback, &self.row_port);
         Ok(Instruments {
             feedback: Some(Box::new(feedback)),
             built: None,
@@ -230,16 +204,6 @@ const PORTS: [&str; 4] = [
 
 /// The variable from which every JVM takes options.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
-
-/// Environment variable with the port for inserting rows.
-const DOOR_VARIABLE: &str = "ISOBATH_DOOR";
-
-/// Where a suite that is checked brings rows to the service that runs, with the token of the run.
-pub(super) fn row_endpoint(args: &RestArgs) -> Option<String> {
-    let mut variables = args.variables.iter();
-    let (_, place) = variables.find(|(name, _)| name == DOOR_VARIABLE)?;
-    Some(format!("http://127.0.0.1:{place}"))
-}
 
 /// The `java` that runs the service.
 fn java(args: &RestArgs) -> Result<String, SetupError> {

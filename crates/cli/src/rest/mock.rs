@@ -165,7 +165,7 @@ impl Mocked {
         }
         if args.start.is_none() {
             return Err(SetupError::usage(
-                "--mock requires --start, --rust or --jvm: the service is redirected to the mock server when it starts",
+                "--mock requires --start, --rust, --jvm or --python: the service is redirected to the mock server when it starts",
             ));
         }
         let own = flag.iter().filter(|one| one.setting != MockSetting::Proxy);

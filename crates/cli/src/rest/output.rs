@@ -75,7 +75,7 @@ impl<'a> FinishedRun<'a> {
         let start = with_rows.or(plain);
         match start {
             // A service that we know how to start takes any port.
-            Some(start) if args.jvm.jvm.is_some() || with_rows.is_some() => {
+            Some(start) if args.suite_start.is_some() || with_rows.is_some() => {
                 let agent_url = suite
                     .database
                     .as_ref()
@@ -534,11 +534,15 @@ impl<'a> FinishedRun<'a> {
                 .chain(fault.evidence.iter().cloned())
                 .chain(shown.map(HttpTest::answer_lines).unwrap_or_default())
                 .collect(),
-            severity: severity(fault.kind),
+            severity: if fault.is_weak() {
+                Severity::Note
+            } else {
+                severity(fault.kind)
+            },
             seen: 1,
             test: shown.filter(|_| !is_fatal).map(|test| test.id.clone()),
             no_test: match shown {
-                None => Some("not reproduced when the suite was generated".into()),
+                None => Some(self.why_no_test(fault).to_owned()),
                 Some(_) if is_fatal => {
                     Some("the test terminates the service, so it is not part of the suite".into())
                 }
@@ -676,7 +680,18 @@ impl<'a> FinishedRun<'a> {
         );
     }
 
-    /// Prints the summary of the run.
+    /// Why a fault has no test.
+    fn why_no_test(&self, fault: &Fault) -> &'static str {
+        let identity = (fault.kind, fault.cause.clone());
+        if self.outcome.needs_state.contains(&identity) {
+            "no test: it shows only after what earlier calls left behind; add --reset or --db to find out which"
+        } else if self.outcome.not_shown_again.contains(&identity) {
+            "seen once; it did not show again when its calls were repeated"
+        } else {
+            "not rechecked: the budget ended before its calls could be repeated"
+        }
+    }
+
     /// Calls the operations that may end the session or the service for everybody, which were kept for last.
     pub(super) fn call_disruptive(&self, client: &ClientMaker<'_>) -> io::Result<()> {
         let statuses = job::call_disruptive(self.service, client, self.args.seed)?;
@@ -721,6 +736,21 @@ impl<'a> FinishedRun<'a> {
             );
             terminal.say(Tone::Warning, &line);
         }
+        if let Some(status) = self.outcome.uniform_answer {
+            let next_step = match status {
+                401 | 403 | 407 => "pass users who may call the service by --auth or --header",
+                300..=399 => "the service redirects; pass its real address by --url",
+                429 => "the service limits the rate of calls; raise its limit for the run",
+                502..=504 => "wait until the service and what it depends on are up",
+                _ => "pass the base URL by --url, with the path before the paths of the document",
+            };
+            let line = format!(
+                "every operation answered {status} at the base URL {}: stopped after the first pass; {next_step}",
+                self.service.base
+            );
+            terminal.insist(Tone::Warning, &line);
+            return;
+        }
         if self.is_hardly_tested() {
             let line = format!(
                 "the service at {} was hardly tested: check the base URL (--url) and the users (--auth, --header)",
@@ -749,6 +779,7 @@ impl<'a> FinishedRun<'a> {
         }
     }
 
+    /// Prints the summary of the run.
     pub(super) fn summarize(
         &self,
         terminal: &Terminal,
@@ -804,15 +835,15 @@ impl<'a> FinishedRun<'a> {
         }
         if outcome.unverified > 0 {
             let line = format!(
-                "{} tests were left out: the budget ended before they could be verified",
-                outcome.unverified
+                "{} left out: the budget ended before verification",
+                counted(outcome.unverified, "test")
             );
             terminal.say(Tone::Warning, &line);
         }
         if outcome.unstable > 0 {
             let line = format!(
-                "{} tests were left out: the responses differed between two runs{}",
-                outcome.unstable,
+                "{} left out: the responses differed between two runs{}",
+                counted(outcome.unstable, "test"),
                 if self.args.reset.is_some() {
                     ""
                 } else {
@@ -821,20 +852,48 @@ impl<'a> FinishedRun<'a> {
             );
             terminal.say(Tone::Faint, &line);
         }
+        if outcome.state_dependent > 0 {
+            let line = format!(
+                "{} left out: what they need was left behind by earlier calls, and a fresh service does not have it; add --reset or --db",
+                counted(outcome.state_dependent, "test")
+            );
+            terminal.say(Tone::Faint, &line);
+        }
+        if !outcome.tests.is_empty() && !self.service.is_reset() {
+            let line = "not asserted, because nothing resets the service: lists and counts that other tests change";
+            terminal.say(Tone::Faint, line);
+        }
         for suite in suites {
             report_suite(terminal, &suite.view);
         }
         if !self.secrets.is_empty() {
             let variables: Vec<&str> = self.secrets.keys().map(String::as_str).collect();
+            let leaked = leaked(&self.secrets, suites);
+            let begins = if leaked.is_empty() {
+                "the suites contain no secrets; set"
+            } else {
+                let line = format!(
+                    "warning: the suites contain the value of {}, which responses or requests repeat",
+                    leaked.join(", ")
+                );
+                terminal.insist(Tone::Warning, &line);
+                "set"
+            };
             let line = format!(
-                "the suites contain no secrets; set the environment variables {} (or use --inline-secrets)",
+                "{begins} the environment variables {} (or use --inline-secrets)",
                 variables.join(", ")
             );
             terminal.say(Tone::Faint, &line);
         }
         terminal.say(
             Tone::Plain,
-            &format!("{} tests written to:", outcome.tests.len()),
+            &format!(
+                "{} written to:",
+                counted(
+                    suites.first().map_or(0, |suite| suite.written.tests.len()),
+                    "test"
+                )
+            ),
         );
         for file in files {
             terminal.say(Tone::Faint, &format!("  {}", file.display()));
@@ -928,10 +987,7 @@ impl<'a> FinishedRun<'a> {
                     terminal.say(Tone::Faint, &format!("    {line}"));
                 }
             }
-            None => terminal.say(
-                Tone::Faint,
-                "    not reproduced, so there is no test for it",
-            ),
+            None => terminal.say(Tone::Faint, &format!("    {}", self.why_no_test(fault))),
         }
     }
 }
@@ -967,7 +1023,11 @@ fn report_suite(terminal: &Terminal, suite: &SuiteView) {
             ),
         ),
         (None, Some(passed)) if passed == *tests => {
-            terminal.say(Tone::Good, &format!("{language}: all {tests} tests passed"));
+            let line = match tests {
+                1 => format!("{language}: the test passed"),
+                _ => format!("{language}: all {tests} tests passed"),
+            };
+            terminal.say(Tone::Good, &line);
         }
         (None, passed) => terminal.say(
             Tone::Warning,
@@ -982,7 +1042,8 @@ fn report_suite(terminal: &Terminal, suite: &SuiteView) {
         terminal.say(
             Tone::Faint,
             &format!(
-                "  {n} tests assert only the status, because other values changed between runs"
+                "  only the status is asserted in {}, because other values changed between runs",
+                counted(n, "test")
             ),
         );
     }
@@ -1050,6 +1111,25 @@ fn is_stuck(operation: &OperationView, statuses: &[u16]) -> bool {
 fn other_operations(fault: &Fault) -> Option<String> {
     let others: Vec<&str> = fault.others.iter().map(String::as_str).collect();
     (!others.is_empty()).then(|| format!("also: {}", shortened_list(&others)))
+}
+
+/// The variables whose values are in the files of a suite all the same.
+fn leaked<'a>(secrets: &'a BTreeMap<String, String>, suites: &[VerifiedSuite]) -> Vec<&'a str> {
+    /// Shorter values are found in every other word.
+    const SHORTEST: usize = 6;
+    let files = || suites.iter().flat_map(|suite| &suite.written.files);
+    let is_leaked =
+        |value: &str| value.len() >= SHORTEST && files().any(|file| file.text.contains(value));
+    let leaked = secrets.iter().filter(|(_, value)| is_leaked(value));
+    leaked.map(|(variable, _)| variable.as_str()).collect()
+}
+
+/// A number of things, in the plural unless it is one.
+fn counted(n: usize, what: &str) -> String {
+    match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
 }
 
 /// The first few of many names.

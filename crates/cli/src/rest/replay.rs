@@ -1,6 +1,6 @@
 //! `isobath replay`: runs the tests of an earlier run again, without a test runner.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -23,8 +23,8 @@ use crate::terminal::{Terminal, Tone};
 /// Replay the tests of an earlier run and report which faults remain.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Test id, fault fingerprint or fault code [default: all tests that show faults].
-    #[arg(value_name = "TEST|FINGERPRINT|CODE")]
+    /// Test id, fault fingerprint, fault code, or the output directory of the earlier run [default: all tests that show faults].
+    #[arg(value_name = "TEST|FINGERPRINT|CODE|DIR")]
     which: Option<String>,
 
     /// Output directory of the earlier run.
@@ -66,7 +66,10 @@ pub(crate) fn run(args: &ReplayArgs) -> Exit {
 }
 
 fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
-    let path = args.out.join("suite.json");
+    let folder = args.which.as_deref().map(Path::new);
+    let folder = folder.filter(|folder| folder.join("suite.json").is_file());
+    let which = args.which.as_deref().filter(|_| folder.is_none());
+    let path = folder.unwrap_or(&args.out).join("suite.json");
     let text = std::fs::read_to_string(&path).map_err(|error| {
         SetupError::usage(format!(
             "cannot read {}: {error}; pass the output directory of `isobath rest` with --out",
@@ -75,7 +78,7 @@ fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, SetupError> {
     })?;
     let suite = HttpSuite::from_json(&text)
         .map_err(|error| SetupError::usage(format!("{}: {error}", path.display())))?;
-    let tests = chosen(&suite, args.which.as_deref())?;
+    let tests = chosen(&suite, which)?;
     if tests.is_empty() {
         terminal.say(Tone::Good, "no test of this run shows a fault");
         return Ok(Exit::Clean);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use isobath_emit::findings::RunEvent as Line;
@@ -28,7 +28,7 @@ use isobath_rest::suite::DATABASE_VARIABLE;
 use isobath_rest::supervisor::{Restarted, Supervisor};
 
 use super::address::{base, guard, reset_call};
-use super::args::{Budget, RestArgs};
+use super::args::{Budget, PlainService, RestArgs};
 use super::baseline::Baseline;
 use super::check::{SuiteVerifier, VerifiedSuite};
 use super::clock::Clock;
@@ -36,11 +36,10 @@ use super::database::Tapped;
 use super::describe;
 use super::events::EventLog;
 use super::folder::Folder;
-use super::instrumentation::{Instrumentation, Instruments};
+use super::instrumentation::{self, Instrumentation, Instruments};
 use super::interrupt::Interruption;
 use super::interrupted::{InterruptedRun, report_lost_targets, report_resumption, wait_until_down};
 use super::journal::Journal;
-use super::jvm;
 use super::mock::Mocked;
 use super::output;
 use super::snapshot;
@@ -250,12 +249,13 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         client(&interruption.interrupt),
         terminal,
     )?;
+    let plain = Arc::new(OnceLock::new());
     let mut service = service(
         args,
         api,
         base,
         (&users, sessions),
-        process.map(|started| started.process),
+        (process.map(|started| started.process), &plain),
         &client,
         &interruption,
     )?;
@@ -268,7 +268,8 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
     service.feedback = feedback.map(Mutex::new);
     // After the users have logged in, who are rows in many a database. A driver in Rust sees what is said to SQLite.
     let is_sqlite = matches!(database, Some(Address::SqliteFile(_)));
-    let sees = is_tapped || (service.feedback.is_some() && (is_sqlite || args.jvm.is_wanted()));
+    let driver_sees = is_sqlite || args.jvm.is_wanted() || args.python.is_wanted();
+    let sees = is_tapped || (service.feedback.is_some() && driver_sees);
     service.database = match args.database.data(sees)? {
         Some(data) => Some(data),
         None => args
@@ -344,11 +345,13 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
             .built(built.as_ref())
             .judged(&baseline);
     let row_endpoint = service.with_database(|data| data.row_endpoint().map(str::to_owned));
-    if let Some(database) = args
-        .database
-        .db
-        .clone()
-        .or(row_endpoint.flatten().and(jvm::row_endpoint(args)))
+    // Suites are proven on the service that they start.
+    if let Some(service) = args.plain_service(row_endpoint.as_ref().is_some_and(Option::is_some)) {
+        let _ = plain.set(service);
+    }
+    if let Some(database) = args.database.db.clone().or(row_endpoint
+        .flatten()
+        .and(instrumentation::row_endpoint(args)))
     {
         run.secrets.insert(DATABASE_VARIABLE.to_owned(), database);
     }
@@ -410,6 +413,7 @@ fn write_and_verify(
             interruption,
             restart: &|| run.service.supervisor.restart_fresh(),
             not_run,
+            first_language: args.lang.first().map_or("", String::as_str),
         };
         let mut suite = run.harmless();
         let languages = args.lang.iter();
@@ -470,7 +474,7 @@ fn service(
     api: Api,
     base: String,
     (users, sessions): (&[User], Vec<Session>),
-    process: Option<Process>,
+    (process, plain): (Option<Process>, &Arc<OnceLock<PlainService>>),
     client: &(impl Fn(&Arc<AtomicBool>) -> io::Result<Client> + Clone + Send + 'static),
     interruption: &Interruption,
 ) -> Result<Service, SetupError> {
@@ -484,10 +488,14 @@ fn service(
         supervisor = supervisor.with_output(process.output());
         let (client, stop) = (client.clone(), Arc::clone(&interruption.stop));
         let (base, users, seed) = (base.clone(), users.to_vec(), args.seed);
+        let plain = Arc::clone(plain);
         let mut life = 0;
         supervisor = supervisor.with_restart(Box::new(move || {
             life += 1;
             let exit_reason = exit_reason(&process);
+            if let Some((command, variables)) = plain.get() {
+                process.relaunch_as(command.clone(), variables.clone());
+            }
             process.restart().map_err(|error| error.to_string())?;
             let sessions = log_in(&client, &stop, &base, &users, seed, life)
                 .map_err(|error| error.to_string())?;
@@ -506,6 +514,7 @@ fn service(
         feedback: None,
         database: None,
         mocks: None,
+        first_looks: Default::default(),
     })
 }
 

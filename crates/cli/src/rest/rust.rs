@@ -11,7 +11,9 @@ use isobath_rest::feedback::{DriverFeedback, Feedback};
 use isobath_rest::taint::Techniques;
 use isobath_rewrite::build::{Build, BuildError, InstrumentedBuild, build};
 
+use super::address::{at_port, port_of};
 use super::args::RestArgs;
+use super::instrumentation;
 use super::run::SetupError;
 use crate::terminal::{Terminal, Tone};
 
@@ -23,7 +25,12 @@ pub(super) const FIRST_PORT: u16 = 8640;
 #[command(next_help_heading = "White-box")]
 pub(crate) struct RustArgs {
     /// Rust service to test white-box: the folder of its Cargo.toml. Builds it with instrumentation and starts it.
-    #[arg(long, value_name = "FOLDER", group = "white_box", conflicts_with_all = ["start", "url"])]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        group = "white_box",
+        conflicts_with = "start"
+    )]
     pub rust: Option<PathBuf>,
 
     /// Cargo package of the service, if the workspace has several.
@@ -43,7 +50,7 @@ pub(crate) struct RustArgs {
     )]
     pub cargo: Vec<String>,
 
-    /// Crates and files (Rust), or packages and classes (JVM), to instrument; * matches any characters [default: all].
+    /// Crates and files (Rust), packages and classes (JVM) or modules (Python) to instrument; * matches any characters [default: all].
     #[arg(
         long,
         value_name = "PATTERN",
@@ -52,7 +59,7 @@ pub(crate) struct RustArgs {
     )]
     pub include: Vec<String>,
 
-    /// Crates and files (Rust), or packages and classes (JVM), not to instrument.
+    /// Crates and files (Rust), packages and classes (JVM) or modules (Python) not to instrument.
     #[arg(
         long,
         value_name = "PATTERN",
@@ -121,10 +128,11 @@ pub(super) struct Instrumented {
 impl Instrumented {
     /// Builds the service that the flags name.
     pub(super) fn build(
-        args: &RustArgs,
+        args: &RestArgs,
         folder: &Path,
         terminal: &Terminal,
     ) -> Result<Self, SetupError> {
+        let (args, url) = (&args.white, args.url.as_deref());
         let folder = folder.canonicalize().map_err(|error| {
             SetupError::usage(format!(
                 "--rust {}: {error}; pass the folder of the service's Cargo.toml",
@@ -158,7 +166,7 @@ impl Instrumented {
             BuildError::Io(..) | BuildError::Table(_) => SetupError::unreachable(error.to_string()),
         })?;
         let system = |error: std::io::Error| SetupError::unreachable(error.to_string());
-        let port = match args.port {
+        let port = match args.port.or_else(|| port_of(url)) {
             Some(port) => port,
             None => free_port(FIRST_PORT).map_err(system)?,
         };
@@ -201,23 +209,21 @@ impl Instrumented {
     /// The flags of a run that starts this service.
     pub(super) fn flags(&self, args: &RestArgs) -> RestArgs {
         RestArgs {
-            url: Some(format!("http://127.0.0.1:{}", self.port)),
+            url: Some(at_port(args.url.as_deref(), self.port)),
             start: Some(self.start.clone()),
             suite_start: Some(self.plain.clone()),
-            variables: self.variables(&args.white),
+            variables: self.variables(args),
             ..args.clone()
         }
     }
 
     /// What the service finds in its environment.
-    fn variables(&self, args: &RustArgs) -> Vec<(String, String)> {
-        let mut variables = self.listener.variables(Some(&self.built.targets));
+    fn variables(&self, args: &RestArgs) -> Vec<(String, String)> {
+        let targets = Some(self.built.targets.as_path());
+        let mut variables = instrumentation::variables(&self.listener, targets, args);
         variables.push(("PORT".into(), self.port.to_string()));
         // The driver takes the stack of a panic by itself; last words should be words.
         variables.push(("RUST_BACKTRACE".into(), "0".into()));
-        if args.without.contains(&Technique::Methods) {
-            variables.push(("ISOBATH_METHODS".into(), "off".into()));
-        }
         variables
     }
 

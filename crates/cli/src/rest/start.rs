@@ -69,11 +69,12 @@ impl StartedService {
         left.max(LEAST)
     }
 
-    /// Adds to an error that the service ended, and its last output.
+    /// Adds the last output of the service to an error, and that it ended if it did.
     pub(super) fn explain(&self, error: SetupError) -> SetupError {
-        match self.how_it_ended() {
-            Some(how) => error.because(&how),
-            None => error,
+        match (self.how_it_ended(), self.process.last_output()) {
+            (Some(how), _) => error.because(&how),
+            (None, words) if words.is_empty() => error,
+            (None, words) => error.because(&format!("last output of the service:\n{words}")),
         }
     }
 

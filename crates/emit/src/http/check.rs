@@ -146,6 +146,9 @@ impl HttpSuite {
             return Err(SuiteError::Rows { place: place() });
         }
         let mut captured = Captured::new();
+        for unique in &test.unique_values {
+            captured.insert(&unique.variable, None);
+        }
         for row in &test.rows {
             for (_, value) in &row.cells {
                 check_text(&place(), value, &captured, false)?;

@@ -10,7 +10,7 @@ use super::request::{Body, MultipartPart, PartContent, Request, Text, TextPiece}
 use super::suite::{
     Auth, ExpectedOutcome, HttpSuite, HttpTest, Token, TokenPlacement, ValueSource,
 };
-use super::{JsonKey, JsonPath, User};
+use super::{JsonKey, JsonPath, UniqueValue, User};
 use crate::shell::quote;
 use crate::writer::name::slug;
 use crate::writer::text::one_line;
@@ -39,6 +39,9 @@ pub fn curl(suite: &HttpSuite, test: &HttpTest) -> String {
                 one_line(&key.column)
             );
         }
+    }
+    for (name, unique) in &planned.unique_values {
+        make_unique(&mut out, name, unique);
     }
     let mut logged_in: Vec<&str> = Vec::new();
     let last = planned.steps.len().saturating_sub(1);
@@ -71,16 +74,21 @@ fn slug_variable(name: &str) -> String {
     }
 }
 
+/// Assigns a text that is made up anew.
+fn make_unique(out: &mut String, name: &str, unique: &UniqueValue) {
+    let _ = writeln!(
+        out,
+        "{name}={}$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n' | cut -c1-{}){}",
+        quote(&unique.prefix),
+        unique.digits,
+        quote(&unique.suffix)
+    );
+}
+
 fn log_in(out: &mut String, suite: &HttpSuite, user: &User) {
     let (known, unique_values) = plan::unique_values(user, Casing::Snake, RESERVED);
-    for (name, unique_values) in unique_values {
-        let _ = writeln!(
-            out,
-            "{name}={}$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n' | cut -c1-{}){}",
-            quote(&unique_values.prefix),
-            unique_values.digits,
-            quote(&unique_values.suffix)
-        );
+    for (name, unique) in unique_values {
+        make_unique(out, &name, unique);
     }
     if let Some(create) = &user.create {
         let _ = writeln!(out, "# {} is created", one_line(&user.name));
@@ -146,12 +154,10 @@ fn extraction(source: &ValueSource) -> String {
             let pattern = format!("s/^{}: *//p", any_case(name));
             format!("{whole} | sed -n {} | head -n 1", quote(&pattern))
         }
-        ValueSource::LastSegment(name) => {
-            let pattern = format!("s/^{}: *//p", any_case(name));
-            format!(
-                "{whole} | sed -n {} | head -n 1 | sed 's,[?#].*,,; s,/*$,,; s,.*/,,'",
-                quote(&pattern)
-            )
+        ValueSource::Text => format!("{whole} | sed '1,/^$/d'"),
+        ValueSource::LastSegment(source) => {
+            let text = extraction(source);
+            format!("{text} | sed 's,[?#].*,,; s,/*$,,; s,.*/,,'")
         }
         ValueSource::Cookie(name) => {
             let pattern = format!(

@@ -15,6 +15,7 @@ mod external;
 mod json_path;
 mod plan;
 mod rows;
+mod setup_secrets;
 
 pub use check::SuiteError;
 pub use curl::curl;
@@ -25,6 +26,7 @@ pub use request::{
 };
 pub use response::{BodyCheck, ExpectedResponse, HeaderCheck, JsonType};
 pub use rows::{ExpectedRow, RowKey, TestRow};
+pub use setup_secrets::is_secret_value;
 pub use suite::{
     Auth, Capture, ExpectedOutcome, FaultMark, HttpStep, HttpSuite, HttpTest, Login, ResetHook,
     ServiceUnderTest, SuiteDatabase, Token, TokenPlacement, UniqueValue, User, ValueSource,

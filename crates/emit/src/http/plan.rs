@@ -58,12 +58,21 @@ pub(crate) struct PlannedTest<'a> {
     pub(crate) name: String,
     /// The rows, each with the variable that its key goes to.
     pub(crate) rows: Vec<(&'a TestRow, Option<String>)>,
+    /// The texts that are made up anew, each with its variable.
+    pub(crate) unique_values: Vec<(String, &'a UniqueValue)>,
     /// The variables of the rows.
     pub(crate) known: Variables,
     /// The calls.
     pub(crate) steps: Vec<PlannedStep<'a>>,
     /// The variables of rows and calls, for what is asked of the database in the end.
     pub(crate) all_known: Variables,
+}
+
+impl PlannedTest<'_> {
+    /// Whether anything is done before the first call.
+    pub(crate) fn has_preparation(&self) -> bool {
+        !self.unique_values.is_empty() || !self.rows.is_empty() || !self.test.mocks.is_empty()
+    }
 }
 
 /// A call with its names.
@@ -273,6 +282,12 @@ pub(crate) fn planned<'a>(
         });
         rows.push((row, name));
     }
+    let mut unique_values = Vec::new();
+    for unique in &test.unique_values {
+        let name = spelled(&unique.variable);
+        known.insert(unique.variable.clone(), unique_variable(&name, unique));
+        unique_values.push((name, unique));
+    }
     let of_rows = known.clone();
     let mut steps = Vec::new();
     for (step, captured) in test.steps.iter().zip(captured) {
@@ -298,6 +313,7 @@ pub(crate) fn planned<'a>(
         test,
         name,
         rows,
+        unique_values,
         known: of_rows,
         steps,
         all_known: known,
@@ -322,15 +338,21 @@ pub(crate) fn unique_values<'a>(
     let mut all = Vec::new();
     for unique_values in &user.unique_values {
         let name = casing.spell(&names.unique(slug(&unique_values.variable)));
-        let fixed = Value::from(format!("{}0{}", unique_values.prefix, unique_values.suffix));
-        let variable = Variable {
-            name: name.clone(),
-            plain: stands_in_paths(&fixed),
-        };
-        known.insert(unique_values.variable.clone(), variable);
+        known.insert(
+            unique_values.variable.clone(),
+            unique_variable(&name, unique_values),
+        );
         all.push((name, unique_values));
     }
     (known, all)
+}
+
+fn unique_variable(name: &str, unique: &UniqueValue) -> Variable {
+    let fixed = Value::from(format!("{}0{}", unique.prefix, unique.suffix));
+    Variable {
+        name: name.to_owned(),
+        plain: stands_in_paths(&fixed),
+    }
 }
 
 fn usual_name(step: &HttpStep) -> &'static str {
@@ -417,6 +439,8 @@ pub(crate) fn environment(suite: &HttpSuite) -> Vec<String> {
     lines.extend(
         database.map(|database| rows::environment(database, suite.free_agent_port().is_some())),
     );
+    let hidden = database.iter().flat_map(|one| &one.secret_variables);
+    lines.extend(hidden.map(|name| format!("{name}: a secret in the database; must be set")));
     lines.extend(external::environment(suite));
     for secret in secrets(suite) {
         lines.push(match &secret.value {
@@ -581,6 +605,7 @@ pub(crate) fn uses(suite: &HttpSuite, chapter: &SuiteFile<'_>) -> FileFeatures {
         }
     }
     let tests = chapter.groups.iter().flat_map(|group| &group.tests);
+    uses.unique_values |= tests.clone().any(|test| !test.unique_values.is_empty());
     for step in tests.flat_map(|test| &test.steps) {
         let path = &step.step.request.path;
         uses.references |= is_reference(path);

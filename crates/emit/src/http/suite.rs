@@ -187,6 +187,9 @@ pub struct SuiteDatabase {
     /// Statements that reset the database, run before every test, after the reset hook.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,
+    /// The environment variables whose values the statements have in place of `${VARIABLE}`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secret_variables: Vec<String>,
 }
 
 /// One test: the calls that lead up, then the one it is about.
@@ -209,6 +212,10 @@ pub struct HttpTest {
     /// was observed, not what is right.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultMark>,
+    /// Texts that are made up anew in each run, so that what the test creates is not there yet. Its calls use them by
+    /// their variables, as if they had been captured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unique_values: Vec<UniqueValue>,
     /// The rows that the test brings, in the order in which they are inserted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<TestRow>,
@@ -284,8 +291,10 @@ pub enum ValueSource {
     Body(JsonPath),
     /// The value of this header, e.g. `Location`.
     Header(String),
-    /// The last segment of the path in this header, decoded: the id that a `Location` ends with.
-    LastSegment(String),
+    /// The whole body, as text without the white space around it.
+    Text,
+    /// The last segment of the path in another value, decoded: the id that a `Location` or a link ends with.
+    LastSegment(Box<ValueSource>),
     /// The value of this cookie.
     Cookie(String),
 }
@@ -340,6 +349,12 @@ impl HttpSuite {
     /// Takes the values of all secrets out, so that tests must find them in their variables; says which they were.
     pub fn take_secrets(&mut self) -> BTreeMap<String, String> {
         let mut secrets = BTreeMap::new();
+        if let Some(database) = &mut self.database {
+            for statement in &mut database.setup {
+                *statement = super::setup_secrets::take(statement, &mut secrets);
+            }
+            database.secret_variables = secrets.keys().cloned().collect();
+        }
         if let Some(ResetHook::Call(request)) = &mut self.service.reset {
             secrets.extend(request.take_secrets());
         }

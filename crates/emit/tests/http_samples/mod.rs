@@ -379,7 +379,9 @@ fn newcomer() -> User {
             Auth::Login(Box::new(Login {
                 request: login,
                 token: Some(Token {
-                    from: ValueSource::LastSegment("Location".into()),
+                    from: ValueSource::LastSegment(Box::new(ValueSource::Header(
+                        "Location".into(),
+                    ))),
                     send: TokenPlacement::Header("X-Me".into()),
                     template: "{token}".into(),
                 }),
@@ -395,7 +397,10 @@ fn last_segment() -> HttpTest {
         Request::new("POST", "/things").by("newcomer"),
         ExpectedResponse::status(201),
     )
-    .capture("thing_id", ValueSource::LastSegment("location".into()));
+    .capture(
+        "thing_id",
+        ValueSource::LastSegment(Box::new(ValueSource::Header("location".into()))),
+    );
     made.captures[0].sample = Some(json!("a b/c+d"));
     let mut fetch = Request::new(
         "PUT",

@@ -12,6 +12,7 @@ use crate::driver::{Driver, DriverError, SharedDriver};
 pub(crate) struct DriverDatabase {
     driver: SharedDriver,
     place: String,
+    dialect: DialectName,
     definitions: Vec<String>,
 }
 
@@ -21,6 +22,7 @@ impl DriverDatabase {
         let mut driver_database = Self {
             driver,
             place: "the database inside the service".to_owned(),
+            dialect: DialectName::Ansi,
             definitions: Vec::new(),
         };
         let told = driver_database.ask("its definitions", Driver::describe)?;
@@ -32,6 +34,7 @@ impl DriverDatabase {
             .into_iter();
         if let Some(system) = told.next() {
             driver_database.place = format!("{system} inside the service");
+            driver_database.dialect = system.parse().unwrap_or(DialectName::Ansi);
         }
         driver_database.definitions = told.collect();
         Ok(driver_database)
@@ -59,7 +62,7 @@ impl DriverDatabase {
 
 impl Database for DriverDatabase {
     fn dialect(&self) -> DialectName {
-        DialectName::Ansi
+        self.dialect
     }
 
     fn display_address(&self) -> &str {
@@ -110,6 +113,20 @@ impl Database for DriverDatabase {
         Err(DatabaseError::NotATestDatabase {
             place: self.place.clone(),
         })
+    }
+
+    fn foreign_key_switch(&self) -> Option<[&'static str; 2]> {
+        match self.place.split(' ').next() {
+            Some("h2") => Some([
+                "SET REFERENTIAL_INTEGRITY FALSE",
+                "SET REFERENTIAL_INTEGRITY TRUE",
+            ]),
+            Some("hsqldb") => Some([
+                "SET DATABASE REFERENTIAL INTEGRITY FALSE",
+                "SET DATABASE REFERENTIAL INTEGRITY TRUE",
+            ]),
+            _ => None,
+        }
     }
 
     fn known_definitions(&self) -> Option<&[String]> {

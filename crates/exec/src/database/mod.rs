@@ -83,6 +83,11 @@ pub trait Database: Send {
         Ok(())
     }
 
+    /// Statements that switch the checks of foreign keys off and on again, where there are such.
+    fn foreign_key_switch(&self) -> Option<[&'static str; 2]> {
+        None
+    }
+
     /// The definitions of its tables as SQL, where they were told when it was opened; else its catalog is asked.
     fn known_definitions(&self) -> Option<&[String]> {
         None

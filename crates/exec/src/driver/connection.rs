@@ -118,6 +118,11 @@ impl Driver {
         Ok(())
     }
 
+    /// Whether the service still answers; what it tells is kept for [`Driver::events`].
+    pub(super) fn is_alive(&mut self) -> bool {
+        self.sync().is_ok()
+    }
+
     /// How many statements that are no SELECT the service has sent to its database so far; more only when it sent more.
     ///
     /// # Errors

@@ -15,5 +15,5 @@ pub use listener::Listener;
 pub use shared::{CurrentDriver, SharedDriver};
 
 pub use isobath_protocol::{
-    Event, InputLocation, InputUse, ReachedTarget, Target, TargetKind, TargetTable,
+    Event, InputLocation, InputUse, ReachedTarget, Target, TargetKind, TargetTable, distance,
 };

@@ -1,5 +1,6 @@
 //! A driver shared by the search (coverage) and the test database (rows).
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ pub struct CurrentDriver {
     listener: Listener,
     /// Nothing while the service is gone.
     pub driver: Option<Driver>,
+    /// Other living processes that answer requests of the service; their drivers were let go.
+    others: BTreeSet<u32>,
 }
 
 impl SharedDriver {
@@ -30,6 +33,7 @@ impl SharedDriver {
         let current = CurrentDriver {
             listener,
             driver: Some(driver),
+            others: BTreeSet::new(),
         };
         Ok(Self {
             current: Arc::new(Mutex::new(current)),
@@ -44,9 +48,23 @@ impl SharedDriver {
 
 impl CurrentDriver {
     /// Takes up the driver of a service that was started again, if it was.
+    ///
+    /// One that connects while the one before still lives is in another process of the same service. It is let go.
     pub fn reconnect(&mut self) {
         while let Ok(driver) = self.listener.accept(Duration::ZERO) {
-            self.driver = Some(driver);
+            let lives =
+                |known: &mut Driver| known.process() != driver.process() && known.is_alive();
+            if self.driver.as_mut().is_some_and(lives) {
+                self.others.insert(driver.process());
+            } else {
+                self.driver = Some(driver);
+            }
         }
+    }
+
+    /// How many other processes answered requests beside the one that is listened to.
+    #[must_use]
+    pub fn other_processes(&self) -> usize {
+        self.others.len()
     }
 }

@@ -3,23 +3,21 @@
 use isobath_sql::types::DataType;
 use isobath_sql::{DialectName, Table, Value};
 
-/// Rows as the columns of their table mean them. Only a database inside a service ([`DialectName::Ansi`]) tells texts.
+/// Rows of texts, which is all that a database inside a service tells, as the columns of their table mean them.
 pub(super) fn rows(
     mut rows: Vec<Vec<Value>>,
     table: &Table,
     dialect: DialectName,
 ) -> Vec<Vec<Value>> {
-    if dialect == DialectName::Ansi {
-        for row in &mut rows {
-            for (cell, column) in row.iter_mut().zip(&table.columns) {
-                let from_text = match (&*cell, &column.data_type) {
-                    (Value::Text(text), DataType::Bytes { .. }) => bytes(text).map(Value::Bytes),
-                    _ => dialect.dialect().store(cell, column, true).ok(),
-                };
-                // What is not understood stays the text that it is.
-                if let Some(from_text) = from_text {
-                    *cell = from_text;
-                }
+    for row in &mut rows {
+        for (cell, column) in row.iter_mut().zip(&table.columns) {
+            let from_text = match (&*cell, &column.data_type) {
+                (Value::Text(text), DataType::Bytes { .. }) => bytes(text).map(Value::Bytes),
+                _ => dialect.dialect().store(cell, column, true).ok(),
+            };
+            // What is not understood stays the text that it is.
+            if let Some(from_text) = from_text {
+                *cell = from_text;
             }
         }
     }

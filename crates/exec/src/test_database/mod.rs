@@ -28,7 +28,7 @@ use crate::driver::SharedDriver;
 
 pub use image::{RowChange, RowDiff, RowImage, TableImage};
 pub use insert::{Reference, Unfit};
-pub use reset::ResetResult;
+pub use reset::{ResetResult, with_referring_tables};
 pub use snapshot::{Counter, Snapshot};
 
 use change_stamp::ChangeStamp;
@@ -154,6 +154,11 @@ impl TestDatabase {
         self.database.display_address()
     }
 
+    /// Statements that switch the checks of foreign keys off and on again, where there are such.
+    pub fn foreign_key_switch(&self) -> Option<[&'static str; 2]> {
+        self.database.foreign_key_switch()
+    }
+
     /// The rows at the start; of large tables only [`MAX_READ_ROWS`].
     pub fn initial_image(&self) -> &RowImage {
         &self.initial_image
@@ -222,8 +227,10 @@ impl TestDatabase {
                 table_name(table, dialect),
                 MAX_READ_ROWS + 1
             );
-            let mut rows =
-                from_text::rows(self.database.query_required(&sql)?.rows, table, dialect);
+            let mut rows = self.database.query_required(&sql)?.rows;
+            if self.database.known_definitions().is_some() {
+                rows = from_text::rows(rows, table, dialect);
+            }
             let is_complete = rows.len() <= MAX_READ_ROWS;
             rows.truncate(MAX_READ_ROWS);
             image.put(index, TableImage { rows, is_complete });

@@ -42,6 +42,29 @@ pub(super) struct SavedTables {
     pub(super) counters: Counters,
 }
 
+/// Adds all tables that refer to one of them: their rows would follow or stand in the way.
+pub fn with_referring_tables(
+    schema: &Schema,
+    mut tables: Tables,
+    may_add: impl Fn(usize) -> bool,
+) -> Tables {
+    loop {
+        let others = schema.tables.iter().enumerate();
+        let more: Tables = others
+            .filter(|(index, _)| !tables.contains(index) && may_add(*index))
+            .filter(|(_, table)| {
+                let mut keys = table.foreign_keys();
+                keys.any(|key| tables.contains(&key.parent))
+            })
+            .map(|(index, _)| index)
+            .collect();
+        if more.is_empty() {
+            return tables;
+        }
+        tables.extend(more);
+    }
+}
+
 /// Makes a connection fit for keeping and putting back.
 pub(super) fn prepare(database: &mut dyn Database) -> Result<(), DatabaseError> {
     match database.dialect() {
@@ -121,7 +144,8 @@ impl SavedTables {
         let left: Tables = written.intersection(&self.too_large).copied().collect();
         let mut tables: Tables = written.difference(&self.too_large).copied().collect();
         if !self.is_master {
-            tables = self.with_those_that_refer(schema, tables);
+            tables =
+                with_referring_tables(schema, tables, |table| !self.too_large.contains(&table));
         }
         if !tables.is_empty() {
             let sql = self.statements(database.dialect(), schema, &tables);
@@ -188,23 +212,6 @@ impl SavedTables {
                 .execute_required(&format!("INSERT INTO {copied} ({columns}) VALUES {rows}"))?;
         }
         Ok(())
-    }
-
-    /// Adds all tables that refer to one of them: their rows would follow or stand in the way.
-    fn with_those_that_refer(&self, schema: &Schema, mut tables: Tables) -> Tables {
-        loop {
-            let more: Tables = (0..schema.tables.len())
-                .filter(|index| !tables.contains(index) && !self.too_large.contains(index))
-                .filter(|&index| {
-                    let mut keys = schema.tables[index].foreign_keys();
-                    keys.any(|key| tables.contains(&key.parent))
-                })
-                .collect();
-            if more.is_empty() {
-                return tables;
-            }
-            tables.extend(more);
-        }
     }
 
     /// Statements in groups; what is in a group goes to the database at once.

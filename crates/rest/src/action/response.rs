@@ -17,6 +17,8 @@ pub struct Violation {
     pub kind: ViolationKind,
     /// JSON Pointer into the body; for headers, the name; else empty.
     pub pointer: String,
+    /// The same place with `*` for items of lists and for keys that the schema does not name.
+    pub place: String,
     /// What exactly, for people.
     pub message: String,
 }
@@ -96,6 +98,7 @@ impl ResponseChecker {
             return vec![Violation {
                 kind: ViolationKind::UndocumentedStatus,
                 pointer: String::new(),
+                place: String::new(),
                 message: format!(
                     "status {status} is not documented ({})",
                     documented(operation)
@@ -130,6 +133,7 @@ impl ResponseChecker {
                 violations.push(Violation {
                     kind: ViolationKind::MissingBody,
                     pointer: String::new(),
+                    place: String::new(),
                     message: "the body is empty".to_owned(),
                 });
             }
@@ -140,6 +144,7 @@ impl ResponseChecker {
             violations.push(Violation {
                 kind: ViolationKind::UndocumentedContentType,
                 pointer: String::new(),
+                place: String::new(),
                 message: format!(
                     "content type `{}` is not documented ({})",
                     content_type.unwrap_or("none"),
@@ -161,6 +166,7 @@ impl ResponseChecker {
             Err(error) => violations.push(Violation {
                 kind: ViolationKind::MalformedBody,
                 pointer: String::new(),
+                place: String::new(),
                 message: error.to_string(),
             }),
         }
@@ -185,9 +191,44 @@ impl ResponseChecker {
         violations.extend(errors.map(|error| Violation {
             kind: ViolationKind::Schema(error.kind().keyword().to_owned()),
             pointer: error.instance_path().as_str().to_owned(),
+            place: general_place(error.instance_path().as_str(), error.schema_path().as_str()),
             message: brief(&error.to_string()),
         }));
     }
+}
+
+/// A place in a body as its schema sees it: items of lists, and properties that the schema does not name, are `*`.
+///
+/// The two paths are compared from their ends, since a reference in the schema hides how it began.
+fn general_place(instance: &str, schema: &str) -> String {
+    let mut names: Vec<&str> = instance.split('/').skip(1).collect();
+    let mut keywords: Vec<&str> = schema.split('/').skip(1).collect();
+    // The last one is the keyword that is broken.
+    keywords.pop();
+    let mut end = names.len();
+    while let (Some(keyword), Some(at)) = (keywords.pop(), end.checked_sub(1)) {
+        let is_named = keywords.last() == Some(&"properties") && names[at] == keyword;
+        if is_named {
+            keywords.pop();
+            end = at;
+        } else if matches!(
+            keyword,
+            "additionalProperties" | "unevaluatedProperties" | "items"
+        ) {
+            names[at] = "*";
+            end = at;
+        } else if matches!(keywords.last(), Some(&"patternProperties" | &"prefixItems")) {
+            keywords.pop();
+            names[at] = "*";
+            end = at;
+        }
+    }
+    let general = |name: &&str| {
+        let is_index = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+        if is_index { "*" } else { *name }.to_owned()
+    };
+    let names: Vec<String> = names.iter().map(general).collect();
+    names.iter().map(|name| format!("/{name}")).collect()
 }
 
 /// The validator of a schema; patterns that it cannot read are left out of it.
@@ -233,6 +274,7 @@ fn check_headers(
             (None, _) if expected.required => violations.push(Violation {
                 kind: ViolationKind::MissingHeader,
                 pointer: expected.name.to_string(),
+                place: expected.name.to_string(),
                 message: format!("header `{}` is missing", expected.name),
             }),
             (Some(value), Some(node)) => {
@@ -243,6 +285,7 @@ fn check_headers(
                     violations.push(Violation {
                         kind: ViolationKind::InvalidHeader,
                         pointer: expected.name.to_string(),
+                        place: expected.name.to_string(),
                         message: format!("header `{}` breaks `{}`", expected.name, misfit.rule),
                     });
                 }
@@ -330,5 +373,32 @@ fn brief(message: &str) -> String {
     match message.char_indices().nth(300) {
         Some((at, _)) => format!("{}…", &message[..at]),
         None => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod general_place_tests {
+    use super::general_place;
+
+    #[test]
+    fn keys_and_indexes_are_taken_out_of_places() {
+        let place = |instance, schema| general_place(instance, schema);
+        assert_eq!(
+            place(
+                "/features/3/environments/pqST/0",
+                "/properties/features/items/properties/environments/additionalProperties/items/additionalProperties"
+            ),
+            "/features/*/environments/*/*"
+        );
+        // A reference hides how the path in the schema began.
+        assert_eq!(
+            place(
+                "/features/3/environments/pqST",
+                "/$defs/map/additionalProperties/type"
+            ),
+            "/features/*/environments/*"
+        );
+        assert_eq!(place("/name", "/properties/name/type"), "/name");
+        assert_eq!(place("", "/required"), "");
     }
 }

@@ -1,8 +1,11 @@
 //! Renders rows and row changes as text.
 
+use isobath_emit::http::is_secret_value;
 use isobath_exec::test_database::RowChange;
 use isobath_sql::{Schema, Value};
 use serde_json::Value as Json;
+
+use crate::redact::MASK;
 
 /// The longest a value is shown.
 const LONGEST: usize = 60;
@@ -21,7 +24,7 @@ pub(super) fn change(schema: &Schema, change: &RowChange) -> String {
     let whole = |row: &[Value]| {
         let cells = row.iter().enumerate();
         let cells: Vec<String> = cells
-            .map(|(column, cell)| format!("{} = {}", name(column), value(cell)))
+            .map(|(column, cell)| format!("{} = {}", name(column), value(name(column), cell)))
             .collect();
         cells.join(", ")
     };
@@ -36,8 +39,8 @@ pub(super) fn change(schema: &Schema, change: &RowChange) -> String {
                     format!(
                         "{} {} became {}",
                         name(column),
-                        value(&before[column]),
-                        value(&after[column])
+                        value(name(column), &before[column]),
+                        value(name(column), &after[column])
                     )
                 })
                 .collect();
@@ -64,18 +67,16 @@ pub(super) fn key(schema: &Schema, table: usize, row: &[Value]) -> String {
     let parts: Vec<String> = columns
         .into_iter()
         .filter_map(|column| {
-            Some(format!(
-                "{} = {}",
-                table.columns.get(column)?.name,
-                value(row.get(column)?)
-            ))
+            let name = &table.columns.get(column)?.name;
+            Some(format!("{name} = {}", value(name, row.get(column)?)))
         })
         .collect();
     parts.join(", ")
 }
 
-fn value(value: &Value) -> String {
+fn value(column: &str, value: &Value) -> String {
     let text = match value {
+        Value::Text(text) if is_secret_value(column, text) => MASK.to_owned(),
         Value::Text(text) => format!("'{text}'"),
         other => other.to_string(),
     };

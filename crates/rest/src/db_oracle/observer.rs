@@ -32,6 +32,8 @@ pub struct RowObserver {
     references: Vec<NamedReference>,
     /// Whether every call is looked at; with many rows only those after the search.
     is_enabled: bool,
+    /// Whether there are so few rows that looking at them costs next to nothing.
+    is_cheap: bool,
     waits: BTreeMap<usize, u8>,
 }
 
@@ -56,9 +58,11 @@ impl RowObserver {
             .initial_image()
             .iter()
             .map(|(_, content)| content.rows.len());
+        let is_cheap = rows.sum::<usize>() <= FEW;
         let mut watch = Self {
             references: references(state.schema()),
-            is_enabled: rows.sum::<usize>() <= FEW,
+            is_enabled: is_cheap,
+            is_cheap,
             waits: BTreeMap::new(),
         };
         for reference in &mut watch.references {
@@ -72,9 +76,9 @@ impl RowObserver {
         watch
     }
 
-    /// Looks at every call from now on.
-    pub fn enable(&mut self) {
-        self.is_enabled = true;
+    /// Looks at every call from now on, or only where that is cheap.
+    pub fn watch_every_call(&mut self, every: bool) {
+        self.is_enabled = every || self.is_cheap;
     }
 
     /// Takes whatever was written until now as given, so that no call is blamed for it.

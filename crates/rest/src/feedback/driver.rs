@@ -42,6 +42,14 @@ impl DriverFeedback {
         })
     }
 
+    /// How many other processes of the service have answered requests, whose code is not seen.
+    #[must_use]
+    pub fn other_processes(&self) -> usize {
+        let mut current = self.driver.lock();
+        current.reconnect();
+        current.other_processes()
+    }
+
     /// The shared driver connection.
     #[must_use]
     pub fn driver(&self) -> SharedDriver {
@@ -108,5 +116,15 @@ impl Feedback for DriverFeedback {
             }
         }
         seen
+    }
+
+    fn warnings(&mut self) -> Vec<String> {
+        match self.other_processes() {
+            0 => Vec::new(),
+            others => vec![format!(
+                "{} processes answered requests, and only one of them was observed; start the service with one worker",
+                others + 1
+            )],
+        }
     }
 }

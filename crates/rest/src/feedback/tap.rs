@@ -93,6 +93,14 @@ impl Feedback for CombinedFeedback {
         self.first.covered_at_start()
     }
 
+    fn lost_events(&self) -> u64 {
+        self.first.lost_events()
+    }
+
+    fn uninstrumented(&self) -> &[String] {
+        self.first.uninstrumented()
+    }
+
     fn begin(&mut self, inputs: Vec<String>) {
         for other in &mut self.others {
             other.begin(inputs.clone());

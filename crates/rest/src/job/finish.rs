@@ -5,26 +5,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use isobath_search::{Archive, MinimizedSuite, TargetId, minimize};
+use isobath_exec::http::Method;
+use isobath_search::{Archive, MinimizedSuite, Problem, TargetId, minimize};
 
 use super::event::{EventReporter, Stage};
 use super::readable::{ObservedRequirement, Requirement};
-use super::shares::probe_share;
+use super::shares::{has_time, used, verification_share};
+use super::unique::learn_unique_texts;
 use super::{Config, Test};
 use crate::caller::{Caller, ServiceLost};
-use crate::candidate::{Candidate, Step};
-use crate::exchange::Exchange;
+use crate::candidate::{Candidate, Step, StepKind};
+use crate::exchange::{Exchange, Origin, is_about_own};
 use crate::fault::{Fault, FaultKind};
-use crate::probe::{Finding, probe};
+use crate::probe::Finding;
 use crate::problem::RestProblem;
 use crate::target::Target;
 
-/// The shares of the budget at which the probes and the minimizing end at the latest, and the most that all may use.
-const PROBES_END: f64 = 0.9;
+/// The share of the budget at which the minimizing ends at the latest, and the most that all may use.
 const MINIMIZING_ENDS: f64 = 0.97;
 pub(super) const ALL_ENDS: f64 = 1.0;
-/// Maximum share of the budget reserved for verification.
-const RESERVE: f64 = 0.25;
+/// How much of what is left after the search is kept for tests that show no fault, at most.
+const SHARE_OF_OTHER_TESTS: f64 = 0.6;
+/// The most of the budget that is used to learn which texts must be unique, after the search.
+const LEARNING: f64 = 0.03;
 
 /// What comes after the search.
 pub(super) struct Finish<'a> {
@@ -42,6 +45,12 @@ pub(super) struct Finish<'a> {
     pub(super) unverified: usize,
     /// Tests that were not answered alike twice.
     pub(super) unstable: usize,
+    /// Tests that need what earlier calls left behind.
+    pub(super) state_dependent: usize,
+    /// The identities of faults that did not show again.
+    pub(super) not_shown_again: BTreeSet<(FaultKind, String)>,
+    /// The identities of faults that show only after other calls than those of their tests.
+    pub(super) needs_state: BTreeSet<(FaultKind, String)>,
     pub(super) lost: Option<ServiceLost>,
 }
 
@@ -56,14 +65,6 @@ fn verifying(candidate: &Candidate) -> usize {
 }
 
 impl Finish<'_> {
-    /// The share of the budget that is used.
-    pub(super) fn used(config: &Config, calls: u64) -> f64 {
-        let of_calls = config
-            .calls
-            .map_or(0.0, |most| calls as f64 / most.max(1) as f64);
-        (config.elapsed)().max(of_calls)
-    }
-
     /// Per operation, the statuses seen in the whole run, with how often.
     pub(super) fn statuses(&self) -> Vec<BTreeMap<u16, u64>> {
         let mut statuses = self.searched.clone();
@@ -73,41 +74,22 @@ impl Finish<'_> {
         statuses
     }
 
-    /// Whether the budget allows more calls before this share of it is used.
-    pub(super) fn has_time(config: &Config, calls: u64, until: f64) -> bool {
-        !config.interrupt.load(Ordering::Relaxed) && Self::used(config, calls) < until
-    }
-
-    /// Estimated share of the budget for verification.
-    ///
-    /// With a slow service that is much of it, and probes must not use what a suite needs.
     fn reserve(&self) -> f64 {
-        let targets = self.problem.targets();
-        let deserves = |target: &TargetId| {
-            let target = targets.get(*target);
-            target.is_some_and(|target| target.needs_test(self.config.all_tests))
-        };
-        let suite = self.archive.suite().into_iter();
-        let calls: usize = suite
-            .filter(|(_, targets)| targets.iter().any(deserves))
-            .map(|(kept, _)| 2 * kept.size)
-            .sum();
-        let each = Self::used(self.config, self.calls) / self.calls.max(1) as f64;
-        (calls as f64 * each).min(RESERVE)
+        verification_share(&self.problem, &self.archive, self.config, self.calls)
     }
 
     /// Whether a test may be improved without taking the time in which the others are verified.
     pub(super) fn has_time_to_improve(&self) -> bool {
-        let each = Self::used(self.config, self.calls) / self.calls.max(1) as f64;
+        let each = used(self.config, self.calls) / self.calls.max(1) as f64;
         let end = ALL_ENDS - self.reserved_calls as f64 * each;
-        self.lost.is_none() && Self::has_time(self.config, self.calls, end)
+        self.lost.is_none() && has_time(self.config, self.calls, end)
     }
 
     /// Whether there is time left to verify a test; after an interruption there is a short grace period.
     fn can_verify(&self) -> bool {
         self.lost.is_none()
             && !self.config.stop.load(Ordering::Relaxed)
-            && Self::used(self.config, self.calls) < ALL_ENDS
+            && used(self.config, self.calls) < ALL_ENDS
     }
 
     /// Records faults.
@@ -132,7 +114,7 @@ impl Finish<'_> {
         match self.caller.run(candidate) {
             Ok(exchanges) => {
                 self.calls += exchanges.len() as u64;
-                let used = Self::used(self.config, self.calls);
+                let used = used(self.config, self.calls);
                 let mut reporter = self.reporter.borrow_mut();
                 reporter.add_calls(exchanges.len() as u64, used);
                 Some(exchanges)
@@ -144,47 +126,29 @@ impl Finish<'_> {
         }
     }
 
-    pub(super) fn probe(&mut self) -> Vec<Finding> {
-        let used = Self::used(self.config, self.calls);
-        let succeeded = self.searched.iter().filter(|statuses| {
-            let mut seen = statuses.keys();
-            seen.any(|status| (200..300).contains(status))
-        });
-        let per_call = used / self.calls.max(1) as f64;
-        let planned = used + probe_share(per_call, succeeded.count() as u64);
-        let end = PROBES_END.min((1.0 - self.reserve()).max(planned));
-        if self.lost.is_some() || !Self::has_time(self.config, self.calls, end) {
-            return Vec::new();
+    /// Learns which texts must be unique, also of what the search covered after the probes.
+    pub(super) fn learn_unique_texts(&mut self) {
+        let (config, before) = (self.config, self.calls);
+        if self.lost.is_some() {
+            return;
         }
-        self.reporter.borrow_mut().stage(Stage::Probe);
-        let (config, calls, reporter) = (self.config, self.calls, self.reporter);
-        let mut left = |add_calls: u64| {
-            let calls = calls + add_calls;
-            reporter
-                .borrow_mut()
-                .add_calls(0, Self::used(config, calls));
-            Self::has_time(config, calls, end)
-        };
-        let report = probe(
-            &self.problem,
-            &self.archive,
-            &mut self.caller,
-            config.search.seed,
-            config.probes,
-            &mut left,
-        );
-        self.calls += report.calls;
-        self.lost = report.lost;
-        let used = Self::used(config, self.calls);
-        self.reporter.borrow_mut().add_calls(report.calls, used);
-        self.note(report.findings.iter().map(|finding| finding.fault.clone()));
-        report.findings
+        let end = MINIMIZING_ENDS.min(used(config, before) + LEARNING);
+        let mut left = |calls: u64| has_time(config, before + calls, end);
+        match learn_unique_texts(&self.problem, &self.archive, &mut self.caller, &mut left) {
+            Ok(calls) => self.calls += calls,
+            Err(lost) => self.lost = Some(lost),
+        }
     }
 
     /// The tests: what the probes found, then what the search covered, in few and short candidates.
     pub(super) fn tests(&mut self, findings: Vec<Finding>) -> Vec<Test> {
         let mut tests: Vec<Test> = Vec::new();
         self.reporter.borrow_mut().stage(Stage::Verify);
+        // Faults are not shortened at the cost of all other tests.
+        let each = used(self.config, self.calls) / self.calls.max(1) as f64;
+        let left = (ALL_ENDS - used(self.config, self.calls)).max(0.0);
+        let for_others = self.reserve().min(left * SHARE_OF_OTHER_TESTS);
+        self.reserved_calls = (for_others / each.max(f64::MIN_POSITIVE)) as usize;
         for finding in findings {
             let shown = vec![finding.fault];
             let candidate = match shown.as_slice() {
@@ -230,6 +194,11 @@ impl Finish<'_> {
             let Some(mut test) = self.run_twice(candidate, covers, Vec::new()) else {
                 continue;
             };
+            self.retain_shown(&mut test, &targets);
+            if test.covers.is_empty() {
+                self.unstable += 1;
+                continue;
+            }
             test.faults = self.faults_held_by(&test);
             // What a test would hold fast must be right; faults have tests of their own.
             let is_known = |fault: &Fault| {
@@ -253,19 +222,69 @@ impl Finish<'_> {
         tests
     }
 
-    /// Whether database faults were reproduced in both runs.
-    fn is_confirmed(&self, test: &Test) -> bool {
-        let shows = |exchanges: &[Exchange], fault: &Fault| {
-            let again = self.problem.judge_rows(exchanges);
-            again
-                .iter()
-                .any(|shown| shown.identity() == fault.identity())
-        };
-        let mut about_rows = test
-            .faults
-            .iter()
-            .filter(|fault| fault.kind.is_about_rows());
-        about_rows.all(|fault| shows(&test.exchanges, fault) && shows(&test.again, fault))
+    /// Leaves of what a test covers only what its verified run covers, too.
+    fn retain_shown(&mut self, test: &mut Test, targets: &[TargetId]) {
+        let seen = self.problem.score(&test.candidate, test.exchanges.clone());
+        let known = self.problem.targets();
+        let shown = targets.iter().filter(|target| seen.covers(**target));
+        test.covers = shown
+            .filter_map(|target| known.get(*target))
+            .cloned()
+            .collect();
+    }
+
+    /// Whether the faults of a test were reproduced in both runs; takes note of those that were not.
+    fn is_confirmed(&mut self, test: &Test) -> bool {
+        let mut is_confirmed = true;
+        for fault in &test.faults {
+            let shown = [&test.exchanges, &test.again]
+                .into_iter()
+                .all(|exchanges| self.shows_again(fault, &test.candidate, exchanges));
+            if !shown {
+                is_confirmed = false;
+                let identity = (fault.kind, fault.cause.clone());
+                self.not_shown_again.insert(identity);
+            }
+        }
+        is_confirmed
+    }
+
+    /// Whether exchanges show a fault: what a single response or the rows tell is judged again, and what takes several
+    /// calls must be answered as the probe was.
+    fn shows_again(&self, fault: &Fault, candidate: &Candidate, exchanges: &[Exchange]) -> bool {
+        let from_end = |n: usize| exchanges.len().checked_sub(n).map(|at| &exchanges[at]);
+        let succeeded = |n: usize| from_end(n).is_some_and(Exchange::succeeded);
+        let is_gone =
+            |n: usize| from_end(n).is_some_and(|last| matches!(last.status(), Some(404 | 410)));
+        let status = |n: usize| from_end(n).and_then(Exchange::status);
+        match fault.kind {
+            FaultKind::DeleteWithoutEffect => {
+                succeeded(1) && succeeded(3) && matches!(status(2), Some(200 | 204))
+            }
+            FaultKind::PutNotIdempotent => (1..=5).all(succeeded),
+            FaultKind::FailedUpdateChangedState => {
+                let refused = from_end(2).is_some_and(Exchange::was_refused);
+                succeeded(1) && succeeded(3) && refused
+            }
+            FaultKind::LocationLeadsNowhere => status(2) == Some(201) && is_gone(1),
+            FaultKind::GetChangesState => succeeded(2) && (succeeded(1) || is_gone(1)),
+            FaultKind::AnonymousRead
+            | FaultKind::AnonymousWrite
+            | FaultKind::OtherUsersResource => succeeded(1),
+            FaultKind::ExistenceLeak
+            | FaultKind::SqlInjectionByError
+            | FaultKind::SqlInjectionByTime => !exchanges.is_empty(),
+            kind if kind.is_about_rows() => {
+                let again = self.problem.judge_rows(exchanges);
+                let mut again = again.iter();
+                again.any(|shown| shown.identity() == fault.identity())
+            }
+            _ => {
+                let again = self.problem.judge(candidate, exchanges);
+                let mut again = again.iter();
+                again.any(|shown| shown.identity() == fault.identity())
+            }
+        }
     }
 
     /// The faults that a test would hold fast: those of statuses, and of what it is about. That a part of a response
@@ -321,7 +340,7 @@ impl Finish<'_> {
         let mut suspects = vec![candidate.clone()];
         suspects.extend(self.problem.crash_suspects(&fault.cause));
         for suspect in suspects {
-            if self.lost.is_some() || !Self::has_time(self.config, self.calls, MINIMIZING_ENDS) {
+            if !self.has_time_to_improve() {
                 break;
             }
             let Some(exchanges) = self.run(&suspect) else {
@@ -364,7 +383,7 @@ impl Finish<'_> {
 
     /// Whether a candidate shows a fault; not so when there is no time to see.
     fn shows(&mut self, candidate: &Candidate, fault: &Fault) -> bool {
-        if self.lost.is_some() || !Self::has_time(self.config, self.calls, MINIMIZING_ENDS) {
+        if !self.has_time_to_improve() {
             return false;
         }
         let Some(exchanges) = self.run(candidate) else {
@@ -396,13 +415,13 @@ impl Finish<'_> {
             &self.archive,
             &|target| wanted.contains(&target),
             |candidate| {
-                if lost.is_some() || !Self::has_time(config, *calls, end) {
+                if lost.is_some() || !has_time(config, *calls, end) {
                     return None;
                 }
                 match caller.run(candidate) {
                     Ok(exchanges) => {
                         *calls += exchanges.len() as u64;
-                        let used = Self::used(config, *calls);
+                        let used = used(config, *calls);
                         reporter
                             .borrow_mut()
                             .add_calls(exchanges.len() as u64, used);
@@ -456,8 +475,23 @@ impl Finish<'_> {
                 .all(|(a, b)| a.status() == b.status());
         // In a suite, who logged out stays so until the test is over.
         let goes_on = !reauthenticated(&exchanges) && !reauthenticated(&again);
-        if !same || !goes_on || exchanges.is_empty() {
+        // How many calls a service takes in a while says nothing about the next run.
+        let is_limited = exchanges
+            .iter()
+            .any(|exchange| exchange.status() == Some(429));
+        if !same || !goes_on || exchanges.is_empty() || is_limited {
             self.unstable += 1;
+            self.not_shown_again
+                .extend(faults.into_iter().map(|fault| (fault.kind, fault.cause)));
+            return None;
+        }
+        if self.needs_leftovers(&candidate, &exchanges)
+            || self.fails_by_now(&exchanges)
+            || self.names_leftovers(&candidate, &exchanges)
+        {
+            self.state_dependent += 1;
+            let identities = faults.into_iter().map(|fault| (fault.kind, fault.cause));
+            self.needs_state.extend(identities);
             return None;
         }
         candidate.retain_used_mock_responses(exchanges.iter().chain(&again));
@@ -467,6 +501,126 @@ impl Finish<'_> {
             again,
             covers,
             faults,
+        })
+    }
+
+    /// Whether a path names something that was not there before the run and that the test does not make: with another
+    /// name in its place the calls are answered otherwise.
+    fn names_leftovers(&mut self, candidate: &Candidate, exchanges: &[Exchange]) -> bool {
+        let service = Arc::clone(self.caller.service());
+        if service.is_reset() {
+            return false;
+        }
+        let mut other = candidate.clone();
+        let mut is_changed = false;
+        for step in &mut other.steps {
+            let exchange = exchanges.iter().position(|one| one.step == step.id);
+            let StepKind::Call {
+                action,
+                breach: None,
+            } = &mut step.kind
+            else {
+                continue;
+            };
+            let Some(at) = exchange
+                .filter(|at| exchanges[*at].succeeded() || exchanges[*at].status() == Some(409))
+            else {
+                continue;
+            };
+            let made: BTreeSet<&str> = exchanges[..at]
+                .iter()
+                .filter(|one| one.succeeded() && one.request.method != Method::GET)
+                .filter_map(|one| one.sent.as_ref())
+                .flat_map(texts_in)
+                .collect();
+            let mut named = Vec::new();
+            action.gene.walk(|place| {
+                if place.pointer.starts_with("/path/")
+                    && let Some(text) = place.text()
+                    && !made.contains(text.as_str())
+                    && !service.first_looks.had(&text)
+                {
+                    named.push((place.pointer.to_owned(), text));
+                }
+            });
+            for (pointer, text) in named {
+                let unknown = crate::fault::fingerprint("x", &text);
+                is_changed |= action.gene.set_json(&pointer, &unknown.into());
+            }
+        }
+        if !is_changed {
+            return false;
+        }
+        let again = self.run(&other).unwrap_or_default();
+        let statuses = |exchanges: &[Exchange]| -> Vec<Option<u16>> {
+            exchanges.iter().map(Exchange::status).collect()
+        };
+        statuses(&again) != statuses(exchanges)
+    }
+
+    /// Whether a test shows a GET that fails for whatever it is asked, and did not when it was first called: what
+    /// earlier calls left behind is the reason, and the test does not make it.
+    fn fails_by_now(&mut self, exchanges: &[Exchange]) -> bool {
+        let service = Arc::clone(self.caller.service());
+        let writes =
+            |exchange: &Exchange| exchange.request.method != Method::GET && exchange.succeeded();
+        if service.is_reset() || exchanges.iter().any(writes) {
+            return false;
+        }
+        let failed = exchanges
+            .iter()
+            .filter(|exchange| exchange.status().is_some_and(|status| status >= 500));
+        for exchange in failed {
+            let plain = service.first_looks.first_input(exchange);
+            if let (Some(plain), Some(operation)) = (plain, exchange.operation) {
+                let step = StepKind::call(operation, plain);
+                let mut candidate = Candidate::default();
+                candidate.push(step, exchange.user);
+                let again = self.run(&candidate).unwrap_or_default();
+                if again
+                    .iter()
+                    .any(|again| again.status() == exchange.status())
+                {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a candidate needs what earlier calls left behind: something that it is in conflict with, or an item of a
+    /// list that was not there in the first look, and that it did not make.
+    fn needs_leftovers(&self, candidate: &Candidate, exchanges: &[Exchange]) -> bool {
+        let service = self.caller.service();
+        if service.is_reset() {
+            return false;
+        }
+        if has_foreign_conflict(exchanges) {
+            return true;
+        }
+        let references = candidate.steps.iter().filter_map(Step::input);
+        let mut references = references.flat_map(|input| input.references());
+        references.any(|(_, reference)| {
+            let mut sources = exchanges.iter();
+            let source = sources.find(|exchange| exchange.step == reference.source);
+            let Some(Origin::Body(place)) = Origin::read(&reference.place) else {
+                return false;
+            };
+            let is_item = place.split('/').any(|part| part.parse::<usize>().is_ok());
+            let Some(source) = source.filter(|_| is_item) else {
+                return false;
+            };
+            if is_about_own(candidate, exchanges, source.step) || source.status() == Some(201) {
+                return false;
+            }
+            if source.request.method == Method::GET {
+                let first = service.first_looks.of(source);
+                return first.is_some_and(|first| first.pointer(place).is_none());
+            }
+            // A call that answers with a list of what it was sent.
+            let value = source.value(&reference.place);
+            let sent = source.sent.as_ref().map(texts_in).unwrap_or_default();
+            !value.is_some_and(|value| value.as_str().is_some_and(|text| sent.contains(text)))
         })
     }
 
@@ -505,7 +659,145 @@ impl Finish<'_> {
                 black_box_faults.flat_map(|black_box_fault| black_box_fault.evidence.clone()),
             );
         }
+        merge_unprotected(&mut faults, &self.secured_operations());
         faults.sort_by_key(|(fault, _)| FaultKind::ALL.iter().position(|kind| *kind == fault.kind));
         faults
+    }
+
+    /// The names of the operations that succeeded and that the document asks a user for.
+    fn secured_operations(&self) -> BTreeSet<String> {
+        let operations = self.problem.api.operations.iter().zip(self.statuses());
+        operations
+            .filter(|(operation, statuses)| {
+                let is_success = |status: &u16| (200..300).contains(status);
+                !operation.security.is_empty() && statuses.keys().any(is_success)
+            })
+            .map(|(operation, _)| operation.name())
+            .collect()
+    }
+}
+
+/// Whether a call is refused for a conflict with something that no earlier call of the same test was sent.
+fn has_foreign_conflict(exchanges: &[Exchange]) -> bool {
+    let conflict = exchanges
+        .iter()
+        .position(|exchange| exchange.status() == Some(409));
+    let Some(at) = conflict else { return false };
+    let refused = exchanges[at]
+        .sent
+        .as_ref()
+        .map(texts_in)
+        .unwrap_or_default();
+    let makes_it = |exchange: &Exchange| {
+        let sent = exchange.sent.as_ref().map(texts_in).unwrap_or_default();
+        exchange.succeeded()
+            && exchange.request.method != Method::GET
+            && (exchange.sent == exchanges[at].sent || !sent.is_disjoint(&refused))
+    };
+    !exchanges[..at].iter().any(makes_it)
+}
+
+/// The texts in an input that are long enough to mean something.
+fn texts_in(value: &serde_json::Value) -> BTreeSet<&str> {
+    let mut texts = BTreeSet::new();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            serde_json::Value::String(text) if text.chars().count() > 1 => {
+                texts.insert(text.as_str());
+            }
+            serde_json::Value::Array(items) => left.extend(items),
+            serde_json::Value::Object(members) => left.extend(members.values()),
+            _ => {}
+        }
+    }
+    texts
+}
+
+/// The least number of operations without protection that are one finding.
+const UNPROTECTED: usize = 4;
+
+/// Takes anonymous access together where most operations that ask for a user do not enforce it: the service runs
+/// without authentication, or the document is wrong about it. Either has one cause.
+fn merge_unprotected(faults: &mut Vec<(Fault, Option<usize>)>, secured: &BTreeSet<String>) {
+    let is_anonymous = |fault: &Fault| {
+        matches!(
+            fault.kind,
+            FaultKind::AnonymousRead | FaultKind::AnonymousWrite
+        )
+    };
+    let open: BTreeSet<String> = faults
+        .iter()
+        .filter(|(fault, _)| is_anonymous(fault))
+        .map(|(fault, _)| fault.operation.clone())
+        .collect();
+    if open.len() < UNPROTECTED || open.len() * 2 < secured.len() {
+        return;
+    }
+    let position = |kind: FaultKind| {
+        let is_shown =
+            |(fault, test): &(Fault, Option<usize>)| fault.kind == kind && test.is_some();
+        let with_test = faults.iter().position(is_shown);
+        with_test.or_else(|| faults.iter().position(|(fault, _)| fault.kind == kind))
+    };
+    // A write says more than a read.
+    let kept = position(FaultKind::AnonymousWrite).or_else(|| position(FaultKind::AnonymousRead));
+    let Some(kept) = kept else { return };
+    let (mut fault, test) = faults.swap_remove(kept);
+    fault.cause = "authentication is not enforced".to_owned();
+    fault.detail = format!(
+        "{} of {} operations for which the OpenAPI document requires authentication succeed without it, {} among them",
+        open.len(),
+        secured.len().max(open.len()),
+        fault.operation
+    );
+    fault.others = open;
+    fault.others.remove(&fault.operation);
+    faults.retain(|(fault, _)| !is_anonymous(fault));
+    faults.push((fault, test));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn anonymous(kind: FaultKind, operation: &str) -> (Fault, Option<usize>) {
+        let fault = Fault {
+            kind,
+            cause: operation.to_owned(),
+            operation: operation.to_owned(),
+            others: BTreeSet::new(),
+            detail: String::new(),
+            evidence: Vec::new(),
+        };
+        (fault, None)
+    }
+
+    #[test]
+    fn a_service_without_authentication_is_one_finding() {
+        let names = ["GET /a", "GET /b", "GET /c", "POST /d"];
+        let mut faults: Vec<_> = names
+            .iter()
+            .map(|name| match name.starts_with("GET") {
+                true => anonymous(FaultKind::AnonymousRead, name),
+                false => anonymous(FaultKind::AnonymousWrite, name),
+            })
+            .collect();
+        let secured = names.iter().map(|name| (*name).to_owned()).collect();
+        merge_unprotected(&mut faults, &secured);
+        assert_eq!(faults.len(), 1);
+        assert_eq!(faults[0].0.kind, FaultKind::AnonymousWrite);
+        assert_eq!(faults[0].0.others.len(), 3);
+    }
+
+    #[test]
+    fn single_operations_without_authentication_stay_findings_of_their_own() {
+        let mut faults: Vec<_> = ["GET /a", "GET /b", "GET /c", "GET /d"]
+            .iter()
+            .map(|name| anonymous(FaultKind::AnonymousRead, name))
+            .collect();
+        let secured = (0..20).map(|n| format!("GET /{n}")).collect();
+        merge_unprotected(&mut faults, &secured);
+        assert_eq!(faults.len(), 4);
     }
 }

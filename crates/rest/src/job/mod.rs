@@ -4,13 +4,16 @@
 
 mod event;
 mod finish;
+mod first_calls;
 mod last_calls;
+mod probing;
 mod readable;
 mod run;
 mod shares;
 mod shrink;
 mod split;
 mod uncovered;
+mod unique;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -162,6 +165,9 @@ pub struct RunResult {
     pub timeline: Vec<TimelinePoint>,
     /// Targets that were not covered.
     pub uncovered: Vec<UncoveredTarget>,
+    /// The one status that every operation answered in the first pass, after which the run stopped: the base URL or the
+    /// users are wrong.
+    pub uniform_answer: Option<u16>,
     /// Operations after which everything answered 401 or 503, with that status.
     pub disruptive: Vec<(usize, u16)>,
     /// How of the service.
@@ -170,6 +176,12 @@ pub struct RunResult {
     pub unverified: usize,
     /// Tests left out because their responses differed between two runs.
     pub unstable: usize,
+    /// Tests left out because they need what earlier calls left behind.
+    pub state_dependent: usize,
+    /// The identities of faults that did not show again when their calls were repeated.
+    pub not_shown_again: BTreeSet<(FaultKind, String)>,
+    /// The identities of faults that show only after other calls than those of their tests.
+    pub needs_state: BTreeSet<(FaultKind, String)>,
     /// Why the service could not be reached any more.
     pub lost: Option<ServiceLost>,
     /// Whether the run was interrupted.

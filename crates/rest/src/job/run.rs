@@ -1,6 +1,7 @@
 //! A run, from the first call to its result.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +14,9 @@ use isobath_search::{
 
 use super::event::{Event, EventReporter, Stage, unexplained};
 use super::finish::Finish;
-use super::shares::BudgetShares;
+use super::first_calls::look_first;
+use super::probing::run_probes;
+use super::shares::{BudgetShares, used, verification_share};
 use super::{Config, DatabaseFindings, RunResult};
 use crate::caller::{Caller, Service, ServiceLost};
 use crate::candidate::Candidate;
@@ -21,11 +24,20 @@ use crate::db_oracle::{DatabaseOracle, drift};
 use crate::external::{MockCatalog, OutboundRequest, OutboundTally};
 use crate::feedback::CodeTargets;
 use crate::oracle::Oracle;
+use crate::probe::ProbeReport;
 use crate::problem::RestProblem;
-use crate::seeding::{LiveDatabase, RowSeeder};
+use crate::seeding::RowSeeder;
 
 /// The most of the budget that a run which is resumed counts as used: tests are verified anew.
 pub const SEARCH_ENDS: f64 = 0.6;
+
+/// What comes after the search takes so many times the share that verification takes: faults are shortened, tests are
+/// made readable, and the suites are run by their own test runners.
+const RUNS_AFTER_SEARCH: f64 = 4.0;
+
+/// So many calls are always kept for what comes after the search, up to this share of the budget.
+const FEW_CALLS: f64 = 20.0;
+const MAX_FEW_CALLS: f64 = 0.25;
 
 /// How many candidates should be on their way at once for so many workers to be busy.
 ///
@@ -54,7 +66,7 @@ pub fn run(
     let shares = Arc::new(BudgetShares::default());
     let mut search = search(service, config, &shares);
     search.observe(SearchListener {
-        shares,
+        shares: Arc::clone(&shares),
         reporter: Rc::clone(&reporter),
         service: Arc::clone(service),
     });
@@ -64,9 +76,39 @@ pub fn run(
         (spent, calls) = (earlier.spent(config.calls), earlier.calls());
         search.resume(earlier.candidates.iter().cloned(), spent);
     }
-    let ended = evaluate(&mut search, service, client, config)?;
+    let mut caller = Caller::new(Arc::clone(service), client(&config.interrupt)?);
+    let looked = look_first(service, &mut caller, config);
+    (spent, calls) = (spent + looked, calls + looked);
+    let mut ended = evaluate(&mut search, service, client, config)?;
+    let mut caller =
+        Caller::new(Arc::clone(service), client(&config.stop)?).with_seed(config.search.seed);
+    let mut probed = ProbeReport::default();
+    let uniform_answer = shares.uniform_answer();
+    if ended.is_ok() && uniform_answer.is_none() {
+        // Probes and tests are few enough to look at the rows around each of their calls.
+        service.with_database(|database| database.watch_every_call(true));
+        probed = run_probes(
+            &search,
+            &mut caller,
+            config,
+            &reporter,
+            spent + search.cost(),
+        );
+        let calls = spent + search.cost() + probed.calls;
+        if probed.lost.is_none() {
+            // What the probes did not need goes back to the search.
+            let (problem, archive) = (search.problem(), search.archive());
+            let reserve = verification_share(problem, archive, config, calls);
+            let few = FEW_CALLS * used(config, calls) / calls.max(1) as f64;
+            let reserve = (RUNS_AFTER_SEARCH * reserve).max(few.min(MAX_FEW_CALLS));
+            shares.end_probes(probed.calls, reserve);
+            service.with_database(|database| database.watch_every_call(false));
+            search.extend(|problem| problem.disruption.forget_last_write());
+            ended = evaluate(&mut search, service, client, config)?;
+            service.with_database(|database| database.watch_every_call(true));
+        }
+    }
     let found = search.finish();
-    let caller = Caller::new(Arc::clone(service), client(&config.stop)?);
     let mut finish = Finish {
         searched: found.problem.statuses().to_vec(),
         problem: found.problem,
@@ -74,17 +116,26 @@ pub fn run(
         caller,
         config,
         reporter: &reporter,
-        calls: spent + found.cost - found.resumed_cost,
+        calls: spent + found.cost - found.resumed_cost + probed.calls,
         reserved_calls: 0,
         unverified: 0,
         unstable: 0,
-        lost: ended.err(),
+        state_dependent: 0,
+        not_shown_again: BTreeSet::new(),
+        needs_state: BTreeSet::new(),
+        lost: probed.lost.or(ended.err()),
     };
     finish.note(unexplained(service));
-    // Probes and tests are few enough to look at the rows around each of their calls.
-    service.with_database(LiveDatabase::enable);
-    let findings = finish.probe();
-    let tests = finish.tests(findings);
+    let findings = probed.findings;
+    finish.note(findings.iter().map(|finding| finding.fault.clone()));
+    // What is not the service shows no faults of it, and nothing worth keeping.
+    let tests = match uniform_answer {
+        Some(_) => Vec::new(),
+        None => {
+            finish.learn_unique_texts();
+            finish.tests(findings)
+        }
+    };
     finish.note(unexplained(service));
     // The database is left as it was found; one that is gone was told of before.
     let _ = service.with_database(|database| database.begin(&Candidate::default()));
@@ -92,7 +143,11 @@ pub fn run(
     let covered = finish.archive.n_covered();
     let uncovered = finish.uncovered();
     Ok(RunResult {
-        faults: finish.faults(&tests),
+        faults: match uniform_answer {
+            Some(_) => Vec::new(),
+            None => finish.faults(&tests),
+        },
+        uniform_answer,
         // Also those that do not count, because they were made for the second time.
         calls: finish.calls - spent + calls + found.resumed_cost,
         evaluations: found.evaluations,
@@ -105,6 +160,9 @@ pub fn run(
         crashes: service.supervisor.crashes(0),
         unverified: finish.unverified,
         unstable: finish.unstable,
+        state_dependent: finish.state_dependent,
+        not_shown_again: std::mem::take(&mut finish.not_shown_again),
+        needs_state: std::mem::take(&mut finish.needs_state),
         interrupted: config.interrupt.load(Ordering::Relaxed),
         code: Some(finish.problem.code())
             .filter(|code| !code.is_empty())

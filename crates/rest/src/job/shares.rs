@@ -1,7 +1,11 @@
 //! How a run divides its budget: the search gets what probes and tests are not expected to need.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 
+use isobath_search::{Archive, TargetId};
+
+use super::Config;
+use crate::candidate::Candidate;
 use crate::problem::RestProblem;
 
 /// The least and the greatest share of the search, and its share while operations are still to be called at all.
@@ -12,13 +16,52 @@ const FIRST_PASS: f64 = 0.95;
 const CALLS_PER_TEST: f64 = 3.0;
 /// How often each test is run after the search: twice to compare its responses, once by its own test runner.
 const RUNS_PER_TEST: f64 = 3.0;
-/// The usual number of probe calls per operation that succeeded, and the most that probes may use.
+/// The usual number of probe calls per operation that succeeded, and the least and the most that probes may use.
 const PROBES_PER_OPERATION: f64 = 6.0;
+const MIN_PROBES: f64 = 0.1;
 const MAX_PROBES: f64 = 0.2;
+/// The most that is kept for the verification of tests.
+const MAX_VERIFICATION: f64 = 0.35;
+
+/// The share of the budget that is used after so many calls.
+pub(super) fn used(config: &Config, calls: u64) -> f64 {
+    let of_calls = config
+        .calls
+        .map_or(0.0, |most| calls as f64 / most.max(1) as f64);
+    (config.elapsed)().max(of_calls)
+}
+
+/// Whether the budget allows more calls before this share of it is used.
+pub(super) fn has_time(config: &Config, calls: u64, until: f64) -> bool {
+    !config.interrupt.load(Ordering::Relaxed) && used(config, calls) < until
+}
+
+/// Estimated share of the budget for verification, after so many calls.
+///
+/// With a slow service that is much of it, and probes must not use what a suite needs.
+pub(super) fn verification_share(
+    problem: &RestProblem,
+    archive: &Archive<Candidate>,
+    config: &Config,
+    calls: u64,
+) -> f64 {
+    let targets = problem.targets();
+    let deserves = |target: &TargetId| {
+        let target = targets.get(*target);
+        target.is_some_and(|target| target.needs_test(config.all_tests))
+    };
+    let suite = archive.suite().into_iter();
+    let verifying: usize = suite
+        .filter(|(_, targets)| targets.iter().any(deserves))
+        .map(|(kept, _)| 2 * kept.size)
+        .sum();
+    let each = used(config, calls) / calls.max(1) as f64;
+    (verifying as f64 * each).min(MAX_VERIFICATION)
+}
 
 /// The share of the budget for probes, when one call uses so much of it.
 pub(super) fn probe_share(per_call: f64, succeeded: u64) -> f64 {
-    (per_call * succeeded as f64 * PROBES_PER_OPERATION).min(MAX_PROBES)
+    (per_call * succeeded as f64 * PROBES_PER_OPERATION).clamp(MIN_PROBES, MAX_PROBES)
 }
 
 /// What was seen so far that tells how much the rest of the run needs.
@@ -29,6 +72,11 @@ pub(super) struct BudgetShares {
     pairs: AtomicU64,
     succeeded: AtomicU64,
     is_first_pass: AtomicBool,
+    is_past_first_pass: AtomicBool,
+    /// The share at which the search ends that follows the probes, in millionths; 0 before them.
+    end_after_probes: AtomicU64,
+    /// The one status that every operation answered in the first pass; 0 if there is none.
+    uniform_answer: AtomicU16,
     /// The share of the budget that was used when it was last asked for, in millionths.
     used: AtomicU64,
 }
@@ -48,11 +96,29 @@ impl BudgetShares {
         let succeeded = statuses.filter(|statuses| statuses.keys().any(is_success));
         self.succeeded
             .store(succeeded.count() as u64, Ordering::Relaxed);
-        self.is_first_pass
-            .store(problem.is_first_pass(), Ordering::Relaxed);
+        let is_first_pass = problem.is_first_pass();
+        self.is_first_pass.store(is_first_pass, Ordering::Relaxed);
+        if !is_first_pass && !self.is_past_first_pass.swap(true, Ordering::Relaxed) {
+            let answer = problem.uniform_answer().unwrap_or_default();
+            self.uniform_answer.store(answer, Ordering::Relaxed);
+        }
     }
 
-    /// The calls of the search so far.
+    /// The one status that every operation answered in the first pass: the search is then over.
+    pub(super) fn uniform_answer(&self) -> Option<u16> {
+        Some(self.uniform_answer.load(Ordering::Relaxed)).filter(|status| *status > 0)
+    }
+
+    /// Takes note of the calls of the probes: what they left of the budget goes back to the search, but for `reserve`,
+    /// which the tests need.
+    pub(super) fn end_probes(&self, calls: u64, reserve: f64) {
+        self.calls.fetch_add(calls, Ordering::Relaxed);
+        let end = (1.0 - reserve).max(MIN_SEARCH);
+        self.end_after_probes
+            .store((end * 1e6) as u64, Ordering::Relaxed);
+    }
+
+    /// The calls of the search and of the probes so far.
     pub(super) fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }
@@ -70,6 +136,13 @@ impl BudgetShares {
 
     /// The share of the budget at which the search ends.
     fn search_end(&self, used: f64) -> f64 {
+        if self.uniform_answer().is_some() {
+            return 0.0;
+        }
+        let end_after_probes = self.end_after_probes.load(Ordering::Relaxed);
+        if end_after_probes > 0 {
+            return end_after_probes as f64 / 1e6;
+        }
         if self.is_first_pass.load(Ordering::Relaxed) {
             return FIRST_PASS;
         }
@@ -97,7 +170,7 @@ mod tests {
     fn a_fast_service_leaves_more_for_the_search_than_a_slow_one() {
         assert_eq!(search_end(100_000, 100), MAX_SEARCH);
         assert_eq!(search_end(200, 100), MIN_SEARCH);
-        let between = search_end(900, 100);
+        let between = search_end(1_200, 100);
         assert!((0.45..0.55).contains(&between), "{between}");
     }
 

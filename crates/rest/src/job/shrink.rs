@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::finish::Finish;
 use super::readable::ObservedRequirement;
+use super::shares::has_time;
 use crate::candidate::{Candidate, StepKind};
 
 /// Texts of more characters are shortened.
@@ -32,7 +33,7 @@ impl Finish<'_> {
         let texts = long_texts(&candidate);
         let mut best = candidate;
         let mut hold = |shorter: &Candidate| {
-            Self::has_time(self.config, self.calls, end) && self.still_holds(shorter, observed)
+            has_time(self.config, self.calls, end) && self.still_holds(shorter, observed)
         };
         if texts.len() > 1
             && let Some(shorter) = shortened(&best, &texts, SHORT)

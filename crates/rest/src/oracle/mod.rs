@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use isobath_exec::http::CallFailure;
-use isobath_genes::RuleViolation;
+use isobath_genes::{Rule, RuleViolation};
 use regex::Regex;
 
 pub use trace::stack_trace;
@@ -16,9 +16,9 @@ pub use trace::stack_trace;
 use crate::action::{ReceivedResponse, ResponseChecker, Violation, ViolationKind};
 use crate::db_oracle::{label, violated};
 use crate::exchange::Exchange;
-use crate::fault::{Fault, FaultKind, normalize};
+use crate::fault::{COERCION, Fault, FaultKind, normalize};
 use crate::feedback::Panic;
-use crate::openapi::Api;
+use crate::openapi::{Api, Version};
 use crate::problem::stable_pointer;
 use crate::redact;
 
@@ -75,6 +75,7 @@ impl Oracle {
         let said = (!exchange.service_output.is_empty())
             .then(|| redact::output_evidence(&exchange.service_output));
         let statements = exchange.trace.statements();
+        let statements = statements.map(|statement| redact::redact_likely_secrets(&statement));
         let evidence: Vec<String> = panics.chain(statements).chain(said).collect();
         let mut add = |kind: FaultKind, cause: String, detail: String| {
             if self.checks(kind) {
@@ -192,15 +193,24 @@ impl Oracle {
                 body: &response.body,
                 json: exchange.body.as_ref(),
             };
+            // The same rule broken in several parts of one object, or in every item of a list, has one cause.
+            let mut causes: Vec<(String, Violation, Vec<String>)> = Vec::new();
             for violation in self.checker.check(api, operation, &answer) {
-                // The same part of every item of a list has one cause.
-                let place = stable_pointer(&violation.pointer);
-                let cause = mismatch_cause(&name, response.status, &violation, &place);
-                add(
-                    FaultKind::ResponseMismatch,
-                    cause,
-                    format!("{name} returned {}: {}", response.status, violation.message),
-                );
+                let cause = mismatch_cause(&name, response.status, &violation);
+                let place = violation.place.clone();
+                match causes.iter_mut().find(|(known, ..)| *known == cause) {
+                    Some((_, _, places)) if places.contains(&place) => {}
+                    Some((_, _, places)) => places.push(place),
+                    None => causes.push((cause, violation, vec![place])),
+                }
+            }
+            for (cause, violation, places) in causes {
+                let mut detail =
+                    format!("{name} returned {}: {}", response.status, violation.message);
+                if !places[0].is_empty() && matches!(violation.kind, ViolationKind::Schema(_)) {
+                    detail.push_str(&format!(" at {}", shortened(&places)));
+                }
+                add(FaultKind::ResponseMismatch, cause, detail);
             }
         }
         // What is asked of OPTIONS is the same for every input; what is accepted for later may be refused later.
@@ -209,9 +219,17 @@ impl Oracle {
         if let Some(breach) = breach
             && exchange.succeeded()
             && is_judged
+            && is_stated(api, breach)
         {
             let what = describe(breach);
-            let cause = format!("{name} {what}");
+            // A framework that converts one type to another does so everywhere.
+            let cause = match breach.rule {
+                Rule::Type if breach.pointer.starts_with("/body/") => COERCION.to_owned(),
+                Rule::NotNull if breach.pointer.starts_with("/body/") => {
+                    "null is accepted in bodies".to_owned()
+                }
+                _ => format!("{name} {what}"),
+            };
             add(
                 FaultKind::InvalidInputAccepted,
                 cause,
@@ -222,6 +240,11 @@ impl Oracle {
     }
 }
 
+/// Whether the document can state the rule: Swagger 2.0 has no word for null, so that it says nothing against it.
+fn is_stated(api: &Api, breach: &RuleViolation) -> bool {
+    !(api.version == Version::V2_0 && breach.rule == Rule::NotNull)
+}
+
 /// The identity of an undocumented status. What frameworks answer for all operations alike has one cause.
 fn undocumented_cause(name: &str, status: u16) -> String {
     match status {
@@ -230,24 +253,38 @@ fn undocumented_cause(name: &str, status: u16) -> String {
     }
 }
 
-/// The identity of a mismatch: the same property that breaks the same rule belongs to one schema, whichever
+/// The first few of several places.
+fn shortened(places: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let shown = places[..places.len().min(SHOWN)].join(", ");
+    match places.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// The identity of a mismatch: properties of the same object that break the same rule belong to one schema, whichever
 /// operations return it.
-fn mismatch_cause(name: &str, status: u16, violation: &Violation, place: &str) -> String {
+fn mismatch_cause(name: &str, status: u16, violation: &Violation) -> String {
+    let place = &violation.place;
     let mut names = place
         .rsplit('/')
         .filter(|name| !name.is_empty() && *name != "*");
     match (&violation.kind, names.next()) {
-        (ViolationKind::Schema(keyword), Some(property)) => {
-            let parent = names
-                .next()
-                .map_or_else(String::new, |parent| format!("{parent}."));
-            format!("{keyword} of {parent}{property}")
-        }
+        (ViolationKind::Schema(keyword), Some(property)) => match names.next() {
+            Some(parent) => format!("{keyword} in {parent}"),
+            // The property of a list of objects is the name of the objects.
+            None if place.ends_with('*') => format!("{keyword} in {property}"),
+            None => format!("{name} {status} {keyword}"),
+        },
         (ViolationKind::Schema(keyword), None) => {
             format!(
                 "{name} {status} {keyword} {}",
                 normalize(&violation.message)
             )
+        }
+        (ViolationKind::InvalidHeader | ViolationKind::MissingHeader, _) => {
+            format!("{:?} {place}", violation.kind)
         }
         (kind, _) if status >= 400 => format!("{kind:?} of {status} responses"),
         (kind, _) => format!("{name} {status} {kind:?} {place}"),
@@ -305,6 +342,7 @@ fn server_error_cause(
 
 /// What is wrong with an input, in words.
 fn describe(breach: &RuleViolation) -> String {
-    let place = breach.pointer.trim_start_matches('/').replace('/', ".");
+    let place = stable_pointer(&breach.pointer);
+    let place = place.trim_start_matches('/').replace('/', ".");
     format!("{place} breaks `{}`", breach.rule)
 }

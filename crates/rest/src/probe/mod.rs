@@ -171,7 +171,15 @@ fn base_candidates(
             .collect();
         candidates.push(kept.candidate.slice(at));
         candidates.push(kept.candidate.prefix(at + 1));
-        base_candidates.push((*operation, candidates));
+        // What disrupts the service is not called more often than it must.
+        let disrupts = |step: &Step| {
+            let operation = step.operation();
+            operation.is_some_and(|operation| problem.disruption.is_avoided(operation))
+        };
+        candidates.retain(|candidate| !candidate.steps.iter().any(disrupts));
+        if !candidates.is_empty() {
+            base_candidates.push((*operation, candidates));
+        }
     }
     base_candidates.sort_by_key(|(operation, _)| *operation);
     base_candidates

@@ -20,6 +20,7 @@ use isobath_exec::http::{Call, CallFailure, Client, Response};
 use isobath_exec::tool::Tool;
 use serde_json::Value;
 
+use crate::exchange::last_segment;
 use crate::session::Credentials;
 use compare::compare;
 use fill::Filler;
@@ -146,7 +147,7 @@ impl<'s> Replayer<'s> {
                 }
             }
         }
-        let captured = match &mut self.database {
+        let mut captured = match &mut self.database {
             Some(database) => database.insert_rows(test)?,
             None if test.rows.is_empty() => Captured::new(),
             None => {
@@ -154,6 +155,10 @@ impl<'s> Replayer<'s> {
                 return Err(why.to_owned().into());
             }
         };
+        for unique in &test.unique_values {
+            let text = self.fresh(unique);
+            captured.insert(unique.variable.clone(), Value::String(text));
+        }
         let mut proofs = BTreeMap::new();
         for step in &test.steps {
             let Some(name) = &step.request.user else {
@@ -311,12 +316,12 @@ fn value(from: &ValueSource, answer: &Response) -> Result<Value, String> {
             found.ok_or_else(|| format!("the response has no value at `{place}`"))
         }
         ValueSource::Header(name) => header(name).map(|text| Value::String(text.to_owned())),
-        ValueSource::LastSegment(name) => {
-            let text = header(name)?;
-            let path = text.split(['?', '#']).next().unwrap_or_default();
-            let last = path.trim_end_matches('/').rsplit('/').next();
-            let last = percent_encoding::percent_decode_str(last.unwrap_or_default());
-            Ok(Value::String(last.decode_utf8_lossy().into_owned()))
+        ValueSource::Text => Ok(Value::String(answer.text().trim().to_owned())),
+        ValueSource::LastSegment(source) => {
+            let text = value(source, answer)?;
+            let segment = text.as_str().and_then(last_segment);
+            let missing = || "the response has no link to take a segment of".to_owned();
+            segment.map(Value::String).ok_or_else(missing)
         }
         ValueSource::Cookie(name) => {
             let mut cookies = answer.all_headers("set-cookie");

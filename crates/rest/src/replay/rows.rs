@@ -48,7 +48,11 @@ impl ReplayDatabase {
         }
         Ok(Self {
             database,
-            setup: suite.setup.clone(),
+            setup: suite
+                .setup
+                .iter()
+                .map(|statement| filled(statement, &suite.secret_variables))
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -147,4 +151,18 @@ fn query(row: &ExpectedRow, captured: &Captured) -> Result<String, String> {
         row.table,
         known.join(" AND ")
     ))
+}
+
+/// A statement with the secrets that the environment holds.
+fn filled(statement: &str, variables: &[String]) -> Result<String, String> {
+    let mut statement = statement.to_owned();
+    for variable in variables {
+        let place = format!("${{{variable}}}");
+        if statement.contains(&place) {
+            let value = std::env::var(variable)
+                .map_err(|_| format!("environment variable {variable} is not set"))?;
+            statement = statement.replace(&place, &value);
+        }
+    }
+    Ok(statement)
 }

@@ -345,9 +345,9 @@ impl LiveDatabase {
         Ok(())
     }
 
-    /// Looks at the rows around every call from now on, however many there are.
-    pub fn enable(&mut self) {
-        self.watch.enable();
+    /// Looks at the rows around every call from now on, however many there are, or only if there are few.
+    pub fn watch_every_call(&mut self, every: bool) {
+        self.watch.watch_every_call(every);
     }
 
     /// Takes what was written until now as given, so that no call is blamed for it.

@@ -158,7 +158,9 @@ impl RowSeeder {
                 continue;
             }
             for (description, column, value) in self.mentioned_in(table) {
-                let has = |row: &&Vec<Option<Value>>| row[*column].as_ref() == Some(value);
+                let has = |row: &&Vec<Option<Value>>| {
+                    row.get(*column).and_then(Option::as_ref) == Some(value)
+                };
                 let target = targets.id(Target::Row(operation, Arc::clone(description)));
                 // Another row is all it takes.
                 let score = if rows.iter().any(has) { 1.0 } else { 0.5 };
@@ -182,7 +184,7 @@ impl RowSeeder {
             .collect();
         let at = *fitting.get(rng.usize(..fitting.len().max(1)))?;
         let mut child = parent.clone();
-        child.rows[at].cells[*column] = NewCell::Value(value.clone());
+        *child.rows.get_mut(at)?.cells.get_mut(*column)? = NewCell::Value(value.clone());
         Some(child)
     }
 

@@ -1,6 +1,6 @@
 //! SQL statements that restore the database snapshot, for suites.
 
-use isobath_exec::test_database::Tables;
+use isobath_exec::test_database::{Tables, with_referring_tables};
 use isobath_sql::render::{identifier, insert, literal, table_name, table_order};
 use isobath_sql::schema::Filled;
 use isobath_sql::{Cell, DialectName, Row, Schema, Value};
@@ -16,38 +16,51 @@ impl LiveDatabase {
     /// A table with more rows than a suite should carry is left as it is.
     #[must_use]
     pub fn snapshot_statements(&self, tables: &Tables) -> Vec<String> {
-        let (schema, dialect) = (self.schema(), self.state.dialect());
         let baseline = self.state.initial_image();
-        let order: Vec<usize> = table_order(schema)
-            .into_iter()
-            .filter(|table| tables.contains(table))
-            .filter(|table| {
-                baseline.get(*table).is_some_and(|content| {
-                    content.is_complete && content.rows.len() <= MAX_SNAPSHOT_ROWS
-                })
-            })
-            .collect();
-        let mut statements = Vec::new();
-        if dialect == DialectName::MySql && !order.is_empty() {
-            statements.push("SET FOREIGN_KEY_CHECKS = 0".to_owned());
-        }
-        for &table in order.iter().rev() {
-            let name = table_name(&schema.tables[table], dialect);
-            statements.push(format!("DELETE FROM {name}"));
-        }
-        for &table in &order {
-            let rows = baseline.get(table).map_or(&[][..], |content| &content.rows);
-            statements.extend(
-                rows.iter()
-                    .map(|row| insert_again(schema, table, row, dialect)),
-            );
-            statements.extend(restart_counter(schema, table, rows, dialect));
-        }
-        if dialect == DialectName::MySql && !order.is_empty() {
-            statements.push("SET FOREIGN_KEY_CHECKS = 1".to_owned());
-        }
-        statements
+        let rows = |table: usize| {
+            let content = baseline.get(table)?;
+            let is_small = content.is_complete && content.rows.len() <= MAX_SNAPSHOT_ROWS;
+            is_small.then_some(content.rows.as_slice())
+        };
+        let switch = self.state.foreign_key_switch();
+        statements(self.schema(), self.state.dialect(), tables, &rows, switch)
     }
+}
+
+/// Statements that restore tables and all that refer to them, as far as their rows are known.
+fn statements<'a>(
+    schema: &Schema,
+    dialect: DialectName,
+    tables: &Tables,
+    rows: &dyn Fn(usize) -> Option<&'a [Vec<Value>]>,
+    switch: Option<[&str; 2]>,
+) -> Vec<String> {
+    let tables = with_referring_tables(schema, tables.clone(), |table| rows(table).is_some());
+    let order: Vec<(usize, &[Vec<Value>])> = table_order(schema)
+        .into_iter()
+        .filter(|table| tables.contains(table))
+        .filter_map(|table| Some((table, rows(table)?)))
+        .collect();
+    if order.is_empty() {
+        return Vec::new();
+    }
+    let [off, on] = switch.map_or([None, None], |switch| {
+        switch.map(|sql| Some(sql.to_owned()))
+    });
+    let deletes = order.iter().rev().map(|(table, _)| {
+        let name = table_name(&schema.tables[*table], dialect);
+        format!("DELETE FROM {name}")
+    });
+    let inserts = order.iter().flat_map(|(table, rows)| {
+        let inserts = rows.iter();
+        let inserts = inserts.map(|row| insert_again(schema, *table, row, dialect));
+        inserts.chain(restart_counter(schema, *table, rows, dialect))
+    });
+    off.into_iter()
+        .chain(deletes)
+        .chain(inserts)
+        .chain(on)
+        .collect()
 }
 
 /// The INSERT that puts a row back as it was.
@@ -89,8 +102,8 @@ fn restart_counter(
                 .as_ref()
                 .is_some_and(isobath_sql::eval::is_next_number)
     })?;
-    let greatest = rows.iter().filter_map(|row| match row[column] {
-        Value::Int(number) => Some(number),
+    let greatest = rows.iter().filter_map(|row| match row.get(column) {
+        Some(Value::Int(number)) => Some(*number),
         _ => None,
     });
     let greatest = greatest.max().unwrap_or(0).max(0);
@@ -118,4 +131,47 @@ fn restart_counter(
             identifier(&of.columns[column].name, dialect)
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use isobath_sql::ddl::{Source, load};
+
+    use super::*;
+
+    #[test]
+    fn tables_that_refer_to_a_restored_one_are_restored_with_it() {
+        let ddl = "CREATE TABLE TEAM (ID INTEGER PRIMARY KEY);
+            CREATE TABLE PLAYER (ID INTEGER PRIMARY KEY, TEAM_ID INTEGER REFERENCES TEAM (ID), CAPTAIN_ID INTEGER REFERENCES PLAYER (ID));
+            CREATE TABLE STADIUM (ID INTEGER PRIMARY KEY);";
+        let source = Source {
+            name: "schema.sql".to_owned(),
+            text: ddl.to_owned(),
+        };
+        let schema = load("schema", &[source], Some(DialectName::Ansi)).schema;
+        let one = [vec![Value::from(1)]];
+        let two = [vec![Value::from(1), Value::from(1), Value::Null]];
+        let rows = |table: usize| Some(if table == 1 { &two[..] } else { &one[..] });
+        let switch = Some(["OFF", "ON"]);
+        let written = Tables::from([0]);
+        let restored = statements(&schema, DialectName::Ansi, &written, &rows, switch);
+        assert_eq!(
+            restored,
+            [
+                "OFF",
+                "DELETE FROM PLAYER",
+                "DELETE FROM TEAM",
+                r#"INSERT INTO TEAM ("ID") VALUES (1)"#,
+                r#"INSERT INTO PLAYER ("ID", TEAM_ID, CAPTAIN_ID) VALUES (1, 1, NULL)"#,
+                "ON",
+            ]
+        );
+        // A table whose rows are not known stays as it is.
+        let unknown = |table: usize| (table != 1).then_some(&one[..]);
+        let restored = statements(&schema, DialectName::Ansi, &written, &unknown, None);
+        assert_eq!(
+            restored,
+            ["DELETE FROM TEAM", r#"INSERT INTO TEAM ("ID") VALUES (1)"#]
+        );
+    }
 }

@@ -9,10 +9,11 @@ mod users;
 mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use isobath_emit::http::{
     BodyCheck, Capture, ExpectedOutcome, ExpectedResponse, FaultMark, HttpStep, HttpSuite,
-    HttpTest, JsonPath, Request, Text, TextPiece, ValueSource,
+    HttpTest, JsonPath, Request, Text, TextPiece, UniqueValue, ValueSource,
 };
 use isobath_emit::writer::name::snake_case;
 use isobath_exec::http::Method;
@@ -28,7 +29,7 @@ use crate::auth;
 use crate::caller::Service;
 use crate::candidate::{Step, StepKind};
 use crate::compare::differences;
-use crate::exchange::{Exchange, LOCATION, Origin};
+use crate::exchange::{Exchange, LOCATION, Origin, is_about_own};
 use crate::job::Test;
 use crate::openapi::Api;
 use crate::seeding;
@@ -60,7 +61,7 @@ pub fn suite(
     let database = SuiteDatabaseContext::of(service, tests);
     suite.database = rows::database(service, tests);
     suite.external_services = external::services(service);
-    let mut names = BTreeSet::new();
+    let (mut names, mut ids) = (BTreeSet::new(), BTreeSet::new());
     let checker = ResponseChecker::new(&service.api);
     for test in tests {
         let mut printed = TestBuilder {
@@ -72,16 +73,19 @@ pub fn suite(
             database: database.as_ref(),
             now,
             variables: BTreeMap::new(),
+            placeholders: Placeholders::default(),
         }
         .print();
         // Two tests may be about the same thing in different ways.
         let mut plain = printed.name.clone();
+        let mut id = printed.id.clone();
         let value = |operation: usize, place: &str| value_at(test, operation, place);
         if names.contains(&plain)
             && let Some(difference) =
                 wording::difference(&test.covers, last_operation(test), &value)
         {
             plain = format!("{plain} {difference}");
+            id = format!("{id} {difference}");
             printed.name.clone_from(&plain);
         }
         let mut number = 1;
@@ -89,7 +93,14 @@ pub fn suite(
             number += 1;
             printed.name = format!("{plain}, case {number}");
         }
-        printed.id = shorten_name(&snake_case(&printed.name));
+        // Results of the test runner are told apart by it.
+        let plain = snake_case(&id);
+        printed.id.clone_from(&plain);
+        let mut number = 1;
+        while !ids.insert(printed.id.clone()) {
+            number += 1;
+            printed.id = format!("{plain}_{number}");
+        }
         suite.tests.push(printed);
     }
     suite
@@ -117,19 +128,8 @@ fn last_operation(test: &Test) -> Option<usize> {
     test.exchanges.last()?.operation
 }
 
-/// Identifiers are no place for whole stories.
-const LONGEST_ID: usize = 80;
-
-/// As many words of an identifier as fit on a line. Writers tell equal ones apart.
-fn shorten_name(id: &str) -> String {
-    match id.char_indices().nth(LONGEST_ID) {
-        None => id.to_owned(),
-        Some((end, _)) => match id[..end].rsplit_once('_') {
-            Some((whole, _)) => whole.to_owned(),
-            None => id[..end].to_owned(),
-        },
-    }
-}
+/// Longer identifiers do without what came before the call.
+const LONGEST_ID: usize = 100;
 
 /// The place of a parameter in the input: `filter[name]` is a part of `filter`.
 fn pointer(group: &str, name: &str) -> String {
@@ -173,17 +173,88 @@ struct TestBuilder<'a> {
     now: jiff::Timestamp,
     /// What was captured: the step or row and place, and its name.
     variables: BTreeMap<(u32, String), String>,
+    /// The unique texts as they were sent, with their variables.
+    placeholders: Placeholders,
 }
 
 impl TestBuilder<'_> {
     /// Whether a response tells of resources that other tests create and delete, too.
     fn is_shared(&self, step: &Step, exchange: &Exchange) -> bool {
-        let is_reset = self.service.reset.is_some() || self.service.database.is_some();
-        !is_reset && exchange.request.method == Method::GET && !step.is_about_earlier()
+        let is_created = exchange.request.method == Method::POST && exchange.status() == Some(201);
+        !self.service.is_reset()
+            && exchange.succeeded()
+            && !is_created
+            && !is_about_own(&self.test.candidate, &self.test.exchanges, step.id)
+    }
+
+    /// The texts that are made up anew in each run, as far as the calls of the test use them.
+    fn unique_values(&mut self) -> Vec<UniqueValue> {
+        let first = self.test.exchanges.first();
+        let texts = first.map(|first| Arc::clone(&first.unique_texts));
+        let mut values = Vec::new();
+        for text in texts.unwrap_or_default().iter() {
+            let is_used = |exchange: &Exchange| {
+                let request = &exchange.request;
+                String::from_utf8_lossy(&request.body).contains(&text.sent)
+                    || request.url.contains(&text.sent)
+                    || request.url.contains(&text.sent.replace('@', "%40"))
+            };
+            if !self.test.exchanges.iter().any(is_used) {
+                continue;
+            }
+            let variable = self.free(&format!("unique_{}", snake_case(&text.name)));
+            let place = (u32::MAX, text.sent.clone());
+            self.variables.insert(place, variable.clone());
+            self.placeholders
+                .generated
+                .push((text.sent.clone(), variable.clone()));
+            values.push(UniqueValue {
+                variable,
+                prefix: text.prefix.clone(),
+                suffix: text.suffix.clone(),
+                digits: text.digits,
+            });
+        }
+        values
+    }
+
+    /// The variable of a unique text that stands at a place in both runs.
+    fn unique_variable(&self, a: &Value, b: &Value) -> Option<String> {
+        let texts = |exchanges: &[Exchange]| {
+            let first = exchanges.first();
+            first.map(|first| Arc::clone(&first.unique_texts))
+        };
+        let (first, again) = (texts(&self.test.exchanges)?, texts(&self.test.again)?);
+        let text = first.iter().find(|text| a.as_str() == Some(&text.sent))?;
+        let other = again.iter().find(|other| other.plain == text.plain)?;
+        let variable = self.variables.get(&(u32::MAX, text.sent.clone()))?;
+        (b.as_str() == Some(&other.sent)).then(|| variable.clone())
+    }
+
+    /// A path with its unique texts replaced by their variables.
+    fn unique_path(&self, path: Text) -> Text {
+        let mut text = Text::default();
+        for piece in path.0 {
+            match piece {
+                TextPiece::Literal(literal) => {
+                    let literal = literal.replace("%40", "@");
+                    let pieces = self.placeholders.text(&literal).0;
+                    if pieces.len() > 1 || self.placeholders.field("", &literal).literal().is_none()
+                    {
+                        text.0.extend(pieces);
+                    } else {
+                        text.0.push(TextPiece::Literal(literal));
+                    }
+                }
+                other => text.0.push(other),
+            }
+        }
+        text
     }
 
     fn print(mut self) -> HttpTest {
         let rows = self.rows();
+        let unique_values = self.unique_values();
         let mut steps: Vec<HttpStep> = Vec::new();
         for (index, exchange) in self.test.exchanges.iter().enumerate() {
             let Some(step) = self
@@ -220,7 +291,7 @@ impl TestBuilder<'_> {
             })
             .collect();
         HttpTest {
-            id: String::new(),
+            id: self.id(),
             name: self.name(),
             group: self
                 .test
@@ -236,6 +307,7 @@ impl TestBuilder<'_> {
                 &|operation, place| value_at(self.test, operation, place),
             ),
             faults,
+            unique_values,
             rows,
             expected_rows: state,
             mocks: self.answers(),
@@ -256,28 +328,58 @@ impl TestBuilder<'_> {
         }
     }
 
-    /// The intent as a sentence.
+    /// The intent as a sentence: what comes of the call, then which call it is.
     fn name(&self) -> String {
         if let Some(fault) = self.test.faults.first() {
             return fault.detail.clone();
         }
+        let mut name = format!("{} on {}", self.outcome(), self.operation());
+        let scenario = self.scenario();
+        if !scenario.is_empty() {
+            name.push_str(&format!(" after {scenario}"));
+        }
+        name
+    }
+
+    /// What the test is called in its file: the outcome, the operation, and what came before it if that is short.
+    fn id(&self) -> String {
+        if let Some(fault) = self.test.faults.first() {
+            return format!("{} {}", fault.kind.code(), fault.operation);
+        }
+        let plain = format!("{} {}", self.outcome(), self.operation());
+        let scenario = self.scenario();
+        let whole = format!("{plain} after {scenario}");
+        if scenario.is_empty() || whole.len() > LONGEST_ID {
+            plain
+        } else {
+            whole
+        }
+    }
+
+    fn operation(&self) -> String {
+        let last = self.test.exchanges.last();
+        let operation = last.and_then(|last| last.operation);
+        operation.map_or_else(
+            || "the new Location".into(),
+            |operation| self.api.operations[operation].name(),
+        )
+    }
+
+    /// What comes of the last call, for whom and under which conditions.
+    fn outcome(&self) -> String {
         let Some(last) = self.test.exchanges.last() else {
             return "no call".into();
         };
-        let operation = last
-            .operation
-            .map(|operation| self.api.operations[operation].name())
-            .unwrap_or_else(|| "the new Location".into());
-        let mut name = match last.status() {
-            Some(status) => format!("{operation} returns {status}"),
-            None => format!("{operation} does not respond"),
+        let mut outcome = match last.status() {
+            Some(status) => format!("returns {status}"),
+            None => "does not respond".to_owned(),
         };
         let asks = last
             .operation
             .is_some_and(|operation| !self.api.operations[operation].security.is_empty());
         match last.user.and_then(|user| self.users.get(user)) {
-            Some(user) if self.users.len() > 1 => name.push_str(&format!(" to {}", user.name)),
-            None if asks && !self.users.is_empty() => name.push_str(" without authentication"),
+            Some(user) if self.users.len() > 1 => outcome.push_str(&format!(" to {}", user.name)),
+            None if asks && !self.users.is_empty() => outcome.push_str(" without authentication"),
             _ => {}
         }
         let step = self
@@ -295,19 +397,15 @@ impl TestBuilder<'_> {
             ..
         }) = step
         {
-            name.push_str(&format!(" when {}", wording::wrong(breach)));
-        }
-        let scenario = self.scenario();
-        if !scenario.is_empty() {
-            name.push_str(&format!(" after {scenario}"));
+            outcome.push_str(&format!(" when {}", wording::wrong(breach)));
         }
         if let Some(tables) = self.tables() {
-            name.push_str(&format!(" with rows in {tables}"));
+            outcome.push_str(&format!(" with rows in {tables}"));
         }
         if let Some(summary) = self.mock_summary() {
-            name.push_str(&format!(" when {summary}"));
+            outcome.push_str(&format!(" when {summary}"));
         }
-        name
+        outcome
     }
 
     /// What came before the last call.
@@ -386,12 +484,17 @@ impl TestBuilder<'_> {
             }
             StepKind::Call { action, .. } => self.path(action.operation, path, &bound),
         };
+        let path = if self.placeholders.generated.is_empty() {
+            path
+        } else {
+            self.unique_path(path)
+        };
         let mut request = Request::new(sent.method.as_str(), path);
         let given = |group: &str, name: &str, value: &str| {
             let pointer = pointer(group, name);
             match bound.iter().find(|(place, _)| *place == pointer) {
                 Some((_, variable)) => Text::captured(variable.clone()),
-                None => Text::from(value),
+                None => self.placeholders.text(value),
             }
         };
         let mut met: BTreeMap<String, usize> = BTreeMap::new();
@@ -432,7 +535,7 @@ impl TestBuilder<'_> {
             }
         }
         if !sent.body.is_empty() {
-            let body = body::body(&sent.body, &content_type, &bound, &Placeholders::default());
+            let body = body::body(&sent.body, &content_type, &bound, &self.placeholders);
             request = request.body(body);
         }
         if let Some(user) = step.user.and_then(|user| self.users.get(user)) {
@@ -530,7 +633,14 @@ impl TestBuilder<'_> {
                 (Origin::Header(name), _) => ValueSource::Header(name.into()),
                 (Origin::Location, CapturedPart::Whole) => ValueSource::Header("Location".into()),
                 (Origin::Location, CapturedPart::Value) => {
-                    ValueSource::LastSegment("Location".into())
+                    ValueSource::LastSegment(Box::new(ValueSource::Header("Location".into())))
+                }
+                (Origin::Link(pointer), _) => {
+                    let link = match &exchange.body {
+                        Some(_) => ValueSource::Body(JsonPath::from_pointer(pointer)),
+                        None => ValueSource::Text,
+                    };
+                    ValueSource::LastSegment(Box::new(link))
                 }
                 // The suite writes these itself.
                 (Origin::Input(_) | Origin::Method | Origin::Status | Origin::Given(_), _) => {
@@ -638,6 +748,9 @@ impl TestBuilder<'_> {
             }
             if self.is_shared(step, exchange) {
                 shared_places(a, &mut String::new(), &mut changes_anyway);
+                if let Some(first) = self.service.first_looks.of(exchange) {
+                    changes_anyway.extend(differences(&first, a));
+                }
             }
             let mut same = BTreeMap::new();
             self.known_places(step, (a, b), &mut String::new(), &mut same);
@@ -711,6 +824,8 @@ impl TestBuilder<'_> {
             push_segment(at, name);
             if value.is_object() {
                 self.known_places(step, (value, other), at, same);
+            } else if let Some(variable) = self.unique_variable(value, other) {
+                same.insert(at.clone(), variable);
             } else if let Some(variable) = self.known(step, at, name)
                 && self.captured(&variable) == Some((value.clone(), other.clone()))
             {

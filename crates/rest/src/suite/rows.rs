@@ -68,6 +68,7 @@ pub(super) fn database(service: &Service, tests: &[Test]) -> Option<SuiteDatabas
             },
             agent_url: database.row_endpoint().map(str::to_owned),
             setup: database.snapshot_statements(&tables),
+            secret_variables: Vec::new(),
         })
     })?
 }

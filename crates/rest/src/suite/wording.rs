@@ -56,7 +56,7 @@ pub(super) fn covers(
                 let named = subject.operation == Some(*operation)
                     && subject.status == Some(*status)
                     && subject.user == *user;
-                if !named {
+                if !named && !users.is_empty() {
                     head.users.push(who);
                 }
             }

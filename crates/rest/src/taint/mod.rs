@@ -8,12 +8,14 @@
 mod apply;
 mod hint;
 mod replace_markers;
+mod shift;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub(crate) use apply::without_named_markers;
 pub(crate) use replace_markers::{WordLength, without_markers};
+pub(crate) use shift::shift_by_distance;
 
 use isobath_exec::driver::{Event, InputLocation, InputUse};
 use isobath_genes::{Specialization, SpecializationModel, taint_marker, taint_marker_number};

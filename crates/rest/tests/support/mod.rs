@@ -85,6 +85,7 @@ impl Prepared {
                 feedback: None,
                 database: None,
                 mocks: None,
+                first_looks: Default::default(),
             },
             config,
             timeout: Duration::from_secs(10),

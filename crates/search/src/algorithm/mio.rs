@@ -107,6 +107,7 @@ impl<C> Mio<C> {
     ) -> Proposal<C> {
         let aim = MutationContext {
             target: Some(chain.target),
+            score: Some(chain.score.value()),
             progress: context.progress,
             focused: self.focused(context.progress),
         };

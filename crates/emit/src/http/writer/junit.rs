@@ -17,7 +17,7 @@ use crate::http::{
     Body, BodyCheck, ExpectedResponse, JsonKey, JsonPath, JsonType, MultipartPart, PartContent,
     Placeholder, Request, TextPiece,
 };
-use crate::http::{SuiteError, Text, User};
+use crate::http::{SuiteError, Text, UniqueValue, User};
 use crate::writer::File;
 use crate::writer::junit::{KEYWORDS, comment, escaped};
 use crate::writer::name::{Names, pascal, slug};
@@ -356,19 +356,21 @@ fn users(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
     );
 }
 
+/// Assigns a text that is made up anew.
+fn make_unique(out: &mut String, indent: &str, name: &str, unique: &UniqueValue) {
+    let (prefix, suffix) = (literal(&unique.prefix), literal(&unique.suffix));
+    let _ = writeln!(
+        out,
+        "{indent}String {name} = unique({prefix}, {}, {suffix});",
+        unique.digits
+    );
+}
+
 fn log_in(out: &mut String, user: &User) {
     let reserved: Vec<&str> = KEYWORDS.iter().chain(TAKEN).copied().collect();
     let (known, unique_values) = plan::unique_values(user, Casing::Camel, &reserved);
-    for (name, unique_values) in unique_values {
-        let (prefix, suffix) = (
-            literal(&unique_values.prefix),
-            literal(&unique_values.suffix),
-        );
-        let _ = writeln!(
-            out,
-            "        String {name} = unique({prefix}, {}, {suffix});",
-            unique_values.digits
-        );
+    for (name, unique) in unique_values {
+        make_unique(out, "        ", &name, unique);
     }
     if let Some(create) = &user.create {
         out.push_str("        Response created =\n            ");
@@ -428,9 +430,13 @@ fn found(answer: &str, source: &ValueSource) -> String {
     match source {
         ValueSource::Body(place) => at(answer, place),
         ValueSource::Header(name) => format!("{answer}.header({})", literal(name)),
-        ValueSource::LastSegment(name) => {
-            format!("lastSegment({answer}.header({}))", literal(name))
-        }
+        ValueSource::Text => format!("{answer}.asString().trim()"),
+        ValueSource::LastSegment(source) => match &**source {
+            ValueSource::Body(_) => {
+                format!("lastSegment(String.valueOf({}))", found(answer, source))
+            }
+            _ => format!("lastSegment({})", found(answer, source)),
+        },
         ValueSource::Cookie(name) => format!("{answer}.cookie({})", literal(name)),
     }
 }
@@ -454,6 +460,9 @@ fn method(out: &mut String, test: &PlannedTest<'_>) {
         let call = external::text_call("mockResponse", answer, literal);
         let _ = writeln!(out, "      {call};");
     }
+    for (name, unique) in &test.unique_values {
+        make_unique(out, "      ", name, unique);
+    }
     for (row, key) in &test.rows {
         let links = rows::links(row, &test.known, SPELLING);
         let start = key
@@ -467,7 +476,7 @@ fn method(out: &mut String, test: &PlannedTest<'_>) {
         let _ = writeln!(out, "      {start}{};", links.join(between));
     }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 || !test.rows.is_empty() || !test.test.mocks.is_empty() {
+        if idx > 0 || test.has_preparation() {
             out.push('\n');
         }
         self::step(out, step);

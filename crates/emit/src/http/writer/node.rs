@@ -18,7 +18,7 @@ use crate::http::{
     Body, BodyCheck, ExpectedResponse, JsonKey, JsonPath, JsonType, MultipartPart, PartContent,
     Request, TextPiece,
 };
-use crate::http::{MockedResponse, SuiteError, Text, User};
+use crate::http::{MockedResponse, SuiteError, Text, UniqueValue, User};
 use crate::writer::File;
 use crate::writer::layout::Layout;
 use crate::writer::name::slug;
@@ -471,16 +471,8 @@ fn log_in(out: &mut String, user: &User) {
         return;
     }
     let _ = writeln!(out, "    {name}: async () => {{");
-    for (name, unique_values) in unique_values {
-        let (prefix, suffix) = (
-            literal(&unique_values.prefix),
-            literal(&unique_values.suffix),
-        );
-        let _ = writeln!(
-            out,
-            "      const {name} = unique({prefix}, {}, {suffix});",
-            unique_values.digits
-        );
+    for (name, unique) in unique_values {
+        make_unique(out, "      ", &name, unique);
     }
     if let Some(create) = &user.create {
         out.push_str("      ");
@@ -539,11 +531,20 @@ fn found(answer: &str, source: &ValueSource) -> String {
     match source {
         ValueSource::Body(place) => at(&format!("{answer}.json"), place),
         ValueSource::Header(name) => format!("{answer}.headers.get({})", literal(name)),
-        ValueSource::LastSegment(name) => {
-            format!("lastSegment({answer}.headers.get({}))", literal(name))
-        }
+        ValueSource::Text => format!("{answer}.text.trim()"),
+        ValueSource::LastSegment(source) => format!("lastSegment({})", found(answer, source)),
         ValueSource::Cookie(name) => format!("cookie({answer}, {})", literal(name)),
     }
+}
+
+/// Assigns a text that is made up anew.
+fn make_unique(out: &mut String, indent: &str, name: &str, unique: &UniqueValue) {
+    let (prefix, suffix) = (literal(&unique.prefix), literal(&unique.suffix));
+    let _ = writeln!(
+        out,
+        "{indent}const {name} = unique({prefix}, {}, {suffix});",
+        unique.digits
+    );
 }
 
 fn test(out: &mut String, test: &PlannedTest<'_>, name: &str) {
@@ -554,6 +555,9 @@ fn test(out: &mut String, test: &PlannedTest<'_>, name: &str) {
     for answer in &test.test.mocks {
         mock_response(out, answer);
     }
+    for (name, unique) in &test.unique_values {
+        make_unique(out, "    ", name, unique);
+    }
     for (row, key) in &test.rows {
         let start = key
             .as_ref()
@@ -561,7 +565,7 @@ fn test(out: &mut String, test: &PlannedTest<'_>, name: &str) {
         chain(out, &start, &rows::links(row, &test.known, SPELLING));
     }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 || !test.rows.is_empty() || !test.test.mocks.is_empty() {
+        if idx > 0 || test.has_preparation() {
             out.push('\n');
         }
         self::step(out, step);

@@ -16,7 +16,7 @@ use crate::http::suite::{
 };
 use crate::http::{
     Body, BodyCheck, ExpectedResponse, JsonKey, JsonPath, JsonType, MockedResponse, PartContent,
-    Request, Text, TextPiece, User,
+    Request, Text, TextPiece, UniqueValue, User,
 };
 use crate::http::{SuiteError, request::MultipartPart};
 use crate::suite::SuiteDialect;
@@ -497,16 +497,8 @@ fn log_in(out: &mut String, user: &User) {
         in_docstring(&one_line(&user.name))
     );
     let (known, unique_values) = plan::unique_values(user, Casing::Snake, RESERVED);
-    for (name, unique_values) in unique_values {
-        let (prefix, suffix) = (
-            literal(&unique_values.prefix),
-            literal(&unique_values.suffix),
-        );
-        let _ = writeln!(
-            out,
-            "    {name} = unique({prefix}, {}, {suffix})",
-            unique_values.digits
-        );
+    for (name, unique) in unique_values {
+        make_unique(out, "    ", &name, unique);
     }
     if let Some(create) = &user.create {
         out.push_str("    ");
@@ -575,8 +567,9 @@ fn found(answer: &str, json: &str, source: &ValueSource) -> String {
     match source {
         ValueSource::Body(place) => at(json, place),
         ValueSource::Header(name) => format!("{answer}.headers[{}]", literal(name)),
-        ValueSource::LastSegment(name) => {
-            format!("last_segment({answer}.headers[{}])", literal(name))
+        ValueSource::Text => format!("{answer}.text.strip()"),
+        ValueSource::LastSegment(source) => {
+            format!("last_segment({})", found(answer, json, source))
         }
         ValueSource::Cookie(name) => format!("{answer}.cookies[{}]", literal(name)),
     }
@@ -588,6 +581,16 @@ fn plus(text: &str) -> String {
     } else {
         format!(" + {}", literal(text))
     }
+}
+
+/// Assigns a text that is made up anew.
+fn make_unique(out: &mut String, indent: &str, name: &str, unique: &UniqueValue) {
+    let (prefix, suffix) = (literal(&unique.prefix), literal(&unique.suffix));
+    let _ = writeln!(
+        out,
+        "{indent}{name} = unique({prefix}, {}, {suffix})",
+        unique.digits
+    );
 }
 
 fn function(out: &mut String, test: &PlannedTest<'_>, name: &str) {
@@ -606,6 +609,9 @@ fn function(out: &mut String, test: &PlannedTest<'_>, name: &str) {
     for answer in &test.test.mocks {
         mock_response(out, answer);
     }
+    for (name, unique) in &test.unique_values {
+        make_unique(out, "    ", name, unique);
+    }
     for (row, key) in &test.rows {
         let start = key
             .as_ref()
@@ -613,7 +619,7 @@ fn function(out: &mut String, test: &PlannedTest<'_>, name: &str) {
         chain(out, &start, &rows::links(row, &test.known, SPELLING));
     }
     for (idx, step) in test.steps.iter().enumerate() {
-        if idx > 0 || !test.rows.is_empty() || !test.test.mocks.is_empty() {
+        if idx > 0 || test.has_preparation() {
             out.push('\n');
         }
         self::step(out, step);
@@ -789,7 +795,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, body: &str, check: &BodyCh
             let _ = writeln!(out, "    assert {} in {answer}.text", literal(text));
         }
         BodyCheck::TextEquals { text } => {
-            assertion(out, format!("{answer}.text"), "==", &literal(text));
+            assertion(out, format!("{answer}.text.strip()"), "==", &literal(text));
         }
         BodyCheck::Empty => {
             let _ = writeln!(out, "    assert not {answer}.content");

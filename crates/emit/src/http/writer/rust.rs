@@ -17,7 +17,7 @@ use crate::http::suite::{
 use crate::http::{
     Body, BodyCheck, ExpectedResponse, JsonKey, JsonPath, JsonType, PartContent, Request, TextPiece,
 };
-use crate::http::{SuiteError, Text, User, check::bytes};
+use crate::http::{SuiteError, Text, UniqueValue, User, check::bytes};
 use crate::writer::File;
 use crate::writer::name::{Names, slug};
 use crate::writer::rust::{KEYWORDS, literal};
@@ -291,16 +291,8 @@ fn log_in(out: &mut String, user: &User) {
         slug(&user.name)
     );
     let (known, unique_values) = plan::unique_values(user, Casing::Snake, KEYWORDS);
-    for (name, unique_values) in unique_values {
-        let (prefix, suffix) = (
-            literal(&unique_values.prefix),
-            literal(&unique_values.suffix),
-        );
-        let _ = writeln!(
-            out,
-            "        let {name} = unique({prefix}, {}, {suffix});",
-            unique_values.digits
-        );
+    for (name, unique) in unique_values {
+        make_unique(out, "        ", &name, unique);
     }
     if let Some(create) = &user.create {
         let chain = call("api", create, &known, out);
@@ -369,8 +361,10 @@ fn found(answer: &str, source: &ValueSource, as_text: bool) -> String {
         }
         ValueSource::Header(name) if as_text => format!("{answer}.header({})", literal(name)),
         ValueSource::Header(name) => format!("json!({answer}.header({}))", literal(name)),
-        ValueSource::LastSegment(name) => {
-            let segment = format!("last_segment(&{answer}.header({}))", literal(name));
+        ValueSource::Text if as_text => format!("{answer}.text.trim()"),
+        ValueSource::Text => format!("json!({answer}.text.trim())"),
+        ValueSource::LastSegment(source) => {
+            let segment = format!("last_segment(&{})", found(answer, source, true));
             if as_text {
                 segment
             } else {
@@ -380,6 +374,16 @@ fn found(answer: &str, source: &ValueSource, as_text: bool) -> String {
         ValueSource::Cookie(name) if as_text => format!("{answer}.cookie({})", literal(name)),
         ValueSource::Cookie(name) => format!("json!({answer}.cookie({}))", literal(name)),
     }
+}
+
+/// Assigns a text that is made up anew.
+fn make_unique(out: &mut String, indent: &str, name: &str, unique: &UniqueValue) {
+    let (prefix, suffix) = (literal(&unique.prefix), literal(&unique.suffix));
+    let _ = writeln!(
+        out,
+        "{indent}let {name} = unique({prefix}, {}, {suffix});",
+        unique.digits
+    );
 }
 
 fn function(out: &mut String, test: &PlannedTest<'_>) {
@@ -406,12 +410,15 @@ fn function(out: &mut String, test: &PlannedTest<'_>) {
             let _ = writeln!(out, "        let {name} = api.{name}().await;");
         }
     }
-    if !test.rows.is_empty() || !test.test.mocks.is_empty() {
+    if test.has_preparation() {
         out.push('\n');
     }
     for answer in &test.test.mocks {
         let call = external::text_call("mock_response", answer, literal);
         let _ = writeln!(out, "        #[rustfmt::skip]\n        {call};");
+    }
+    for (name, unique) in &test.unique_values {
+        make_unique(out, "        ", name, unique);
     }
     for (row, key) in &test.rows {
         let links = rows::links(row, &test.known, SPELLING);

@@ -108,6 +108,10 @@ impl Database for MariaDbDatabase {
         DialectName::MySql
     }
 
+    fn foreign_key_switch(&self) -> Option<[&'static str; 2]> {
+        Some(["SET FOREIGN_KEY_CHECKS = 0", "SET FOREIGN_KEY_CHECKS = 1"])
+    }
+
     fn display_address(&self) -> &str {
         &self.place
     }

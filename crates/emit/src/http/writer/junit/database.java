@@ -26,7 +26,11 @@
     builder.environment().put("MYSQL_PWD", login.length > 1 ? login[1] : "");
 @@end
     Process process = builder.redirectErrorStream(true).start();
-    process.getOutputStream().write((String.join(";\n", statements) + ";\n").getBytes(UTF_8));
+    String text = String.join(";\n", statements) + ";\n";
+    for (String name : System.getenv().keySet()) {
+      text = text.replace("${" + name + "}", System.getenv(name));
+    }
+    process.getOutputStream().write(text.getBytes(UTF_8));
     process.getOutputStream().close();
     String said = new String(process.getInputStream().readAllBytes(), UTF_8).trim();
     assertEquals(0, process.waitFor(), said);

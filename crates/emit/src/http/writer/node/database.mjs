@@ -23,7 +23,9 @@ function runSql(...statements) {
   client.push(url.pathname.replaceAll("/", ""));
 @@end
   const [program, ...parameters] = client;
-  const input = `${statements.join(";\n")};\n`;
+  const text = `${statements.join(";\n")};\n`;
+  const fill = (text, [name, value]) => text.replaceAll("$" + `{${name}}`, () => value);
+  const input = Object.entries(process.env).reduce(fill, text);
   const done = spawnSync(program, parameters, { input, env, encoding: "utf8", timeout: 60_000 });
   assert.equal(done.status, 0, `${done.error ?? ""}${done.stderr}${done.stdout}`);
   return done.stdout.trim();

@@ -23,9 +23,12 @@ def run_sql(*statements):
     client += ["-P", str(url.port or 3306), "-u", unquote(url.username or "root")]
     client.append(url.path.strip("/"))
 @@end
+    text = ";\n".join(statements) + ";\n"
+    for name, value in os.environ.items():
+        text = text.replace("${" + name + "}", value)
     done = subprocess.run(
         client,
-        input=";\n".join(statements) + ";\n",
+        input=text,
         env=environment,
         capture_output=True,
         text=True,

@@ -1,0 +1,95 @@
+//! What each GET returned when it was first called in a run: the nearest to a fresh start that can be seen of a
+//! service that is not reset.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use isobath_exec::http::Method;
+use isobath_genes::Gene;
+use serde_json::Value;
+
+use crate::exchange::Exchange;
+
+/// Responses that are kept at most, and how long each may be.
+const MAX_LOOKS: usize = 2_000;
+const MAX_BODY: usize = 100_000;
+
+/// The first response to each GET, by user and URL.
+#[derive(Debug, Default)]
+pub struct FirstLooks(Mutex<Looks>);
+
+#[derive(Debug, Default)]
+struct Looks {
+    bodies: BTreeMap<(Option<usize>, String), Arc<Value>>,
+    /// Inputs without optional parts with which an operation succeeded before anything was written.
+    plain: BTreeMap<usize, Gene>,
+    /// The texts that responses had before anything was written.
+    texts: BTreeSet<String>,
+}
+
+impl FirstLooks {
+    /// Keeps a response, if it is the first one.
+    pub(crate) fn note(&self, exchange: &Exchange) {
+        let is_short = |body: &[u8]| body.len() <= MAX_BODY;
+        if exchange.request.method != Method::GET
+            || !exchange.succeeded()
+            || !exchange
+                .response()
+                .is_some_and(|response| is_short(&response.body))
+        {
+            return;
+        }
+        if let Some(body) = &exchange.body {
+            let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if looks.bodies.len() < MAX_LOOKS {
+                looks
+                    .bodies
+                    .entry(key(exchange))
+                    .or_insert_with(|| Arc::new(body.clone()));
+            }
+        }
+    }
+
+    /// What the same request returned first.
+    #[must_use]
+    pub fn of(&self, exchange: &Exchange) -> Option<Arc<Value>> {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.bodies.get(&key(exchange)).cloned()
+    }
+
+    /// Takes note that an operation succeeded with this input before anything was written, and of what it returned.
+    pub(crate) fn note_input(&self, operation: usize, input: Gene, body: Option<&Value>) {
+        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.plain.insert(operation, input);
+        let mut left: Vec<&Value> = body.into_iter().collect();
+        while let Some(value) = left.pop() {
+            match value {
+                Value::String(text) => {
+                    looks.texts.insert(text.clone());
+                }
+                Value::Number(number) => {
+                    looks.texts.insert(number.to_string());
+                }
+                Value::Array(items) => left.extend(items),
+                Value::Object(members) => left.extend(members.values()),
+                Value::Null | Value::Bool(_) => {}
+            }
+        }
+    }
+
+    /// Whether a text was in a response before anything was written.
+    pub(crate) fn had(&self, text: &str) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.texts.contains(text)
+    }
+
+    /// The input with which the operation of an exchange succeeded before anything was written.
+    pub(crate) fn first_input(&self, exchange: &Exchange) -> Option<Gene> {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.plain.get(&exchange.operation?).cloned()
+    }
+}
+
+fn key(exchange: &Exchange) -> (Option<usize>, String) {
+    (exchange.user, exchange.request.url.clone())
+}

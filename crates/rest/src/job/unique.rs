@@ -1,0 +1,126 @@
+//! Learns which texts a service accepts only once, where nothing resets it.
+
+use std::collections::BTreeSet;
+
+use isobath_search::Archive;
+
+use crate::caller::{Caller, ServiceLost};
+use crate::candidate::{Candidate, Step};
+use crate::exchange::Exchange;
+use crate::problem::RestProblem;
+use crate::target::Target;
+use crate::unique::possible_places;
+
+/// Places of an operation that are tried alone, and repairs of one candidate.
+const ALONE: usize = 5;
+const REPAIRS: usize = 3;
+
+/// Runs what created something once more. What is refused now, and accepted with other texts, names things that the
+/// service still has: these texts are different in every run from now on.
+///
+/// `left` says whether there is time after so many calls. Returns the number of calls.
+///
+/// # Errors
+///
+/// When the service is gone.
+pub(super) fn learn_unique_texts(
+    problem: &RestProblem,
+    archive: &Archive<Candidate>,
+    caller: &mut Caller,
+    left: &mut dyn FnMut(u64) -> bool,
+) -> Result<u64, ServiceLost> {
+    let mut learner = Learner { caller, calls: 0 };
+    if learner.caller.service().is_reset() {
+        return Ok(0);
+    }
+    let mut creators: Vec<Candidate> = Vec::new();
+    for (id, target) in problem.targets().iter() {
+        let Target::Status(operation, 200..300) = *target else {
+            continue;
+        };
+        let method = problem
+            .api
+            .operations
+            .get(operation)
+            .map(|one| &*one.method);
+        if !matches!(method, Some("POST" | "PUT"))
+            || !learner.caller.unique_texts().begin(operation)
+        {
+            continue;
+        }
+        let Some(kept) = archive.covering(id) else {
+            continue;
+        };
+        let shows = |step: &Step| step.operation() == Some(operation);
+        if let Some(at) = kept.candidate.steps.iter().rposition(shows) {
+            creators.push(kept.candidate.slice(at));
+        }
+    }
+    // What others need first.
+    creators.sort_by_key(|creator| creator.steps.len());
+    for creator in creators {
+        for _ in 0..REPAIRS {
+            if !left(learner.calls) {
+                return Ok(learner.calls);
+            }
+            if !learner.learn_from(&creator)? {
+                break;
+            }
+        }
+    }
+    Ok(learner.calls)
+}
+
+struct Learner<'a> {
+    caller: &'a mut Caller,
+    calls: u64,
+}
+
+impl Learner<'_> {
+    fn run(&mut self, candidate: &Candidate) -> Result<Vec<Exchange>, ServiceLost> {
+        let exchanges = self.caller.run(candidate)?;
+        self.calls += exchanges.len() as u64;
+        Ok(exchanges)
+    }
+
+    /// Whether the candidate had a step that was refused and is accepted with texts of its own.
+    fn learn_from(&mut self, creator: &Candidate) -> Result<bool, ServiceLost> {
+        let exchanges = self.run(creator)?;
+        let Some(refused) = exchanges.iter().find(|exchange| !exchange.succeeded()) else {
+            return Ok(false);
+        };
+        let (step, operation) = (refused.step, refused.operation);
+        let Some(operation) = operation.filter(|one| !self.caller.unique_texts().knows(*one))
+        else {
+            return Ok(false);
+        };
+        let places = possible_places(creator, step);
+        let all: BTreeSet<String> = places.iter().cloned().collect();
+        if all.is_empty() || !self.succeeds_with(creator, step, operation, all.clone())? {
+            self.caller.unique_texts().set(operation, BTreeSet::new());
+            return Ok(false);
+        }
+        for place in places.into_iter().take(ALONE) {
+            if self.succeeds_with(creator, step, operation, BTreeSet::from([place]))? {
+                return Ok(true);
+            }
+        }
+        self.caller.unique_texts().set(operation, all);
+        Ok(true)
+    }
+
+    fn succeeds_with(
+        &mut self,
+        creator: &Candidate,
+        step: u32,
+        operation: usize,
+        places: BTreeSet<String>,
+    ) -> Result<bool, ServiceLost> {
+        self.caller.unique_texts().set(operation, places);
+        let exchanges = self.run(creator)?;
+        let mut exchanges = exchanges.iter();
+        Ok(exchanges
+            .find(|exchange| exchange.step == step)
+            .is_some_and(Exchange::succeeded))
+    }
+}

@@ -1,0 +1,148 @@
+//! A service that keeps what it is given, cannot be reset, and takes every name once.
+//!
+//! It begins with one board, `default`. Lists and counts grow with every call that creates something.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+use crate::running::{Running, serve};
+
+/// The notes of each board, by title.
+type Shared = Arc<Mutex<BTreeMap<String, BTreeMap<String, Value>>>>;
+
+type Answer = (StatusCode, Json<Value>);
+
+/// Starts the service.
+pub fn lasting() -> Running {
+    let text = || json!({ "type": "string", "minLength": 1, "maxLength": 40 });
+    let path =
+        |name: &str| json!({ "name": name, "in": "path", "required": true, "schema": text() });
+    let known = |statuses: &[&str]| {
+        let statuses = statuses.iter().map(|status| {
+            let schema = json!({ "schema": { "type": "object" } });
+            let answer = json!({ "description": "", "content": { "application/json": schema } });
+            ((*status).to_owned(), answer)
+        });
+        Value::Object(statuses.collect())
+    };
+    let body = |schema: Value| json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+    let board = json!({ "type": "object", "required": ["name"], "properties": { "name": text() } });
+    let note = json!({ "type": "object", "required": ["title", "text"],
+        "properties": { "title": text(), "text": text() } });
+    let of_note = || json!([path("board"), path("title")]);
+    let paths = json!({
+        "/boards": {
+            "get": { "responses": known(&["200"]) },
+            "post": { "requestBody": body(board), "responses": known(&["201", "400", "409"]) } },
+        "/boards/{board}/notes": {
+            "get": { "parameters": [path("board")], "responses": known(&["200", "404"]) },
+            "post": { "parameters": [path("board")], "requestBody": body(note),
+                "responses": known(&["201", "400", "404", "409"]) } },
+        "/boards/{board}/notes/{title}": {
+            "get": { "parameters": of_note(), "responses": known(&["200", "404"]) },
+            "delete": { "parameters": of_note(), "responses": known(&["200", "404"]) } },
+    });
+    let state = Shared::default();
+    let mut boards = state.lock().expect("nobody else has it");
+    boards.insert("default".into(), BTreeMap::new());
+    drop(boards);
+    let router = Router::new()
+        .route("/boards", get(boards_of).post(add_board))
+        .route("/boards/{board}/notes", get(notes_of).post(add_note))
+        .route("/boards/{board}/notes/{title}", get(note_of).delete(delete))
+        .with_state(state);
+    serve("lasting", router, paths, json!({}))
+}
+
+fn refused(status: StatusCode) -> Answer {
+    (status, Json(json!({ "status": status.as_u16() })))
+}
+
+fn done(status: StatusCode, body: Value) -> Answer {
+    (status, Json(body))
+}
+
+async fn boards_of(State(state): State<Shared>) -> Answer {
+    let boards = state.lock().expect("no request panics");
+    let all: Vec<Value> = boards.keys().map(|name| json!({ "name": name })).collect();
+    done(StatusCode::OK, json!({ "total": all.len(), "boards": all }))
+}
+
+async fn add_board(State(state): State<Shared>, Json(body): Json<Value>) -> Answer {
+    let Some(name) = body.get("name").and_then(Value::as_str) else {
+        return refused(StatusCode::BAD_REQUEST);
+    };
+    let mut boards = state.lock().expect("no request panics");
+    if boards.contains_key(name) {
+        return refused(StatusCode::CONFLICT);
+    }
+    boards.insert(name.to_owned(), BTreeMap::new());
+    done(
+        StatusCode::CREATED,
+        json!({ "name": name, "kind": "board" }),
+    )
+}
+
+async fn notes_of(State(state): State<Shared>, Path(board): Path<String>) -> Answer {
+    let boards = state.lock().expect("no request panics");
+    match boards.get(&board) {
+        None => refused(StatusCode::NOT_FOUND),
+        Some(notes) => {
+            let all: Vec<&Value> = notes.values().collect();
+            done(StatusCode::OK, json!({ "notes": all }))
+        }
+    }
+}
+
+async fn add_note(
+    State(state): State<Shared>,
+    Path(board): Path<String>,
+    Json(body): Json<Value>,
+) -> Answer {
+    let title = body.get("title").and_then(Value::as_str);
+    let text = body.get("text").and_then(Value::as_str);
+    let (Some(title), Some(text)) = (title, text) else {
+        return refused(StatusCode::BAD_REQUEST);
+    };
+    let mut boards = state.lock().expect("no request panics");
+    let Some(notes) = boards.get_mut(&board) else {
+        return refused(StatusCode::NOT_FOUND);
+    };
+    if notes.contains_key(title) {
+        return refused(StatusCode::CONFLICT);
+    }
+    let note = json!({ "title": title, "text": text });
+    notes.insert(title.to_owned(), note.clone());
+    done(StatusCode::CREATED, note)
+}
+
+async fn note_of(
+    State(state): State<Shared>,
+    Path((board, title)): Path<(String, String)>,
+) -> Answer {
+    let boards = state.lock().expect("no request panics");
+    let note = boards.get(&board).and_then(|notes| notes.get(&title));
+    note.map_or_else(
+        || refused(StatusCode::NOT_FOUND),
+        |note| done(StatusCode::OK, note.clone()),
+    )
+}
+
+async fn delete(
+    State(state): State<Shared>,
+    Path((board, title)): Path<(String, String)>,
+) -> Answer {
+    let mut boards = state.lock().expect("no request panics");
+    let notes = boards.get_mut(&board);
+    let note = notes.and_then(|notes| notes.remove(&title));
+    note.map_or_else(
+        || refused(StatusCode::NOT_FOUND),
+        |note| done(StatusCode::OK, note),
+    )
+}
