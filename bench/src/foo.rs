@@ -113,6 +113,7 @@ fn run(engine: Engine, with_post: bool, seed: u64) -> Result<Reached, Box<dyn Er
         feedback: Some(Mutex::new(feedback)),
         database: Some(Mutex::new(data)),
         mocks: None,
+        first_looks: Default::default(),
     });
     let config = Config::single_worker(seed, CALLS);
     let mut wanted: BTreeSet<&str> = BTreeSet::from([

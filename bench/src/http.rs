@@ -241,6 +241,7 @@ fn whole_job(address: &str, workers: usize) -> Option<Measured> {
         feedback: None,
         database: None,
         mocks: None,
+        first_looks: Default::default(),
     });
     let mut config = Config::single_worker(1, JOB_CALLS);
     config.workers = workers;

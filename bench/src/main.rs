@@ -15,7 +15,9 @@ mod llvm;
 mod marina;
 mod mutants;
 mod openapi;
+mod proofs;
 mod protocol;
+mod python;
 mod query;
 mod query_eval;
 mod query_targets;
@@ -24,6 +26,8 @@ mod rest;
 mod schema;
 mod search;
 mod services;
+mod stages;
+mod strangers;
 mod subjects;
 mod tap;
 mod verdict;
@@ -67,6 +71,7 @@ fn main() -> ExitCode {
         ["marina", binary] => marina::table(Path::new(binary), "60s", 5),
         ["marina", binary, budget] => marina::table(Path::new(binary), budget, 5),
         ["query", folder, options @ ..] => query::measure(Path::new(folder), options),
+        ["proofs", options @ ..] => proofs::table(options),
         ["protocol"] => protocol::table(),
         ["database", words @ ..] => database::table(words),
         ["whitebox", "effect", samples, program, numbers @ ..] => {
@@ -102,6 +107,43 @@ fn main() -> ExitCode {
                 only: numbers.get(2).copied(),
             })
         }
+        ["strangers", folder, program, seconds, names @ ..] => {
+            let Ok(seconds) = seconds.parse() else {
+                eprintln!("isobath-bench: `{seconds}` is not a number of seconds");
+                return ExitCode::from(2);
+            };
+            strangers::table(&strangers::Plan {
+                folder: Path::new(folder),
+                program: Path::new(program),
+                seconds,
+                names,
+            })
+        }
+        ["python", samples, program, numbers @ ..] => {
+            let number = |at: usize, usual| {
+                let word = numbers.get(at).and_then(|word| word.parse().ok());
+                word.unwrap_or(usual)
+            };
+            let extent = stages::Extent {
+                program: Path::new(program),
+                seeds: number(0, 3),
+                calls: number(1, 10_000),
+            };
+            python::table(Path::new(samples), &extent, numbers.get(2).copied())
+        }
+        ["wfd", folder, program, rest @ ..] => {
+            let number = |at: usize, usual| {
+                let word = rest.get(at).and_then(|word| word.parse().ok());
+                word.unwrap_or(usual)
+            };
+            jvm::compare(&jvm::Comparison {
+                folder: Path::new(folder),
+                program: Path::new(program),
+                seeds: number(0, 3),
+                seconds: number(1, 60),
+                services: rest.get(2..).unwrap_or_default(),
+            })
+        }
         ["services", folder, wrapper, names @ ..] => {
             services::table(Path::new(folder), Path::new(wrapper), names)
         }
@@ -124,6 +166,9 @@ fn main() -> ExitCode {
                 "       isobath-bench query FOLDER [--all] [--seeds N] [--algorithm NAME] [--budget N] [--ignore-constraints] [--confirm] [--apart] [--only ID] [-v]"
             );
             eprintln!("       isobath-bench query FOLDER --paper [--seeds N] [--budget N]");
+            eprintln!(
+                "       isobath-bench proofs [--engine NAME] [--only queries|schemas] [--seed N] [--rounds N] [--queries N] [--databases N]"
+            );
             eprintln!("       isobath-bench protocol");
             eprintln!("       isobath-bench whitebox PROJECT PACKAGE WRAPPER PATH…");
             eprintln!("       isobath-bench whitebox llvm SAMPLES ISOBATH [NAME…]");
@@ -134,6 +179,9 @@ fn main() -> ExitCode {
             eprintln!(
                 "       isobath-bench jvm SAMPLES ISOBATH [SEEDS [CALLS [probes|throughput|figures|functions|numbers|texts]]]"
             );
+            eprintln!("       isobath-bench strangers FOLDER ISOBATH SECONDS [NAME…]");
+            eprintln!("       isobath-bench python SAMPLES ISOBATH [SEEDS [CALLS [SERVICE]]]");
+            eprintln!("       isobath-bench wfd FOLDER ISOBATH [SEEDS [SECONDS [SERVICE…]]]");
             eprintln!("       isobath-bench services WORKSPACE WRAPPER [NAME…]");
             ExitCode::from(2)
         }

@@ -63,6 +63,7 @@ pub(super) fn covered(
         feedback: Some(Mutex::new(Box::new(feedback))),
         database: Some(Mutex::new(LiveDatabase::new(state, now, choice, true))),
         mocks: None,
+        first_looks: Default::default(),
     });
     let client = |flag: &Arc<AtomicBool>| {
         Client::new(HttpConfig {

@@ -7,6 +7,7 @@
 
 mod coverage;
 mod figures;
+mod wfd;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -16,7 +17,10 @@ use isobath_exec::driver::Listener;
 use isobath_exec::http::{Client, ClientConfig, Request};
 use isobath_exec::process::{Launch, ReadyCheck, Service, free_port};
 
+use crate::stages::Extent;
 use crate::verdict::{self, BenchError, run};
+
+pub(crate) use wfd::{Comparison, compare};
 
 /// What a probe may cost, in nanoseconds.
 const LIMITS: [(&str, f64); 3] = [("line", 2.0), ("branch", 5.0), ("long branch", 5.0)];
@@ -65,6 +69,14 @@ pub(crate) fn table(plan: &Plan<'_>) -> ExitCode {
 impl Plan<'_> {
     fn wants(&self, part: &str) -> bool {
         self.only.is_none_or(|only| only == part)
+    }
+
+    fn extent(&self) -> Extent<'_> {
+        Extent {
+            program: self.program,
+            seeds: self.seeds,
+            calls: self.calls,
+        }
     }
 
     fn driver(&self) -> Result<PathBuf, BenchError> {
