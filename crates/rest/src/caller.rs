@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use isobath_exec::DatabaseError;
 use isobath_exec::http::{
@@ -15,6 +16,7 @@ use crate::exchange::Exchange;
 use crate::external::Mocks;
 use crate::feedback::{CandidateTrace, Feedback};
 use crate::first_look::FirstLooks;
+use crate::login_guard::LoginGuard;
 use crate::openapi::Api;
 use crate::redact;
 use crate::seeding::{LiveDatabase, SeededRows};
@@ -110,6 +112,10 @@ pub struct Caller {
     rejects_new_logins: BTreeSet<Option<usize>>,
     /// The texts that each run replaces by new ones.
     unique_texts: UniqueTexts,
+    /// Puts back what users log in with.
+    login_guard: LoginGuard,
+    /// The step before which it waits, and how long.
+    pause: Option<(u32, Duration)>,
 }
 
 /// State of the service after a call.
@@ -139,6 +145,8 @@ impl Caller {
             answered: BTreeMap::new(),
             rejects_new_logins: BTreeSet::new(),
             unique_texts: UniqueTexts::default(),
+            login_guard: LoginGuard::default(),
+            pause: None,
         }
     }
 
@@ -146,6 +154,11 @@ impl Caller {
     pub(crate) fn with_seed(mut self, seed: u64) -> Self {
         self.unique_texts = UniqueTexts::new(seed);
         self
+    }
+
+    /// Waits before a step of the candidates that are run next, or before none.
+    pub(crate) fn pause_before(&mut self, step: Option<u32>, time: Duration) {
+        self.pause = step.map(|step| (step, time));
     }
 
     /// The texts that each run replaces by new ones.
@@ -184,6 +197,12 @@ impl Caller {
         if !self.service.is_reset() {
             let looks = &self.service.first_looks;
             exchanges.iter().for_each(|exchange| looks.note(exchange));
+            let (client, base) = (&mut self.client, &self.service.base);
+            let guard = &mut self.login_guard;
+            if !guard.check(client, base, &self.sessions, &mut exchanges) {
+                // What cannot be put back is gone with a restart, where the service was started here.
+                let _ = self.service.supervisor.restart_fresh();
+            }
         }
         Ok(exchanges)
     }
@@ -257,6 +276,9 @@ impl Caller {
     ) -> Result<Option<Vec<Exchange>>, ServiceLost> {
         let mut exchanges: Vec<Exchange> = Vec::with_capacity(candidate.steps.len());
         for step in &candidate.steps {
+            if let Some((_, time)) = self.pause.filter(|(before, _)| *before == step.id) {
+                std::thread::sleep(time);
+            }
             let session = step.user.and_then(|user| self.sessions.get(user));
             let session = session.cloned();
             let credentials = session.as_ref().map(Session::credentials);

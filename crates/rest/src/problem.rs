@@ -376,6 +376,9 @@ impl RestProblem {
         let is_anonymous = step.user.is_none();
         self.disruption
             .note(&self.api, operation, is_anonymous, status, worked);
+        if let Some(change) = exchange.login_change {
+            self.disruption.note_login_change(operation, change);
+        }
         *self.statuses[operation].entry(status).or_default() += 1;
         let targets = &mut self.targets;
         let mut cover =
@@ -544,7 +547,11 @@ impl Problem for RestProblem {
         if let Some(seeder) = &mut self.seeder {
             seeder.note(candidate, &exchanges);
         }
-        for fault in self.judge(candidate, &exchanges) {
+        for mut fault in self.judge(candidate, &exchanges) {
+            let mut known = self.faults.iter();
+            if !known.any(|known| known.identity() == fault.identity()) {
+                fault.note_calls(&exchanges);
+            }
             if fault.kind == FaultKind::ServiceDied {
                 self.note_crash(&fault, candidate);
             }

@@ -108,6 +108,34 @@ impl Session {
         self.user.login.is_some()
     }
 
+    /// The names and values that the user logs in with; `None` where that is no call, or where users are created anew.
+    pub(crate) fn login_fields(&self) -> Option<Vec<(String, String)>> {
+        let login = self.user.login.as_ref()?;
+        if self.user.create.is_some() {
+            return None;
+        }
+        let body = login.call.body.as_deref().unwrap_or_default();
+        let fields = match serde_json::from_str(body) {
+            Ok(Value::Object(members)) => members
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value.as_str()?.to_owned())))
+                .collect(),
+            _ => form_urlencoded::parse(body.as_bytes())
+                .into_owned()
+                .collect(),
+        };
+        Some(fields)
+    }
+
+    /// Whether the user can log in at present.
+    pub(crate) fn can_log_in(&self, client: &mut Client, base: &str) -> bool {
+        let (filled, renewals) = {
+            let credentials = self.lock();
+            (credentials.filled.clone(), credentials.renewals)
+        };
+        self.log_in(client, base, filled, renewals).is_ok()
+    }
+
     /// Logs in again after `stale` was refused; creates the user again if the service does not know it any more.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use isobath_emit::http::{ExpectedOutcome, ValueSource, curl};
-use isobath_exec::http::{Client, ClientConfig as HttpConfig};
+use isobath_exec::http::{Client, ClientConfig as HttpConfig, Method};
 use isobath_genes::{Gene, GeneConfig};
 use isobath_rest::auth::{self, Format};
 use isobath_rest::caller::Caller;
@@ -17,8 +17,9 @@ use isobath_rest::candidate::{Candidate, StepKind};
 use isobath_rest::exchange::Exchange;
 use isobath_rest::job::call_disruptive;
 use isobath_rest::probe::ProbeConfig;
+use isobath_rest::session::Session;
 use isobath_search::Rng;
-use isobath_suts::accounts;
+use isobath_suts::{accounts, renaming};
 
 use support::{Plan, Prepared};
 
@@ -153,4 +154,45 @@ fn suites_create_their_users_and_read_ids_from_locations() {
             assert!(result.passed, "{language}: {id} fails: {}", result.message);
         }
     }
+}
+
+#[test]
+fn what_a_user_logs_in_with_is_put_back_and_no_test_changes_it() {
+    let service = renaming::start();
+    let file = r#"
+auth:
+  - name: ada
+    loginEndpointAuth:
+      endpoint: /login
+      verb: POST
+      contentType: application/json
+      payloadRaw: '{"username": "ada@example.org", "password": "engine"}'
+      token: { extractFrom: body, extractSelector: /token, sendIn: header, sendName: Authorization, sendTemplate: "Bearer {token}" }
+"#;
+    let users = auth::read(file, Format::Yaml).expect("a good file");
+    let document = service.openapi.to_string();
+    let plan = Plan {
+        url: &service.url,
+        document: &document,
+        users: &users,
+        reset: None,
+        calls: 400,
+        seed: 1,
+        probes: ProbeConfig::default(),
+    };
+    let (outcome, _) = support::search_and_write(&plan, "renaming");
+    assert_eq!(outcome.login_changes, [2], "{:?}", outcome.statuses);
+    let mut client = Client::new(HttpConfig::default()).expect("a client");
+    Session::open(&mut client, &service.url, &users[0], 0).expect("the user can log in");
+    let renames = |exchange: &&Exchange| {
+        let body = exchange.sent.as_ref().and_then(|sent| sent.get("body"));
+        let has = |name: &str| body.and_then(|body| body.get(name)?.as_str()).is_some();
+        let is_update = exchange.request.method == Method::PATCH && exchange.succeeded();
+        is_update && (has("email") || has("new_password"))
+    };
+    let tests = outcome.tests.iter();
+    let renaming: Vec<_> = tests
+        .flat_map(|test| test.exchanges.iter().filter(renames))
+        .collect();
+    assert!(renaming.is_empty(), "{renaming:?}");
 }

@@ -86,6 +86,7 @@ impl Oracle {
                     operation: name.clone(),
                     detail,
                     evidence: evidence.clone(),
+                    calls: Vec::new(),
                 });
             }
         };
