@@ -24,7 +24,8 @@ current = None
 
 _lock = _thread.RLock()
 _start_thread = _thread.start_new_thread  # before anybody patches it
-_pid = None
+#: Whether this process tried to connect.
+_tried = False
 
 
 class Link:
@@ -60,16 +61,13 @@ class Refused(Exception):
 
 def ensure(state):
     """Connects this process, unless it tried before. `state` has settings, targets and services."""
-    global current, _pid
-    if _pid == os.getpid():
+    global current, _tried
+    if _tried:
         return current
     with _lock:
-        if _pid == os.getpid():
+        if _tried:
             return current
-        if current is not None:
-            _forget(current)
-        current = None
-        _pid = os.getpid()
+        _tried = True
         try:
             current = _open(state.settings, state.targets(), state.cells())
         except (OSError, ValueError, Refused) as problem:
@@ -82,17 +80,18 @@ def ensure(state):
 
 def adopt(link, state):
     """Goes on with a connection that another process handed over."""
-    global current, _pid
+    global current, _tried
     current = link
-    _pid = os.getpid()
+    _tried = True
     state.connected(link)
     _serve(link, state)
 
 
 def forked():
     """In a process that was just forked: the connection is the parent's. Whether there was one."""
-    global current
+    global current, _tried
     before, current = current, None
+    _tried = False
     if before is not None:
         _forget(before)
     return before is not None
@@ -100,10 +99,10 @@ def forked():
 
 def alone(cells, stream=None):
     """A connection to nobody, for tests."""
-    global current, _pid
+    global current, _tried
     near, far = socket.socketpair() if stream is None else (stream, None)
     current = Link(near, Queue(near), cells)
-    _pid = os.getpid()
+    _tried = True
     return current, far
 
 
