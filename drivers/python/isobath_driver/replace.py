@@ -190,6 +190,16 @@ def _count(callee, t, *arguments, **keywords):
     return count
 
 
+def _split(callee, t, *arguments, **keywords):
+    parts = callee(*arguments, **keywords)
+    separator = arguments[0] if arguments else keywords.get("sep")
+    if type(separator) is str:
+        found = separator in callee.__self__
+        if _is_news(callee.__self__, (separator,), found, t):
+            _told_part(callee.__self__, (separator,), found, t)
+    return parts
+
+
 def _index(callee, t, *arguments, **keywords):
     try:
         at = callee(*arguments, **keywords)
@@ -505,6 +515,8 @@ def _register():
         _BOUND[str, name] = _find
     for name in ("index", "rindex"):
         _BOUND[str, name] = _index
+    for name in ("split", "rsplit", "partition", "rpartition"):
+        _BOUND[str, name] = _split
     _BOUND[str, "count"] = _count
     for kind in (list, tuple):
         _BOUND[kind, "index"] = _list_index

@@ -228,6 +228,23 @@ def test_a_nearer_text_is_measured_after_others_came_again_and_again(record):
     assert piece.gaps('text.startswith("bar")') == (0.5, 0.0)
 
 
+@pytest.mark.parametrize("call", ["split(':')", "rsplit(':', 1)", "split(sep=':')", "partition(':')", "rpartition(':')"])
+def test_the_separator_that_splits_a_text_is_wanted(record, call):
+    piece = expression(record, "s.%s" % call)
+    assert list(piece.run("a:b")) == list(eval("'a:b'.%s" % call))
+    assert piece.gaps("s.%s" % call) == (0.0, 1.0)
+    piece.run("a;b")
+    assert piece.gaps("s.%s" % call) == (0.5, 0.0)
+    piece.run(MARKER)
+    assert [MARKER, track.CONTAINS, [":"]] in [one[:3] for one in piece.events()]
+
+
+def test_a_text_that_is_split_at_blanks_has_no_outcome(record):
+    piece = expression(record, "s.split()")
+    assert piece.run("a b") == ["a", "b"]
+    assert piece.announced == set()
+
+
 def test_an_input_is_told_where_other_texts_came_again_and_again(record):
     piece = record("""
         def f(texts):
