@@ -9,8 +9,6 @@ import _thread
 import os
 import socket
 import sys
-from select import select as _select  # before anybody patches it
-from time import sleep as _sleep
 
 from . import NAME, VERSION, frame
 from .cells import Cells
@@ -18,6 +16,8 @@ from .queue import Queue
 
 PATIENCE = 30.0
 AT_ONCE = 10_000
+#: The tag of the message that names inputs to track.
+TRACK = 2
 
 #: The one connection of this process, or none.
 current = None
@@ -37,16 +37,35 @@ class Link:
         self.cells = cells
         #: The file of the map.
         self.path = path
+        #: Held by whoever takes a message off the stream, and until the inputs that it names are tracked.
+        self._taking = _thread.RLock()
 
-    def catch_up(self):
-        """Lets the thread that listens do what the core asked before it called: it may not have had its turn yet."""
-        for _ in range(20):
-            try:
-                if not _select([self.stream], [], [], 0)[0]:
-                    return
-            except (OSError, ValueError):
-                return
-            _sleep(0.0005)
+    def catch_up(self, state):
+        """Tracks the inputs that the core named before it called: the thread that listens may not have had its turn yet."""
+        with self._taking:
+            while self._next() == TRACK:
+                state.track(frame.command(receive(self.stream))[1][0])
+
+    def take(self, state):
+        """Waits for a message; gives its tag and fields, or none when it is done."""
+        if not self.stream.recv(1, _socket.MSG_PEEK):
+            raise EOFError("the core is gone")
+        with self._taking:
+            if self._next() is None:
+                return None, ()
+            tag, fields = frame.command(receive(self.stream))
+            if tag == TRACK:
+                state.track(fields[0])
+                return None, ()
+            return tag, fields
+
+    def _next(self):
+        """The tag of the message that waits, if any."""
+        try:
+            head = self.stream.recv(5, _socket.MSG_PEEK | _socket.MSG_DONTWAIT)
+        except OSError:  # nothing waits, or the core is gone
+            return None
+        return head[4] if len(head) == 5 else 0
 
     def candidate(self):
         return self.cells.candidate
@@ -178,10 +197,8 @@ def _obey(link, state):
     global current
     try:
         while True:
-            tag, fields = frame.command(receive(link.stream))
-            if tag == 2:
-                state.track(fields[0])
-            elif tag == 3:
+            tag, fields = link.take(state)
+            if tag == 3:
                 state.settle()
                 link.queue.flush(frame.synced(fields[0]))
             elif tag == 4:

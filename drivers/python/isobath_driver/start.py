@@ -101,7 +101,7 @@ class Driver:
             return None
         if candidate != self.candidate:
             # The core names the inputs to track before each candidate.
-            connection.catch_up()
+            connection.catch_up(self)
             door.open_once(self.settings)
             self.candidate = candidate
             track.turn(False)
