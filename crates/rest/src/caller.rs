@@ -110,6 +110,8 @@ pub struct Caller {
     answered: BTreeMap<(usize, u16), u64>,
     /// Operations that return 401 even after a new login.
     rejects_new_logins: BTreeSet<Option<usize>>,
+    /// Operations that refuse calls with the cookies of a session as they do without.
+    refused_with_cookies: BTreeSet<Option<usize>>,
     /// The texts that each run replaces by new ones.
     unique_texts: UniqueTexts,
     /// Puts back what users log in with.
@@ -144,6 +146,7 @@ impl Caller {
             last: None,
             answered: BTreeMap::new(),
             rejects_new_logins: BTreeSet::new(),
+            refused_with_cookies: BTreeSet::new(),
             unique_texts: UniqueTexts::default(),
             login_guard: LoginGuard::default(),
             pause: None,
@@ -307,6 +310,23 @@ impl Caller {
                     self.rejects_new_logins.insert(step.operation());
                 }
             }
+            if matches!(call.status(), Some(401 | 403))
+                && !self.refused_with_cookies.contains(&step.operation())
+                && let Some(session) = &session
+                && session.drop_cookies()
+                && self.accept_writes().is_ok()
+                && let Some(again) = self.request(step, Some(&session.credentials()), &resolver)
+            {
+                // Cookies only save time: what is refused with them must be refused without them.
+                let refused = call.status();
+                (request, sent) = again;
+                call = whole(self.client.call(&request));
+                if call.status() == refused {
+                    self.refused_with_cookies.insert(step.operation());
+                } else {
+                    session.ignore_cookies();
+                }
+            }
             let output = self.service.supervisor.output_since(since);
             let liveness = self.liveness(&call);
             let was_made = !matches!(
@@ -326,6 +346,9 @@ impl Caller {
                         Exchange::new(step.id, operation, step.user, request, call).with_sent(sent);
                     exchange.reauthenticated = reauthenticated;
                     exchange.credentials = session.as_ref().map(Session::credentials);
+                    if let (Some(session), Some(response)) = (&session, exchange.response()) {
+                        session.keep_cookies(response);
+                    }
                     if !output.is_empty() {
                         let output = redact::request_secrets(&output, &exchange.request);
                         exchange.service_output = exchange.redacted(output);

@@ -571,6 +571,23 @@ impl Problem for RestProblem {
         (self.register(a, rng), self.register(b, rng))
     }
 
+    fn part_kinds(&self, candidate: &Candidate) -> Vec<u64> {
+        let operations = candidate.steps.iter().filter_map(Step::operation);
+        operations.map(|operation| operation as u64).collect()
+    }
+
+    fn crossover_linked(
+        &mut self,
+        rng: &mut Rng,
+        a: &Candidate,
+        b: &Candidate,
+        linked: &[u64],
+    ) -> (Candidate, Candidate) {
+        let (a, b) = (&without_named_markers(a), &without_named_markers(b));
+        let (a, b) = sample::cross_linked(a, b, linked, self.sampling.steps);
+        (self.register(a, rng), self.register(b, rng))
+    }
+
     fn size(&self, candidate: &Candidate) -> usize {
         candidate.size()
     }

@@ -199,7 +199,11 @@ fn prepare_and_run(args: &RestArgs, terminal: &Terminal) -> Result<Exit, SetupEr
         wait(args, &args.spec, started, terminal)?;
     }
     let document = document(&args.spec)?;
-    let mut api = openapi::read(&document.text, &document.location, &DocumentLoader)
+    let loader = DocumentLoader {
+        from: &document.location,
+        remote: args.remote,
+    };
+    let mut api = openapi::read(&document.text, &document.location, &loader)
         .map_err(|error| SetupError::usage(error.to_string()))?;
     if api.operations.is_empty() {
         return Err(SetupError::usage(format!(
@@ -700,11 +704,16 @@ fn config(args: &RestArgs, interruption: &Interruption, clock: &Arc<Clock>) -> C
 }
 
 /// Documents that a document refers to.
-pub(super) struct DocumentLoader;
+pub(super) struct DocumentLoader<'a> {
+    /// Where the first document is.
+    pub(super) from: &'a str,
+    /// Whether other hosts may be asked.
+    pub(super) remote: bool,
+}
 
-impl Loader for DocumentLoader {
+impl Loader for DocumentLoader<'_> {
     fn load(&self, location: &str) -> Result<String, String> {
-        document::load(location, PATIENCE)
+        document::load_reference(location, self.from, self.remote, PATIENCE)
             .map(|document| document.text)
             .map_err(|error| error.to_string())
     }

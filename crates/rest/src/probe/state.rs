@@ -11,6 +11,7 @@ use crate::candidate::{Candidate, Step, StepKind};
 use crate::compare::{differences, is_bookkeeping, is_within};
 use crate::exchange::Exchange;
 use crate::fault::FaultKind;
+use crate::openapi::ParameterLocation;
 use crate::redact;
 use crate::resource::Dependency;
 use crate::sample::{copy_path, splice};
@@ -258,7 +259,12 @@ impl Prober<'_> {
         let Some(get) = self.resources.sibling(&self.api, base.operation, "GET") else {
             return;
         };
-        if !self.checks(FaultKind::DeleteWithoutEffect) {
+        // What has no identifier, such as the cart of a user, may be emptied by DELETE and made anew by GET.
+        let is_identified = {
+            let mut parameters = self.api.operations[base.operation].parameters.iter();
+            parameters.any(|parameter| parameter.location == ParameterLocation::Path)
+        };
+        if !is_identified || !self.checks(FaultKind::DeleteWithoutEffect) {
             return;
         }
         let (delete, user) = (base.last().clone(), base.last().user);

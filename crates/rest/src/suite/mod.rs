@@ -464,10 +464,10 @@ impl TestBuilder<'_> {
 
     fn request(&self, step: &Step, exchange: &Exchange) -> Request {
         let sent = &exchange.request;
-        let credentials = step
-            .user
-            .and_then(|user| self.service.sessions.get(user))
-            .map(Session::credentials);
+        let sessions = &self.service.sessions;
+        let session = step.user.and_then(|user| sessions.get(user));
+        let credentials = exchange.credentials.clone();
+        let credentials = credentials.or_else(|| session.map(Session::credentials));
         let bound = self.bound(step);
         let target = sent
             .url
