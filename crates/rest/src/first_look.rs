@@ -9,6 +9,7 @@ use isobath_genes::Gene;
 use serde_json::Value;
 
 use crate::exchange::Exchange;
+use crate::openapi::Api;
 
 /// Responses that are kept at most, and how long each may be.
 const MAX_LOOKS: usize = 2_000;
@@ -23,8 +24,8 @@ struct Looks {
     bodies: BTreeMap<(Option<usize>, String), Arc<Value>>,
     /// Inputs without optional parts with which an operation succeeded before anything was written.
     plain: BTreeMap<usize, Gene>,
-    /// The texts that responses had before anything was written.
-    texts: BTreeSet<String>,
+    /// Per operation, the texts and numbers that its response had before anything was written.
+    texts: BTreeMap<usize, BTreeSet<String>>,
 }
 
 impl FirstLooks {
@@ -61,14 +62,15 @@ impl FirstLooks {
     pub(crate) fn note_input(&self, operation: usize, input: Gene, body: Option<&Value>) {
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looks.plain.insert(operation, input);
+        let texts = looks.texts.entry(operation).or_default();
         let mut left: Vec<&Value> = body.into_iter().collect();
         while let Some(value) = left.pop() {
             match value {
                 Value::String(text) => {
-                    looks.texts.insert(text.clone());
+                    texts.insert(text.clone());
                 }
                 Value::Number(number) => {
-                    looks.texts.insert(number.to_string());
+                    texts.insert(number.to_string());
                 }
                 Value::Array(items) => left.extend(items),
                 Value::Object(members) => left.extend(members.values()),
@@ -77,10 +79,24 @@ impl FirstLooks {
         }
     }
 
-    /// Whether a text was in a response before anything was written.
-    pub(crate) fn had(&self, text: &str) -> bool {
+    /// Whether what a path names by this text was there before anything was written: in the collection above the path,
+    /// where one was looked at, else in any response.
+    pub(crate) fn had(&self, api: &Api, path: &str, text: &str) -> bool {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        looks.texts.contains(text)
+        let is_above = |operation: usize| {
+            let collection = api.operations[operation].path.trim_end_matches('/');
+            let below = path.strip_prefix(collection);
+            !collection.is_empty() && below.is_some_and(|below| below.starts_with("/{"))
+        };
+        let mut above = looks
+            .texts
+            .iter()
+            .filter(|(operation, _)| is_above(**operation))
+            .peekable();
+        if above.peek().is_some() {
+            return above.any(|(_, texts)| texts.contains(text));
+        }
+        looks.texts.values().any(|texts| texts.contains(text))
     }
 
     /// The input with which the operation of an exchange succeeded before anything was written.

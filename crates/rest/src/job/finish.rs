@@ -26,6 +26,8 @@ const MINIMIZING_ENDS: f64 = 0.97;
 pub(super) const ALL_ENDS: f64 = 1.0;
 /// How much of what is left after the search is kept for tests that show no fault, at most.
 const SHARE_OF_OTHER_TESTS: f64 = 0.6;
+/// A number that identifies nothing.
+const UNKNOWN_ID: i64 = 1_987_654_321;
 /// The most of the budget that is used to learn which texts must be unique, after the search.
 const LEARNING: f64 = 0.03;
 
@@ -525,16 +527,13 @@ impl Finish<'_> {
         let mut is_changed = false;
         for step in &mut other.steps {
             let exchange = exchanges.iter().position(|one| one.step == step.id);
-            let StepKind::Call {
-                action,
-                breach: None,
-            } = &mut step.kind
-            else {
+            let StepKind::Call { action, breach } = &mut step.kind else {
                 continue;
             };
-            let Some(at) = exchange
-                .filter(|at| exchanges[*at].succeeded() || exchanges[*at].status() == Some(409))
-            else {
+            // What is not found, or not shown to this user, need not be there.
+            let is_found =
+                |at: &usize| !matches!(exchanges[*at].status(), None | Some(401 | 403 | 404 | 410));
+            let Some(at) = exchange.filter(is_found) else {
                 continue;
             };
             let made: BTreeSet<&str> = exchanges[..at]
@@ -544,18 +543,30 @@ impl Finish<'_> {
                 .flat_map(texts_in)
                 .collect();
             let mut named = Vec::new();
+            let path = &service.api.operations[action.operation].path;
             action.gene.walk(|place| {
+                let is_broken = breach
+                    .as_ref()
+                    .is_some_and(|breach| *breach.pointer == *place.pointer);
                 if place.pointer.starts_with("/path/")
+                    && !is_broken
                     && let Some(text) = place.text()
                     && !made.contains(text.as_str())
-                    && !service.first_looks.had(&text)
+                    && !service.first_looks.had(&service.api, path, &text)
                 {
                     named.push((place.pointer.to_owned(), text));
                 }
             });
             for (pointer, text) in named {
                 let unknown = crate::fault::fingerprint("x", &text);
-                is_changed |= action.gene.set_json(&pointer, &unknown.into());
+                // Where the text is a number, no other text may be read as one.
+                let is_number = text.parse::<i64>().is_ok();
+                is_changed |= is_number && action.gene.set_json(&pointer, &UNKNOWN_ID.into())
+                    || is_number
+                        && action
+                            .gene
+                            .set_json(&pointer, &UNKNOWN_ID.to_string().into())
+                    || action.gene.set_json(&pointer, &unknown.into());
             }
         }
         if !is_changed {
@@ -605,7 +616,7 @@ impl Finish<'_> {
         if service.is_reset() {
             return false;
         }
-        if has_foreign_conflict(exchanges) {
+        if has_foreign_conflict(exchanges) || self.meets_leftover(exchanges) {
             return true;
         }
         let references = candidate.steps.iter().filter_map(Step::input);
@@ -651,6 +662,25 @@ impl Finish<'_> {
             }
         }
         needs_rows
+    }
+
+    /// Whether a POST says by a 200 that it made nothing new, where it also answers 201, and no earlier call of the test
+    /// made it.
+    fn meets_leftover(&self, exchanges: &[Exchange]) -> bool {
+        let statuses = self.statuses();
+        let is_post = |exchange: &Exchange| exchange.request.method == Method::POST;
+        exchanges.iter().enumerate().any(|(at, exchange)| {
+            let Some(operation) = exchange.operation else {
+                return false;
+            };
+            let makes_it = |earlier: &Exchange| {
+                earlier.operation == Some(operation) && earlier.status() == Some(201)
+            };
+            is_post(exchange)
+                && exchange.status() == Some(200)
+                && statuses[operation].contains_key(&201)
+                && !exchanges[..at].iter().any(makes_it)
+        })
     }
 
     /// All faults, with a test for each that has one.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use isobath_search::Archive;
+use isobath_search::{Archive, TargetId};
 
 use crate::caller::{Caller, ServiceLost};
 use crate::candidate::{Candidate, Step};
@@ -14,6 +14,7 @@ use crate::unique::possible_places;
 /// Places of an operation that are tried alone, and repairs of one candidate.
 const ALONE: usize = 5;
 const REPAIRS: usize = 3;
+const CREATED: u16 = 201;
 
 /// Runs what created something once more. What is refused now, and accepted with other texts, names things that the
 /// service still has: these texts are different in every run from now on.
@@ -33,31 +34,38 @@ pub(super) fn learn_unique_texts(
     if learner.caller.service().is_reset() {
         return Ok(0);
     }
-    let mut creators: Vec<Candidate> = Vec::new();
-    for (id, target) in problem.targets().iter() {
-        let Target::Status(operation, 200..300) = *target else {
-            continue;
-        };
+    let mut successes: Vec<(usize, u16, TargetId)> = problem
+        .targets()
+        .iter()
+        .filter_map(|(id, target)| match *target {
+            Target::Status(operation, status @ 200..300) => Some((operation, status, id)),
+            _ => None,
+        })
+        .collect();
+    // A service that has a thing already may say so by a 200 in place of a 201.
+    successes.sort_by_key(|(_, status, _)| *status != CREATED);
+    let mut creators: Vec<Creator> = Vec::new();
+    for (operation, status, id) in successes {
         let method = problem
             .api
             .operations
             .get(operation)
             .map(|one| &*one.method);
-        if !matches!(method, Some("POST" | "PUT"))
-            || !learner.caller.unique_texts().begin(operation)
-        {
-            continue;
-        }
-        let Some(kept) = archive.covering(id) else {
+        let kept = archive.covering(id);
+        let Some(kept) = kept.filter(|_| matches!(method, Some("POST" | "PUT"))) else {
             continue;
         };
+        if !learner.caller.unique_texts().begin(operation) {
+            continue;
+        }
         let shows = |step: &Step| step.operation() == Some(operation);
         if let Some(at) = kept.candidate.steps.iter().rposition(shows) {
-            creators.push(kept.candidate.slice(at));
+            let candidate = kept.candidate.slice(at);
+            creators.push(Creator { candidate, status });
         }
     }
     // What others need first.
-    creators.sort_by_key(|creator| creator.steps.len());
+    creators.sort_by_key(|creator| creator.candidate.steps.len());
     for creator in creators {
         for _ in 0..REPAIRS {
             if !left(learner.calls) {
@@ -69,6 +77,21 @@ pub(super) fn learn_unique_texts(
         }
     }
     Ok(learner.calls)
+}
+
+/// What created something, and the status that its last step had.
+struct Creator {
+    candidate: Candidate,
+    status: u16,
+}
+
+impl Creator {
+    /// Whether a step was answered as when it created something.
+    fn is_created(&self, exchange: &Exchange) -> bool {
+        let is_last = self.candidate.steps.last().map(|step| step.id) == Some(exchange.step);
+        let is_other = is_last && self.status == CREATED && exchange.status() != Some(CREATED);
+        exchange.succeeded() && !is_other
+    }
 }
 
 struct Learner<'a> {
@@ -84,9 +107,10 @@ impl Learner<'_> {
     }
 
     /// Whether the candidate had a step that was refused and is accepted with texts of its own.
-    fn learn_from(&mut self, creator: &Candidate) -> Result<bool, ServiceLost> {
-        let exchanges = self.run(creator)?;
-        let Some(refused) = exchanges.iter().find(|exchange| !exchange.succeeded()) else {
+    fn learn_from(&mut self, creator: &Creator) -> Result<bool, ServiceLost> {
+        let exchanges = self.run(&creator.candidate)?;
+        let mut all = exchanges.iter();
+        let Some(refused) = all.find(|exchange| !creator.is_created(exchange)) else {
             return Ok(false);
         };
         let (step, operation) = (refused.step, refused.operation);
@@ -94,7 +118,7 @@ impl Learner<'_> {
         else {
             return Ok(false);
         };
-        let places = possible_places(creator, step);
+        let places = possible_places(&creator.candidate, step);
         let all: BTreeSet<String> = places.iter().cloned().collect();
         if all.is_empty() || !self.succeeds_with(creator, step, operation, all.clone())? {
             self.caller.unique_texts().set(operation, BTreeSet::new());
@@ -111,16 +135,16 @@ impl Learner<'_> {
 
     fn succeeds_with(
         &mut self,
-        creator: &Candidate,
+        creator: &Creator,
         step: u32,
         operation: usize,
         places: BTreeSet<String>,
     ) -> Result<bool, ServiceLost> {
         self.caller.unique_texts().set(operation, places);
-        let exchanges = self.run(creator)?;
+        let exchanges = self.run(&creator.candidate)?;
         let mut exchanges = exchanges.iter();
         Ok(exchanges
             .find(|exchange| exchange.step == step)
-            .is_some_and(Exchange::succeeded))
+            .is_some_and(|exchange| creator.is_created(exchange)))
     }
 }

@@ -7,7 +7,7 @@ mod trace;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use isobath_exec::http::CallFailure;
+use isobath_exec::http::{CallFailure, Request};
 use isobath_genes::{Rule, RuleViolation};
 use regex::Regex;
 
@@ -357,9 +357,46 @@ fn server_error_cause(
                 .find_map(|key| body.get(key)?.as_str().map(str::to_owned))
         })
         .unwrap_or_else(|| text.chars().take(400).collect());
+    if has_nul(&exchange.request) && may_be_about_nul(&message) {
+        return NUL.to_owned();
+    }
     format!("{name} {status} {}", normalize(&exchange.redacted(message)))
         .trim_end()
         .to_owned()
+}
+
+/// The cause of all server errors for a NUL: databases refuse it, and one check in front of all operations would, too.
+const NUL: &str = "a NUL character in the input";
+
+/// Whether a request carries a NUL.
+fn has_nul(request: &Request) -> bool {
+    let is_escaped = |body: &[u8]| body.windows(6).any(|part| part == br"\u0000");
+    request.url.contains("%00")
+        || request.body.contains(&0)
+        || is_escaped(&request.body)
+        || request.body.windows(3).any(|part| part == b"%00")
+}
+
+/// Whether a message blames a NUL, or says nothing at all.
+fn may_be_about_nul(message: &str) -> bool {
+    let message = message.trim().to_ascii_lowercase();
+    let is_bare = message.is_empty()
+        || matches!(
+            message.as_str(),
+            "internal server error" | "server error" | "an unexpected error occurred"
+        );
+    is_bare
+        || [
+            "nul character",
+            "null character",
+            "nul byte",
+            "null byte",
+            "0x00",
+            "\\u0000",
+            "byte sequence for encoding",
+        ]
+        .iter()
+        .any(|word| message.contains(word))
 }
 
 /// What is wrong with an input, in words.
@@ -367,4 +404,22 @@ fn describe(breach: &RuleViolation) -> String {
     let place = stable_pointer(&breach.pointer);
     let place = place.trim_start_matches('/').replace('/', ".");
     format!("{place} breaks `{}`", breach.rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn server_errors_for_a_nul_have_one_cause() {
+        let nul = Request::get("http://localhost/boats/a%00b");
+        let json = Request::get("http://localhost/boats").body(r#"{"name": "a\u0000b"}"#);
+        assert!(has_nul(&nul) && has_nul(&json));
+        assert!(!has_nul(&Request::get("http://localhost/boats/100%25")));
+        assert!(may_be_about_nul("Internal Server Error"));
+        assert!(may_be_about_nul(
+            "select 1 - invalid byte sequence for encoding \"UTF8\": 0x00"
+        ));
+        assert!(!may_be_about_nul("division by zero"));
+    }
 }

@@ -107,14 +107,23 @@ pub(super) fn shared_places(value: &Value, at: &mut String, places: &mut BTreeSe
     ];
     let end = at.len();
     match value {
-        Value::Array(items) if items.iter().any(Value::is_object) => {
+        // A number alone is a count; the order of a list of texts may be that of a set.
+        Value::Number(_) if at.is_empty() => {
+            places.insert(String::new());
+        }
+        Value::Array(items)
+            if items.iter().any(Value::is_object)
+                || items.iter().filter(|item| item.is_string()).count() > 1 =>
+        {
             places.insert(at.clone());
         }
         Value::Object(object) => {
+            let is_tally = object.len() > 1 && object.values().all(Value::is_number);
             for (name, value) in object {
                 isobath_genes::push_segment(at, name);
                 let lower = name.to_ascii_lowercase();
-                if value.is_number() && COUNTS.iter().any(|count| lower.contains(count)) {
+                let is_count = is_tally || COUNTS.iter().any(|count| lower.contains(count));
+                if value.is_number() && is_count {
                     places.insert(at.clone());
                 } else {
                     shared_places(value, at, places);
@@ -150,7 +159,9 @@ pub(super) fn facts(
         checks: &mut checks,
     };
     collected.add(body, &mut String::new());
-    if checks.is_empty() {
+    // Where there is nothing to count, a count may be null.
+    let is_shared_count = body.is_number() && changes_anyway.contains("");
+    if checks.is_empty() && !is_shared_count {
         checks.push(BodyCheck::Type {
             at: JsonPath::root(),
             is: JsonType::of(body),
@@ -268,11 +279,19 @@ mod tests {
 
     #[test]
     fn lists_of_resources_and_their_counts_are_shared() {
-        let body = json!({"total": 2, "boats": [{"id": 1}], "tags": ["a"], "page": {"size": 9, "name": "x"}});
-        let mut places = BTreeSet::new();
-        shared_places(&body, &mut String::new(), &mut places);
-        let places: Vec<&str> = places.iter().map(String::as_str).collect();
-        assert_eq!(places, ["/boats", "/page/size", "/total"]);
+        let check = |body: Value, expected: &[&str]| {
+            let mut places = BTreeSet::new();
+            shared_places(&body, &mut String::new(), &mut places);
+            let places: Vec<&str> = places.iter().map(String::as_str).collect();
+            assert_eq!(places, expected, "{body}");
+        };
+        check(
+            json!({"total": 2, "boats": [{"id": 1}], "tags": ["a"], "page": {"size": 9, "name": "x"}}),
+            &["/boats", "/page/size", "/total"],
+        );
+        check(json!(17), &[""]);
+        check(json!({"moored": 3, "away": 0}), &["/away", "/moored"]);
+        check(json!({"rights": ["read", "write"]}), &["/rights"]);
     }
 
     #[test]
