@@ -787,6 +787,9 @@ impl<'a> FinishedRun<'a> {
         suites: &[VerifiedSuite],
     ) {
         let outcome = self.outcome;
+        if self.args.brief && outcome.lost.is_none() && !self.is_interrupted() {
+            return;
+        }
         let succeeded = outcome
             .statuses
             .iter()
@@ -968,20 +971,17 @@ impl<'a> FinishedRun<'a> {
         ) {
             return;
         }
-        if !self.args.brief {
-            for said in fault
-                .evidence
-                .iter()
-                .filter_map(|piece| redact::output_in(piece))
-            {
-                terminal.say(Tone::Faint, "    service output:");
-                for line in said.lines() {
-                    terminal.say(Tone::Faint, &format!("      {line}"));
-                }
+        for said in fault
+            .evidence
+            .iter()
+            .filter_map(|piece| redact::output_in(piece))
+        {
+            terminal.say(Tone::Faint, "    service output:");
+            for line in said.lines() {
+                terminal.say(Tone::Faint, &format!("      {line}"));
             }
         }
         match test.and_then(|at| self.suite.tests.get(at)) {
-            Some(_) if self.args.brief => {}
             Some(test) => {
                 for line in curl(&self.suite, test).lines() {
                     terminal.say(Tone::Faint, &format!("    {line}"));
