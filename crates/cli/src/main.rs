@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod exit;
 mod explain;
+mod init;
 mod input;
 mod log;
 mod manual;
@@ -13,6 +14,7 @@ mod output;
 mod query;
 mod rest;
 mod schema;
+mod serve;
 mod terminal;
 
 use std::path::PathBuf;
@@ -44,8 +46,10 @@ struct Cli {
 /// Commands.
 #[derive(Debug, Subcommand)]
 enum Job {
-    /// Test the bundled example service white-box for 30 seconds.
+    /// Test the bundled example service white-box for 30 seconds, or show another job.
     Demo(demo::DemoArgs),
+    /// Write isobath.toml and a CI file for a repository.
+    Init(init::InitArgs),
     /// Generate tests for a REST API from its OpenAPI document.
     Rest(Box<rest::RestArgs>),
     /// Generate tests for the integrity constraints of a SQL schema.
@@ -56,6 +60,8 @@ enum Job {
     Resume(rest::resume::ResumeArgs),
     /// Replay the tests of an earlier run and report which faults remain.
     Replay(rest::replay::ReplayArgs),
+    /// Show the reports of many runs as a local page: trends, differences, findings.
+    Serve(serve::ServeArgs),
     /// Explain a fault code.
     Explain(explain::ExplainArgs),
     /// Check isobath.toml or print its JSON Schema.
@@ -90,10 +96,12 @@ fn main() -> ExitCode {
     match Cli::parse_from(arguments).job {
         Job::Resume(args) => resume(&args).into(),
         Job::Demo(args) => demo::run(&args).into(),
+        Job::Init(args) => init::run(&args).into(),
         Job::Rest(args) => rest::run(&args).into(),
         Job::Schema(args) => schema::run(&args).into(),
         Job::Query(args) => query::run(&args).into(),
         Job::Replay(args) => rest::replay::run(&args).into(),
+        Job::Serve(args) => serve::run(&args).into(),
         Job::Explain(args) => explain::run(&args).into(),
         Job::Config(args) => config::run(&args, &Cli::command()).into(),
         Job::Doctor(args) => doctor::run(&args).into(),

@@ -14,7 +14,7 @@
 //! tests run on, [`engine`] for an empty database to work in, [`catalog`] for
 //! the schema of a live database, [`test_database`] for the rows of a test database. For services: [`http`] to call one,
 //! [`process`] to start one, [`driver`] for what happens inside, [`tap`] for what it
-//! asks of its database, [`mock`] for whom it calls, [`document`] to read what it says about itself, [`tool`] to
+//! asks of its database, [`mock`] for whom it calls, [`pages`] to show results in a browser, [`document`] to read what it says about itself, [`tool`] to
 //! run the tests of another language.
 //!
 //! # Example
@@ -43,6 +43,7 @@ pub mod process;
 pub mod driver;
 pub mod tap;
 pub mod mock;
+pub mod pages;
 pub mod document;
 pub mod tool;
 

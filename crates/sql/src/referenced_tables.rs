@@ -7,14 +7,13 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    FromTable, ObjectName, Statement, TableFactor, TableObject, TableWithJoins, Visit, Visitor,
-};
+use sqlparser::ast::{FromTable, ObjectName, Statement, TableFactor, TableObject, TableWithJoins};
 
 use crate::ddl::parse;
 use crate::dialect::DialectName;
 use crate::schema::{Action, Schema};
 use crate::syntax::last_part;
+use crate::syntax::walk::{TreeVisitor, walk};
 
 /// The tables that a statement names, as indices into a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,23 +31,23 @@ pub fn referenced_tables(
     dialect: DialectName,
 ) -> Option<ReferencedTables> {
     let statement = parse::statement(text, dialect).ok()?;
-    let mut walk = TableVisitor {
+    let mut visitor = TableVisitor {
         schema,
         referenced_tables: ReferencedTables::default(),
         takes_away: BTreeSet::new(),
         changes_all: false,
         is_understood: true,
     };
-    let _: ControlFlow<()> = statement.visit(&mut walk);
-    if !walk.is_understood {
+    let _ = walk(&statement, &mut visitor);
+    if !visitor.is_understood {
         return None;
     }
-    let mut referenced_tables = walk.referenced_tables;
-    if walk.changes_all {
+    let mut referenced_tables = visitor.referenced_tables;
+    if visitor.changes_all {
         referenced_tables.changes.extend(&referenced_tables.names);
-        walk.takes_away.extend(&referenced_tables.names);
+        visitor.takes_away.extend(&referenced_tables.names);
     }
-    follow(schema, walk.takes_away, &mut referenced_tables.changes);
+    follow(schema, visitor.takes_away, &mut referenced_tables.changes);
     Some(referenced_tables)
 }
 
@@ -104,9 +103,7 @@ impl TableVisitor<'_> {
     }
 }
 
-impl Visitor for TableVisitor<'_> {
-    type Break = ();
-
+impl TreeVisitor for TableVisitor<'_> {
     fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
         self.referenced_tables.names.extend(self.index(name));
         ControlFlow::Continue(())

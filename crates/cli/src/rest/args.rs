@@ -173,7 +173,7 @@ pub(crate) struct RestArgs {
     #[arg(skip)]
     pub plain_start: Option<String>,
 
-    /// Print one line per fault.
+    /// Leave the summary of a finished run to the caller.
     #[arg(skip)]
     pub brief: bool,
 

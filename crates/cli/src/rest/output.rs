@@ -839,6 +839,9 @@ impl<'a> FinishedRun<'a> {
         suites: &[VerifiedSuite],
     ) {
         let outcome = self.outcome;
+        if self.args.brief && outcome.lost.is_none() && !self.is_interrupted() {
+            return;
+        }
         let succeeded = outcome
             .statuses
             .iter()
@@ -1035,23 +1038,20 @@ impl<'a> FinishedRun<'a> {
         ) {
             return;
         }
-        if !self.args.brief {
-            for said in fault
-                .evidence
-                .iter()
-                .filter_map(|piece| redact::output_in(piece))
-            {
-                terminal.say(Tone::Faint, "    service output:");
-                for line in said.lines() {
-                    terminal.say(Tone::Faint, &format!("      {line}"));
-                }
+        for said in fault
+            .evidence
+            .iter()
+            .filter_map(|piece| redact::output_in(piece))
+        {
+            terminal.say(Tone::Faint, "    service output:");
+            for line in said.lines() {
+                terminal.say(Tone::Faint, &format!("      {line}"));
             }
         }
         if let Some(call) = fault.calls.last().filter(|_| !self.args.brief) {
             terminal.say(Tone::Faint, &format!("    {call}"));
         }
         match test.and_then(|at| self.suite.tests.get(at)) {
-            Some(_) if self.args.brief => {}
             Some(test) => {
                 for line in curl(&self.suite, test).lines() {
                     terminal.say(Tone::Faint, &format!("    {line}"));

@@ -31,6 +31,6 @@ pub use schema::{Bundle, SchemaId};
 mod tests;
 
 /// Parses JSON or YAML; a mistake has a line and a column.
-pub(crate) fn parse_text(text: &str) -> Result<serde_json::Value, (usize, usize, String)> {
+pub fn parse_text(text: &str) -> Result<serde_json::Value, (usize, usize, String)> {
     source::parse(text).map_err(|error| (error.line, error.column, error.message))
 }

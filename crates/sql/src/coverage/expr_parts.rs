@@ -6,8 +6,10 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Query,
-    Visit, Visitor, WindowType,
+    WindowType,
 };
+
+use crate::syntax::walk::{TreeVisitor, walk};
 
 /// A column as it is written somewhere.
 #[derive(Clone, Debug)]
@@ -68,9 +70,9 @@ pub(super) struct ExprParts {
 impl ExprParts {
     /// Takes an expression apart.
     pub(super) fn of(expr: &Expr) -> Self {
-        let mut walk = PartsVisitor::default();
-        let _: ControlFlow<()> = expr.visit(&mut walk);
-        walk.parts
+        let mut visitor = PartsVisitor::default();
+        let _ = walk(expr, &mut visitor);
+        visitor.parts
     }
 }
 
@@ -84,9 +86,7 @@ struct PartsVisitor {
     units: Vec<Ident>,
 }
 
-impl Visitor for PartsVisitor {
-    type Break = ();
-
+impl TreeVisitor for PartsVisitor {
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         if self.queries == 0 {
             self.parts.subqueries.push(query.clone());
@@ -226,8 +226,7 @@ fn is_guard(function: &Function) -> bool {
 
 fn contains_aggregate(expr: &Expr) -> bool {
     struct FindColumn(usize);
-    impl Visitor for FindColumn {
-        type Break = ();
+    impl TreeVisitor for FindColumn {
         fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
             self.0 += 1;
             ControlFlow::Continue(())
@@ -245,7 +244,7 @@ fn contains_aggregate(expr: &Expr) -> bool {
             }
         }
     }
-    expr.visit(&mut FindColumn(0)).is_break()
+    walk(expr, &mut FindColumn(0)).is_break()
 }
 
 const AGGREGATES: [&str; 30] = [

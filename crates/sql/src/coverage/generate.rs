@@ -1,9 +1,8 @@
 //! From a query to its targets, clause by clause.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, OrderByKind, Query, Select, SetExpr, With, visit_relations};
+use sqlparser::ast::{Expr, OrderByKind, Query, Select, SetExpr, With};
 
 use super::condition::{self, ConditionTree};
 use super::error::TargetError;
@@ -18,6 +17,7 @@ use super::target::{
 use super::{conditional, grouping, joins, order, parse, setop, subquery};
 use crate::dialect::DialectName;
 use crate::schema::Schema;
+use crate::syntax::walk::relations;
 
 /// The targets of one statement, in the order of SQLFpc: WHERE, HAVING, joins, choices, GROUP BY,
 /// subqueries, aggregates, then what only the extended criterion knows.
@@ -326,10 +326,9 @@ fn attach(with: &With, query: &mut Query) {
 /// The names of all relations in a query, in lower case.
 fn names(query: &Query) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let _: ControlFlow<()> = visit_relations(query, |name| {
+    relations(query, &mut |name| {
         let last = name.0.last().and_then(|part| part.as_ident());
         names.extend(last.map(|ident| ident.value.to_ascii_lowercase()));
-        ControlFlow::Continue(())
     });
     names
 }

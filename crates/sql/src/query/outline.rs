@@ -5,11 +5,12 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     FromTable, ObjectName, Query, SetExpr, Spanned, Statement, TableFactor, TableObject,
-    TableWithJoins, Visit, Visitor,
+    TableWithJoins,
 };
 
 use crate::coverage::{ParameterMention, Span};
 use crate::dialect::DialectName;
+use crate::syntax::walk::{TreeVisitor, walk};
 
 /// A table's name in a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub struct Outline {
 pub fn outline(sql: &str, dialect: DialectName) -> Option<Outline> {
     let (statement, parameters) = crate::ddl::parse::with_parameters(sql, dialect).ok()?;
     let mut found = TableCollector::default();
-    let _ = statement.visit(&mut found);
+    let _ = walk(&statement, &mut found);
     found.tables.retain(|mention| {
         !found
             .ctes
@@ -68,9 +69,7 @@ struct TableCollector {
     ctes: Vec<String>,
 }
 
-impl Visitor for TableCollector {
-    type Break = ();
-
+impl TreeVisitor for TableCollector {
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         if let Some(with) = &query.with {
             let names = with.cte_tables.iter();

@@ -1,13 +1,11 @@
 //! Expressions: parentheses dropped, names resolved, special syntaxes made plain calls.
 
-use std::ops::ControlFlow;
-
 use sqlparser::ast::{
     self, BinaryOperator as Op, CeilFloorKind, Expr as Ast, FunctionArg, FunctionArgExpr,
     FunctionArguments, Ident, Spanned, TrimWhereField, UnaryOperator, Value as AstValue,
-    visit_expressions,
 };
 
+use super::walk::expressions;
 use super::{NameResolver, UnsupportedSyntax, data_type, last_part, literal};
 use crate::dialect::DialectName;
 use crate::expr::{BinaryOp, Expr, PatternKind};
@@ -407,7 +405,7 @@ impl<'a> ExprConverter<'a> {
     pub(super) fn opaque(&mut self, ast: &Ast, why: &str) -> Expr {
         let sql = ast.to_string();
         let mut columns = Vec::new();
-        let _ = visit_expressions(ast, |expr| {
+        expressions(ast, &mut |expr| {
             let column = match expr {
                 Ast::Identifier(ident) => self.names.column(std::slice::from_ref(ident)),
                 Ast::CompoundIdentifier(path) => self.names.column(path),
@@ -418,7 +416,6 @@ impl<'a> ExprConverter<'a> {
             {
                 columns.push(column.slot);
             }
-            ControlFlow::<()>::Continue(())
         });
         self.problems.push(UnsupportedSyntax {
             span: ast.span(),

@@ -10,6 +10,7 @@ mod literal;
 mod operator;
 mod tuple;
 mod types;
+pub(crate) mod walk;
 
 use sqlparser::ast::{Ident, ObjectName};
 use sqlparser::tokenizer::Span;
