@@ -6,7 +6,9 @@ BOOLEAN_METHODS = frozenset(
     "match search fullmatch compare_digest".split()
 )
 #: Other methods.
-METHODS = BOOLEAN_METHODS | frozenset("find rfind index rindex count get pop fromisoformat strptime fromhex".split())
+METHODS = BOOLEAN_METHODS | frozenset(
+    "find rfind index rindex count split rsplit partition rpartition get pop fromisoformat strptime fromhex".split()
+)
 #: Functions and classes, also as attributes of their modules.
 FUNCTIONS = frozenset(
     "int float Decimal UUID loads match search fullmatch compare_digest ip_address ip_network ip_interface "

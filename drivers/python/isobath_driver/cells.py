@@ -18,6 +18,9 @@ COVERED = ((0x3FF0_0000_0000_0000 << 2) & 0xFFFF_FFFF_FFFF_FFFF) >> 16
 _LOCK = _thread.RLock()
 _DOUBLE = struct.Struct("=d")
 _WORD = struct.Struct("=Q")
+_double_of, _word_of = _DOUBLE.pack, _WORD.unpack
+#: The smallest normal number.
+SMALLEST = 2.2250738585072014e-308
 
 
 class Cells:
@@ -56,17 +59,14 @@ class Cells:
     def action(self):
         return min(self.words[ACTION], 0xFFFF)
 
-    def cover(self, target, action):
-        """A target is covered."""
-        self._improve(target, COVERED, action)
-
     def near(self, target, distance, action):
         """A target was missed by a distance."""
-        score = max(0.999 / (1.0 + distance), 2.2250738585072014e-308)
-        (bits,) = _WORD.unpack(_DOUBLE.pack(score))
-        self._improve(target, ((bits << 2) & 0xFFFF_FFFF_FFFF_FFFF) >> 16, action)
+        score = 0.999 / (1.0 + distance)
+        (bits,) = _word_of(_double_of(score if score > SMALLEST else SMALLEST))
+        self.improve(target, ((bits << 2) & 0xFFFF_FFFF_FFFF_FFFF) >> 16, action)
 
-    def _improve(self, target, score, action):
+    def improve(self, target, score, action):
+        """A target has this score, as the upper 48 bits of its cell, unless it has a better one."""
         if not 0 <= target < self.targets:
             return
         words = self.words

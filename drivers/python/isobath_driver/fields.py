@@ -10,63 +10,68 @@ MOST = 500
 #: The place of headers in a WSGI environment, which are called HTTP_….
 META = "META"
 
-_paths = {}
+#: By identity: the object, its place, its path, and the names that were looked for in it or in others of the same path.
+paths = {}
 
 
 def forget():
     """A new candidate begins."""
-    _paths.clear()
+    paths.clear()
 
 
 def remember(body):
     """A JSON body was read. Returns it."""
     try:
         if track.is_allowed() and type(body) in (dict, list):
-            _remember(body, "", 0)
+            _remember(body, "", {}, 0)
     except Exception:
         pass
     return body
 
 
-def _remember(value, path, depth):
-    if len(_paths) >= MOST or depth > 10:
+def _remember(value, path, told, depth):
+    if len(paths) >= MOST or depth > 10:
         return
     if type(value) is dict:
-        _paths[id(value)] = (value, track.FIELD, path)
+        paths[id(value)] = (value, track.FIELD, path, told.setdefault(path, set()))
         for key, inner in list(value.items())[:100]:
             if type(key) is str and type(inner) in (dict, list):
-                _remember(inner, path + key + "/", depth + 1)
+                _remember(inner, path + key + "/", told, depth + 1)
     elif type(value) is list:
         for inner in value[:20]:
-            _remember(inner, path, depth + 1)
+            _remember(inner, path, told, depth + 1)
 
 
 def remember_names(dictionary, place):
     """A dictionary has parameters of this place by name. Returns it."""
-    if track.is_allowed() and len(_paths) < MOST:
-        _paths[id(dictionary)] = (dictionary, place, "")
+    if track.is_allowed() and len(paths) < MOST:
+        paths[id(dictionary)] = (dictionary, place, "", set())
     return dictionary
 
 
 def place_of(dictionary):
     """The place that the names of a dictionary belong to, or none."""
-    known = _paths.get(id(dictionary))
+    known = paths.get(id(dictionary))
     return known[1] if known is not None and known[0] is dictionary else None
 
 
 def is_spread(keywords):
     """Whether keyword arguments are the fields of a body."""
-    return any(place == track.FIELD and known.keys() == keywords.keys() for known, place, _ in list(_paths.values()))
+    return any(place == track.FIELD and known.keys() == keywords.keys() for known, place, _, _ in list(paths.values()))
 
 
 def looked_up(container, key):
     """A part of a request, if that is one, was looked for."""
-    if not _paths or type(key) is not str:
+    if not paths or type(key) is not str:
         return
-    known = _paths.get(id(container))
+    known = paths.get(id(container))
     if known is None or known[0] is not container:
         return
-    _, place, path = known
+    _, place, path, told = known
+    # Elements of a list have the same fields.
+    if key in told:
+        return
+    told.add(key)
     if place != META:
         track.named(place, path + key)
     elif key.startswith("HTTP_"):

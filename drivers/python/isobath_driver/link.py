@@ -9,8 +9,6 @@ import _thread
 import os
 import socket
 import sys
-from select import select as _select  # before anybody patches it
-from time import sleep as _sleep
 
 from . import NAME, VERSION, frame
 from .cells import Cells
@@ -18,13 +16,16 @@ from .queue import Queue
 
 PATIENCE = 30.0
 AT_ONCE = 10_000
+#: The tag of the message that names inputs to track.
+TRACK = 2
 
 #: The one connection of this process, or none.
 current = None
 
 _lock = _thread.RLock()
 _start_thread = _thread.start_new_thread  # before anybody patches it
-_pid = None
+#: Whether this process tried to connect.
+_tried = False
 
 
 class Link:
@@ -36,16 +37,35 @@ class Link:
         self.cells = cells
         #: The file of the map.
         self.path = path
+        #: Held by whoever takes a message off the stream, and until the inputs that it names are tracked.
+        self._taking = _thread.RLock()
 
-    def catch_up(self):
-        """Lets the thread that listens do what the core asked before it called: it may not have had its turn yet."""
-        for _ in range(20):
-            try:
-                if not _select([self.stream], [], [], 0)[0]:
-                    return
-            except (OSError, ValueError):
-                return
-            _sleep(0.0005)
+    def catch_up(self, state):
+        """Tracks the inputs that the core named before it called: the thread that listens may not have had its turn yet."""
+        with self._taking:
+            while self._next() == TRACK:
+                state.track(frame.command(receive(self.stream))[1][0])
+
+    def take(self, state):
+        """Waits for a message; gives its tag and fields, or none when it is done."""
+        if not self.stream.recv(1, _socket.MSG_PEEK):
+            raise EOFError("the core is gone")
+        with self._taking:
+            if self._next() is None:
+                return None, ()
+            tag, fields = frame.command(receive(self.stream))
+            if tag == TRACK:
+                state.track(fields[0])
+                return None, ()
+            return tag, fields
+
+    def _next(self):
+        """The tag of the message that waits, if any."""
+        try:
+            head = self.stream.recv(5, _socket.MSG_PEEK | _socket.MSG_DONTWAIT)
+        except OSError:  # nothing waits, or the core is gone
+            return None
+        return head[4] if len(head) == 5 else 0
 
     def candidate(self):
         return self.cells.candidate
@@ -60,16 +80,13 @@ class Refused(Exception):
 
 def ensure(state):
     """Connects this process, unless it tried before. `state` has settings, targets and services."""
-    global current, _pid
-    if _pid == os.getpid():
+    global current, _tried
+    if _tried:
         return current
     with _lock:
-        if _pid == os.getpid():
+        if _tried:
             return current
-        if current is not None:
-            _forget(current)
-        current = None
-        _pid = os.getpid()
+        _tried = True
         try:
             current = _open(state.settings, state.targets(), state.cells())
         except (OSError, ValueError, Refused) as problem:
@@ -82,17 +99,18 @@ def ensure(state):
 
 def adopt(link, state):
     """Goes on with a connection that another process handed over."""
-    global current, _pid
+    global current, _tried
     current = link
-    _pid = os.getpid()
+    _tried = True
     state.connected(link)
     _serve(link, state)
 
 
 def forked():
     """In a process that was just forked: the connection is the parent's. Whether there was one."""
-    global current
+    global current, _tried
     before, current = current, None
+    _tried = False
     if before is not None:
         _forget(before)
     return before is not None
@@ -100,10 +118,10 @@ def forked():
 
 def alone(cells, stream=None):
     """A connection to nobody, for tests."""
-    global current, _pid
+    global current, _tried
     near, far = socket.socketpair() if stream is None else (stream, None)
     current = Link(near, Queue(near), cells)
-    _pid = os.getpid()
+    _tried = True
     return current, far
 
 
@@ -179,10 +197,8 @@ def _obey(link, state):
     global current
     try:
         while True:
-            tag, fields = frame.command(receive(link.stream))
-            if tag == 2:
-                state.track(fields[0])
-            elif tag == 3:
+            tag, fields = link.take(state)
+            if tag == 3:
                 state.settle()
                 link.queue.flush(frame.synced(fields[0]))
             elif tag == 4:

@@ -9,17 +9,18 @@ reaches the service.
 
 from . import arms as _arms
 from . import distance, fields, hidden, replace, sites, track
+from .cells import COVERED
 from .request import action
-from .sites import MOST_TRIES, NEVER, UNKNOWN, best, done, open_, quiet, tracking, tries, wants
-from .track import may_tell  # noqa: F401, named in the template below
+from .sites import MOST_TRIES, NEVER, REPEATED, UNKNOWN, best, done, open_, quiet, tracking, tries, wants
+from .track import concerns  # noqa: F401, named in the template below
 
 _NUMBERS = (int, float, bool)
 
 _cells = None
 _methods = True
 _touched = []
-#: The texts that a site compared last: their distance is known.
-_last = {}
+#: Texts that a site compared before: their distances are known.
+_compared = {}
 _late = set()
 _announce = None
 
@@ -39,7 +40,7 @@ def start(cells, methods=True, late=(), announce=None):
     _late.clear()
     _late.update(late)
     _touched.clear()
-    _last.clear()
+    _compared.clear()
     sites.fill(True)
 
 
@@ -55,7 +56,7 @@ def new_candidate():
     global _touched
     before, _touched = _touched, []
     sites.forget(before)
-    _last.clear()
+    _compared.clear()
     track.new_candidate()
     replace.new_candidate()
 
@@ -74,7 +75,7 @@ def hit(target):
         return
     if target in _late:
         _reveal(target)
-    cells.cover(target, number)
+    cells.improve(target, COVERED, number)
     open_[target] = False
     _touched.append(target)
 
@@ -133,15 +134,29 @@ def compared(relation, a, b, verdict, target):
     """Two values were compared."""
     try:
         kind, other = type(a), type(b)
+        reached, missed = (target, target + 1) if verdict else (target + 1, target)
         if (kind is int or kind is float) and (other is int or other is float):
-            return record(verdict, target, _apart(relation, a, b, verdict), is_tracked=False)
+            # As `distance.numbers`, which is slower.
+            gap = a - b if a > b else b - a
+            if relation <= 1:  # equal, not equal
+                gap = gap if gap > 0 else 1.0
+            elif (relation == 2 or relation == 4) is not verdict:
+                # A strict relation that holds ends at equality, one that is not strict one step later.
+                gap += 1
+            if gap >= best[missed] and open_[missed] and not open_[reached]:
+                tries[missed] += UNKNOWN if gap == 1.0 else 1
+                if tries[missed] >= MOST_TRIES:
+                    quiet[target] = verdict
+                return
+            return record(verdict, target, gap, is_tracked=False)
         if relation <= distance.NOT_EQUAL and tracking[0]:
             track.compared(a, b, track.EQUAL, target)
         if kind is str and other is str:
-            missed = target + 1 if verdict else target
-            if _last.get(target) == (a, b) and best[missed] != NEVER:
-                return _count(verdict, target, missed, UNKNOWN)
-            _last[target] = (a, b)
+            before = _compared.setdefault(target, set())
+            if (a, b) in before and best[missed] != NEVER:
+                return _count(verdict, target, missed, REPEATED)
+            if len(before) < MOST_TRIES:
+                before.add((a, b))
         gap = None
         if _is_wanted(verdict, target):
             gap = distance.to_other(relation, a, b)
@@ -150,16 +165,6 @@ def compared(relation, a, b, verdict, target):
         record(verdict, target, 1.0 if gap is None else gap, relation <= distance.NOT_EQUAL)
     except Exception:
         pass
-
-
-def _apart(relation, a, b, verdict):
-    """How far two numbers are from the other verdict; as `distance.numbers`, which is slower."""
-    gap = a - b if a > b else b - a
-    if relation <= distance.NOT_EQUAL:
-        return gap if gap > 0 else 1.0
-    # A strict relation that holds ends at equality, one that is not strict one step later.
-    strict = relation == distance.LESS or relation == distance.GREATER
-    return gap if strict is verdict else gap + 1
 
 
 # Comparisons: in a condition (`_c`) they give a bool; as a value they give what the operator gave.
@@ -181,7 +186,7 @@ def {name}_c(a, b, t):
     return r
 """
 #: Of texts more may be said than verdicts and distances.
-_UNTRACKED = " and not (tracking[0] and type(a) is str and may_tell(t))"
+_UNTRACKED = " and not (tracking[0] and concerns(a, b, t))"
 
 for _relation, (_name, _sign) in enumerate(
     (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="))

@@ -17,7 +17,8 @@ import uuid
 
 from . import distance, fields, hidden, track
 from . import pattern as patterns
-from .sites import MOST_LOOK_UPS, MOST_TRIES, done, quiet, tracking, tries, wants
+from .fields import paths
+from .sites import MOST_LOOK_UPS, MOST_TRIES, best, done, open_, quiet, tracking, tries, wants
 
 _Builtin = types.BuiltinFunctionType
 #: Methods that know their class have a type of their own in newer releases.
@@ -30,6 +31,8 @@ _CALLED = {}
 
 _methods = True
 _record = None
+#: Texts and arguments that a site of the current candidate was called with: all is said of them.
+_told = {}
 
 
 def configure(record, methods):
@@ -40,6 +43,7 @@ def configure(record, methods):
 
 def new_candidate():
     fields.forget()
+    _told.clear()
 
 
 def wrap(callee, t):
@@ -87,6 +91,25 @@ def _quietly(work):
 # Texts.
 
 
+def _is_news(text, arguments, verdict, t):
+    """Whether something is left to say of a call with a text as its receiver."""
+    if tracking[0] and track.is_concerned(text):
+        return True
+    if quiet[t] is verdict:
+        return False
+    try:
+        before = _told.get(t)
+        if before is None:
+            before = _told[t] = set()
+        elif (text, arguments) in before and not open_[t if verdict else t + 1]:
+            return False
+        if len(before) < MOST_TRIES:
+            before.add((text, arguments))
+    except TypeError:  # what cannot be an element of a set
+        pass
+    return True
+
+
 @_quietly
 def _told_affix(text, arguments, verdict, t, role, measure):
     wanted = arguments[0] if arguments else None
@@ -101,13 +124,15 @@ def _told_affix(text, arguments, verdict, t, role, measure):
 
 def _startswith(callee, t, *arguments, **keywords):
     r = callee(*arguments, **keywords)
-    _told_affix(callee.__self__, arguments, r, t, track.STARTS_WITH, distance.prefix)
+    if _is_news(callee.__self__, arguments, r, t):
+        _told_affix(callee.__self__, arguments, r, t, track.STARTS_WITH, distance.prefix)
     return r
 
 
 def _endswith(callee, t, *arguments, **keywords):
     r = callee(*arguments, **keywords)
-    _told_affix(callee.__self__, arguments, r, t, track.ENDS_WITH, distance.suffix)
+    if _is_news(callee.__self__, arguments, r, t):
+        _told_affix(callee.__self__, arguments, r, t, track.ENDS_WITH, distance.suffix)
     return r
 
 
@@ -136,7 +161,8 @@ def _told_shape(text, name, verdict, t):
 
 def _is_shape(callee, t, *arguments, **keywords):
     r = callee(*arguments, **keywords)
-    _told_shape(callee.__self__, callee.__name__, r, t)
+    if _is_news(callee.__self__, arguments, r, t):
+        _told_shape(callee.__self__, callee.__name__, r, t)
     return r
 
 
@@ -152,14 +178,26 @@ def _told_part(text, arguments, found, t):
 
 def _find(callee, t, *arguments, **keywords):
     at = callee(*arguments, **keywords)
-    _told_part(callee.__self__, arguments, at >= 0, t)
+    if _is_news(callee.__self__, arguments, at >= 0, t):
+        _told_part(callee.__self__, arguments, at >= 0, t)
     return at
 
 
 def _count(callee, t, *arguments, **keywords):
     count = callee(*arguments, **keywords)
-    _told_part(callee.__self__, arguments, count > 0, t)
+    if _is_news(callee.__self__, arguments, count > 0, t):
+        _told_part(callee.__self__, arguments, count > 0, t)
     return count
+
+
+def _split(callee, t, *arguments, **keywords):
+    parts = callee(*arguments, **keywords)
+    separator = arguments[0] if arguments else keywords.get("sep")
+    if type(separator) is str:
+        found = separator in callee.__self__
+        if _is_news(callee.__self__, (separator,), found, t):
+            _told_part(callee.__self__, (separator,), found, t)
+    return parts
 
 
 def _index(callee, t, *arguments, **keywords):
@@ -208,14 +246,25 @@ def _told_key(container, key, found, t):
     if track.is_on():
         track.sought(key, container, t)
     _settle(found, t, None if found else lambda: distance.nearest(key, container))
+    if found and not open_[t]:
+        # How far a key is from missing is never known.
+        quiet[t] = True
+
+
+@_quietly
+def _named(container, key):
+    fields.looked_up(container, key)
 
 
 def _get(callee, t, *arguments, **keywords):
     if not arguments or type(arguments[0]) not in _KEYS:
         return callee(*arguments, **keywords)
-    found = arguments[0] in callee.__self__
-    if quiet[t] is not found or track.is_marked(arguments[0]):
-        _told_key(callee.__self__, arguments[0], found, t)
+    key, container = arguments[0], callee.__self__
+    found = key in container
+    if quiet[t] is not found or (tracking[0] and type(key) is str and track.is_concerned(key)):
+        _told_key(container, key, found, t)
+    elif paths and id(container) in paths:
+        _named(container, key)
     elif not tracking[0]:
         tries[t] += 1
         if tries[t] > MOST_TRIES + MOST_LOOK_UPS:
@@ -243,8 +292,17 @@ def item(container, key, t):
     except LookupError:
         _told_item(container, key, False, t)
         raise
-    if quiet[t] is not True or track.is_marked(key):
+    if type(key) is int and kind is not dict and not open_[t]:
+        # A loop over a list: the same index, or one farther from an end, is no news.
+        if (len(container) - key if key >= 0 else len(container) + key + 1) >= best[t + 1]:
+            tries[t + 1] += 1
+            if tries[t + 1] >= MOST_TRIES:
+                quiet[t] = True
+            return value
+    if quiet[t] is not True or (tracking[0] and type(key) is str and track.is_concerned(key)):
         _told_item(container, key, True, t)
+    elif kind is dict and paths and id(container) in paths:
+        _named(container, key)
     return value
 
 
@@ -457,6 +515,8 @@ def _register():
         _BOUND[str, name] = _find
     for name in ("index", "rindex"):
         _BOUND[str, name] = _index
+    for name in ("split", "rsplit", "partition", "rpartition"):
+        _BOUND[str, name] = _split
     _BOUND[str, "count"] = _count
     for kind in (list, tuple):
         _BOUND[kind, "index"] = _list_index

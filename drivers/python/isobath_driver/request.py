@@ -8,6 +8,7 @@ import contextvars
 import sys
 
 from . import link
+from .cells import CANDIDATE
 
 CURRENT = contextvars.ContextVar("isobath_request", default=None)
 
@@ -44,6 +45,6 @@ def action():
     request = CURRENT.get()
     if request is None or request is OUTSIDE:
         return connection.cells.action
-    if request.candidate != connection.cells.candidate:
+    if request.candidate != connection.cells.words[CANDIDATE]:
         return None
     return request.action

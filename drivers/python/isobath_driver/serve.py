@@ -151,11 +151,15 @@ def _wsgi_server(app, listener, ready):
     if _has("werkzeug"):
         import logging
 
-        from werkzeug.serving import make_server
+        from werkzeug.serving import WSGIRequestHandler, make_server
+
+        class Handler(WSGIRequestHandler):
+            # Before 1.1 only the end of the connection shows the end of a response without a length, for which werkzeug waits 10 ms.
+            protocol_version = "HTTP/1.1"
 
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
         host, port = listener.getsockname()[:2]
-        server = make_server(host, port, app, threaded=False, fd=listener.fileno())
+        server = make_server(host, port, app, threaded=False, request_handler=Handler, fd=listener.fileno())
     else:
         from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 

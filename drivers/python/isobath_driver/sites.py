@@ -23,6 +23,8 @@ MOST_TRIES = 200
 MOST_LOOK_UPS = 60
 #: A distance that is not known stays the same, and counts for so many.
 UNKNOWN = 50
+#: Texts that were compared before are likely to come again, as in a loop over rows; each time counts for so many.
+REPEATED = 5
 
 
 def reserve(count):

@@ -87,36 +87,39 @@ class Driver:
 
     # Requests.
 
-    def begin(self, raw):
-        """A request begins; `raw` has what of it is known. Returns what ends it."""
+    def begin(self, look, request):
+        """A request begins; `look` gives the bytes that are known of it, or none. Returns what ends it."""
         if self.sources is None:
             return None
         connection = link.ensure(self)
-        door.open_once(self.settings)
         if connection is None:
             return None
-        connection.catch_up()
         candidate = connection.candidate()
         action = connection.action()
         running = CURRENT.get()
         if running is not None and running.candidate == candidate and running.action == action:
             return None
         if candidate != self.candidate:
+            # The core names the inputs to track before each candidate.
+            connection.catch_up(self)
+            door.open_once(self.settings)
             self.candidate = candidate
             track.turn(False)
             probe.new_candidate()
-        if not track.is_on() and (raw is None or track.is_in(raw)):
-            track_inputs()
+        if not track.is_on():
+            raw = look(request)
+            if raw is None or track.is_in(raw):
+                track_inputs()
         return CURRENT.set(Request(candidate, action))
 
 
 patches = None
 
 
-def begin(raw=None):
+def begin(look, request):
     """A request begins. What goes wrong here must never fail it."""
     try:
-        return driver.begin(raw) if driver is not None else None
+        return driver.begin(look, request) if driver is not None else None
     except Exception as problem:
         sys.stderr.write("isobath: %r\n" % (problem,))
         return None

@@ -11,6 +11,8 @@ EQUAL, EQUAL_IGNORING_CASE, STARTS_WITH, ENDS_WITH, CONTAINS, PATTERN, PARSED, S
 QUERY, HEADER, COOKIE, FIELD, FORM = range(1, 6)
 
 MARK = "_isobath_"
+#: As the service has it when it made capitals of a marker.
+LOUD_MARK = MARK.upper()
 _MARKER = re.compile(r"_isobath_\d+_input", re.ASCII)
 _LOUD_MARKER = re.compile(r"_ISOBATH_\d+_INPUT", re.ASCII)
 #: Only so many texts are told to be wished for.
@@ -84,6 +86,19 @@ def may_tell(target):
     return _told.get(target, 0) < MOST_USES
 
 
+def is_concerned(text):
+    """Whether a text may be a tracked input, or one that the service made capitals of."""
+    return MARK in text or LOUD_MARK in text or text in _also
+
+
+def concerns(a, b, target):
+    """Whether a comparison may tell more than its verdict: one of two texts is a tracked input."""
+    if type(a) is not str or type(b) is not str:
+        # Values of enumerations and the like stand for texts.
+        return type(a) is not type(b) and may_tell(target)
+    return (is_concerned(a) or is_concerned(b)) and may_tell(target)
+
+
 def may_use(element, container, target):
     """Whether something is left to say of a membership, besides its verdict."""
     if not tracking[0] or not may_tell(target):
@@ -117,13 +132,13 @@ def used(text, role, arguments, target):
 def compared(a, b, role, target):
     """Two values were compared."""
     a, b = _text(a), _text(b)
-    if a is None or b is None:
+    if a is None or b is None or not concerns(a, b, target):
         return
     if role in (EQUAL, EQUAL_IGNORING_CASE):
         # The service made capitals of a marker, so case does not matter to it.
-        if _LOUD_MARKER.search(a):
+        if LOUD_MARK in a and _LOUD_MARKER.search(a):
             return used(_quiet(a), EQUAL_IGNORING_CASE, [b], target)
-        if _LOUD_MARKER.search(b):
+        if LOUD_MARK in b and _LOUD_MARKER.search(b):
             return used(_quiet(b), EQUAL_IGNORING_CASE, [a], target)
     first, second = tracked(a), tracked(b)
     if first and second:
@@ -155,7 +170,7 @@ def sought(element, container, target):
         elif tracked(element):
             used(element, EQUAL, [container], target)
         return
-    is_loud = "_ISOBATH_" in element and _LOUD_MARKER.search(element) is not None
+    is_loud = LOUD_MARK in element and _LOUD_MARKER.search(element) is not None
     if is_loud or tracked(element):
         texts = sorted({text for text in map(_text, distance.elements(container) or ()) if text is not None and text != element})
         if texts:

@@ -1,5 +1,6 @@
 """From start to end: what is instrumented, the cache, resets, deaths, background work, outbound calls."""
 
+import http.client
 import json
 import os
 import signal
@@ -341,3 +342,18 @@ def test_a_core_on_the_loopback_interface_gets_its_token_first(folder):
         assert service.call("GET", "/count") == (200, "1")
         assert driver.score(driver.find('path == "/count"')) == 1.0
     core.close()
+
+
+@needs("werkzeug")
+def test_the_end_of_a_response_without_a_length_does_not_need_the_end_of_the_connection(tmp_path):
+    (tmp_path / "main.py").write_text(APP)
+    port = free_port()
+    command = python("-m", "isobath_driver", "serve", "main:app", "--port", str(port))
+    with Service(command, tmp_path, port) as service:
+        service.wait("/seen")
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request("GET", "/seen")
+        response = connection.getresponse()
+        assert response.getheader("Transfer-Encoding") == "chunked"
+        assert response.read() == b"2"
+        connection.close()

@@ -215,3 +215,62 @@ def test_numbers_that_are_none_and_huge_ones_have_distances(record):
     assert piece.gaps("n == 7") == (1.0, 0.0) and piece.gaps("n < 3") == (1.0, 0.0)
     piece.run(10**400)
     assert piece.gaps("n == 7")[0] > 1e300
+
+
+def test_a_nearer_text_is_measured_after_others_came_again_and_again(record):
+    piece = record("""
+        def f(texts):
+            return [text for text in texts if text == "foo" or text.startswith("bar")]
+    """)
+    piece.run(["xyz", "zzz"] * 15 + ["fop"])
+    assert piece.gaps('text == "foo"') == (0.5, 0.0)
+    piece.run(["xyz", "zzz"] * 15 + ["bas"])
+    assert piece.gaps('text.startswith("bar")') == (0.5, 0.0)
+
+
+@pytest.mark.parametrize("call", ["split(':')", "rsplit(':', 1)", "split(sep=':')", "partition(':')", "rpartition(':')"])
+def test_the_separator_that_splits_a_text_is_wanted(record, call):
+    piece = expression(record, "s.%s" % call)
+    assert list(piece.run("a:b")) == list(eval("'a:b'.%s" % call))
+    assert piece.gaps("s.%s" % call) == (0.0, 1.0)
+    piece.run("a;b")
+    assert piece.gaps("s.%s" % call) == (0.5, 0.0)
+    piece.run(MARKER)
+    assert [MARKER, track.CONTAINS, [":"]] in [one[:3] for one in piece.events()]
+
+
+def test_a_text_that_is_split_at_blanks_has_no_outcome(record):
+    piece = expression(record, "s.split()")
+    assert piece.run("a b") == ["a", "b"]
+    assert piece.announced == set()
+
+
+def test_an_input_is_told_where_other_texts_came_again_and_again(record):
+    piece = record("""
+        def f(texts):
+            return [text for text in texts if text == "foo" or text.startswith("bar")]
+    """)
+    piece.run(["xyz"] * 300 + [MARKER])
+    told = [one[:3] for one in piece.events()]
+    assert [MARKER, track.EQUAL, ["foo"]] in told and [MARKER, track.STARTS_WITH, ["bar"]] in told
+
+
+def test_an_index_nearer_to_the_end_is_measured_in_loops(record):
+    piece = record("""
+        def f(numbers):
+            return [numbers[at] for at in (3, 2, 1, 3, 4, 0)]
+    """)
+    piece.run([1] * 6)
+    assert piece.gaps("numbers[at]") == (0.0, 2.0)
+
+
+def test_all_fields_that_one_look_up_reads_are_told(record):
+    piece = record("""
+        import json
+        def f(text):
+            body = json.loads(text)
+            return [line.get(name, line["id"]) for line in body for name in ("a", "b", "c", "d", "e", "f", "g", "h")]
+    """)
+    piece.run('[{"id": 1, "a": 2}, {"id": 2, "b": 3}]')
+    told = {name for place, name in piece.events("Parameter") if place == track.FIELD}
+    assert told == {"id", "a", "b", "c", "d", "e", "f", "g", "h"}

@@ -151,7 +151,12 @@ impl Panic<'_> {
     /// What names the cause, whichever operation shows it.
     #[must_use]
     pub fn cause(&self) -> String {
-        format!("panicked at {}:{}", self.file, self.line)
+        let word = if self.file.ends_with(".rs") {
+            "panicked"
+        } else {
+            "exception"
+        };
+        format!("{word} at {}:{}", self.file, self.line)
     }
 }
 

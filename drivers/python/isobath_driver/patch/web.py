@@ -53,7 +53,7 @@ def asgi(app):
     async def watched(scope, receive, send):
         if scope.get("type") != "http":
             return await app(scope, receive, send)
-        token = start.begin(raw_of_scope(scope))
+        token = start.begin(raw_of_scope, scope)
         try:
             return await app(scope, receive if token is None else _looking(receive), send)
         except Exception as failure:
@@ -70,7 +70,7 @@ def wsgi(app):
 
     @functools.wraps(app)
     def watched(environ, start_response):
-        token = start.begin(raw_of_environ(environ))
+        token = start.begin(raw_of_environ, environ)
         try:
             return app(environ, start_response)
         except Exception as failure:
@@ -99,7 +99,7 @@ def starlette(module):
     async def call(original, self, scope, receive, send):
         if scope.get("type") != "http":
             return await original(self, scope, receive, send)
-        token = start.begin(raw_of_scope(scope))
+        token = start.begin(raw_of_scope, scope)
         try:
             return await original(self, scope, receive if token is None else _looking(receive), send)
         except Exception as failure:
@@ -130,7 +130,7 @@ def uvicorn(module):
 def flask(module):
     @replaced(module.Flask, "wsgi_app")
     def wsgi_app(original, self, environ, start_response):
-        token = start.begin(raw_of_environ(environ))
+        token = start.begin(raw_of_environ, environ)
         try:
             return original(self, environ, start_response)
         finally:
@@ -147,7 +147,7 @@ def django(module):
 
     @replaced(module.BaseHandler, "get_response")
     def get_response(original, self, request):
-        token = start.begin(_raw_of_django(request))
+        token = start.begin(_raw_of_django, request)
         try:
             django_request(request)
             return original(self, request)
@@ -156,7 +156,7 @@ def django(module):
 
     @replaced(module.BaseHandler, "get_response_async")
     async def get_response_async(original, self, request):
-        token = start.begin(_raw_of_django(request))
+        token = start.begin(_raw_of_django, request)
         try:
             django_request(request)
             return await original(self, request)
