@@ -46,6 +46,27 @@ fn the_rust_files_pass_and_notice_every_wrong_expectation() {
 }
 
 #[test]
+fn the_vitest_files_pass_and_notice_every_wrong_expectation() {
+    if http_runner::vitest().is_some() {
+        check("ts");
+    }
+}
+
+#[test]
+fn the_kotlin_classes_pass_and_notice_every_wrong_expectation() {
+    if Workshop::wishing("mvn", &["--version"]).is_some() {
+        check("kotlin");
+    }
+}
+
+#[test]
+fn the_go_files_pass_and_notice_every_wrong_expectation() {
+    if Workshop::wishing("go", &["version"]).is_some() {
+        check("go");
+    }
+}
+
+#[test]
 fn the_rust_files_are_formatted_as_rustfmt_formats_them() {
     let Some(shop) = Workshop::needing("rustfmt", &["--version"]) else {
         return;
@@ -80,8 +101,10 @@ fn a_suite_starts_its_service_resets_it_by_command_and_stops_it() {
         ("js", "node"),
         ("junit", "mvn"),
         ("rust", "cargo"),
+        ("go", "go"),
     ] {
-        if Workshop::wishing(tool, &["--version"]).is_none() {
+        let probe = if tool == "go" { "version" } else { "--version" };
+        if Workshop::wishing(tool, &[probe]).is_none() {
             continue;
         }
         // Taken from the system, and given back for the service to take.

@@ -5,6 +5,7 @@ mod http_samples;
 mod runner;
 mod samples;
 
+use isobath_emit::SuiteDialect;
 use isobath_emit::http::{
     Body, BodyCheck, ExpectedOutcome, ExpectedResponse, HttpStep, HttpSuite, HttpTest, JsonPath,
     Request, ResetHook, Text, TextPiece, ValueSource, writer,
@@ -51,6 +52,25 @@ fn every_writer_prints_the_same_suite_the_same_and_tells_where_its_tests_are() {
             "{}",
             faults.text
         );
+    }
+}
+
+#[test]
+fn every_statement_is_printed_in_every_language() {
+    let suite = http_samples::everything::everything(SuiteDialect::Sqlite, false);
+    let ids = ["puts_a_boat_into_a_berth", "checks", "gives_up"];
+    for writer in writer::ALL {
+        let written = writer.write(&suite).unwrap();
+        let mut text = String::new();
+        for test in &written.tests {
+            if ids.contains(&test.id.as_str()) {
+                let file = written.files.iter().find(|file| file.path == test.path);
+                let lines: Vec<&str> = file.unwrap().text.lines().collect();
+                text += &lines[test.start_line - 1..test.end_line].join("\n");
+                text += "\n\n";
+            }
+        }
+        insta::assert_snapshot!(format!("statements_{}", writer.name()), text);
     }
 }
 
@@ -123,7 +143,10 @@ fn what_cannot_be_printed_is_refused_with_a_reason() {
     test `t`: a presence check needs a path inside the body; check its type instead
     ");
     let error = writer::by_name("cobol").err().unwrap().to_string();
-    assert!(error.contains("rust, pytest, junit, js"), "{error}");
+    assert!(
+        error.contains("rust, pytest, junit, js, ts, kotlin, go"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -169,6 +192,9 @@ fn hostile_names_stay_names() {
     }
     if let Some(shop) = runner::Workshop::wishing("node", &["--version"]) {
         parses(&shop, &suite, "js", "node --check \"$1\"");
+    }
+    if let Some(shop) = runner::Workshop::wishing("gofmt", &["-h"]) {
+        parses(&shop, &suite, "go", "test -z \"$(gofmt -l \"$1\")\"");
     }
     if let Some(shop) = runner::Workshop::wishing("rustfmt", &["--version"]) {
         parses(

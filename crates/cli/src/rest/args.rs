@@ -120,7 +120,7 @@ pub(crate) struct RestArgs {
     #[arg(long, help_heading = "Service")]
     pub remote: bool,
 
-    /// Test languages to write: pytest, js, rust, junit.
+    /// Test languages to write: pytest, js, ts, rust, junit, kotlin, go.
     #[arg(
         long,
         value_delimiter = ',',

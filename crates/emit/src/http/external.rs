@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::suite::{HttpSuite, HttpTest};
+use super::writer::value::JsonNotation;
+use crate::writer::layout::Layout;
 use crate::writer::text::one_line;
 
 /// A service that the tests stand for.
@@ -131,28 +133,27 @@ pub(crate) fn text_call(
     )
 }
 
-/// The arguments of the call that prepares an answer where bodies are values: status, body, and the media type of what is not JSON.
-pub(crate) fn value_arguments(
-    answer: &MockedResponse,
-    literal: impl Fn(&str) -> String,
-) -> (Vec<String>, Option<&Value>, Option<String>) {
-    let mut first: Vec<String> = [&answer.service, &answer.method, &answer.path]
-        .map(|text| literal(text))
-        .into();
+/// The arguments of the call that prepares an answer where bodies are values: status, body, and the media type of what is
+/// not JSON.
+pub(crate) fn value_arguments(answer: &MockedResponse, notation: &JsonNotation) -> Vec<Layout> {
+    let literal = |text: &str| Layout::Atom((notation.string)(text));
+    let number = |status: &u16| Layout::Atom(status.to_string());
+    let mut arguments = vec![
+        literal(&answer.service),
+        literal(&answer.method),
+        literal(&answer.path),
+    ];
     match &answer.reply {
-        MockedReply::Closed => (first, None, None),
+        MockedReply::Closed => {}
         MockedReply::Json { status, value } => {
-            first.push(status.to_string());
-            (first, Some(value), None)
+            let body = notation.layout("", value, &|_| None);
+            arguments.extend([number(status), body]);
         }
         MockedReply::Text {
             status,
             content_type,
             text,
-        } => {
-            first.push(status.to_string());
-            first.push(literal(text));
-            (first, None, Some(literal(content_type)))
-        }
+        } => arguments.extend([number(status), literal(text), literal(content_type)]),
     }
+    arguments
 }

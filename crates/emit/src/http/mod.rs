@@ -13,9 +13,11 @@ mod check;
 mod curl;
 mod external;
 mod json_path;
+mod lower;
 mod plan;
 mod rows;
 mod setup_secrets;
+mod statement;
 
 pub use check::SuiteError;
 pub use curl::curl;

@@ -10,9 +10,7 @@ use super::rows::{self, TestRow};
 use super::suite::{
     Auth, Capture, ExpectedOutcome, HttpStep, HttpSuite, HttpTest, ResetHook, UniqueValue,
 };
-use super::{
-    Body, BodyCheck, JsonPath, PartContent, Placeholder, Secret, TextPiece, User, ValueSource,
-};
+use super::{Secret, TextPiece, User, ValueSource};
 use crate::writer::name::{Names, readable, slug};
 use crate::writer::text::{one_line, sentence};
 
@@ -26,7 +24,8 @@ pub(crate) enum Casing {
 }
 
 impl Casing {
-    fn spell(self, name: &str) -> String {
+    /// `name`, which is in snake case, as the language spells it.
+    pub(crate) fn spell(self, name: &str) -> String {
         match self {
             Casing::Snake => name.into(),
             Casing::Camel => camel(name),
@@ -117,41 +116,6 @@ impl Variables {
     /// Whether what a variable holds may stand in a path as it is.
     pub(crate) fn is_plain(&self, variable: &str) -> bool {
         self.get(variable).is_some_and(|variable| variable.plain)
-    }
-
-    /// An expression that keeps the type of a captured value; anything else is made a text by `string`.
-    pub(crate) fn expression(
-        &self,
-        text: &Text,
-        string: impl Fn(&Text, &Self) -> String,
-    ) -> String {
-        match text.as_captured() {
-            Some(variable) => self.name(variable),
-            None => string(text, self),
-        }
-    }
-
-    /// What fills a place, if it is a hole.
-    pub(crate) fn filled(
-        &self,
-        placeholders: &[Placeholder],
-        place: &JsonPath,
-        string: impl Fn(&Text, &Self) -> String,
-    ) -> Option<String> {
-        let placeholder = placeholders
-            .iter()
-            .find(|placeholder| placeholder.at == *place)?;
-        Some(self.expression(&placeholder.value, string))
-    }
-}
-
-/// Adds the media type of a body to headers that do not name one.
-pub(crate) fn name_type(headers: &mut Vec<(String, Text)>, content_type: &str) {
-    let given = headers
-        .iter()
-        .any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-    if !given {
-        headers.push(("Content-Type".into(), content_type.into()));
     }
 }
 
@@ -560,81 +524,6 @@ fn collect<'a>(all: &mut Vec<&'a Secret>, more: impl IntoIterator<Item = &'a Sec
             all.push(secret);
         }
     }
-}
-
-/// What the tests of a chapter make use of, so that a file holds no more than it needs.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FileFeatures {
-    pub(crate) references: bool,
-    pub(crate) encoding: bool,
-    pub(crate) base64: bool,
-    pub(crate) dropped: bool,
-    pub(crate) timed_out: bool,
-    pub(crate) content_type: bool,
-    pub(crate) captured_cookies: bool,
-    pub(crate) last_segment: bool,
-    pub(crate) unique_values: bool,
-    pub(crate) includes: bool,
-}
-
-/// What the tests of a chapter make use of.
-pub(crate) fn uses(suite: &HttpSuite, chapter: &SuiteFile<'_>) -> FileFeatures {
-    let mut uses = FileFeatures::default();
-    for request in all_requests(suite, chapter) {
-        match &request.body {
-            Some(Body::Binary { .. }) => uses.base64 = true,
-            Some(Body::Multipart(parts)) => {
-                let binary =
-                    |part: &super::MultipartPart| matches!(part.content, PartContent::Base64(_));
-                uses.base64 |= parts.iter().any(binary);
-            }
-            _ => {}
-        }
-    }
-    for user in users(suite, chapter) {
-        let (known, unique_values) = self::unique_values(user, Casing::Snake, &[]);
-        uses.unique_values |= !unique_values.is_empty();
-        for request in requests_of(user) {
-            uses.encoding |= encodes(&request.path, &known);
-        }
-        if let Auth::Login(login) = &user.auth
-            && let Some(token) = &login.token
-        {
-            uses.last_segment |= matches!(token.from, ValueSource::LastSegment(_));
-            uses.captured_cookies |= matches!(token.from, ValueSource::Cookie(_));
-        }
-    }
-    let tests = chapter.groups.iter().flat_map(|group| &group.tests);
-    uses.unique_values |= tests.clone().any(|test| !test.unique_values.is_empty());
-    for step in tests.flat_map(|test| &test.steps) {
-        let path = &step.step.request.path;
-        uses.references |= is_reference(path);
-        uses.encoding |= encodes(path, &step.known);
-        for (_, capture) in &step.captures {
-            uses.captured_cookies |= matches!(capture.from, ValueSource::Cookie(_));
-            uses.last_segment |= matches!(capture.from, ValueSource::LastSegment(_));
-        }
-        match &step.step.expect {
-            ExpectedOutcome::Response(answer) => {
-                uses.content_type |= answer.content_type.is_some();
-                for check in &answer.body {
-                    uses.includes |= matches!(check, BodyCheck::Includes { .. });
-                }
-            }
-            ExpectedOutcome::Dropped => uses.dropped = true,
-            ExpectedOutcome::TimedOut => uses.timed_out = true,
-        }
-    }
-    uses
-}
-
-/// Whether something that is captured must be encoded to stand in this path.
-fn encodes(path: &Text, known: &Variables) -> bool {
-    let mut pieces = path.0.iter().skip(usize::from(is_reference(path)));
-    pieces.any(|piece| match piece {
-        TextPiece::Captured(name) => !known.get(name).is_some_and(|variable| variable.plain),
-        TextPiece::Literal(_) | TextPiece::Secret(_) => false,
-    })
 }
 
 /// Whether a path is a reference to be resolved against the base URL.

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::plan::Variables;
 use super::request::Text;
-use super::suite::{HttpSuite, HttpTest, SuiteDatabase};
+use super::suite::{HttpTest, SuiteDatabase};
+use super::writer::language::Notation;
 use crate::suite::SuiteDialect;
 
 /// A row that a test inserts before its calls.
@@ -95,39 +96,25 @@ impl HttpTest {
     }
 }
 
-/// How a language writes a row.
-#[derive(Clone, Copy)]
-pub(crate) struct RowNotation {
-    /// What the function that begins a row is called.
-    pub(crate) into: &'static str,
-    /// What the function that begins a row to look for is called, and what says that it is there, or gone.
-    pub(crate) looked_for: (&'static str, &'static str, &'static str),
-    /// How a text is written.
-    pub(crate) literal: fn(&str) -> String,
-    /// What stands before a variable that is handed over.
-    pub(crate) borrow: &'static str,
-}
-
 /// The row as a chain of calls: `insert_into("foo")`, `.d("x", "1")`, …, `.key("id")` or `.run()`.
-pub(crate) fn links(row: &TestRow, known: &Variables, spelling: RowNotation) -> Vec<String> {
-    let mut links = cells(spelling.into, &row.table, &row.cells, known, spelling);
+pub(crate) fn links(row: &TestRow, known: &Variables, notation: &Notation) -> Vec<String> {
+    let mut links = cells("insert_into", &row.table, &row.cells, known, notation);
     links.push(match &row.key {
-        Some(key) => format!(".key({})", (spelling.literal)(&key.column)),
+        Some(key) => format!(".key({})", (notation.literal)(&key.column)),
         None => ".run()".to_owned(),
     });
     links
 }
 
-/// What must be in the database, as a chain of calls: `row_in("foo")`, `.d("x", "1")`, …, `.exists()`.
+/// What must be in the database, as a chain of calls: `row_in("foo")`, `.d("x", "1")`, …, `.is_there()`.
 pub(crate) fn state_links(
     row: &ExpectedRow,
     known: &Variables,
-    spelling: RowNotation,
+    notation: &Notation,
 ) -> Vec<String> {
-    let (of, is_there, is_gone) = spelling.looked_for;
-    let mut links = cells(of, &row.table, &row.cells, known, spelling);
-    let end = if row.exists { is_there } else { is_gone };
-    links.push(format!(".{end}()"));
+    let mut links = cells("row_in", &row.table, &row.cells, known, notation);
+    let end = if row.exists { "is_there" } else { "is_gone" };
+    links.push(format!(".{}()", notation.casing.spell(end)));
     links
 }
 
@@ -137,11 +124,12 @@ fn cells(
     table: &str,
     cells: &[(String, Text)],
     known: &Variables,
-    spelling: RowNotation,
+    notation: &Notation,
 ) -> Vec<String> {
-    let RowNotation {
+    let Notation {
         literal, borrow, ..
-    } = spelling;
+    } = notation;
+    let begin = notation.casing.spell(begin);
     let mut links = vec![format!("{begin}({})", literal(table))];
     for (column, value) in cells {
         let column = literal(column);
@@ -155,48 +143,6 @@ fn cells(
         });
     }
     links
-}
-
-/// The helpers of a suite for its database, with the literals of its variable and of its agent URL filled in: what is marked
-/// for other databases goes, and so does what nothing asks for the state of the database with.
-pub(crate) fn helpers(
-    template: &str,
-    suite: &HttpSuite,
-    database: &SuiteDatabase,
-    literal: impl Fn(&str) -> String,
-) -> String {
-    let asks = suite
-        .tests
-        .iter()
-        .any(|test| !test.expected_rows.is_empty());
-    let agent_url = database.agent_url.as_deref().unwrap_or_default();
-    let template = template
-        .replace("@VARIABLE@", &literal(&database.variable))
-        .replace("@AGENT_URL@", &literal(agent_url));
-    let wanted = match (database.dialect, &database.agent_url) {
-        (_, Some(_)) => "inside",
-        (SuiteDialect::Sqlite, None) => "sqlite",
-        (SuiteDialect::Postgres, None) => "postgres",
-        (SuiteDialect::Mysql, None) => "mysql",
-    };
-    let is_wanted = |branch: &str| {
-        let mut names = branch.split(' ');
-        names.any(|name| name == wanted || (name == "state" && asks))
-    };
-    let mut out = String::new();
-    let mut branch: Option<&str> = None;
-    for line in template.lines() {
-        match line.trim().strip_prefix("@@") {
-            Some("end") => branch = None,
-            Some(name) => branch = Some(name),
-            None if branch.is_none_or(is_wanted) => {
-                out.push_str(line);
-                out.push('\n');
-            }
-            None => {}
-        }
-    }
-    out
 }
 
 /// The lines that say what a suite needs to bring rows.

@@ -92,73 +92,18 @@ impl Writer for Rust {
     }
 }
 
-pub(crate) const KEYWORDS: &[&str] = &[
-    "abstract",
-    "as",
-    "async",
-    "await",
-    "become",
-    "box",
-    "break",
-    "const",
-    "continue",
-    "crate",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "extern",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "gen",
-    "if",
-    "impl",
-    "in",
-    "let",
-    "loop",
-    "macro",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "override",
-    "priv",
-    "pub",
-    "ref",
-    "return",
-    "self",
-    "static",
-    "struct",
-    "super",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typeof",
-    "union",
-    "unsafe",
-    "unsized",
-    "use",
-    "virtual",
-    "where",
-    "while",
-    "yield",
-    // A package may not be called like these either.
-    "test",
-    "core",
-    "std",
-    "alloc",
-    "proc_macro",
-];
+/// Words that a name must not be: those of the language, and also what a package may not be called.
+pub(crate) const KEYWORDS: &str = "abstract as async await become box break const continue crate do dyn else enum extern false final fn \
+    for gen if impl in let loop macro match mod move mut override priv pub ref return self static struct \
+    super trait true try type typeof union unsafe unsized use virtual where while yield test core std \
+    alloc proc_macro";
 
 pub(super) fn identifier(text: &str, prefix: &str) -> String {
     keyword_free(slug(text), prefix)
 }
 
 pub(super) fn keyword_free(mut name: String, prefix: &str) -> String {
-    if KEYWORDS.contains(&name.as_str()) {
+    if KEYWORDS.split(' ').any(|keyword| keyword == name) {
         name.insert_str(0, prefix);
     }
     name

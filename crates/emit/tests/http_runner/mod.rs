@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use isobath_emit::http::writer::{self, RunResults, TestResult};
 use isobath_emit::http::{HttpSuite, WrittenSuite};
@@ -24,6 +25,11 @@ pub(crate) fn run(language: &str, suite: &HttpSuite) -> BTreeMap<String, TestRes
             std::fs::write(path, &file.text).unwrap();
         }
     }
+    if language == "ts"
+        && let Some(modules) = vitest()
+    {
+        std::os::unix::fs::symlink(modules, folder.path().join("node_modules")).unwrap();
+    }
     let mut command = Command::new(&written.run.command[0]);
     command
         .args(&written.run.command[1..])
@@ -37,6 +43,34 @@ pub(crate) fn run(language: &str, suite: &HttpSuite) -> BTreeMap<String, TestRes
     let output = command.output().unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
     results(&written, folder.path(), &stdout)
+}
+
+/// Where vitest is installed for all suites; nothing, and a word about it, where it cannot be.
+pub(crate) fn vitest() -> Option<PathBuf> {
+    static INSTALLED: OnceLock<bool> = OnceLock::new();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("isobath-vitest");
+    let is_installed = *INSTALLED.get_or_init(|| {
+        let suite = writer::by_name("ts")
+            .unwrap()
+            .write(&HttpSuite::new("x", "http://x"));
+        let files = suite.unwrap().files;
+        let manifest = files
+            .iter()
+            .find(|file| file.path == "package.json")
+            .unwrap();
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("package.json"), &manifest.text).unwrap();
+        let install = ["install", "--no-audit", "--no-fund", "--prefer-offline"];
+        let output = Command::new("npm")
+            .args(install)
+            .current_dir(&folder)
+            .output();
+        output.is_ok_and(|output| output.status.success())
+    });
+    if !is_installed {
+        eprintln!("left out: npm cannot install vitest");
+    }
+    is_installed.then(|| folder.join("node_modules"))
 }
 
 fn results(written: &WrittenSuite, folder: &Path, stdout: &str) -> BTreeMap<String, TestResult> {

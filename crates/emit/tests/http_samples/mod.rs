@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub(crate) mod echo;
+pub(crate) mod everything;
 
 use isobath_emit::http::{
     Auth, Body, BodyCheck, Capture, ExpectedOutcome, ExpectedResponse, FaultMark, HeaderCheck,

@@ -1,16 +1,18 @@
 //! A writer of HTTP suites per test language, chosen by name from a closed registry.
 
 use super::check::SuiteError;
-use super::plan::PlannedTest;
-use super::suite::{HttpSuite, HttpTest};
+use super::suite::HttpSuite;
 use crate::writer::File;
 
-mod junit;
-mod node;
+mod go;
+mod javascript;
+mod jvm;
+pub(crate) mod language;
 mod pytest;
 mod run;
+mod runtime;
 mod rust;
-mod value;
+pub(crate) mod value;
 
 pub use run::{ResultsError, Run, RunResults, TestResult};
 
@@ -66,7 +68,15 @@ pub trait HttpWriter: Sync {
 }
 
 /// All writers, in the order in which they are offered.
-pub const ALL: &[&dyn HttpWriter] = &[&rust::Rust, &pytest::Pytest, &junit::Junit, &node::Node];
+pub const ALL: &[&dyn HttpWriter] = &[
+    &rust::Rust,
+    &pytest::Pytest,
+    &jvm::Jvm::Java,
+    &javascript::JavaScript::Node,
+    &javascript::JavaScript::Vitest,
+    &jvm::Jvm::Kotlin,
+    &go::Go,
+];
 
 /// The names of all writers.
 pub fn names() -> Vec<&'static str> {
@@ -86,54 +96,9 @@ pub fn by_name(name: &str) -> Result<&'static dyn HttpWriter, SuiteError> {
     })
 }
 
-/// The suite without the tests for which `refused` has a reason.
-fn without(
-    suite: &HttpSuite,
-    refused: impl Fn(&HttpTest) -> Option<UnsupportedTest>,
-) -> (HttpSuite, Vec<UnsupportedTest>) {
-    let excluded: Vec<UnsupportedTest> = suite.tests.iter().filter_map(&refused).collect();
-    let mut suite = suite.clone();
-    suite.tests.retain(|test| refused(test).is_none());
-    (suite, excluded)
-}
-
-/// Counts lines while a file grows.
-#[derive(Default)]
-struct Lines {
-    seen: usize,
-    line: usize,
-}
-
-impl Lines {
-    /// The number of the line that `out` is at.
-    fn at(&mut self, out: &str) -> usize {
-        self.line += out[self.seen..].matches('\n').count();
-        self.seen = out.len();
-        self.line + 1
-    }
-
-    /// Where a test stands that began at a line and ends before the one that `out` is at.
-    fn written(
-        &mut self,
-        out: &str,
-        test: &PlannedTest<'_>,
-        name: String,
-        path: &str,
-        start_line: usize,
-    ) -> WrittenTest {
-        WrittenTest {
-            id: test.test.id.clone(),
-            name,
-            path: path.into(),
-            start_line,
-            end_line: self.at(out) - 1,
-        }
-    }
-}
-
 /// A run of a program on files, which leaves its results beside them.
-fn run_on(program: &[&str], files: &[File]) -> Run {
-    let program = program.iter().map(|word| (*word).to_owned());
+fn run_on(program: &str, files: &[File]) -> Run {
+    let program = program.split(' ').map(str::to_owned);
     let files = files.iter().map(|file| file.path.clone());
     Run {
         command: program.chain(files).collect(),

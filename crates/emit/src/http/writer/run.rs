@@ -22,7 +22,7 @@ pub enum RunResults {
         /// How the names begin.
         prefix: String,
     },
-    /// On standard output, as Rust's test harness prints it.
+    /// On standard output, as Rust's test harness or Go's prints it.
     Libtest,
 }
 
@@ -65,15 +65,24 @@ fn junit(text: &str) -> Result<Vec<TestResult>, ResultsError> {
     let mut reader = Reader::from_str(text);
     let mut results: Vec<TestResult> = Vec::new();
     let mut in_failure = false;
+    let mut is_vitest = false;
     loop {
         let event = reader.read_event().map_err(|cause| ResultsError {
             at: reader.error_position(),
             cause,
         })?;
         match event {
+            Event::Start(tag) if tag.name().as_ref() == b"testsuites" => {
+                is_vitest = attribute(&tag, "name") == "vitest tests";
+            }
             Event::Start(tag) | Event::Empty(tag) if tag.name().as_ref() == b"testcase" => {
                 // Node escapes quotes twice.
                 let name = attribute(&tag, "name").replace("&quot;", "\"");
+                // Vitest says `group > name`.
+                let name = match name.split_once(" > ") {
+                    Some((_, name)) if is_vitest => name.to_owned(),
+                    _ => name,
+                };
                 // Surefire may say `name()` or `name(Type)`.
                 let name = match name.split_once('(') {
                     Some((method, rest)) if rest.ends_with(')') && !method.contains(' ') => {
@@ -126,7 +135,7 @@ fn attribute(tag: &BytesStart<'_>, name: &str) -> String {
 
 /// Reads lines like `test boats::a_boat_is_created ... ok`; the name is the last segment.
 fn libtest(text: &str) -> Vec<TestResult> {
-    let mut results = Vec::new();
+    let mut results = go_test(text);
     for line in text.lines() {
         let Some((name, verdict)) = line
             .strip_prefix("test ")
@@ -151,6 +160,36 @@ fn libtest(text: &str) -> Vec<TestResult> {
             passed,
             message,
         });
+    }
+    results
+}
+
+/// Reads lines like `--- FAIL: TestBoatIsCreated (0.01s)`, and what was said since `=== RUN`.
+fn go_test(text: &str) -> Vec<TestResult> {
+    let mut results = Vec::new();
+    let mut said: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        let verdicts = [("--- PASS: ", true), ("--- FAIL: ", false)];
+        let verdict = verdicts.iter().find_map(|(verdict, passed)| {
+            let name = line.strip_prefix(verdict)?.split(' ').next()?;
+            Some((name.to_owned(), *passed))
+        });
+        if let Some((name, passed)) = verdict {
+            let message = if passed {
+                String::new()
+            } else {
+                said.join("\n")
+            };
+            results.push(TestResult {
+                name,
+                passed,
+                message,
+            });
+        } else if line.starts_with("=== RUN") {
+            said.clear();
+        } else {
+            said.push(line.trim());
+        }
     }
     results
 }
@@ -221,5 +260,26 @@ mod tests {
         good: ok 
         bad: failed thread 'x' panicked at y:1:1: / assertion failed
         ");
+    }
+
+    #[test]
+    fn the_output_of_gos_harness_is_read() {
+        let text = "=== RUN   TestGood\n--- PASS: TestGood (0.00s)\n=== RUN   TestBad\n    \
+                    x_test.go:7: expected 1, got 2\n--- FAIL: TestBad (0.01s)\nFAIL\nexit status 1\n";
+        insta::assert_snapshot!(shown(&RunResults::Libtest.read(text).unwrap()), @r"
+        TestGood: ok 
+        TestBad: failed x_test.go:7: expected 1, got 2
+        ");
+    }
+
+    #[test]
+    fn vitest_says_the_group_before_the_name() {
+        let text = r#"<testsuites name="vitest tests"><testsuite name="a.test.ts">
+            <testcase name="GET /a &gt; x > 1"/></testsuite></testsuites>"#;
+        let results = RunResults::JunitXml {
+            folder: String::new(),
+            prefix: "x".into(),
+        };
+        assert_eq!(results.read(text).unwrap()[0].name, "x > 1");
     }
 }

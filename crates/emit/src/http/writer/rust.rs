@@ -5,19 +5,15 @@ use std::fmt::Write;
 
 use serde_json::{Number, Value};
 
-use super::value::Notation;
-use super::{HttpWriter, Lines, Run, RunResults, WrittenSuite, WrittenTest};
-use crate::http::external;
-use crate::http::plan::{self, Casing, PlannedStep, PlannedTest, SuiteFile, Variables};
-use crate::http::rows::{self, RowNotation};
-use crate::http::suite::{
-    AGENT_PORT, Auth, ExpectedOutcome, HttpSuite, Login, PORT, ResetHook, TokenPlacement,
-    ValueSource,
-};
-use crate::http::{
-    Body, BodyCheck, ExpectedResponse, JsonKey, JsonPath, JsonType, PartContent, Request, TextPiece,
-};
-use crate::http::{SuiteError, Text, UniqueValue, User, check::bytes};
+use super::language::{self, Chapter, Language, Notation, Patterns, by_pattern, hole};
+use super::runtime::When::{Always, If};
+use super::value::JsonNotation;
+use super::{Run, RunResults};
+use crate::http::check::bytes;
+use crate::http::lower::LogIn;
+use crate::http::plan::{self, Casing, PlannedTest};
+use crate::http::statement::{Call, CallBody, Expr, Part, Piece, Statement};
+use crate::http::{HttpSuite, JsonPath, Secret, User, external};
 use crate::writer::File;
 use crate::writer::name::{Names, slug};
 use crate::writer::rust::{KEYWORDS, literal};
@@ -29,461 +25,295 @@ const SHORT: usize = 60;
 const WIDTH: usize = 100;
 const INDENT: &str = "        ";
 
-const NOTATION: Notation = Notation {
+const JSON: JsonNotation = JsonNotation {
     null: "null",
     yes: "true",
     no: "false",
     string,
     number,
     key: string,
+    brackets: ("[", "]"),
     braces: ("{", "}"),
 };
 
-/// Names that the file uses itself.
-const TAKEN: &[&str] = &[
-    "api",
-    "body",
-    "json",
-    "error",
-    "expected",
-    "text",
-    "encoded",
-    "call",
-    "answer_of",
-    "last_segment",
-    "unique",
-    "value",
-    "vec",
-    "format",
-    "string",
-    "u16",
-    "none",
-    "some",
-    "ok",
-    "err",
-    "super",
-    "mock_response",
-];
+const NOTATION: Notation = Notation {
+    name: "rust",
+    flags: &[],
+    casing: Casing::Snake,
+    reserved: &[
+        KEYWORDS,
+        "api body json error expected text encoded call answer_of last_segment unique value vec format string u16 none \
+         some ok err mock_response",
+    ],
+    reserved_groups: &[KEYWORDS, "service"],
+    reserves_tests: true,
+    has_user_variables: true,
+    literal,
+    borrow: "&",
+    json_variable: Some("json"),
+    blank_after_head: true,
+    indents: (8, 8, 8),
+    header: ("//! ", "//! - "),
+    in_header: str::to_owned,
+    separators: ("", "\n"),
+    ends: ("    }\n", "}\n"),
+    imports: "",
+    layout: (usize::MAX, 4, ";"),
+    patterns: Patterns {
+        status: "$1.status",
+        media_type: "$1.media_type()",
+        header: "$1.header($2)",
+        cookie: "$1.cookie($2)",
+        text: "$1.text",
+        trimmed_text: "$1.text.trim()",
+        json: "$1.json()",
+        resolved: "resolved(&$1)",
+        comment: "// $1",
+        variable: "",
+        run: "run($1)",
+        succeeded: "assert!($1.status < 400, \"{}\", $1.text)",
+        equal: "",
+        types: [
+            "assert!($1.is_null())",
+            "assert!($1.is_boolean())",
+            "assert!($1.is_i64() || $1.is_u64())",
+            "assert!($1.is_number())",
+            "assert!($1.is_string())",
+            "assert!($1.is_array())",
+            "assert!($1.is_object())",
+        ],
+        length: "",
+        includes: "",
+        has: ["assert!(has(&$1, $2))", "assert!(items(&$1).len() > $2)"],
+        lacks: ["assert!(!has(&$1, $2))", "assert!(items(&$1).len() <= $2)"],
+        has_header: "assert!($1.headers.contains_key($2))",
+        contains: "assert!($1.text.contains($2))",
+        empty: "assert_eq!($1.text, \"\")",
+    },
+    before: &[(Always, include_str!("rust/head.rs.txt"))],
+    after: &[
+        (Always, include_str!("rust/service.rs.txt")),
+        (If("free_ports"), include_str!("rust/free_port.rs.txt")),
+        (If("free_url"), include_str!("rust/port.rs.txt")),
+        (
+            If("free_agent"),
+            include_str!("rust/free_agent_port.rs.txt"),
+        ),
+        (If("database"), include_str!("rust/database.rs.txt")),
+        (If("external"), include_str!("rust/external.rs.txt")),
+    ],
+};
 
 /// Writes a Rust integration test over reqwest.
 #[derive(Debug)]
 pub(crate) struct Rust;
 
-impl HttpWriter for Rust {
-    fn name(&self) -> &'static str {
-        "rust"
+impl Language for Rust {
+    fn notation(&self) -> &'static Notation {
+        &NOTATION
     }
 
-    fn write(&self, suite: &HttpSuite) -> Result<WrittenSuite, SuiteError> {
-        suite.check()?;
-        let mut files = Vec::new();
-        let mut tests = Vec::new();
-        let users: Vec<String> = suite.users.iter().map(|user| slug(&user.name)).collect();
-        let mut reserved: Vec<&str> = KEYWORDS.iter().chain(TAKEN).copied().collect();
-        reserved.extend(users.iter().map(String::as_str));
-        for chapter in plan::chapters(suite, Casing::Snake, &reserved, &reserved) {
-            let path = format!("tests/{}.rs", plan::stem(suite, &chapter));
-            let text = file(suite, &chapter, &path, &mut tests);
-            files.push(File { path, text });
+    fn path(&self, stem: &str) -> String {
+        format!("tests/{stem}.rs")
+    }
+
+    fn run(&self, _files: &[File]) -> Run {
+        let command = ["cargo", "test", "--no-fail-fast", "--test", "*"];
+        Run {
+            command: command.map(String::from).into(),
+            results: RunResults::Libtest,
         }
-        let tls = if suite.service.base_url.starts_with("https:") {
-            ", \"rustls-tls\""
-        } else {
-            ""
-        };
+    }
+
+    fn project(&self, suite: &HttpSuite) -> Vec<File> {
+        let is_encrypted = suite.service.base_url.starts_with("https:");
+        let tls = if is_encrypted { ", \"rustls-tls\"" } else { "" };
         let manifest = include_str!("rust/Cargo.toml.txt")
             .replace("@name@", &format!("{}_rest", slug(&suite.name)))
             .replace("@tls@", tls);
-        files.push(File {
-            path: "Cargo.toml".into(),
-            text: manifest,
-        });
-        files.push(File {
-            path: "src/lib.rs".into(),
-            text: "//! Only a place to stand for the tests.\n".into(),
-        });
-        let command = ["cargo", "test", "--no-fail-fast", "--test", "*"];
-        Ok(WrittenSuite {
-            files,
-            tests,
-            excluded: Vec::new(),
-            run: Run {
-                command: command.map(String::from).into(),
-                results: RunResults::Libtest,
-            },
-        })
+        let file = |path: &str, text: String| File {
+            path: path.into(),
+            text,
+        };
+        vec![
+            file("Cargo.toml", manifest),
+            file(
+                "src/lib.rs",
+                "//! Only a place to stand for the tests.\n".into(),
+            ),
+        ]
     }
-}
 
-fn file(
-    suite: &HttpSuite,
-    chapter: &SuiteFile<'_>,
-    path: &str,
-    tests: &mut Vec<WrittenTest>,
-) -> String {
-    let mut out = String::new();
-    for line in plan::header(suite, chapter.faults) {
-        let _ = writeln!(out, "{}", format!("//! {line}").trim_end());
-    }
-    out.push_str("//!\n//! Run with: cargo test. Environment:\n//!\n");
-    for line in plan::environment(suite) {
-        let _ = writeln!(out, "//! - {}", line.trim_start());
-    }
-    out.push_str("#![recursion_limit = \"1024\"]\n");
-    let mut modules = Names::default();
-    modules.unique("service".into());
-    for keyword in KEYWORDS {
-        modules.unique((*keyword).into());
-    }
-    let mut lines = Lines::default();
-    for group in &chapter.groups {
-        let module = modules.unique(slug(group.title));
-        let _ = write!(
-            out,
-            "\n/// {}\nmod {module} {{\n    use super::service::*;\n",
-            sentence(group.title)
-        );
-        for test in &group.tests {
-            out.push('\n');
-            let start_line = lines.at(&out);
-            function(&mut out, test);
-            tests.push(lines.written(&out, test, test.name.clone(), path, start_line));
-        }
-        out.push_str("}\n");
-    }
-    service(&mut out, suite, chapter);
-    out
-}
-
-fn service(out: &mut String, suite: &HttpSuite, chapter: &SuiteFile<'_>) {
-    let service = &suite.service;
-    out.push_str(
-        "\n/// How the service is reached.\n#[allow(dead_code, unused_imports)]\nmod service {\n",
-    );
-    let mut code = include_str!("rust/service.rs.txt")
-        .replace("@VARIABLE@", &literal(&service.base_url_variable))
-        .replace("@BASE_URL@", &base_url(suite))
-        .replace("@TIMEOUT@", &service.timeout_millis.to_string());
-    let mut ports = String::new();
-    if suite.chooses_ports() {
-        code.push_str(include_str!("rust/free_port.rs.txt"));
-    }
-    if suite.free_url().is_some() {
-        code.push_str(include_str!("rust/port.rs.txt"));
-        let _ = writeln!(
-            ports,
-            "    let command = command.replace({}, port());",
-            literal(PORT)
-        );
-    }
-    if suite.free_agent_port().is_some() {
-        code.push_str(include_str!("rust/free_agent_port.rs.txt"));
-        let _ = writeln!(
-            ports,
-            "    let command = command.replace({}, agent_port());",
-            literal(AGENT_PORT)
-        );
-    }
-    code = code.replace("    @PORTS@\n", &ports);
-    let start = service
-        .start_on_free_ports
-        .as_deref()
-        .or(service.start.as_deref());
-    code = code.replace(
-        "@START@",
-        &start.map_or("None".into(), |start| format!("Some({})", literal(start))),
-    );
-    let mut reset = String::new();
-    match &service.reset {
-        None => {}
-        Some(ResetHook::Command(command)) => {
-            let _ = writeln!(reset, "        run({});", literal(command));
-        }
-        Some(ResetHook::Call(request)) => {
-            let chain = call("api", request, &Variables::new(), &mut reset);
-            statement(&mut reset, "let reset = ", &chain, &[".send()", ".await"]);
-            reset.push_str("        assert!(reset.status < 400, \"{}\", reset.text);\n");
-        }
-    }
-    if let Some(database) = &suite.database
-        && !database.setup.is_empty()
-    {
-        reset.push_str("        #[rustfmt::skip]\n        run_sql(&[\n");
-        for statement in &database.setup {
-            let _ = writeln!(reset, "            {},", literal(statement));
-        }
-        reset.push_str("        ]);\n");
-    }
-    code = code.replace("        @RESET@\n", &reset);
-    let mut users = String::new();
-    for user in plan::users(suite, chapter) {
-        log_in(&mut users, user);
-    }
-    code = code.replace("    @USERS@\n", &users);
-    if let Some(database) = &suite.database {
-        let mut helper = include_str!("rust/database.rs.txt").to_owned();
-        if let Some(free) = suite.free_agent_port() {
-            helper = helper.replace(
-                "@AGENT_URL@",
-                &format!("&{}", at_port(free, "agent_port()")),
-            );
-        }
-        code.push_str(&rows::helpers(&helper, suite, database, literal));
-        code.insert_str(
-            code.find("use std::process").unwrap_or(0),
-            "use std::io::Write;\n",
-        );
-    }
-    if !suite.external_services.is_empty() {
-        code.push_str(include_str!("rust/external.rs.txt"));
-        let endpoints = suite.external_services.iter();
-        let endpoints: Vec<String> = endpoints
+    fn values(&self, chapter: &Chapter<'_>) -> Vec<(&'static str, String)> {
+        let suite = chapter.suite;
+        let services = suite.external_services.iter();
+        let services: Vec<String> = services
             .map(|one| format!("({}, {})", literal(&one.name), one.port))
             .collect();
-        let _ = write!(
-            code,
-            "\nconst EXTERNAL_SERVICES: &[(&str, u16)] = &[{}];\n",
-            endpoints.join(", ")
-        );
-        code = code.replace(
-            "        api.up().await;\n",
-            "        start_mock_servers();\n        api.up().await;\n",
-        );
-        let uses = if suite.database.is_some() {
-            "use std::io::Read;\n"
-        } else {
-            "use std::io::{Read, Write};\n"
-        };
-        let uses = format!("{uses}use std::net::{{TcpListener, TcpStream}};\n");
-        code.insert_str(code.find("use std::process").unwrap_or(0), &uses);
-    }
-    for line in code.lines() {
-        if !line.is_empty() {
-            out.push_str("    ");
-            out.push_str(line);
+        let mut values = vec![("EXTERNAL_SERVICES", services.join(", "))];
+        if suite.free_url().is_none() {
+            let base_url = format!("{}.into()", literal(&suite.service.base_url));
+            values.push(("BASE_URL", base_url));
         }
-        out.push('\n');
+        if let Some((before, after)) = suite.free_agent_port() {
+            let agent_url = self.joined(before, "AGENT_PORT", after);
+            values.push(("AGENT_URL", format!("&{agent_url}")));
+        }
+        values
     }
-    out.push_str("}\n");
-}
 
-fn base_url(suite: &HttpSuite) -> String {
-    match suite.free_url() {
-        Some(free) => at_port(free, "port()"),
-        None => format!("{}.into()", literal(&suite.service.base_url)),
+    fn joined(&self, before: &str, variable: &str, after: &str) -> String {
+        let mut parts = vec![
+            literal(before),
+            format!("{}()", variable.to_ascii_lowercase()),
+        ];
+        if !after.is_empty() {
+            parts.push(literal(after));
+        }
+        format!("[{}].concat()", parts.join(", "))
     }
-}
 
-/// A URL whose port is that of a function.
-fn at_port((before, after): (&str, &str), port: &str) -> String {
-    let mut parts = vec![literal(before), port.to_owned()];
-    if !after.is_empty() {
-        parts.push(literal(after));
+    fn secret(&self, _secret: &Secret) -> String {
+        String::new()
     }
-    format!("[{}].concat()", parts.join(", "))
-}
 
-fn log_in(out: &mut String, user: &User) {
-    let _ = write!(
-        out,
-        "\n    /// Calls by {}.\n    pub async fn {}(&self) -> Caller {{\n        let api = self.anonymous();\n",
-        one_line(&user.name),
-        slug(&user.name)
-    );
-    let (known, unique_values) = plan::unique_values(user, Casing::Snake, KEYWORDS);
-    for (name, unique) in unique_values {
-        make_unique(out, "        ", &name, unique);
-    }
-    if let Some(create) = &user.create {
-        let chain = call("api", create, &known, out);
-        statement(out, "let created = ", &chain, &[".send()", ".await"]);
-        out.push_str("        assert!(created.status < 400, \"{}\", created.text);\n");
-    }
-    match &user.auth {
-        Auth::Headers(headers) => {
-            out.push_str("        let mut caller = api.clone();\n");
-            for (name, value) in headers {
-                let value = owned(value, &known);
+    fn log_in(&self, user: &User, log_in: &LogIn<'_>, statements: &str) -> String {
+        let mut out = format!(
+            "\n    /// Calls by {}.\n    pub async fn {}(&self) -> Caller {{\n{INDENT}let api = self.anonymous();\n{statements}",
+            one_line(&user.name),
+            slug(&user.name)
+        );
+        let _ = writeln!(out, "{INDENT}let mut caller = api.clone();");
+        for (list, pairs) in [("headers", &log_in.headers), ("query", &log_in.query)] {
+            for (name, value) in pairs {
+                let value = owned(value);
                 if value.chars().count() > SHORT {
-                    out.push_str("        #[rustfmt::skip]\n");
+                    let _ = writeln!(out, "{INDENT}#[rustfmt::skip]");
                 }
-                let _ = writeln!(out, "        let value = {value};");
+                let _ = writeln!(out, "{INDENT}let value = {value};");
                 let name = literal(name);
-                let _ = writeln!(out, "        caller.headers.push(({name}.into(), value));");
+                let _ = writeln!(out, "{INDENT}caller.{list}.push(({name}.into(), value));");
             }
         }
-        Auth::Login(login) => log_in_by_call(out, login, &known),
+        if log_in.cookies {
+            let _ = writeln!(out, "{INDENT}caller.cookies.extend(answer.cookies());");
+        }
+        let _ = writeln!(out, "{INDENT}caller\n    }}");
+        out
     }
-    out.push_str("        caller\n    }\n");
-}
 
-fn log_in_by_call(out: &mut String, login: &Login, known: &Variables) {
-    let chain = call("api", &login.request, known, out);
-    statement(out, "let answer = ", &chain, &[".send()", ".await"]);
-    out.push_str("        assert!(answer.status < 400, \"{}\", answer.text);\n");
-    out.push_str("        let mut caller = api.clone();\n");
-    if let Some(token) = &login.token {
-        let _ = writeln!(
+    fn group(&self, title: &str, names: &mut Names) -> String {
+        format!(
+            "\n/// {}\nmod {} {{\n    use super::service::*;\n",
+            sentence(title),
+            names.unique(slug(title))
+        )
+    }
+
+    fn scenario(&self, _scenario: &str) -> String {
+        String::new()
+    }
+
+    fn test(&self, test: &PlannedTest<'_>, name: &str) -> String {
+        let mut out = format!("    /// {}\n", sentence(&test.test.name));
+        let mut comments = plan::test_comments(test.test);
+        if !test.test.scenario.is_empty() {
+            comments.insert(0, format!("Scenario: {}", sentence(&test.test.scenario)));
+        }
+        if !comments.is_empty() {
+            let _ = writeln!(out, "    ///\n    /// {}", comments.join("\n    /// "));
+        }
+        let _ = write!(
             out,
-            "        let token = {};",
-            found("answer", &token.from, true)
+            "    #[tokio::test]\n    async fn {name}() {{\n{INDENT}let api = Api::ready().await;\n"
         );
-        let value = format!(
-            "{}.replace(\"{{token}}\", &token)",
-            literal(&token.template)
-        );
-        let (list, name) = match &token.send {
-            TokenPlacement::Header(name) => ("headers", name),
-            TokenPlacement::Query(name) => ("query", name),
-        };
-        let _ = writeln!(out, "        let value = {value};");
-        let _ = writeln!(
-            out,
-            "        caller.{list}.push(({}.into(), value));",
-            literal(name)
-        );
-    }
-    if login.cookies {
-        out.push_str("        caller.cookies.extend(answer.cookies());\n");
-    }
-}
-
-/// A value of a response, as JSON or as text.
-fn found(answer: &str, source: &ValueSource, as_text: bool) -> String {
-    match source {
-        ValueSource::Body(place) => {
-            let value = at(&format!("{answer}.json()"), place);
-            if as_text {
-                format!("text(&{value})")
-            } else {
-                format!("{value}.clone()")
+        let mut users: Vec<&str> = Vec::new();
+        for step in &test.steps {
+            if let Some(user) = step.step.request.user.as_deref()
+                && !users.contains(&user)
+            {
+                users.push(user);
+                let name = slug(user);
+                let _ = writeln!(out, "{INDENT}let {name} = api.{name}().await;");
             }
         }
-        ValueSource::Header(name) if as_text => format!("{answer}.header({})", literal(name)),
-        ValueSource::Header(name) => format!("json!({answer}.header({}))", literal(name)),
-        ValueSource::Text if as_text => format!("{answer}.text.trim()"),
-        ValueSource::Text => format!("json!({answer}.text.trim())"),
-        ValueSource::LastSegment(source) => {
-            let segment = format!("last_segment(&{})", found(answer, source, true));
-            if as_text {
-                segment
-            } else {
-                format!("json!({segment})")
+        out
+    }
+
+    fn statement(&self, out: &mut String, indent: usize, statement: &Statement<'_>) {
+        match statement {
+            Statement::Mock(mocked) => {
+                let call = external::text_call("mock_response", mocked, literal);
+                let _ = writeln!(out, "{INDENT}#[rustfmt::skip]\n{INDENT}{call};");
             }
+            Statement::RunSql(statements) => {
+                let _ = writeln!(out, "{INDENT}#[rustfmt::skip]\n{INDENT}run_sql(&[");
+                for sql in *statements {
+                    let _ = writeln!(out, "{INDENT}    {},", literal(sql));
+                }
+                let _ = writeln!(out, "{INDENT}]);");
+            }
+            Statement::Let(name, value) => {
+                let _ = writeln!(out, "{INDENT}let {name} = {};", captured(value));
+            }
+            Statement::Row(key, links) => {
+                let start = key.as_ref().map(|key| format!("let {key} = "));
+                chain(out, &start.unwrap_or_default(), links, &[]);
+            }
+            Statement::Send(answer, sent) => {
+                let links = call(out, sent);
+                let start = format!("let {answer} = ");
+                chain(out, &start, &links, &[".send()", ".await"]);
+            }
+            Statement::NoResponse {
+                call: sent,
+                timed_out,
+            } => {
+                let links = call(out, sent);
+                chain(out, "let error = ", &links, &[".no_answer()", ".await"]);
+                let not = if *timed_out { "" } else { "!" };
+                let _ = writeln!(
+                    out,
+                    "{INDENT}assert!({not}error.is_timeout(), \"{{error}}\");"
+                );
+            }
+            Statement::Equal { actual, expected } => equal(out, actual, expected),
+            Statement::Length(list, items) => {
+                let length = format!("items(&{}).len()", expression(list));
+                assert_eq(out, &length, &items.to_string());
+            }
+            Statement::Includes(list, item) => {
+                bound(out, "expected", item, &[]);
+                let list = expression(list);
+                let _ = writeln!(out, "{INDENT}assert!(items(&{list}).contains(&expected));");
+            }
+            other => by_pattern(self, out, indent, other),
         }
-        ValueSource::Cookie(name) if as_text => format!("{answer}.cookie({})", literal(name)),
-        ValueSource::Cookie(name) => format!("json!({answer}.cookie({}))", literal(name)),
     }
-}
 
-/// Assigns a text that is made up anew.
-fn make_unique(out: &mut String, indent: &str, name: &str, unique: &UniqueValue) {
-    let (prefix, suffix) = (literal(&unique.prefix), literal(&unique.suffix));
-    let _ = writeln!(
-        out,
-        "{indent}let {name} = unique({prefix}, {}, {suffix});",
-        unique.digits
-    );
-}
-
-fn function(out: &mut String, test: &PlannedTest<'_>) {
-    let _ = writeln!(out, "    /// {}", sentence(&test.test.name));
-    let mut test_comments = plan::test_comments(test.test);
-    if !test.test.scenario.is_empty() {
-        test_comments.insert(0, format!("Scenario: {}", sentence(&test.test.scenario)));
+    fn json(&self, value: &Value, _holes: &[(&JsonPath, Expr<'_>)]) -> String {
+        JSON.flat(value)
     }
-    if !test_comments.is_empty() {
-        out.push_str("    ///\n");
-        for remark in test_comments {
-            let _ = writeln!(out, "    /// {remark}");
+
+    fn text(&self, pieces: &[Piece<'_>]) -> String {
+        text(pieces)
+    }
+
+    fn finish(&self, after: String) -> String {
+        let mut out = String::from(
+            "\n/// How the service is reached.\n#[allow(dead_code, unused_imports)]\nmod service {\n",
+        );
+        for line in after.lines() {
+            let indent = if line.is_empty() { "" } else { "    " };
+            let _ = writeln!(out, "{indent}{line}");
         }
+        out + "}\n"
     }
-    let _ = writeln!(out, "    #[tokio::test]\n    async fn {}() {{", test.name);
-    out.push_str("        let api = Api::ready().await;\n");
-    let mut users: Vec<&str> = Vec::new();
-    for step in &test.steps {
-        if let Some(user) = step.step.request.user.as_deref()
-            && !users.contains(&user)
-        {
-            users.push(user);
-            let name = slug(user);
-            let _ = writeln!(out, "        let {name} = api.{name}().await;");
-        }
-    }
-    if test.has_preparation() {
-        out.push('\n');
-    }
-    for answer in &test.test.mocks {
-        let call = external::text_call("mock_response", answer, literal);
-        let _ = writeln!(out, "        #[rustfmt::skip]\n        {call};");
-    }
-    for (name, unique) in &test.unique_values {
-        make_unique(out, "        ", name, unique);
-    }
-    for (row, key) in &test.rows {
-        let links = rows::links(row, &test.known, SPELLING);
-        let start = key
-            .as_ref()
-            .map_or(String::new(), |key| format!("let {key} = "));
-        statement(out, &start, &links, &[]);
-    }
-    for step in &test.steps {
-        out.push('\n');
-        self::step(out, step);
-    }
-    if !test.test.expected_rows.is_empty() {
-        out.push('\n');
-    }
-    for row in &test.test.expected_rows {
-        let links = rows::state_links(row, &test.all_known, SPELLING);
-        statement(out, "", &links, &[]);
-    }
-    out.push_str("    }\n");
-}
-
-const SPELLING: RowNotation = RowNotation {
-    into: "insert_into",
-    looked_for: ("row_in", "is_there", "is_gone"),
-    literal,
-    borrow: "&",
-};
-
-fn step(out: &mut String, planned: &PlannedStep<'_>) {
-    let PlannedStep {
-        step,
-        answer,
-        known,
-        ..
-    } = planned;
-    if let Some(comment) = &step.comment {
-        let _ = writeln!(out, "{INDENT}// {}", one_line(comment));
-    }
-    let caller = match &step.request.user {
-        Some(user) => slug(user),
-        None => "api".into(),
-    };
-    let chain = call(&caller, &step.request, known, out);
-    let condition = match &step.expect {
-        ExpectedOutcome::Response(expected) => {
-            statement(
-                out,
-                &format!("let {answer} = "),
-                &chain,
-                &[".send()", ".await"],
-            );
-            expectations(out, planned, expected);
-            return;
-        }
-        ExpectedOutcome::Dropped => "!error.is_timeout()",
-        ExpectedOutcome::TimedOut => "error.is_timeout()",
-    };
-    statement(out, "let error = ", &chain, &[".no_answer()", ".await"]);
-    let _ = writeln!(out, "{INDENT}assert!({condition}, \"{{error}}\");");
 }
 
 /// `let x = caller.call(…).link.link;`, broken where rustfmt breaks it.
-fn statement(out: &mut String, start: &str, chain: &[String], ends: &[&str]) {
-    let mut links: Vec<&str> = chain.iter().map(String::as_str).collect();
+fn chain(out: &mut String, start: &str, links: &[String], ends: &[&str]) {
+    let mut links: Vec<&str> = links.iter().map(String::as_str).collect();
     links.extend(ends);
     let flat = links.concat();
     let length = flat.chars().count();
@@ -492,181 +322,54 @@ fn statement(out: &mut String, start: &str, chain: &[String], ends: &[&str]) {
         return;
     }
     // Rustfmt breaks long arguments by rules of its own.
-    if links
-        .iter()
-        .any(|link| link.contains('\n') || link.chars().count() > SHORT)
-    {
+    let is_long = |link: &&str| link.contains('\n') || link.chars().count() > SHORT;
+    if links.iter().any(is_long) {
         let _ = writeln!(out, "{INDENT}#[rustfmt::skip]");
     }
-    let _ = write!(out, "{INDENT}{start}{}", links[0]);
-    for link in &links[1..] {
-        let _ = write!(out, "\n{INDENT}    {link}");
-    }
-    out.push_str(";\n");
+    let links = links.join(&format!("\n{INDENT}    "));
+    let _ = writeln!(out, "{INDENT}{start}{links};");
 }
 
-fn expectations(out: &mut String, planned: &PlannedStep<'_>, expected: &ExpectedResponse) {
-    let answer = &planned.answer;
-    assert_eq(out, format!("{answer}.status"), expected.status.to_string());
-    if let Some(media_type) = &expected.content_type {
-        let media_type = literal(&media_type.to_ascii_lowercase());
-        assert_eq(out, format!("{answer}.media_type()"), media_type);
-    }
-    for header in &expected.headers {
-        let name = literal(&header.name);
-        match &header.value {
-            Some(value) => assert_eq(out, format!("{answer}.header({name})"), literal(value)),
-            None => {
-                let _ = writeln!(
-                    out,
-                    "{INDENT}assert!({answer}.headers.contains_key({name}));"
-                );
-            }
+fn equal(out: &mut String, actual: &Expr<'_>, expected: &Expr<'_>) {
+    let left = expression(actual);
+    match (actual, expected) {
+        (Expr::At(json, place), Expr::Json(Value::Null, _)) => {
+            let pointer = literal(&place.to_string());
+            let found = format!("{}.pointer({pointer})", expression(json));
+            assert_eq(out, &found, "Some(&Value::Null)");
         }
-    }
-    for (name, capture) in &planned.captures {
-        let _ = writeln!(
-            out,
-            "{INDENT}let {name} = {};",
-            found(answer, &capture.from, false)
-        );
-    }
-    let reads = expected
-        .body
-        .iter()
-        .filter(|check| check.reads_json())
-        .count();
-    if reads > 0 {
-        let _ = writeln!(out, "{INDENT}let json = {answer}.json();");
-    }
-    for check in &expected.body {
-        self::check(out, planned, check);
+        (_, Expr::Json(value @ (Value::Array(_) | Value::Object(_)), holes)) => {
+            bound(out, "expected", value, holes);
+            assert_eq(out, &left, "expected");
+        }
+        (_, Expr::Variable(name)) => assert_eq(out, &left, name),
+        (_, expected) => assert_eq(out, &left, &expression(expected)),
     }
 }
 
-fn assert_eq(out: &mut String, left: String, right: String) {
+fn assert_eq(out: &mut String, left: &str, right: &str) {
     let arguments = format!("{left}, {right}");
     let length = arguments.chars().count();
-    if arguments.contains('\n') {
-        let _ = writeln!(
+    let _ = if arguments.contains('\n') {
+        writeln!(
             out,
             "{INDENT}#[rustfmt::skip]\n{INDENT}assert_eq!({arguments});"
-        );
+        )
     } else if length <= SHORT && INDENT.len() + length + 13 <= WIDTH {
-        let _ = writeln!(out, "{INDENT}assert_eq!({arguments});");
+        writeln!(out, "{INDENT}assert_eq!({arguments});")
     } else {
-        let _ = writeln!(
+        writeln!(
             out,
             "{INDENT}assert_eq!(\n{INDENT}    {left},\n{INDENT}    {right}\n{INDENT});"
-        );
-    }
-}
-
-fn assert(out: &mut String, condition: &str) {
-    let _ = writeln!(out, "{INDENT}assert!({condition});");
-}
-
-fn check(out: &mut String, planned: &PlannedStep<'_>, check: &BodyCheck) {
-    let answer = &planned.answer;
-    match check {
-        BodyCheck::Equals {
-            at: place,
-            value,
-            placeholders,
-        } => match value {
-            Value::Null => {
-                let pointer = literal(&place.to_string());
-                assert_eq(
-                    out,
-                    format!("json.pointer({pointer})"),
-                    "Some(&Value::Null)".into(),
-                );
-            }
-            Value::Array(_) | Value::Object(_) => {
-                bound(out, "expected", value, &|place| {
-                    planned.after.filled(placeholders, place, owned)
-                });
-                assert_eq(out, at("json", place), "expected".into());
-            }
-            scalar => {
-                let expected = NOTATION.flat(scalar);
-                assert_eq(out, at("json", place), expected);
-            }
-        },
-        BodyCheck::Same {
-            at: place,
-            variable,
-        } => {
-            let variable = planned.after.name(variable);
-            assert_eq(out, at("json", place), variable);
-        }
-        BodyCheck::Type { at: place, is } => {
-            let value = at("json", place);
-            assert(
-                out,
-                &match is {
-                    JsonType::Null => format!("{value}.is_null()"),
-                    JsonType::Boolean => format!("{value}.is_boolean()"),
-                    JsonType::Integer => format!("{value}.is_i64() || {value}.is_u64()"),
-                    JsonType::Number => format!("{value}.is_number()"),
-                    JsonType::String => format!("{value}.is_string()"),
-                    JsonType::Array => format!("{value}.is_array()"),
-                    JsonType::Object => format!("{value}.is_object()"),
-                },
-            );
-        }
-        BodyCheck::Length { at: place, items } => {
-            assert_eq(
-                out,
-                format!("items(&{}).len()", at("json", place)),
-                items.to_string(),
-            );
-        }
-        BodyCheck::Includes { at: place, value } => {
-            bound(out, "expected", value, &|_| None);
-            assert(
-                out,
-                &format!("items(&{}).contains(&expected)", at("json", place)),
-            );
-        }
-        BodyCheck::Present { at: place } => presence(out, place, ""),
-        BodyCheck::Absent { at: place } => presence(out, place, "!"),
-        BodyCheck::Contains { text } => {
-            assert(out, &format!("{answer}.text.contains({})", literal(text)));
-        }
-        BodyCheck::TextEquals { text } => {
-            assert_eq(out, format!("{answer}.text"), literal(text));
-        }
-        BodyCheck::Empty => assert_eq(out, format!("{answer}.text"), "\"\"".into()),
-    }
-}
-
-fn presence(out: &mut String, place: &JsonPath, not: &str) {
-    match place.split() {
-        None => {}
-        Some((parent, JsonKey::Name(name))) => {
-            let parent = at("json", &parent);
-            assert(out, &format!("{not}has(&{parent}, {})", literal(name)));
-        }
-        Some((parent, JsonKey::Index(index))) => {
-            let parent = at("json", &parent);
-            let sign = if not.is_empty() { ">" } else { "<=" };
-            assert(out, &format!("items(&{parent}).len() {sign} {index}"));
-        }
-    }
+        )
+    };
 }
 
 /// `let name = json!(…);`
-fn bound(
-    out: &mut String,
-    name: &str,
-    value: &Value,
-    placeholder: &dyn Fn(&JsonPath) -> Option<String>,
-) {
+fn bound(out: &mut String, name: &str, value: &Value, holes: &[(&JsonPath, Expr<'_>)]) {
     let mut code = String::new();
     let start = format!("let {name} = json!(");
-    NOTATION
-        .layout(&start, value, placeholder)
+    JSON.layout(&start, value, &|place| hole(holes, place, owned))
         .render(&mut code, INDENT.len(), WIDTH, 2);
     // What rustfmt can read inside of a macro, it formats by rules of its own.
     let long = value.is_array() && code.chars().count() > SHORT;
@@ -676,85 +379,64 @@ fn bound(
     let _ = writeln!(out, "{INDENT}{code});");
 }
 
-/// The links of a call; bodies that take room are bound before it.
-fn call(caller: &str, request: &Request, known: &Variables, out: &mut String) -> Vec<String> {
-    let path = path(&request.path, known);
-    let mut links = vec![
-        caller.to_owned(),
-        format!(".call({}, {path})", literal(&request.method)),
-    ];
-    for (name, value) in &request.query {
-        links.push(format!(
-            ".query({}, {})",
-            literal(name),
-            borrowed(value, known)
-        ));
+/// The links of a call; a body that takes room is bound before it.
+fn call(out: &mut String, call: &Call<'_>) -> Vec<String> {
+    let caller = call.user.map_or_else(|| "api".into(), slug);
+    let method = literal(call.method);
+    let mut links = vec![caller, format!(".call({method}, {})", borrowed(&call.path))];
+    let mut link =
+        |name: &str, parts: &[String]| links.push(format!(".{name}({})", parts.join(", ")));
+    for (kind, pairs) in [
+        ("query", &call.query),
+        ("header", &call.headers),
+        ("cookie", &call.cookies),
+    ] {
+        for (name, value) in pairs {
+            link(kind, &[literal(name), borrowed(value)]);
+        }
     }
-    for (name, value) in &request.headers {
-        links.push(format!(
-            ".header({}, {})",
-            literal(name),
-            borrowed(value, known)
-        ));
-    }
-    for (name, value) in &request.cookies {
-        links.push(format!(
-            ".cookie({}, {})",
-            literal(name),
-            borrowed(value, known)
-        ));
-    }
-    match &request.body {
+    match &call.body {
         None => {}
-        Some(Body::Json {
-            value,
-            placeholders,
+        Some(CallBody::Json {
+            document,
             content_type,
         }) => {
-            bound(out, "body", value, &|place| {
-                known.filled(placeholders, place, owned)
-            });
-            links.push(format!(
-                ".body({}, body.to_string())",
-                literal(content_type)
-            ));
+            if let Expr::Json(value, holes) = document {
+                bound(out, "body", value, holes);
+            }
+            link("body", &[literal(content_type), "body.to_string()".into()]);
         }
-        Some(Body::Form(fields)) => {
-            links.push(".form()".into());
+        Some(CallBody::Form(fields)) => {
+            link("form", &[]);
             for (name, value) in fields {
-                links.push(format!(
-                    ".field({}, {})",
-                    literal(name),
-                    borrowed(value, known)
-                ));
+                link("field", &[literal(name), borrowed(value)]);
             }
         }
-        Some(Body::Multipart(parts)) => {
-            links.push(".multipart()".into());
+        Some(CallBody::Multipart(parts)) => {
+            link("multipart", &[]);
             for part in parts {
                 let content = match &part.content {
-                    PartContent::Text(text) => borrowed(text, known),
-                    PartContent::Base64(base64) => byte_string(&bytes(base64)),
+                    Ok(text) => borrowed(text),
+                    Err(base64) => byte_string(&bytes(base64)),
                 };
-                links.push(format!(
-                    ".part({}, {}, {}, {content})",
-                    literal(&part.name),
-                    literal(part.file_name.as_deref().unwrap_or_default()),
-                    literal(part.content_type.as_deref().unwrap_or_default())
-                ));
+                let [file_name, content_type] = [part.file_name, part.content_type]
+                    .map(|text| literal(text.unwrap_or_default()));
+                link(
+                    "part",
+                    &[literal(part.name), file_name, content_type, content],
+                );
             }
         }
-        Some(Body::Text { content_type, text }) => {
-            let text = borrowed(text, known);
-            links.push(format!(".body({}, {text})", literal(content_type)));
+        Some(CallBody::Text { text, content_type }) => {
+            link("body", &[literal(content_type), borrowed(text)]);
         }
-        Some(Body::Binary {
-            content_type,
+        Some(CallBody::Binary {
             base64,
-        }) => {
-            let content = byte_string(&bytes(base64));
-            links.push(format!(".body({}, {content})", literal(content_type)));
-        }
+            content_type,
+        }) => link(
+            "body",
+            &[literal(content_type), byte_string(&bytes(base64))],
+        ),
     }
     links
 }
@@ -763,10 +445,7 @@ fn byte_string(bytes: &[u8]) -> String {
     let mut out = String::from("b\"");
     for byte in bytes {
         match byte {
-            b'"' | b'\\' => {
-                out.push('\\');
-                out.push(char::from(*byte));
-            }
+            b'"' | b'\\' => out.extend(['\\', char::from(*byte)]),
             0x20..0x7f => out.push(char::from(*byte)),
             _ => {
                 let _ = write!(out, "\\x{byte:02x}");
@@ -777,89 +456,70 @@ fn byte_string(bytes: &[u8]) -> String {
     out
 }
 
-fn path(path: &Text, known: &Variables) -> String {
-    if !plan::is_reference(path) {
-        return match path.literal() {
-            Some(path) => literal(&path),
-            None => format!("&{}", formatted(path, known, true)),
-        };
+/// A part of a response as an expression of type `Value`.
+fn captured(value: &Expr<'_>) -> String {
+    match value {
+        Expr::At(..) => format!("{}.clone()", expression(value)),
+        Expr::LastSegment(_) => format!("json!({})", expression(value)),
+        Expr::Of(_, Part::Header(_) | Part::Cookie(_) | Part::Text | Part::TrimmedText) => {
+            format!("json!({})", expression(value))
+        }
+        other => expression(other),
     }
-    format!("&resolved(&{})", formatted(path, known, false))
 }
 
 /// An expression of type `&str`.
-fn borrowed(text: &Text, known: &Variables) -> String {
-    match text.literal() {
-        Some(text) => literal(&text),
-        None => format!("&{}", formatted(text, known, false)),
+fn borrowed(value: &Expr<'_>) -> String {
+    match value {
+        Expr::Literal(text) => literal(text),
+        Expr::Variable(name) => format!("&text(&{name})"),
+        other => format!("&{}", expression(other)),
+    }
+}
+
+/// An expression of type `String`, or of a `Value` that keeps its type inside of `json!`.
+fn owned(value: &Expr<'_>) -> String {
+    match value {
+        Expr::Literal(text) => format!("{}.to_owned()", literal(text)),
+        other => expression(other),
+    }
+}
+
+fn expression(value: &Expr<'_>) -> String {
+    match value {
+        Expr::LastSegment(reference) => match &**reference {
+            found @ Expr::At(..) => format!("last_segment(&text(&{}))", expression(found)),
+            other => format!("last_segment(&{})", expression(other)),
+        },
+        other => language::expression(&Rust, other),
     }
 }
 
 /// An expression of type `String`.
-fn owned(text: &Text, known: &Variables) -> String {
-    match text.literal() {
-        Some(text) => format!("{}.to_owned()", literal(&text)),
-        None => formatted(text, known, false),
-    }
-}
-
-fn fill(piece: &TextPiece, known: &Variables, in_path: bool) -> Option<String> {
-    match piece {
-        TextPiece::Literal(_) => None,
-        TextPiece::Captured(variable) => {
-            let name = known.name(variable);
-            let plain = known.is_plain(variable);
-            Some(if in_path && !plain {
-                format!("encoded(&{name})")
-            } else {
-                format!("text(&{name})")
-            })
-        }
-        TextPiece::Secret(secret) => {
-            let otherwise = secret.value.as_deref();
-            let otherwise =
-                otherwise.map_or("None".into(), |text| format!("Some({})", literal(text)));
-            Some(format!(
-                "secret({}, {otherwise})",
-                literal(&secret.variable)
-            ))
-        }
-    }
-}
-
-fn formatted(text: &Text, known: &Variables, in_path: bool) -> String {
-    if let [piece] = text.0.as_slice()
-        && let Some(fill) = fill(piece, known, in_path)
-    {
-        return fill;
-    }
+fn text(pieces: &[Piece<'_>]) -> String {
     let mut template = String::new();
     let mut fills = Vec::new();
-    for piece in &text.0 {
-        match (piece, fill(piece, known, in_path)) {
-            (TextPiece::Literal(text), _) => {
+    for piece in pieces {
+        fills.push(match piece {
+            Piece::Literal(text) => {
                 template.push_str(&text.replace('{', "{{").replace('}', "}}"));
+                continue;
             }
-            (_, Some(fill)) => {
-                template.push_str("{}");
-                fills.push(fill);
+            Piece::Variable { name, encode: true } => format!("encoded(&{name})"),
+            Piece::Variable { name, .. } => format!("text(&{name})"),
+            Piece::Secret(secret) => {
+                let otherwise = secret.value.as_deref();
+                let otherwise = otherwise.map(|text| format!("Some({})", literal(text)));
+                let otherwise = otherwise.unwrap_or_else(|| "None".into());
+                format!("secret({}, {otherwise})", literal(&secret.variable))
             }
-            (_, None) => {}
-        }
+        });
+        template.push_str("{}");
     }
-    format!("format!({}, {})", literal(&template), fills.join(", "))
-}
-
-/// `json["tags"][0]`
-fn at(json: &str, place: &JsonPath) -> String {
-    let mut out = String::from(json);
-    for key in &place.0 {
-        let _ = match key {
-            JsonKey::Index(index) => write!(out, "[{index}]"),
-            JsonKey::Name(name) => write!(out, "[{}]", literal(name)),
-        };
+    match fills.as_slice() {
+        [fill] if template == "{}" => fill.clone(),
+        fills => format!("format!({}, {})", literal(&template), fills.join(", ")),
     }
-    out
 }
 
 /// A string inside of `json!`, always on one line.
@@ -867,11 +527,10 @@ fn string(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
+            '"' | '\\' => out.extend(['\\', c]),
             c if is_unprintable(c) => {
                 let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
             }

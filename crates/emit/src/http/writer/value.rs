@@ -6,18 +6,20 @@ use crate::http::json_path::{JsonKey, JsonPath};
 use crate::writer::layout::Layout;
 
 /// How a language writes JSON.
-pub(crate) struct Notation {
+pub(crate) struct JsonNotation {
     pub(crate) null: &'static str,
     pub(crate) yes: &'static str,
     pub(crate) no: &'static str,
     pub(crate) string: fn(&str) -> String,
     pub(crate) number: fn(&Number) -> String,
     pub(crate) key: fn(&str) -> String,
+    /// The brackets of an array.
+    pub(crate) brackets: (&'static str, &'static str),
     /// The brackets of an object on one line.
     pub(crate) braces: (&'static str, &'static str),
 }
 
-impl Notation {
+impl JsonNotation {
     /// `value` after `prefix`; where `placeholder` gives an expression for a place, it stands instead.
     pub(crate) fn layout(
         &self,
@@ -54,9 +56,15 @@ impl Notation {
                     parts.push(self.at("", item, place, placeholder));
                     place.0.pop();
                 }
-                Layout::list(format!("{prefix}["), parts, "]")
+                Layout::list(
+                    format!("{prefix}{}", self.brackets.0),
+                    parts,
+                    self.brackets.1,
+                )
             }
-            Value::Object(members) if members.is_empty() => Layout::Atom(format!("{prefix}{{}}")),
+            Value::Object(members) if members.is_empty() => {
+                Layout::Atom(format!("{prefix}{}}}", self.braces.0.trim_end()))
+            }
             Value::Object(members) => {
                 let mut parts = Vec::with_capacity(members.len());
                 for (name, member) in members {

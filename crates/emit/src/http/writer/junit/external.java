@@ -14,7 +14,8 @@
   private static final List<HttpServer> MOCK_SERVERS = new ArrayList<>();
 
   static {
-@ENDPOINTS@  }
+    @EXTERNAL_SERVICES@
+  }
 
   /** Adds a stub; with status 0, the connection is closed instead. */
   private static void mockResponse(

@@ -1,4 +1,18 @@
 
+  /** What proves that a user calls. */
+  private static Proof logIn(String user) {
+@@users
+    Proof proof = new Proof();
+    switch (user) {
+      @USERS@
+      default -> throw new IllegalArgumentException(user);
+    }
+    return proof;
+@@nobody
+    throw new IllegalArgumentException(user);
+@@end
+  }
+
   private static final Map<String, Proof> proofs = new HashMap<>();
 
   private static final class Proof {

@@ -3,10 +3,16 @@
 
   @BeforeAll
   static void up() throws Exception {
-    if (System.getenv(@VARIABLE@) != null) {
+    if (System.getenv(@BASE_URL_VARIABLE@) != null) {
       return;
     }
-    service = new ProcessBuilder("sh", "-c", "exec " + @START@).inheritIO().start();
+    String command = @START@;
+@@free_url
+    command = command.replace(@PORT_PLACEHOLDER@, "" + PORT);
+@@free_agent
+    command = command.replace(@AGENT_PORT_PLACEHOLDER@, AGENT_PORT);
+@@end
+    service = new ProcessBuilder("sh", "-c", "exec " + command).inheritIO().start();
     for (int tries = 0; ; tries++) {
       assertTrue(service.isAlive(), "the service exited during startup");
       try {

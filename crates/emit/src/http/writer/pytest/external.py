@@ -1,3 +1,4 @@
+@EXTERNAL_SERVICES@
 
 
 class MockServer(BaseHTTPRequestHandler):

@@ -1,13 +1,24 @@
 
 
+@@alone
 @pytest.fixture(scope="session")
 def service():
+@@external
+@pytest.fixture(scope="module")
+def service(mock_servers):
+@@end
     """Starts the service unless its URL is set, and waits until it is ready."""
-    if @VARIABLE@ in os.environ:
+    if @BASE_URL_VARIABLE@ in os.environ:
         requests.get(BASE_URL, timeout=TIMEOUT, allow_redirects=False)
         yield
         return
-    process = subprocess.Popen(@START@, shell=True, start_new_session=True)
+    command = @START@
+@@free_url
+    command = command.replace(@PORT_PLACEHOLDER@, PORT)
+@@free_agent
+    command = command.replace(@AGENT_PORT_PLACEHOLDER@, AGENT_PORT)
+@@end
+    process = subprocess.Popen(command, shell=True, start_new_session=True)
     try:
         for _ in range(600):
             assert process.poll() is None, "the service exited during startup"

@@ -1,0 +1,11 @@
+
+  @BeforeEach
+  void reset() throws Exception {
+    proofs.clear();
+@@external
+    synchronized (STUBS) {
+      STUBS.clear();
+    }
+@@end
+    @RESET@
+  }

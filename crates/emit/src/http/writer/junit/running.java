@@ -1,0 +1,5 @@
+
+  @BeforeAll
+  static void up() {
+    anonymous().get("/");
+  }

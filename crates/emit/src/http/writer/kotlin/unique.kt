@@ -1,0 +1,4 @@
+
+/** A unique string. */
+private fun unique(prefix: String, digits: Int, suffix: String): String =
+    prefix + UUID.randomUUID().toString().replace("-", "").take(digits) + suffix

@@ -1,0 +1,3 @@
+
+// Fails here when the service is not up.
+await fetch(BASE_URL, { redirect: "manual" });

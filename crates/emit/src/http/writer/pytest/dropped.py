@@ -1,0 +1,1 @@
+DROPPED = (requests.ConnectionError, requests.exceptions.ChunkedEncodingError)

@@ -1,0 +1,9 @@
+@HEADER@
+
+Needs pytest and requests. Environment:
+
+@ENVIRONMENT@
+"""
+
+@IMPORTS@
+
