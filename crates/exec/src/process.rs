@@ -107,7 +107,7 @@ pub enum StartError {
         /// How long we waited.
         timeout: Duration,
         /// Where it listens instead, as far as that is known.
-        ports: Vec<u16>,
+        ports: Box<[u16]>,
         /// The end of its output.
         last_output: String,
     },
@@ -309,7 +309,11 @@ fn wait_until_up(
                 ready: launch.ready.clone(),
                 last: Box::new(last),
                 timeout: launch.timeout,
-                ports: process.pid().map(listening::ports_of).unwrap_or_default(),
+                ports: process
+                    .pid()
+                    .map(listening::ports_of)
+                    .unwrap_or_default()
+                    .into(),
                 last_output: process.last_output(),
             });
         }
