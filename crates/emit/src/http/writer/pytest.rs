@@ -795,7 +795,7 @@ fn check(out: &mut String, planned: &PlannedStep<'_>, body: &str, check: &BodyCh
             let _ = writeln!(out, "    assert {} in {answer}.text", literal(text));
         }
         BodyCheck::TextEquals { text } => {
-            assertion(out, format!("{answer}.text.strip()"), "==", &literal(text));
+            assertion(out, format!("{answer}.text"), "==", &literal(text));
         }
         BodyCheck::Empty => {
             let _ = writeln!(out, "    assert not {answer}.content");
