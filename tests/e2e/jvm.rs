@@ -202,7 +202,8 @@ fn the_examples_of_the_papers_are_covered_on_spring_boot_3() {
         serde_json::json!([])
     );
     assert!(
-        run.said().contains("panicked at papers/Figure1.java:19"),
+        run.said()
+            .contains("uncaught exception at papers/Figure1.java:19"),
         "the place of an uncaught exception names the fault: {}",
         run.said()
     );

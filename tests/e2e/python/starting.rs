@@ -25,7 +25,10 @@ fn servers_reloaders_and_masters_are_followed_to_the_process_that_answers() {
             return;
         };
         assert!(matches!(code, Some(0 | 1)), "{command}: {said}");
-        assert!(said.contains("panicked at figures.py"), "{command}: {said}");
+        assert!(
+            said.contains("uncaught exception at figures.py"),
+            "{command}: {said}"
+        );
     }
 }
 

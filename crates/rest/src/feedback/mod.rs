@@ -151,7 +151,12 @@ impl Panic<'_> {
     /// What names the cause, whichever operation shows it.
     #[must_use]
     pub fn cause(&self) -> String {
-        format!("panicked at {}:{}", self.file, self.line)
+        // Only Rust panics.
+        let what = match self.file.ends_with(".rs") {
+            true => "panicked",
+            false => "uncaught exception",
+        };
+        format!("{what} at {}:{}", self.file, self.line)
     }
 }
 
