@@ -119,6 +119,9 @@ fn main() -> ExitCode {
                 names,
             })
         }
+        ["python", samples, "latency", only @ ..] => {
+            python::latency(Path::new(samples), only.first().copied())
+        }
         ["python", samples, program, numbers @ ..] => {
             let number = |at: usize, usual| {
                 let word = numbers.get(at).and_then(|word| word.parse().ok());
@@ -181,6 +184,7 @@ fn main() -> ExitCode {
             );
             eprintln!("       isobath-bench strangers FOLDER ISOBATH SECONDS [NAME…]");
             eprintln!("       isobath-bench python SAMPLES ISOBATH [SEEDS [CALLS [SERVICE]]]");
+            eprintln!("       isobath-bench python SAMPLES latency [fastapi|flask|django]");
             eprintln!(
                 "       isobath-bench wfd FOLDER ISOBATH [SEEDS [SECONDS [SERVICE[/TOOL]…]]]"
             );

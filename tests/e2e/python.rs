@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[path = "python/database.rs"]
+mod database;
 #[path = "python/starting.rs"]
 mod starting;
 
@@ -53,6 +55,16 @@ struct Run {
 impl Run {
     /// `isobath rest` in the folder of a sample. `{port}` in an argument is the port of the service.
     fn of(sample: &str, document: &str, arguments: &[&str]) -> Option<Self> {
+        Self::with(sample, document, arguments, &[])
+    }
+
+    /// As `of`, with more variables in the environment.
+    fn with(
+        sample: &str,
+        document: &str,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Option<Self> {
         let environment = environment()?;
         let folder = tempfile::tempdir().expect("a folder for the results");
         let port = port();
@@ -65,6 +77,7 @@ impl Run {
             .current_dir(samples.join("python").join(sample))
             .env("VIRTUAL_ENV", environment)
             .env_remove("PYTHONPATH")
+            .envs(variables.iter().copied())
             .args(["rest", &document, "--port", &port, "--out"])
             .arg(folder.path())
             .args(arguments)

@@ -5,6 +5,8 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
+mod latency;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -83,16 +85,26 @@ pub(crate) fn table(samples: &Path, extent: &Extent<'_>, only: Option<&str>) -> 
     }))
 }
 
+/// Measures what the driver costs each framework, or one.
+pub(crate) fn latency(samples: &Path, only: Option<&str>) -> ExitCode {
+    verdict::exit(latency::measure(samples, only))
+}
+
+/// The environment of the samples.
+fn environment(samples: &Path) -> Result<PathBuf, BenchError> {
+    let environment = samples.join("../../../target/test-tools/services");
+    let found = environment.canonicalize();
+    Ok(found
+        .map_err(|error| format!("{}: {error}; scripts/test makes it", environment.display()))?)
+}
+
 /// Searches a service and runs the written suite on the plain one.
 fn one(samples: &Path, extent: &Extent<'_>, job: &Job, ports: u16) -> Result<Counted, BenchError> {
     let subject = SUBJECTS.iter().find(|subject| subject.name == job.subject);
     let subject = subject.ok_or("no such service")?;
     let samples = samples.canonicalize()?;
     let folder = samples.join(subject.folder);
-    let environment = samples.join("../../../target/test-tools/services");
-    let environment = environment
-        .canonicalize()
-        .map_err(|error| format!("{}: {error}; scripts/test makes it", environment.display()))?;
+    let environment = environment(&samples)?;
     let out = tempfile::tempdir()?;
     let port = free_port(ports)?;
     let python = environment.join("bin/python").display().to_string();

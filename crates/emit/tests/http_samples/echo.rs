@@ -35,7 +35,7 @@ fn routes() -> axum::Router {
         .route("/", get(|| async { "up" }))
         .route("/echo", any(echo))
         .route("/echo/{*rest}", any(echo))
-        .route("/plain", get(|| async { "grüße \"you\"\nand {me}" }))
+        .route("/plain", get(|| async { "grüße \"you\"\nand {me}\n" }))
         .route(
             "/slow",
             get(|| async { tokio::time::sleep(Duration::from_secs(60)).await }),

@@ -546,7 +546,7 @@ fn texts(odd: &str) -> HttpTest {
     if let ExpectedOutcome::Response(answer) = &mut plainly.expect {
         answer.body = vec![
             BodyCheck::TextEquals {
-                text: "grüße \"you\"\nand {me}".into(),
+                text: "grüße \"you\"\nand {me}\n".into(),
             },
             BodyCheck::Contains {
                 text: "\"you\"".into(),
